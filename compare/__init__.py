@@ -1,0 +1,1 @@
+"""Compares training with NVIDIA Apex amp and with native PyTorch AMP."""

@@ -1,0 +1,267 @@
+"""Arguments and exit codes.
+
+0: nothing is left to do. 1: changes are pending, or a manual finding remains. 2: wrong usage, a
+refusal or an internal error. 130: Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+from migrate import __version__, config, journal
+from migrate.errors import UserError, reason
+from migrate.gitstate import refuse_unsaved
+from migrate.model import Severity
+from migrate.pipeline import Engine, Outcome, Texts, analyse
+from migrate.report import console, json_report
+from migrate.sources import Selection, collect
+from migrate.spool import Spool
+
+PROGRAM = "apex2native"
+DONE, PENDING, FAILED, INTERRUPTED = 0, 1, 2, 130
+
+_RESERVED_COMMANDS = ("convert-checkpoint", "verify", "lint")
+_FORMATS = ("text", "json")
+_RESERVED_FORMATS = ("sarif", "html", "patch")
+
+_EPILOG = """\
+commands (the first word; anything else is a PATH, and so is ./explain):
+  migrate    what is described here, also without the word
+  explain    print the page of a rule: apex2native explain APX010
+
+exit codes:
+  0  nothing is left to do
+  1  changes are pending (dry run, --check), or a manual finding remains
+  2  wrong usage, a refusal or an internal error
+"""
+
+
+def main(arguments: Sequence[str] | None = None, engine: Engine | None = None) -> int:
+    """Run the command line and return its exit code; tests put an ``engine`` of their own."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return _dispatch(words, engine)
+    except UserError as error:
+        _complain(str(error))
+        return FAILED
+    except BrokenPipeError:
+        _close_output()
+        return DONE
+    except KeyboardInterrupt:
+        _complain("interrupted.")
+        return INTERRUPTED
+    except OSError as error:
+        _complain(f"{error.filename or 'the file system'}: {reason(error)}.")
+        return FAILED
+    except SystemExit as ending:  # argparse ends --help and --version this way
+        return ending.code if isinstance(ending.code, int) else FAILED
+    except Exception:
+        traceback.print_exc()
+        _complain("this is an internal error: please report it with the lines above.")
+        return FAILED
+
+
+def _dispatch(words: list[str], engine: Engine | None) -> int:
+    # File names and sources may hold what the output's encoding cannot say.
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    command = words[0] if words else ""
+    if command in _RESERVED_COMMANDS:
+        raise UserError(
+            f"the command {command} is not part of this version (a path of that name is ./{command})."
+        )
+    if command == "explain":
+        return _explain(words[1:])
+    return _migrate(words[1:] if command == "migrate" else words, engine)
+
+
+def _explain(words: Sequence[str]) -> int:
+    from migrate import explain
+
+    parser = _Parser(prog=f"{PROGRAM} explain", description="Print the page of a rule, or list all rules.")
+    parser.add_argument("rules", metavar="RULE", nargs="*", help="such as APX010; without one, the list")
+    wanted = parser.parse_args(words).rules
+    known = explain.pages()
+    pages = [explain.page_text(rule, known) for rule in wanted]
+    sys.stdout.write("\n\n".join(pages) if pages else explain.listing(known))
+    sys.stdout.flush()
+    return DONE
+
+
+def _migrate(words: Sequence[str], engine: Engine | None) -> int:
+    options = _parser().parse_intermixed_args(words)
+    if not options.paths:
+        raise UserError(f"name at least one PATH to migrate ({PROGRAM} --help says more).")
+    if options.report_json is not None:
+        json_report.check_destination(options.report_json)
+    chosen = config.with_options(config.load(options.paths), vars(options))
+    selection = _select(options, chosen.exclude)
+    with Spool() as spool:
+        step, end = console.progress_bar(len(selection.candidates))
+        try:
+            jobs = chosen.jobs or _cores()
+            outcome = analyse(selection, chosen.settings, spool, jobs=jobs, engine=engine, progress=step)
+        finally:
+            end()
+        left = _write(options, outcome, spool) if options.write else ()
+        report = json_report.build(
+            outcome.results, scanned=outcome.scanned, mode="write" if options.write else "dry-run"
+        )
+        if options.report_json is not None:
+            json_report.write(report, options.report_json)
+        code = _exit_code(outcome, written=options.write, left=left)
+        try:
+            _print(options, outcome, report, spool)
+        except BrokenPipeError:
+            _close_output()  # the reader has seen enough; the work is done
+    if left:
+        _complain(f"{', '.join(map(str, left))}: changed in the moment of writing and left alone; run again.")
+    return code
+
+
+def _select(options: argparse.Namespace, exclude: Sequence[str]) -> Selection:
+    selection = collect(options.paths, exclude)
+    if not selection.journals:
+        return selection
+    if not options.write:
+        where = selection.journals[0].parent
+        _complain(f"a run in {where} was interrupted while it wrote; the next one with --write settles that.")
+        return selection
+    finished = sum(journal.recover(found) for found in selection.journals)
+    files = "1 file" if finished == 1 else f"{finished} files"
+    done = f"finished: {files} written" if finished else "rolled back"
+    _complain(f"an earlier run had been interrupted while it wrote; it was {done}.")
+    return collect(options.paths, exclude)
+
+
+def _write(options: argparse.Namespace, outcome: Outcome, spool: Spool) -> tuple[Path, ...]:
+    groups = outcome.groups()
+    files = [texts.location for group in groups for texts in group]
+    if not files:
+        return ()
+    if not options.allow_dirty:
+        refuse_unsaved(files)
+    root = Path(os.path.commonpath([file.parent for file in files]))
+    return journal.write(root, [[_replacement(texts, spool) for texts in group] for group in groups])
+
+
+def _replacement(texts: Texts, spool: Spool) -> journal.Replacement:
+    return journal.Replacement(texts.location, texts.old_digest, lambda: spool.get(texts.new))
+
+
+def _print(options: argparse.Namespace, outcome: Outcome, report: dict[str, Any], spool: Spool) -> None:
+    if options.format == "json":
+        sys.stdout.write(json_report.render(report))
+    else:
+        terminal = console.terminal()
+        if not (options.check or options.write):
+            console.print_diffs(terminal, outcome.changed, spool)
+        console.print_summary(terminal, outcome, written=options.write)
+    sys.stdout.flush()
+
+
+def _exit_code(outcome: Outcome, *, written: bool, left: Sequence[Path]) -> int:
+    if outcome.crashed or left:
+        return FAILED
+    pending = bool(outcome.changed) and not written
+    manual = any(found.severity is Severity.MANUAL for file in outcome.results for found in file.findings)
+    return PENDING if pending or manual else DONE
+
+
+# ---------------------------------------------------------------- arguments
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """One sentence instead of the usage text."""
+        raise UserError(f"{message} ({self.prog} --help says more).")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} [COMMAND] PATH... [options]",
+        description="Move training code from NVIDIA Apex amp to native PyTorch AMP. Without --write nothing "
+        "is written: the diff and a summary are printed.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("paths", metavar="PATH", nargs="*", help="files and directories")
+    action = parser.add_mutually_exclusive_group()
+    action.add_argument("--write", action="store_true", help="change the files")
+    action.add_argument("--check", action="store_true", help="print the summary alone")
+    add("--safe-only", action="store_true", default=None, help="apply only what is proved to stay the same")
+    add("--report-json", metavar="FILE", help="also write the JSON report to FILE")
+    add("--format", type=_format, default="text", metavar="text|json", help="what is printed")
+    add("--dtype", type=_by(config.dtype), metavar="|".join(config.DTYPES), help="of autocast (float16)")
+    add("--device-type", type=_by(config.device_type), metavar="TYPE", help="of autocast (cuda)")
+    add("--target-torch", type=_by(config.target_torch), metavar="X.Y", help="oldest torch to support (2.4)")
+    add(
+        "--eval",
+        type=_by(config.evaluation),
+        metavar="|".join(config.EVALS),
+        help="forwards in evaluation run under autocast, as they did under Apex, or in fp32 (autocast)",
+    )
+    add("--exclude", action="append", metavar="GLOB", help="leave out what fits; may be repeated")
+    add("--allow-dirty", action="store_true", help="also write files with uncommitted changes")
+    add("-j", "--jobs", type=_by(_number), metavar="N", help="processes (as many as there are cores)")
+    add("--version", action="version", version=f"{PROGRAM} {__version__}")
+    return parser
+
+
+def _by(check: Callable[[Any], Any]) -> Callable[[str], Any]:
+    """The configuration's own check as a type of argparse."""
+
+    def convert(value: str) -> Any:
+        try:
+            return check(value)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return convert
+
+
+def _number(value: str) -> int:
+    if not value.isdecimal():
+        raise ValueError(f"jobs is a whole number from 1 up, not {value!r}")
+    return config.jobs(int(value))
+
+
+def _format(value: str) -> str:
+    if value in _RESERVED_FORMATS:
+        raise argparse.ArgumentTypeError(f"this version has the formats text and json, not {value} yet")
+    if value not in _FORMATS:
+        raise argparse.ArgumentTypeError(f"the formats are text and json, not {value!r}")
+    return value
+
+
+def _cores() -> int:
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+# ---------------------------------------------------------------- output
+
+
+def _complain(sentence: str) -> None:
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+    with suppress(OSError, ValueError):
+        print(f"{PROGRAM}: {sentence}", file=sys.stderr, flush=True)
+
+
+def _close_output() -> None:
+    """Nothing may be flushed into the broken pipe when the interpreter ends."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,12 @@
+"""The one exception that ends a run on purpose."""
+
+from __future__ import annotations
+
+
+class UserError(Exception):
+    """A wrong call or a refusal: its text is the one sentence the user reads, the exit code is 2."""
+
+
+def reason(error: OSError) -> str:
+    """What the operating system said, without the error number and the path."""
+    return (error.strerror or type(error).__name__).lower()

@@ -1,0 +1,65 @@
+"""Which names of the files to migrate other files of the tree import from them.
+
+A function that other files call cannot get one more parameter, and a name that they import cannot
+go; ``*`` stands for every name. Modules are told apart by their last name alone, so this says too
+much rather than too little.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+_FROM = re.compile(rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n#;]+)", re.M)
+_IMPORT = re.compile(rb"^[ \t]*import[ \t]+([^\n#;]+)", re.M)
+_NAME = re.compile(rb"(\w+|\*)(?:\s+as\s+(\w+))?")
+
+
+def module_name(location: str) -> str:
+    """The name other files import a file by: its stem, or its folder's for a package."""
+    path = Path(location)
+    return path.parent.name if path.stem == "__init__" else path.stem
+
+
+def exported(python_files: Iterable[str], wanted: Iterable[str]) -> Mapping[str, frozenset[str]]:
+    """For each file of ``wanted`` the names that ``python_files`` take from a module called like it."""
+    locations = {location: module_name(location) for location in wanted}
+    names = set(locations.values())
+    if not names:
+        return {}
+    words = [re.escape(name.encode(errors="surrogateescape")) for name in sorted(names)]
+    mention = re.compile(rb"\b(?:" + b"|".join(words) + rb")\b")
+    taken: dict[str, set[str]] = {name: set() for name in names}
+    for location in python_files:
+        try:
+            data = Path(location).read_bytes()
+        except OSError:
+            continue  # the walk has said so already
+        if b"import" in data and mention.search(data):
+            _note(data, taken)
+    return {location: frozenset(taken[name]) for location, name in locations.items()}
+
+
+def _note(data: bytes, taken: dict[str, set[str]]) -> None:
+    for source, names in _FROM.findall(data):
+        stem = source.rsplit(b".", 1)[-1].decode(errors="replace")
+        found = _NAME.findall(names)
+        if stem in taken:
+            taken[stem].update(name.decode(errors="replace") for name, _ in found)
+        for name, alias in found:  # `from package import module`
+            _attributes(data, name, alias or name, taken)
+    for names in _IMPORT.findall(data):
+        for part in names.split(b","):
+            words = part.split()
+            if words:
+                stem = words[0].rsplit(b".", 1)[-1]
+                _attributes(data, stem, words[-1] if len(words) == 3 else words[0], taken)
+
+
+def _attributes(data: bytes, module: bytes, spelled: bytes, taken: dict[str, set[str]]) -> None:
+    """Attributes that a file reads of a module it imported."""
+    stem = module.decode(errors="replace")
+    if stem in taken:
+        for attribute in re.findall(rb"\b" + re.escape(spelled) + rb"\.(\w+)", data):
+            taken[stem].add(attribute.decode(errors="replace"))

@@ -1,0 +1,187 @@
+"""The plain data that the stages of a migration hand to each other.
+
+Nothing in here holds a syntax node or knows about files: spans, names and decisions only,
+so that results travel between processes and are compared in tests.
+Lines are counted from 1, columns and offsets from 0, in characters of the decoded text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Literal
+
+
+class Applicability(str, Enum):
+    """How much of a unit's migration is proved; a unit is as good as its worst site."""
+
+    SAFE = "safe"
+    REVIEW = "review"
+    MANUAL = "manual"
+
+    @property
+    def rank(self) -> int:
+        return ("safe", "review", "manual").index(self.value)
+
+
+def worst(*found: Applicability) -> Applicability:
+    """The worst of several applicabilities; safe where there is none."""
+    return max(found, key=lambda one: one.rank, default=Applicability.SAFE)
+
+
+class Severity(str, Enum):
+    """What a finding asks for: work by hand, a look, or nothing."""
+
+    MANUAL = "manual"
+    REVIEW = "review"
+    INFO = "info"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user chose, from the command line and ``[tool.apex2native]``."""
+
+    dtype: Literal["float16", "bfloat16"] = "float16"
+    device_type: str = "cuda"
+    target_torch: tuple[int, int] = (2, 4)
+    eval: Literal["autocast", "fp32"] = "autocast"
+    safe_only: bool = False
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """What the rest of the tree has to do with one module.
+
+    ``exported`` are names that other files import from it (``*``: all). ``hold`` says why its units have to
+    stay, where a file that belongs to them still needs Apex."""
+
+    exported: frozenset[str] = frozenset()
+    hold: str | None = None
+    follow: bool = False  # all units that use this file's casts are migrated, so its casts are too
+
+
+ALONE = Neighbours()
+
+
+@dataclass(frozen=True)
+class Change:
+    """One place that was (or, in a dry run, would be) rewritten. Lines are those of the old text."""
+
+    rule: str
+    unit: int | None
+    line: int
+    end_line: int
+    applicability: Applicability
+    message: str
+    cell: int | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something the user has to know. ``lines`` are further places with the same words."""
+
+    rule: str
+    severity: Severity
+    line: int
+    end_line: int
+    message: str
+    unit: int | None = None
+    suggestion: str | None = None
+    lines: tuple[int, ...] = ()
+    cell: int | None = None
+
+
+# ---------------------------------------------------------------- edits by position
+
+
+@dataclass(frozen=True)
+class Replace:
+    """Characters ``start`` to ``end`` (offsets into the old text) become ``text``.
+
+    Offsets are half-open; an insertion has ``start == end``. Replacements never overlap.
+    """
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True)
+class DeleteLines:
+    """Whole lines ``first`` to ``last`` (both included) go."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class InsertLines:
+    """New whole lines before line ``before`` (one past the last line appends at the end).
+
+    ``lines`` carry their own indentation, as it would be if nothing were reindented;
+    ``inside`` says whether a `Reindent` that begins at ``before`` (or, with ``after_previous``,
+    one that ends at the line above) moves them too.
+    """
+
+    before: int
+    lines: tuple[str, ...]
+    inside: bool = True
+    after_previous: bool = False
+
+
+@dataclass(frozen=True)
+class Reindent:
+    """Lines ``first`` to ``last`` that begin with ``old`` begin with ``new`` instead.
+
+    Lines that start inside a string literal, blank lines and lines with less indentation
+    (hanging parentheses, a comment at the margin) stay as they are. Ranges nest or are
+    disjoint; they never cross.
+    """
+
+    first: int
+    last: int
+    old: str
+    new: str
+
+
+Edit = Replace | DeleteLines | InsertLines | Reindent
+
+
+# ---------------------------------------------------------------- results
+
+
+@dataclass(frozen=True)
+class UnitSummary:
+    """A training unit as the report counts it."""
+
+    number: int
+    applicability: Applicability
+    line: int
+
+
+@dataclass(frozen=True)
+class ModuleResult:
+    """What became of one module's text. ``new_text`` is None where nothing changes."""
+
+    new_text: str | None
+    changes: tuple[Change, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    units: tuple[UnitSummary, ...] = ()
+    parsed: bool = True
+    amp_left: int | None = None  # a line that still needs amp to be initialized
+    casts_only: bool = False  # no unit here, and what is left of amp are casts that can be rewritten
+
+
+@dataclass(frozen=True)
+class FileResult:
+    """What became of one file of the tree. ``path`` is as the report prints it."""
+
+    path: str
+    status: Literal["changed", "unchanged", "unparseable"]
+    changes: tuple[Change, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    units: tuple[UnitSummary, ...] = ()
+    amp_left: int | None = None  # a line that still needs amp to be initialized
+    casts_only: bool = False  # no unit here, and what is left of amp are casts that can be rewritten
+    old: bytes = field(default=b"", repr=False)
+    new: bytes | None = field(default=None, repr=False)

@@ -1,0 +1,374 @@
+"""From a selection of files to what became of each: decode, run the engine, encode.
+
+Files are independent of each other, so many are spread over processes; whatever order they come
+back in, results are sorted by path and units numbered in that order.
+"""
+
+from __future__ import annotations
+
+import ast
+import multiprocessing
+import os
+import re
+import signal
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+from migrate.errors import reason
+from migrate.journal import digest
+from migrate.model import Applicability, Change, FileResult, Finding, ModuleResult, Neighbours, Settings
+from migrate.reach import Imports
+from migrate.sources import Selection, Source, mentions_apex, problem
+from migrate.spool import Slot, Spool
+from migrate.textio import Undecodable, decode, encode, looks_like_python_2
+
+Engine = Callable[[str, Settings, Neighbours], ModuleResult]
+Progress = Callable[[int, int], None]
+_Item = TypeVar("_Item", Change, Finding)
+
+INTERNAL_ERROR = "APX000"
+
+_WORTH_PROCESSES = 8  # below, starting them takes longer than they save
+_RECURSION_LIMIT = 4000  # long chains of elif or + nest deeply; the C stack bears this on every version
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The bytes of a changed file before and after, put away in the spool."""
+
+    location: Path
+    old_digest: str
+    old: Slot
+    new: Slot
+
+
+@dataclass(frozen=True)
+class Analysed:
+    """One file's result; ``texts`` only where it changes."""
+
+    result: FileResult
+    texts: Texts | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a whole run found: the files worth listing, sorted by path."""
+
+    scanned: int
+    files: tuple[Analysed, ...]
+
+    @property
+    def results(self) -> tuple[FileResult, ...]:
+        return tuple(one.result for one in self.files)
+
+    @property
+    def changed(self) -> tuple[Analysed, ...]:
+        return tuple(one for one in self.files if one.texts is not None)
+
+    def groups(self) -> list[list[Texts]]:
+        """What has to be written together: files that share a unit, directly or through others."""
+        groups: list[tuple[set[int], list[Texts]]] = []
+        for one in self.files:
+            if one.texts is None:
+                continue
+            units = {change.unit for change in one.result.changes if change.unit is not None}
+            texts = [one.texts]
+            joined = [group for group in groups if group[0] & units] if units else []
+            for group in joined:
+                groups.remove(group)
+                units |= group[0]
+                texts = group[1] + texts
+            groups.append((units, texts))
+        return [texts for _, texts in groups]
+
+    @property
+    def crashed(self) -> bool:
+        return any(found.rule == INTERNAL_ERROR for one in self.results for found in one.findings)
+
+
+def analyse(
+    selection: Selection,
+    settings: Settings,
+    spool: Spool,
+    *,
+    jobs: int,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Run the engine over every candidate; texts of changed files go into ``spool``."""
+    chosen = engine or _default_engine()
+    done = [Analysed(result) for result in selection.problems]
+    ready: dict[Source, Analysed] = {}
+    for count, (source, result) in enumerate(_results(selection.candidates, settings, jobs, chosen), 1):
+        if result.status != "unchanged" or result.findings or result.changes:
+            ready[source] = _put_away(result, Path(source.location), spool)
+        if progress is not None:
+            progress(count, len(selection.candidates))
+    _settle(selection, ready, settings, chosen, spool)
+    done += ready.values()
+    done.sort(key=lambda one: one.result.path)
+    return Outcome(selection.scanned, tuple(_numbered(done)))
+
+
+def _settle(
+    selection: Selection, ready: dict[Source, Analysed], settings: Settings, engine: Engine, spool: Spool
+) -> None:
+    """Settle what files owe each other.
+
+    Units stay where a connected file still needs amp, as half a migration would break them; a file whose
+    casts serve only units that are migrated follows them."""
+    left = {s.location for s, a in ready.items() if a.result.amp_left is not None}
+    if not left or not any(_migrated(a.result) for a in ready.values()):
+        return
+    imports = Imports(selection.python)
+    casts = {s.location for s, a in ready.items() if a.result.casts_only}
+    stuck = left - casts
+
+    def again(source: Source, neighbours: Neighbours) -> None:
+        del ready[source]
+        changed = replace(source, neighbours=neighbours)
+        ready[changed] = _put_away(analyse_file(changed, settings, engine), Path(source.location), spool)
+
+    while True:
+        shown = {s.location: a.result for s, a in ready.items()}
+        for source in _movable(ready, stuck):
+            other = imports.reached(source.location, stuck) or next(
+                (one for one in sorted(stuck) if imports.reached(one, (source.location,))), None
+            )
+            if other is not None:
+                again(source, replace(source.neighbours, hold=_still_needs(shown[other])))
+                stuck.add(source.location)
+                break
+        else:
+            needed = {c for c in casts - stuck if any(imports.reached(one, (c,)) for one in stuck)}
+            if not needed:
+                break
+            stuck |= needed  # a unit that stays uses these casts, so they stay, and so does who else uses them
+    for source in [s for s in ready if s.location in casts - stuck]:
+        if any(imports.reached(one.location, (source.location,)) for one in _movable(ready, stuck)):
+            again(source, replace(source.neighbours, follow=True))
+
+
+def _movable(ready: dict[Source, Analysed], stuck: set[str]) -> list[Source]:
+    """Files with units that are migrated as things are."""
+    return [s for s, a in ready.items() if s.location not in stuck and _migrated(a.result)]
+
+
+def _migrated(result: FileResult) -> bool:
+    return any(unit.applicability is not Applicability.MANUAL for unit in result.units)
+
+
+def _still_needs(result: FileResult) -> str:
+    return f"{result.path}, line {result.amp_left}, is connected with this and still needs amp to be initialized"
+
+
+def _default_engine() -> Engine:
+    from migrate.engine import migrate_module
+
+    return migrate_module
+
+
+def _put_away(result: FileResult, location: Path, spool: Spool) -> Analysed:
+    if result.new is None:
+        return Analysed(result)
+    texts = Texts(location, digest(result.old), spool.put(result.old), spool.put(result.new))
+    return Analysed(replace(result, old=b"", new=None), texts)
+
+
+def _numbered(files: Sequence[Analysed]) -> Iterator[Analysed]:
+    """Units are numbered within their module by the engine, here over the whole tree."""
+    before = 0
+    for one in files:
+        result = one.result
+        yield replace(
+            one,
+            result=replace(
+                result,
+                changes=tuple(sorted((_shifted(each, before) for each in result.changes), key=_order)),
+                findings=tuple(sorted((_shifted(each, before) for each in result.findings), key=_order)),
+                units=tuple(replace(unit, number=unit.number + before) for unit in result.units),
+            ),
+        )
+        before += max((unit.number for unit in result.units), default=0)
+
+
+def _shifted(item: _Item, by: int) -> _Item:
+    return item if item.unit is None else replace(item, unit=item.unit + by)
+
+
+def _order(item: Change | Finding) -> tuple[int, int, int, str, str]:
+    return (item.cell or 0, item.line, item.end_line, item.rule, item.message)
+
+
+# ---------------------------------------------------------------- processes
+
+
+def _results(
+    sources: Sequence[Source], settings: Settings, jobs: int, engine: Engine
+) -> Iterator[tuple[Source, FileResult]]:
+    if jobs == 1 or len(sources) < _WORTH_PROCESSES:
+        for source in sources:
+            yield source, analyse_file(source, settings, engine)
+        return
+    # Large files first, so that no process is left with one at the end.
+    waiting = sorted(sources, key=lambda source: -source.size)
+    lost: list[Source] = []
+    yield from _gather(_pool(min(jobs, len(waiting))), waiting, settings, engine, lost)
+    for source in sorted(lost, key=lambda source: source.shown):
+        yield source, _alone(source, settings, engine)
+
+
+def _gather(
+    pool: ProcessPoolExecutor,
+    waiting: Sequence[Source],
+    settings: Settings,
+    engine: Engine,
+    lost: list[Source],
+) -> Iterator[tuple[Source, FileResult]]:
+    """Results as they come; the sources of a pool that broke are appended to ``lost``."""
+    futures: dict[Future[FileResult], Source] = {}
+    try:
+        for at, source in enumerate(waiting):
+            try:
+                futures[pool.submit(analyse_file, source, settings, engine)] = source
+            except BrokenProcessPool:
+                lost += waiting[at:]
+                break
+        for future in as_completed(futures):
+            source = futures.pop(future)  # or the texts of all files would be held until the end
+            try:
+                yield source, future.result()
+            except BrokenProcessPool:
+                lost.append(source)
+    except BaseException:  # Ctrl-C: nobody waits for what the processes are still at
+        for process in multiprocessing.active_children():
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _alone(source: Source, settings: Settings, engine: Engine) -> FileResult:
+    """A process died and took others' work along: try each file in a process of its own."""
+    with _pool(1) as pool:
+        try:
+            return pool.submit(analyse_file, source, settings, engine).result()
+        except BrokenProcessPool:
+            return _internal_error(source.shown, "the process that analysed this file died")
+
+
+def _pool(size: int) -> ProcessPoolExecutor:
+    # Where it is safe, forked processes share what is imported already and start at once.
+    context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
+    return ProcessPoolExecutor(size, mp_context=context, initializer=_ignore_interrupts)
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C reaches every process of a terminal; only the first one answers it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+# ---------------------------------------------------------------- one file
+
+
+def analyse_file(source: Source, settings: Settings, engine: Engine) -> FileResult:
+    """What becomes of one file; whatever happens, a result."""
+    try:
+        data = Path(source.location).read_bytes()
+    except OSError as error:
+        return problem(source.shown, f"this file cannot be read: {reason(error)}.")
+    try:
+        text, encoding = decode(data)
+    except Undecodable as error:
+        if not mentions_apex(data):
+            return FileResult(source.shown, "unchanged")
+        return problem(
+            source.shown,
+            f"this file mentions apex but is not Python source text: {error}.",
+            "Store it in the encoding it declares (UTF-8 where it declares none), or migrate it by hand.",
+            status="unparseable",
+        )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the file's own, such as invalid escapes
+            with _deep_recursion():
+                result = engine(text, settings, source.neighbours)
+        if not result.parsed:
+            return _unparseable(source.shown, text, result)
+        new = None if result.new_text is None else encode(result.new_text, encoding)
+    except (RecursionError, MemoryError):  # the parser reports a full stack as the latter
+        return problem(
+            source.shown,
+            "the expressions of this file are nested too deeply to be analysed.",
+            "Break the longest expression up and run again.",
+        )
+    except Exception as error:
+        return _internal_error(source.shown, _last_line(error))
+    return FileResult(
+        path=source.shown,
+        status="unchanged" if new is None or new == data else "changed",
+        changes=result.changes,
+        findings=result.findings,
+        units=result.units,
+        amp_left=result.amp_left,
+        casts_only=result.casts_only,
+        old=b"" if new is None or new == data else data,
+        new=None if new == data else new,
+    )
+
+
+def _unparseable(shown: str, text: str, result: ModuleResult) -> FileResult:
+    if result.findings:
+        return FileResult(shown, "unparseable", findings=result.findings)
+    if not re.search(r"\bapex\b", text):
+        return FileResult(shown, "unchanged")
+    version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        line = max(error.lineno or 1, 1)
+        if looks_like_python_2(error, text):
+            message = f"this file mentions apex and is written in Python 2: {version} cannot parse it."
+            suggestion = "Move it to Python 3 first (2to3, then a look at its diff), then run again."
+        else:
+            message = f"this file mentions apex and {version} cannot parse it: {error.msg}."
+            suggestion = "Mend the syntax, or run with the Python version the file is written for."
+        return problem(shown, message, suggestion, status="unparseable", line=line)
+    except (ValueError, RecursionError, MemoryError) as error:
+        message = f"this file mentions apex and {version} cannot parse it: {error}."
+        return problem(shown, message, status="unparseable")
+    return _internal_error(shown, "the engine rejects what Python parses")
+
+
+def _internal_error(shown: str, what: str) -> FileResult:
+    return problem(
+        shown,
+        f"internal error, so this file was left alone: {what}.",
+        "This is a fault of apex2native: please report it with the line of code it names.",
+        rule=INTERNAL_ERROR,
+    )
+
+
+def _last_line(error: Exception) -> str:
+    what = traceback.format_exception_only(error)[-1].strip()
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{what} ({os.path.basename(where.filename)}, line {where.lineno}, in {where.name})"
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Raise Python's recursion limit for a while, never lower it."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _RECURSION_LIMIT))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

@@ -1,0 +1,95 @@
+"""Which files of the tree reach which through their imports.
+
+Nothing is imported and ``sys.path`` is not known: a dotted name is looked up as a path, relative ones
+from the file itself, absolute ones below any folder, the nearest first. A name of one word has to lie
+beside the file or in a folder above it, as a script's own folder is on the path.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+
+from migrate.exports import module_name
+
+_FROM = re.compile(rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n#;]+)", re.M)
+_IMPORT = re.compile(rb"^[ \t]*import[ \t]+([^\n#;]+)", re.M)
+_TAKEN = re.compile(rb"(\w+)(?:\s+as\s+\w+)?")
+
+
+class Imports:
+    """The import graph of a tree, read as it is asked for."""
+
+    def __init__(self, python_files: Iterable[str]) -> None:
+        self._by_name: dict[str, list[str]] = defaultdict(list)
+        for location in python_files:
+            self._by_name[module_name(location)].append(location)
+        self._edges: dict[str, tuple[str, ...]] = {}
+
+    def reached(self, start: str, wanted: Collection[str]) -> str | None:
+        """The first of ``wanted`` that ``start`` imports, directly or through other files; None where it does not."""
+        seen, todo = {start}, [start]
+        while todo:
+            for following in self._imported(todo.pop(0)):
+                if following in wanted:
+                    return following
+                if following not in seen:
+                    seen.add(following)
+                    todo.append(following)
+        return None
+
+    def _imported(self, location: str) -> tuple[str, ...]:
+        if location not in self._edges:
+            try:
+                data = Path(location).read_bytes()
+            except OSError:
+                data = b""
+            found = dict.fromkeys(one for name in _names(data) for one in self._resolve(name, location))
+            found.pop(location, None)
+            self._edges[location] = tuple(found)
+        return self._edges[location]
+
+    def _resolve(self, dotted: str, location: str) -> list[str]:
+        """The files that ``dotted`` may mean in ``location``."""
+        here = os.path.dirname(location)
+        level = len(dotted) - len(dotted.lstrip("."))
+        words = [word for word in dotted.split(".") if word]
+        if not words:
+            return []
+        files = self._by_name.get(words[-1], [])
+        if level:
+            for _ in range(level - 1):
+                here = os.path.dirname(here)
+            base = os.path.join(here, *words)
+            return [one for one in files if one in (f"{base}.py", os.path.join(base, "__init__.py"))]
+        tail = os.path.join(os.sep, *words)
+        near = [one for one in files if one.endswith((f"{tail}.py", os.path.join(tail, "__init__.py")))]
+        if len(words) == 1:
+            near = [one for one in near if _above(one, here)]
+        shared = [len(os.path.commonpath([one, location])) for one in near]
+        return [one for one, length in zip(near, shared, strict=True) if length == max(shared)]
+
+
+def _above(module: str, folder: str) -> bool:
+    """Whether a module (or package) lies in ``folder`` or in one above it."""
+    home = os.path.dirname(module)
+    if os.path.basename(module) == "__init__.py":
+        home = os.path.dirname(home)
+    return folder == home or folder.startswith(home + os.sep)
+
+
+def _names(data: bytes) -> Iterator[str]:
+    """Dotted names of the modules that a file imports, and of what it takes from packages, which may be modules."""
+    for source, names in _FROM.findall(data):
+        module = source.decode(errors="replace")
+        yield module
+        for name in _TAKEN.findall(names):
+            yield f"{module}{'' if module.endswith('.') else '.'}{name.decode(errors='replace')}"
+    for names in _IMPORT.findall(data):
+        for part in names.split(b","):
+            words = part.split()
+            if words:
+                yield words[0].decode(errors="replace")

@@ -1,0 +1,116 @@
+"""The JSON report: what other programs read. ``schema.json`` beside this file describes it."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+from migrate import __version__
+from migrate.errors import UserError, reason
+from migrate.model import Applicability, Change, FileResult, Finding
+
+SCHEMA_VERSION = 1
+TOOL = "apex2native"
+Mode = Literal["dry-run", "write"]
+
+
+def build(files: Sequence[FileResult], *, scanned: int, mode: Mode) -> dict[str, Any]:
+    """The report as plain data, its keys in the order in which it is written."""
+    units = Counter(unit.applicability for file in files for unit in file.units)
+    return {
+        "schema": SCHEMA_VERSION,
+        "tool": {"name": TOOL, "version": __version__},
+        "mode": mode,
+        "summary": {
+            "files_scanned": scanned,
+            "files_changed": sum(file.status == "changed" for file in files),
+            "units": {one.value: units[one] for one in Applicability},
+        },
+        "files": [_file(file) for file in files],
+    }
+
+
+def render(report: dict[str, Any]) -> str:
+    """The report as text; the same input gives the same bytes."""
+    return json.dumps(report, indent=2) + "\n"
+
+
+def schema() -> dict[str, Any]:
+    """The published JSON Schema of the report."""
+    text = resources.files("migrate.report").joinpath("schema.json").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def check_destination(name: str) -> None:
+    """Refuse a place that cannot take the report before any work is done."""
+    path = Path(name)
+    if path.is_dir():
+        raise UserError(f"the report cannot be written to {name}: it is a directory.")
+    if not path.parent.is_dir():
+        raise UserError(f"the report cannot be written to {name}: there is no directory {path.parent}.")
+
+
+def write(report: dict[str, Any], name: str) -> None:
+    """Write the report so that its readers see the old one or the new one, never a part."""
+    # A link or a device such as /dev/stdout stays what it is.
+    path = Path(os.path.realpath(name))
+    text = render(report)
+    temporary = path.with_name(f".{TOOL}-{secrets.token_hex(4)}.tmp")
+    try:
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8")
+            return
+        try:
+            with open(temporary, "x", encoding="utf-8") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(temporary, path)
+        finally:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise UserError(f"the report cannot be written to {name}: {reason(error)}.") from error
+
+
+def _file(file: FileResult) -> dict[str, Any]:
+    return {
+        "path": file.path,
+        "status": file.status,
+        "changes": [_change(one) for one in file.changes],
+        "findings": [_finding(one) for one in file.findings],
+    }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {
+        "rule": change.rule,
+        "unit": change.unit,
+        "line": change.line,
+        "end_line": change.end_line,
+        "cell": change.cell,
+        "applicability": change.applicability.value,
+        "message": change.message,
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "unit": finding.unit,
+        "severity": finding.severity.value,
+        "line": finding.line,
+        "end_line": finding.end_line,
+        "lines": list(finding.lines),
+        "cell": finding.cell,
+        "message": finding.message,
+        "suggestion": finding.suggestion,
+    }

@@ -1,0 +1,319 @@
+"""Which files a run looks at.
+
+Directories are walked in a fixed order and only files whose bytes hold the word ``apex`` go on;
+nothing is parsed here and no text is kept. What cannot be looked at becomes a finding, never a crash.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Literal
+
+from migrate.errors import UserError, reason
+from migrate.exports import exported
+from migrate.journal import JOURNAL, STAGING
+from migrate.model import ALONE, FileResult, Finding, Neighbours, Severity
+
+RULE = "APX001"
+SIZE_LIMIT = 5 * 1024 * 1024
+
+_SKIPPED = frozenset(
+    {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", "site-packages"}
+    | {".tox", ".nox", ".eggs", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
+)
+# A folder named build may hold sources; these names inside it say that it is output.
+_BUILD_OUTPUT = re.compile(r"lib|(lib|temp|bdist)\..*|CMakeCache\.txt")
+_MARKER = b"apex"
+_WORD = re.compile(rb"\bapex\b")
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file to analyse: the name the report prints and the place it lies at, links resolved.
+
+    ``neighbours`` is what the rest of the tree has to do with it."""
+
+    shown: str
+    location: str
+    size: int
+    neighbours: Neighbours = ALONE
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a walk found. ``journals`` are the traces of an interrupted run."""
+
+    scanned: int
+    candidates: tuple[Source, ...]
+    problems: tuple[FileResult, ...]
+    journals: tuple[Path, ...]
+    python: tuple[str, ...] = ()  # every Python file of the walk
+
+
+@dataclass(frozen=True)
+class _Entry:
+    kind: Literal["file", "outside", "broken", "unreadable", "journal"]
+    shown: str
+    location: str
+    detail: str = ""
+
+
+def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
+    """Every file below ``paths`` that mentions Apex, sorted by the name the report prints."""
+    missing = [path for path in paths if not os.path.exists(path)]
+    if missing:
+        raise UserError(f"there is no file or directory {printable(missing[0])}.")
+    scanned = 0
+    candidates: list[Source] = []
+    problems: list[FileResult] = []
+    journals: list[Path] = []
+    handled: set[str] = set()
+    python: list[str] = []
+    for entry in _entries(paths, exclude):
+        if entry.kind == "journal":
+            journals.append(Path(entry.location))
+            continue
+        if len(paths) > 1:  # one walk never meets a file twice, so a set of all names is not needed
+            if entry.location in handled:
+                continue
+            handled.add(entry.location)
+        scanned += entry.kind == "file"
+        if entry.kind == "file" and entry.location.endswith(".py"):
+            python.append(entry.location)
+        found = _look(entry)
+        if isinstance(found, Source):
+            candidates.append(found)
+        elif found is not None:
+            problems.append(found)
+    taken = exported(python, [source.location for source in candidates])
+    candidates = [replace(source, neighbours=Neighbours(taken[source.location])) for source in candidates]
+    return Selection(
+        scanned=scanned,
+        candidates=tuple(sorted(candidates, key=lambda source: source.shown)),
+        problems=tuple(sorted(problems, key=lambda result: result.path)),
+        journals=tuple(dict.fromkeys(journals)),
+        python=tuple(python),
+    )
+
+
+def printable(path: str) -> str:
+    """A path as a report may hold it: with slashes, and bytes that are no UTF-8 spelt out."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace").replace(os.sep, "/")
+
+
+def problem(
+    path: str,
+    message: str,
+    suggestion: str | None = None,
+    *,
+    status: Literal["unchanged", "unparseable"] = "unchanged",
+    severity: Severity = Severity.MANUAL,
+    line: int = 1,
+    rule: str = RULE,
+) -> FileResult:
+    """The result of a file that could not be looked into."""
+    finding = Finding(
+        rule=rule, severity=severity, line=line, end_line=line, message=message, suggestion=suggestion
+    )
+    return FileResult(path=path, status=status, findings=(finding,))
+
+
+def mentions_apex(data: bytes) -> bool:
+    """Whether ``apex`` stands in ``data`` as a word of its own."""
+    return _WORD.search(data) is not None
+
+
+# ---------------------------------------------------------------- walking
+
+
+def _entries(paths: Sequence[str], exclude: Sequence[str]) -> Iterator[_Entry]:
+    roots: dict[str, str] = {}
+    for path in paths:
+        if os.path.isdir(path):
+            roots.setdefault(os.path.realpath(path), path)
+    places = dict.fromkeys(map(os.path.realpath, paths))
+    for place in places:
+        yield from _journals_above(place)
+    # Names are relative to the one directory; beside a file elsewhere they could be mistaken for its.
+    only_root = next(iter(roots), "") if len(roots) == 1 else ""
+    if not all(_within(place, only_root) for place in places):
+        only_root = ""
+    for root, given in roots.items():
+        yield from _walk(root, "", "" if only_root else given, tuple(roots), exclude)
+    for path in paths:
+        location = os.path.realpath(path)
+        if location in roots:
+            continue
+        shown = os.path.relpath(location, only_root) if only_root else path
+        if not _excluded(shown, exclude):
+            yield _Entry("file", printable(shown), location)
+
+
+def _walk(
+    folder: str, relative: str, prefix: str, roots: tuple[str, ...], exclude: Sequence[str]
+) -> Iterator[_Entry]:
+    try:
+        with os.scandir(folder) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name)
+    except OSError as error:
+        yield _Entry("unreadable", printable(os.path.join(prefix, relative) or "."), folder, reason(error))
+        return
+    if relative and _is_output(relative, entries):
+        return
+    for entry in entries:
+        below = os.path.join(relative, entry.name)
+        if exclude and _excluded(below, exclude):
+            continue
+        shown = os.path.join(prefix, below)
+        if entry.is_symlink():
+            yield from _link(entry, printable(shown), roots)
+        elif entry.is_dir(follow_symlinks=False):
+            if entry.name not in _SKIPPED:
+                yield from _walk(entry.path, below, prefix, roots, exclude)
+        elif entry.name in (JOURNAL, STAGING):
+            yield _Entry("journal", shown, entry.path)
+        elif entry.name.endswith((".py", ".ipynb")):
+            yield _Entry("file", printable(shown), entry.path)
+
+
+def _link(entry: os.DirEntry[str], shown: str, roots: tuple[str, ...]) -> Iterator[_Entry]:
+    """A link inside the tree is handled under its target's own name, one out of it never followed."""
+    target = os.path.realpath(entry.path)
+    is_source = entry.name.endswith((".py", ".ipynb"))
+    if not os.path.exists(target):
+        if is_source:
+            yield _Entry("broken", shown, entry.path)
+    elif not any(_within(target, root) for root in roots):
+        if is_source or os.path.isdir(target):
+            yield _Entry("outside", shown, target)
+    elif is_source and os.path.isfile(target) and not target.endswith((".py", ".ipynb")):
+        yield _Entry("file", shown, target)
+
+
+def _is_output(folder: str, entries: Sequence[os.DirEntry[str]]) -> bool:
+    names = [entry.name for entry in entries]
+    if "pyvenv.cfg" in names:
+        return True
+    return os.path.basename(folder) == "build" and any(map(_BUILD_OUTPUT.fullmatch, names))
+
+
+def _journals_above(path: str) -> Iterator[_Entry]:
+    """Journals lie in a folder that holds all files of their run, so perhaps above ``path``."""
+    for folder in Path(path).parents:
+        for name in (JOURNAL, STAGING):
+            location = folder / name
+            if os.path.isfile(location):
+                yield _Entry("journal", str(location), str(location))
+
+
+def _within(location: str, root: str) -> bool:
+    return location == root or location.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def _excluded(relative: str, patterns: Sequence[str]) -> bool:
+    """A pattern without a slash fits any part of the path, one with a slash the path or a folder of it."""
+    parts = relative.replace(os.sep, "/").removeprefix("./").split("/")
+    leading = ["/".join(parts[: count + 1]) for count in range(len(parts))]
+    for raw in patterns:
+        pattern = raw.removeprefix("./").rstrip("/")
+        if "/" not in pattern:
+            fits = any(fnmatchcase(part, pattern) for part in parts)
+        else:
+            spellings = {pattern, pattern.removeprefix("**/"), pattern.removeprefix("/")}
+            fits = any(fnmatchcase(head, one) for head in leading for one in spellings)
+        if fits:
+            return True
+    return False
+
+
+# ---------------------------------------------------------------- looking into one file
+
+
+def _look(entry: _Entry) -> Source | FileResult | None:
+    if entry.kind == "unreadable":
+        return problem(entry.shown, f"this directory cannot be read: {entry.detail}.")
+    if entry.kind == "broken":
+        return problem(
+            entry.shown, "this symbolic link leads nowhere, so nothing was read.", severity=Severity.REVIEW
+        )
+    if entry.kind == "outside" and os.path.isdir(entry.location):
+        return problem(
+            entry.shown,
+            "this symbolic link leads to a directory outside the tree and was not followed.",
+            "If what it leads to uses Apex, name it as a PATH of its own.",
+            severity=Severity.REVIEW,
+        )
+    try:
+        return _look_into(entry)
+    except OSError as error:
+        return problem(
+            entry.shown,
+            f"this file cannot be read: {reason(error)}.",
+            "Make it readable and run again, or leave it out with --exclude.",
+        )
+
+
+def _look_into(entry: _Entry) -> Source | FileResult | None:
+    info = os.stat(entry.location)
+    if not stat.S_ISREG(info.st_mode):
+        return problem(entry.shown, "this is no regular file, so nothing was read.", severity=Severity.REVIEW)
+    notebook = entry.shown.endswith(".ipynb")
+    if entry.kind == "outside":
+        if not _streamed_mention(entry.location):
+            return None
+        return problem(
+            entry.shown,
+            "this symbolic link leads to a file outside the tree that mentions apex; it was not followed.",
+            "Name the file it leads to as a PATH of its own.",
+        )
+    if info.st_size > SIZE_LIMIT:
+        if not _streamed_mention(entry.location):
+            return None
+        return problem(
+            entry.shown,
+            f"this file mentions apex and is larger than {SIZE_LIMIT >> 20} MB, so it was not analysed.",
+            "Move the training code out of it, or migrate it by hand.",
+        )
+    data = Path(entry.location).read_bytes()
+    if _MARKER not in data:
+        return None
+    if notebook:
+        return _notebook(entry.shown, data)
+    return Source(entry.shown, entry.location, info.st_size)
+
+
+def _notebook(shown: str, data: bytes) -> FileResult | None:
+    """Only code counts: an image in an output may well spell the word in base64."""
+    try:
+        cells = json.loads(data)["cells"]
+        code = ["".join(cell.get("source", "")) for cell in cells if cell.get("cell_type") == "code"]
+        mentioned = mentions_apex("\n".join(code).encode("utf-8", "replace"))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        mentioned = mentions_apex(data)
+    if not mentioned:
+        return None
+    return problem(
+        shown,
+        "this notebook mentions apex; notebooks are not migrated yet.",
+        "Export it as a script (jupyter nbconvert --to script), migrate that, and carry the changes over.",
+    )
+
+
+def _streamed_mention(location: str) -> bool:
+    """The same look at a file of any size, in memory that does not grow with it."""
+    overlap = 16
+    tail = b""
+    with open(location, "rb") as stream:
+        while chunk := stream.read(_CHUNK):
+            if _WORD.search(tail + chunk):
+                return True
+            tail = (tail + chunk)[-overlap:]
+    return False

@@ -1,0 +1,278 @@
+"""The command line: exit codes, refusals, output on a terminal and in a pipe."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from migrate import __version__
+from tests.shell.support import (
+    LEGACY,
+    NATIVE,
+    PROJECT,
+    command,
+    environment,
+    leftovers,
+    tool,
+    tree,
+)
+
+MANUAL = "import apex  # MANUAL\n"
+
+
+def on_terminal(words: Sequence[str], **extra: str) -> str:
+    """What a command prints when both its outputs are a terminal."""
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(words, env=environment(TERM="xterm", **extra), stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    parts = []
+    try:
+        while part := os.read(ours, 65536):
+            parts.append(part)
+    except OSError:  # how Linux says that the other side is closed
+        pass
+    os.close(ours)
+    child.wait(timeout=30)
+    return b"".join(parts).decode()
+
+
+@pytest.mark.parametrize(
+    ("files", "options", "code"),
+    [
+        ({"x.py": "x = 1\n"}, [], 0),
+        ({"x.py": NATIVE + "# apex\n"}, [], 0),
+        ({"x.py": LEGACY}, [], 1),
+        ({"x.py": LEGACY}, ["--check"], 1),
+        ({"x.py": LEGACY}, ["--write"], 0),
+        ({"x.py": LEGACY + MANUAL}, ["--write"], 1),
+        ({"x.py": MANUAL}, [], 1),
+        ({"x.py": "import apex\nprint 'x'\n"}, ["--write"], 1),
+        ({"x.py": "CRASH = 'apex'\n", "y.py": LEGACY}, ["--write"], 2),
+    ],
+)
+def test_exit_codes(tmp_path: Path, files: dict[str, str], options: list[str], code: int) -> None:
+    assert tool(tree(tmp_path, files), *options).returncode == code
+
+
+def test_a_dry_run_writes_nothing_and_a_second_write_changes_nothing(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"x.py": b"import apex\r\ny = 1"})
+    before = (root / "x.py").stat()
+    for options in ([], ["--check"], ["--format", "json"]):
+        tool(root, *options)
+    after = (root / "x.py").stat()
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+    assert tool(root, "--write").returncode == 0
+    assert (root / "x.py").read_bytes() == b"import torch\r\ny = 1"
+    written = (root / "x.py").stat()
+    assert tool(root, "--write").returncode == 0
+    assert (root / "x.py").stat().st_mtime_ns == written.st_mtime_ns
+    assert not leftovers(root)
+
+
+def test_a_crash_on_one_file_does_not_keep_others_from_being_written(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"x.py": "CRASH = 'apex'\n", "y.py": LEGACY})
+    run = tool(root, "--write", "--report-json", tmp_path / "r.json")
+    assert run.returncode == 2
+    assert (root / "y.py").read_text() == NATIVE
+    (crashed,) = [file for file in json.loads((tmp_path / "r.json").read_text())["files"] if file["findings"]]
+    assert crashed["findings"][0]["rule"] == "APX000"
+
+
+def test_a_link_that_is_named_stays_a_link(tmp_path: Path) -> None:
+    tree(tmp_path, {"real.py": LEGACY})
+    (tmp_path / "link.py").symlink_to("real.py")
+    assert tool(tmp_path / "link.py", "--write").returncode == 0
+    assert (tmp_path / "link.py").is_symlink()
+    assert (tmp_path / "real.py").read_text() == NATIVE
+
+
+def test_files_of_one_name_are_not_mixed_up(tmp_path: Path) -> None:
+    tree(tmp_path, {"x.py": LEGACY + "a = 1\n", "tree/x.py": LEGACY + "b = 2\n"})
+    run = tool("tree", "x.py", "--write", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert (tmp_path / "x.py").read_text() == NATIVE + "a = 1\n"
+    assert (tmp_path / "tree" / "x.py").read_text() == NATIVE + "b = 2\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "name at least one PATH"),
+        (["migrate"], "name at least one PATH"),
+        (["nowhere"], "there is no file or directory nowhere."),
+        (["lint", "x.py"], "the command lint is not part of this version (a path of that name is ./lint)."),
+        (["verify"], "the command verify is not part of this version"),
+        (["convert-checkpoint", "x.pt"], "the command convert-checkpoint is not part of this version"),
+        (["x.py", "--format", "sarif"], "this version has the formats text and json, not sarif yet"),
+        (["x.py", "--format", "html"], "not html yet"),
+        (["x.py", "--format", "patch"], "not patch yet"),
+        (["x.py", "--format", "xml"], "the formats are text and json, not 'xml'"),
+        (["x.py", "--dtype", "float32"], "dtype is one of float16, bfloat16"),
+        (["x.py", "--eval", "no"], "eval is one of autocast, fp32"),
+        (["x.py", "--target-torch", "two"], "target-torch is a version"),
+        (["x.py", "--target-torch", "1.5"], "target-torch is 1.6 or newer"),
+        (["x.py", "--device-type", "cuda:0"], "device-type is a word"),
+        (["x.py", "--dtype", "bfloat16", "--target-torch", "1.9"], "need target-torch 1.10 or newer"),
+        (["x.py", "-j", "0"], "jobs is a whole number"),
+        (["x.py", "-j", "many"], "jobs is a whole number"),
+        (["x.py", "--write", "--check"], "not allowed with argument"),
+        (["x.py", "--wri"], "unrecognized arguments: --wri"),
+        (["x.py", "--report-json", "no/such/r.json"], "there is no directory no/such."),
+        (["x.py", "--report-json", "."], "it is a directory"),
+    ],
+)
+def test_wrong_usage_is_one_sentence(tmp_path: Path, words: list[str], said: str) -> None:
+    tree(tmp_path, {"x.py": LEGACY})
+    run = tool(*words, cwd=tmp_path)
+    assert run.returncode == 2
+    assert run.stdout == ""
+    (line,) = run.stderr.splitlines()
+    assert line.startswith("apex2native: ") and said in line
+    assert (tmp_path / "x.py").read_text() == LEGACY
+
+
+def test_the_first_word_may_be_a_command_and_else_is_a_path(tmp_path: Path) -> None:
+    tree(tmp_path, {"lint/x.py": LEGACY, "migrate/y.py": LEGACY})
+    assert "+++ b/x.py" in tool("./lint", cwd=tmp_path).stdout
+    assert "+++ b/x.py" in tool("migrate", "lint", cwd=tmp_path).stdout
+    assert "+++ b/y.py" in tool("migrate", "migrate", cwd=tmp_path).stdout
+    assert "+++ b/lint/x.py" in tool("--safe-only", "lint", "-j1", "migrate", cwd=tmp_path).stdout
+
+
+def test_version_and_help() -> None:
+    assert tool("--version").stdout == f"apex2native {__version__}\n"
+    for words in (["-h"], ["--help"], ["migrate", "-h"], ["explain", "-h"]):
+        run = tool(*words)
+        assert run.returncode == 0 and run.stdout.startswith("usage: apex2native")
+
+
+def test_the_version_of_the_package_is_that_of_its_metadata() -> None:
+    assert f'\nversion = "{__version__}"\n' in (PROJECT / "pyproject.toml").read_text()
+
+
+def test_text_in_a_pipe_is_plain(tmp_path: Path) -> None:
+    tree(tmp_path, {"x.py": b"# coding: latin-1\nimport apex\nx = '\xe4'\n", "y.py": MANUAL})
+    run = subprocess.run(command(tmp_path), env=environment(), capture_output=True, timeout=30)
+    assert run.stderr == b""
+    assert b"\x1b" not in run.stdout
+    assert b" x = '\xe4'\n" in run.stdout, "the diff keeps the bytes of the file"
+    assert b"-import apex\n+import torch\n" in run.stdout
+    assert b"\nNothing was written: run again with --write" in run.stdout
+    assert run.stdout.endswith(b"1 file needs work by hand.\n")
+
+
+def test_check_and_write_print_the_summary_alone(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"x.py": LEGACY})
+    for option, word in (("--check", "1 to change"), ("--write", "1 changed")):
+        run = tool(root, option)
+        assert "@@" not in run.stdout and word in run.stdout
+
+
+def test_json_is_all_that_is_printed(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"x.py": LEGACY})
+    for options, mode in (([], "dry-run"), (["--write"], "write")):
+        run = tool(root, "--format", "json", *options)
+        assert json.loads(run.stdout)["mode"] == mode
+        assert json.loads(run.stdout)["summary"]["files_changed"] == 1
+        (root / "x.py").write_text(LEGACY)
+
+
+def test_colours_on_a_terminal(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"x.py": "import apex  # \x1b[31m\n", "y.py": MANUAL})
+    coloured = on_terminal(command(root))
+    assert "\x1b[32m+import torch  # ^[[31m" in coloured
+    assert "\x1b[1;31mmanual" in coloured
+    plain = on_terminal(command(root), NO_COLOR="1")
+    assert "\x1b[3" not in plain and "+import torch" in plain
+
+
+def test_a_progress_bar_on_long_trees(tmp_path: Path) -> None:
+    root = tree(tmp_path, {f"{at}.py": NATIVE + "# apex\n" for at in range(70)})
+    assert "70/70" in on_terminal(command(root))
+    assert "70/70" not in tool(root).stderr
+    assert "1/1" not in on_terminal(command(tree(tmp_path / "short", {"x.py": "# apex\n"})))
+
+
+@pytest.mark.parametrize("options", [[], ["--format", "json"], ["--write"]])
+def test_a_reader_that_leaves_is_no_error(tmp_path: Path, options: list[str]) -> None:
+    root = tree(tmp_path, {f"{at}.py": LEGACY + "x = 1\n" * 50 + MANUAL * 200 for at in range(20)})
+    child = subprocess.Popen(
+        command(root, *options), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert child.stdout is not None and child.stderr is not None
+    child.stdout.read(10)
+    child.stdout.close()
+    assert child.stderr.read() == b""
+    child.stderr.close()
+    assert child.wait(timeout=30) == 1
+    assert (root / "0.py").read_text().startswith(NATIVE if "--write" in options else LEGACY)
+
+
+def test_an_output_that_cannot_say_a_name(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"\u00e4.py": MANUAL, "b.py": "print 'apex \u20ac'\n"})
+    run = tool(root, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert run.returncode == 1 and "\\xe4.py" in run.stdout
+
+
+@pytest.mark.parametrize("count", [1, 12])
+def test_ctrl_c(tmp_path: Path, count: int) -> None:
+    root = tree(tmp_path, {f"{at}.py": LEGACY for at in range(count)})
+    program = (
+        "import pathlib, sys, time; from migrate import cli; from tests.shell import fake\n"
+        "def slow(text, settings, exported):\n"
+        "    pathlib.Path(sys.argv[1], 'started').touch()\n"
+        "    time.sleep(0.5)\n"
+        "    return fake.engine(text, settings)\n"
+        "sys.exit(cli.main(sys.argv[1:], slow))\n"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", program, str(root), "--write", "-j", "2"],
+        env=environment(),
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 30
+    while not (root / "started").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.killpg(child.pid, signal.SIGINT)  # as a terminal does: every process of the group gets it
+    _, errors = child.communicate(timeout=30)
+    assert child.returncode == 130
+    assert errors == b"apex2native: interrupted.\n"
+    assert {path.read_text() for path in root.glob("*.py")} == {LEGACY}
+    assert not leftovers(root)
+
+
+def test_settings_reach_the_engine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from migrate import cli
+    from migrate.model import ModuleResult, Settings
+
+    seen: list[Settings] = []
+
+    def engine(text: str, settings: Settings, exported: frozenset[str]) -> ModuleResult:
+        seen.append(settings)
+        return ModuleResult(None)
+
+    path = str(tree(tmp_path, {"x.py": LEGACY}) / "x.py")
+    words = ["--dtype", "bfloat16", "--device-type", "xpu", "--target-torch", "2.10.1", "--eval", "fp32"]
+    assert cli.main([path, *words, "--safe-only"], engine) == 0
+    assert cli.main([path], engine) == 0
+    assert seen == [Settings("bfloat16", "xpu", (2, 10), "fp32", True), Settings()]
+
+
+def test_an_internal_error_is_exit_code_two(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from migrate import cli
+
+    monkeypatch.setattr(cli, "collect", lambda *_: 1 / 0)
+    assert cli.main([str(tmp_path)]) == 2
+    assert "internal error" in capsys.readouterr().err

@@ -1,0 +1,31 @@
+"""Names that other files take from a module."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from migrate.exports import exported, module_name
+
+
+def test_names_of_every_import_form(tmp_path: Path) -> None:
+    wanted = tmp_path / "engine.py"
+    wanted.write_text("def train(): ...\n")
+    users = {
+        "a.py": "from package.engine import (train as run,\n    evaluate)\n",
+        "b.py": "from . import engine\nengine.save(1)\n",
+        "c.py": "import package.engine as e, os\ne.load()\n",
+        "d.py": "from other import engine_room\nengine_room.flood()\n",
+        "e.py": "# from engine import never\n",
+    }
+    for name, text in users.items():
+        (tmp_path / name).write_text(text)
+    found = exported([str(tmp_path / name) for name in users], [str(wanted)])
+    assert found == {str(wanted): frozenset({"train", "evaluate", "save", "load"})}
+
+
+def test_a_package_is_known_by_its_folder() -> None:
+    assert module_name("src/amp/__init__.py") == "amp"
+
+
+def test_nothing_wanted_reads_nothing(tmp_path: Path) -> None:
+    assert exported([str(tmp_path / "missing.py")], []) == {}

@@ -1,0 +1,122 @@
+"""Inside a git work tree nothing is written that git could not bring back."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.shell.support import LEGACY, NATIVE, git, leftovers, repository, tool, tree
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return repository(tmp_path, {"a.py": LEGACY, "sub/b.py": LEGACY, "c.py": "x = 1\n"})
+
+
+def test_a_clean_tree_is_written(root: Path) -> None:
+    run = tool(root, "--write")
+    assert run.returncode == 0, run.stderr
+    assert git(root, "status", "--porcelain") == " M a.py\n M sub/b.py\n"
+
+
+def test_uncommitted_changes_refuse_the_whole_run(root: Path) -> None:
+    (root / "sub" / "b.py").write_text(LEGACY + "edited = 1\n")
+    run = tool(root, "--write", "--report-json", root / "report.json")
+    assert run.returncode == 2
+    assert run.stderr == (
+        "apex2native: nothing was written, because git could not bring back sub/b.py (uncommitted changes): "
+        "commit first, or say --allow-dirty.\n"
+    )
+    assert (root / "a.py").read_text() == LEGACY
+    assert not (root / "report.json").exists(), "a report would say that files were changed"
+    assert not leftovers(root)
+    assert tool(root, "--write", "--allow-dirty").returncode == 0
+    assert (root / "a.py").read_text() == NATIVE
+
+
+def test_staged_changes_count(root: Path) -> None:
+    (root / "a.py").write_text(LEGACY + "edited = 1\n")
+    git(root, "add", "a.py")
+    assert tool(root, "--write").returncode == 2
+
+
+def test_untracked_and_ignored_files_cannot_be_brought_back(root: Path) -> None:
+    tree(root, {"new.py": LEGACY, "ignored/x.py": LEGACY, ".gitignore": "ignored\n"})
+    run = tool(root, "--write")
+    assert run.returncode == 2
+    assert "new.py (untracked)" in run.stderr
+    assert "ignored/ (ignored, so untracked)" in run.stderr or "ignored/x.py (ignored" in run.stderr
+
+
+def test_changes_of_other_files_do_not_matter(root: Path) -> None:
+    (root / "c.py").write_text("x = 2\n")
+    tree(root, {"untracked.py": "y = 1\n"})
+    assert tool(root, "--write").returncode == 0
+
+
+def test_a_dry_run_and_a_run_with_nothing_to_write_never_ask(root: Path) -> None:
+    (root / "a.py").write_text(NATIVE + "# apex\n")
+    (root / "sub" / "b.py").write_text(NATIVE + "# apex\n")
+    assert tool(root, "--write").returncode == 0
+    (root / "a.py").write_text(LEGACY + "x = 1\n")
+    assert tool(root).returncode == 1
+
+
+def test_names_are_taken_literally_and_from_below(root: Path) -> None:
+    name = "[a]* \u00e4.py"
+    tree(root, {f"sub/{name}": LEGACY})
+    run = tool(name, "--write", cwd=root / "sub")
+    assert run.returncode == 2
+    assert f"sub/{name} (untracked)" in run.stderr
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "more")
+    assert tool(name, "--write", cwd=root / "sub").returncode == 0
+
+
+def test_each_repository_is_asked_about_its_own_files(root: Path) -> None:
+    inner = root / "inner"
+    inner.mkdir()
+    repository(inner, {"x.py": LEGACY})
+    assert tool(root, "--write").returncode == 0
+    assert (inner / "x.py").read_text() == NATIVE
+
+
+def test_the_variables_of_a_hook_do_not_mislead(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    other = repository(tmp_path_factory.mktemp("other"), {"z.py": ""})
+    (root / "a.py").write_text(LEGACY + "x = 1\n")
+    assert tool(root, "--write", GIT_DIR=str(other / ".git"), GIT_WORK_TREE=str(other)).returncode == 2
+
+
+def test_a_work_tree_without_git_is_refused(root: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "bin"
+    empty.mkdir()
+    run = tool(root, "--write", PATH=str(empty))
+    assert run.returncode == 2
+    assert "git cannot be run" in run.stderr
+    assert (root / "a.py").read_text() == LEGACY
+
+
+def test_what_git_says_is_passed_on(root: Path) -> None:
+    (root / ".git" / "HEAD").unlink()
+    run = tool(root, "--write")
+    assert run.returncode == 2
+    assert "git says: fatal:" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_a_monitor_named_by_the_repository_is_not_run(root: Path) -> None:
+    script = root / ".git" / "monitor"
+    script.write_text("#!/bin/sh\ntouch ran\n")
+    script.chmod(0o755)
+    git(root, "config", "core.fsmonitor", str(script))
+    assert tool(root, "--write").returncode == 0
+    assert not list(root.rglob("ran"))
+
+
+def test_outside_of_git_nothing_is_asked(tmp_path: Path) -> None:
+    if any((folder / ".git").exists() for folder in tmp_path.parents):
+        pytest.skip("the temporary folder lies in a work tree")
+    tree(tmp_path / "plain", {"a.py": LEGACY})
+    assert tool(tmp_path / "plain", "--write", PATH=os.devnull).returncode == 0

@@ -1,0 +1,122 @@
+"""A unit stays where another file of the tree, connected with it, still needs amp."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from migrate.model import Applicability, FileResult, Settings
+from migrate.pipeline import analyse
+from migrate.sources import collect
+from migrate.spool import Spool
+from tests.shell.support import tree
+
+TRAIN = """\
+import torch
+from apex import amp
+{imports}
+
+model = torch.nn.Linear(2, 2).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x in loader:
+    loss = model(x).sum()
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()
+"""
+SAVES = "from apex import amp\n\n\ndef save(model):\n    return {'model': model, 'amp': amp.state_dict()}\n"
+
+
+def _results(root: Path) -> dict[str, FileResult]:
+    with Spool() as spool:
+        outcome = analyse(collect([str(root)]), Settings(), spool, jobs=1)
+        return {result.path: result for result in outcome.results}
+
+
+def test_a_state_saved_elsewhere_holds_the_unit(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"train.py": TRAIN.format(imports="from helpers import save"), "helpers.py": SAVES})
+    found = _results(root)["train.py"]
+    assert found.status == "unchanged"
+    assert [unit.applicability for unit in found.units] == [Applicability.MANUAL]
+    assert any("helpers.py, line 5" in finding.message for finding in found.findings)
+
+
+def test_through_a_file_without_apex(tmp_path: Path) -> None:
+    root = tree(
+        tmp_path,
+        {
+            "train.py": TRAIN.format(imports="import middle"),
+            "middle.py": "from helpers import save\n",
+            "helpers.py": SAVES,
+        },
+    )
+    assert _results(root)["train.py"].status == "unchanged"
+
+
+def test_what_is_not_connected_holds_nothing(tmp_path: Path) -> None:
+    root = tree(
+        tmp_path,
+        {"one/train.py": TRAIN.format(imports="from torch.utils import helpers"), "two/helpers.py": SAVES},
+    )
+    found = _results(root)
+    assert found["one/train.py"].status == "changed"
+    assert found["two/helpers.py"].status == "unchanged"
+
+
+def test_what_is_held_holds_others(tmp_path: Path) -> None:
+    root = tree(
+        tmp_path,
+        {
+            "main.py": TRAIN.format(imports="import train"),
+            "train.py": TRAIN.format(imports="from helpers import save"),
+            "helpers.py": SAVES,
+        },
+    )
+    found = _results(root)
+    assert {path: result.status for path, result in found.items()} == dict.fromkeys(found, "unchanged")
+
+
+CASTS = """\
+import torch
+from apex import amp
+from extension import _C
+
+nms = amp.float_function(_C.nms)
+
+
+class Pool(torch.nn.Module):
+    @amp.float_function
+    def forward(self, x, rois):
+        return _C.pool(x, rois)
+"""
+
+
+def test_casts_follow_the_units_that_use_them(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"train.py": TRAIN.format(imports="import layers"), "layers.py": CASTS})
+    with Spool() as spool:
+        outcome = analyse(collect([str(root)]), Settings(), spool, jobs=1)
+        texts = {one.result.path: spool.get(one.texts.new).decode() for one in outcome.files if one.texts is not None}
+    assert "apex" not in texts["train.py"] + texts["layers.py"]
+    assert 'nms = torch.amp.custom_fwd(_C.nms, device_type="cuda", cast_inputs=torch.float32)' in texts["layers.py"]
+    assert '    @torch.amp.custom_fwd(device_type="cuda", cast_inputs=torch.float32)\n' in texts["layers.py"]
+
+
+def test_casts_that_a_held_unit_uses_stay_and_hold_others(tmp_path: Path) -> None:
+    root = tree(
+        tmp_path,
+        {
+            "held.py": TRAIN.format(imports="import layers\nfrom helpers import save"),
+            "free.py": TRAIN.format(imports="import layers"),
+            "layers.py": CASTS,
+            "helpers.py": SAVES,
+        },
+    )
+    found = _results(root)
+    assert {path: result.status for path, result in found.items()} == dict.fromkeys(found, "unchanged")
+
+
+def test_casts_that_nobody_uses_stay(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"train.py": TRAIN.format(imports=""), "layers.py": CASTS})
+    found = _results(root)
+    assert found["train.py"].status == "changed"
+    assert found["layers.py"].status == "unchanged"

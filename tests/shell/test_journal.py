@@ -1,0 +1,210 @@
+"""Writing is atomic per file and all-or-nothing per unit, whatever happens in between."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from migrate import journal
+from migrate.errors import UserError
+from tests.shell.support import LEGACY, NATIVE, environment, leftovers, tool, tree
+
+
+def replacement(path: Path, new: bytes = b"new\n") -> journal.Replacement:
+    return journal.Replacement(path, journal.digest(path.read_bytes()), lambda: new)
+
+
+def test_killed_at_every_moment(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.shell.killed", str(tmp_path / "tree")],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    moments, recoveries = map(int, re.findall(r"\d+", run.stdout))
+    assert moments > 30 and recoveries > 2 * moments
+
+
+@pytest.mark.parametrize("moment", [1, 6, 12, 20, 24])
+def test_the_killed_tool_is_finished_by_its_next_run(tmp_path: Path, moment: int) -> None:
+    root = tree(tmp_path, {"a.py": LEGACY, "b/c.py": LEGACY, "b/d.py": LEGACY})
+    program = (
+        "import sys; from tests.shell import fake, killed; from migrate import cli, pipeline; "
+        f"killed.kill_at({moment}); sys.exit(cli.main(sys.argv[1:], fake.engine))"
+    )
+    killed = subprocess.run(
+        [sys.executable, "-c", program, str(root), "--write"],
+        env=environment(),
+        capture_output=True,
+        timeout=60,
+    )
+    assert killed.returncode == -9
+    for path in root.rglob("*.py"):
+        assert path.read_text() in (LEGACY, NATIVE)
+    if leftovers(root):
+        dry = tool(root, "--check")
+        assert "was interrupted while it wrote" in dry.stderr
+        assert leftovers(root), "a dry run writes nothing"
+    assert tool(root, "--write").returncode == 0
+    assert [path.read_text() for path in root.rglob("*.py")] == [NATIVE] * 3
+    assert not leftovers(root)
+
+
+def interrupted(root: Path, first: str = "a.py", second: str = "b.py") -> None:
+    """What a run leaves that was killed between the two files of a unit."""
+    program = (
+        "import os, sys; from pathlib import Path; from migrate import journal; root = Path(sys.argv[1]); "
+        "real = os.replace; os.replace = lambda old, new: (real(old, new), os.kill(os.getpid(), 9)); "
+        "one = lambda name: journal.Replacement(root / name, journal.digest(b'old\\n'), lambda: b'new\\n'); "
+        "journal.write(root, [[one(name) for name in sys.argv[2:]]])"
+    )
+    tree(root, {first: "old\n", second: "old\n"})
+    words = [sys.executable, "-c", program, str(root), first, second]
+    subprocess.run(words, env=environment(), timeout=60, check=False)
+    assert (root / first).read_text() == "new\n"
+    assert (root / second).read_text() == "old\n"
+
+
+def test_a_run_on_a_part_of_the_tree_finds_the_journal_above_it(tmp_path: Path) -> None:
+    interrupted(tmp_path, "a.py", "b/c.py")
+    run = tool(tmp_path / "b" / "c.py", "--write")
+    assert run.stderr == (
+        "apex2native: an earlier run had been interrupted while it wrote; it was finished: 1 file written.\n"
+    )
+    assert (tmp_path / "b" / "c.py").read_text() == "new\n"
+    assert not leftovers(tmp_path)
+
+
+def test_mode_and_attributes_are_kept(tmp_path: Path) -> None:
+    path = tree(tmp_path, {"x.py": "old\n"}) / "x.py"
+    path.chmod(0o2751)
+    has_attributes = hasattr(os, "setxattr")
+    if has_attributes:
+        try:
+            os.setxattr(path, "user.apex2native", b"kept")
+        except OSError:
+            has_attributes = False
+    journal.write(tmp_path, [[replacement(path)]])
+    assert path.read_bytes() == b"new\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o2751
+    assert not has_attributes or os.getxattr(path, "user.apex2native") == b"kept"
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only the superuser gives files away")
+def test_the_owner_is_kept(tmp_path: Path) -> None:
+    path = tree(tmp_path, {"x.py": "old\n"}) / "x.py"
+    os.chown(path, 12345, 23456)
+    path.chmod(0o4755)
+    journal.write(tmp_path, [[replacement(path)]])
+    info = path.stat()
+    assert (info.st_uid, info.st_gid, stat.S_IMODE(info.st_mode)) == (12345, 23456, 0o4755)
+
+
+def test_a_read_only_file_stops_the_whole_run(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"a.py": LEGACY, "b.py": LEGACY})
+    (root / "b.py").chmod(0o444)
+    run = tool(root, "--write")
+    assert run.returncode == 2
+    assert "b.py is read-only; nothing was written." in run.stderr
+    assert (root / "a.py").read_text() == LEGACY
+    assert not leftovers(root)
+
+
+def test_a_file_that_changed_since_it_was_read_stops_the_whole_run(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"a.py": "a\n", "b.py": "b\n"})
+    planned = [[replacement(root / "a.py")], [replacement(root / "b.py")]]
+    (root / "b.py").write_text("edited\n")
+    with pytest.raises(UserError, match=r"b\.py was changed while it was analysed; nothing was written"):
+        journal.write(root, planned)
+    assert (root / "a.py").read_text() == "a\n"
+    (root / "b.py").unlink()
+    with pytest.raises(UserError, match=r"nothing was written"):
+        journal.write(root, planned)
+    assert not leftovers(root)
+
+
+def test_a_file_that_changes_in_the_moment_of_writing_is_left_with_its_group(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tree(tmp_path, {"a.py": "a\n", "b.py": "b\n", "c.py": "c\n"})
+    planned = [[replacement(root / "a.py"), replacement(root / "b.py")], [replacement(root / "c.py")]]
+    real = os.rename
+
+    def rename(old: Path, new: Path) -> None:
+        real(old, new)
+        (root / "b.py").write_text("edited\n")
+
+    monkeypatch.setattr(os, "rename", rename)
+    assert journal.write(root, planned) == (root / "a.py", root / "b.py")
+    assert [(root / f"{name}.py").read_text() for name in "abc"] == ["a\n", "edited\n", "new\n"]
+    assert not leftovers(root)
+
+
+def test_a_full_disk_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"a.py": LEGACY, "b.py": LEGACY + "#" * 20000 + "\n"})
+    # A limit on the size of files stops a write half way, as a full disk does.
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.shell.fake", str(root), "--write"],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000)),
+    )
+    assert run.returncode == 2
+    assert "nothing was written" in run.stderr
+    assert (root / "a.py").read_text() == LEGACY
+    assert not leftovers(root)
+
+
+def test_two_runs_do_not_write_at_once(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"a.py": LEGACY})
+    entry = journal._Entry(root / "a.py", root / ".apex2native-00-0.tmp", "", "")
+    with journal._claim(root, [[entry]]):
+        run = tool(root, "--write")
+    assert run.returncode == 2
+    assert "another run is writing" in run.stderr
+    assert (root / "a.py").read_text() == LEGACY
+    (root / journal.STAGING).unlink()
+
+
+def test_an_edit_after_the_kill_is_never_overwritten(tmp_path: Path) -> None:
+    interrupted(tmp_path)
+    (tmp_path / "b.py").write_text("edited\n")
+    run = tool(tmp_path, "--write")
+    assert run.returncode == 2
+    assert "b.py was changed after a run was interrupted" in run.stderr
+    assert (tmp_path / "b.py").read_text() == "edited\n"
+    (tmp_path / "b.py").write_text("old\n")
+    assert tool(tmp_path, "--write").returncode == 0
+    assert (tmp_path / "b.py").read_text() == "new\n"
+    assert not leftovers(tmp_path)
+
+
+def test_a_journal_cannot_reach_out_of_its_folder(tmp_path: Path) -> None:
+    root = tree(tmp_path / "root", {"x.py": ""})
+    tree(tmp_path, {"victim.py": "old\n", ".apex2native-00-0.tmp": "new\n"})
+    digests = (
+        f'"old": "{journal.digest(b"old" + bytes([10]))}", "new": "{journal.digest(b"new" + bytes([10]))}"'
+    )
+    for path in ("../victim.py", str(tmp_path / "victim.py")):
+        entry = f'{{"path": "{path}", "temporary": ".apex2native-00-0.tmp", {digests}}}'
+        (root / journal.JOURNAL).write_text(f'{{"journal": 1, "groups": [[{entry}]]}}')
+        with pytest.raises(UserError, match="no journal of this version"):
+            journal.recover(root / journal.JOURNAL)
+    assert (tmp_path / "victim.py").read_text() == "old\n"
+
+
+def test_a_staging_file_that_was_cut_short_is_removed(tmp_path: Path) -> None:
+    tree(tmp_path, {journal.STAGING: '{"journal": 1, "gro'})
+    assert journal.recover(tmp_path / journal.STAGING) == 0
+    assert not leftovers(tmp_path)

@@ -1,0 +1,68 @@
+"""The Makefile and the console scripts, with the environment that runs the tests."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.shell.support import LEGACY, PROJECT, environment, tree
+
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+
+
+def make(*words: str, python: str = sys.executable) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["make", *words],
+        cwd=PROJECT,
+        env=environment(PYTHON=python, MAKEFLAGS=""),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_help_is_the_default() -> None:
+    assert make().stdout == make("help").stdout
+    for target in ("test", "migrate", "compare", "bench"):
+        assert f"make {target}" in make("help").stdout
+
+
+def test_an_environment_that_is_given_is_used_and_nothing_is_installed() -> None:
+    plan = make("-n", "test", "migrate", "compare", "bench", python="/some/python").stdout
+    assert "/some/python -m pytest" in plan and "/some/python -m mypy --strict migrate" in plan
+    assert "pip" not in plan and "venv" not in plan
+
+
+def test_without_one_every_target_makes_its_own() -> None:
+    run = subprocess.run(
+        ["make", "-n", "-B", "migrate"],
+        cwd=PROJECT,
+        env={key: value for key, value in environment().items() if key not in ("PYTHON", "MAKEFLAGS")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert "-m venv .venv" in run.stdout
+    assert "install --quiet --constraint constraints.txt --editable ." in run.stdout
+
+
+def test_compare_says_what_is_missing_and_fails() -> None:
+    run = make("compare")
+    assert run.returncode != 0
+    assert "amp-compare: the comparison suite is not part of this version yet." in run.stderr
+
+
+def test_pending_changes_are_no_error_but_wrong_usage_is(tmp_path: Path) -> None:
+    pytest.importorskip("migrate.engine")
+    run = make("migrate")
+    assert run.returncode == 0, run.stderr
+    assert "legacy_train.py" in run.stdout and "\nUnits" in run.stdout
+    assert make("migrate", "TARGET=no/such/thing").returncode != 0
+    assert make("migrate", "WRITE=1").returncode != 0
+    root = tree(tmp_path, {"a b/x.py": LEGACY})
+    assert make("migrate", f"TARGET={root}/a b").returncode == 0
+    assert (root / "a b" / "x.py").read_text() == LEGACY

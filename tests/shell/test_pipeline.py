@@ -1,0 +1,161 @@
+"""Files through the engine: isolation of faults, order, numbers, memory."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from migrate.model import Applicability, Change, FileResult, ModuleResult, Settings
+from migrate.pipeline import Analysed, Outcome, Texts, analyse
+from migrate.sources import collect
+from migrate.spool import Slot, Spool
+from tests.shell.fake import engine
+from tests.shell.support import LEGACY, NATIVE, tree
+
+
+def run(root: Path, jobs: int = 1) -> Outcome:
+    with Spool() as spool:
+        return analyse(collect([str(root)]), Settings(), spool, jobs=jobs, engine=engine)
+
+
+def messages(outcome: Outcome) -> dict[str, list[str]]:
+    return {result.path: [found.message for found in result.findings] for result in outcome.results}
+
+
+def test_one_process_and_many_give_the_same(tmp_path: Path) -> None:
+    files = {f"{at:02}.py": LEGACY * (at % 4) + "import apex  # MANUAL\n" * (at % 2) for at in range(20)}
+    tree(tmp_path, files)
+    alone, together = run(tmp_path), run(tmp_path, jobs=3)
+    assert alone.results == together.results
+    assert [result.path for result in alone.results] == sorted(result.path for result in alone.results)
+
+
+def test_units_are_numbered_over_the_tree_in_path_order(tmp_path: Path) -> None:
+    tree(tmp_path, {"b.py": LEGACY * 2, "a.py": LEGACY + "import apex  # MANUAL\n", "c.py": LEGACY})
+    outcome = run(tmp_path)
+    assert [[unit.number for unit in result.units] for result in outcome.results] == [[1, 2], [3, 4], [5]]
+    assert [[change.unit for change in result.changes] for result in outcome.results] == [[1], [3, 4], [5]]
+    assert outcome.results[0].findings[0].unit == 2
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_crash_on_one_file_is_a_finding_of_it(tmp_path: Path, jobs: int) -> None:
+    tree(tmp_path, {f"{at}.py": LEGACY for at in range(9)} | {"bad.py": "# apex\nCRASH = 1\n"})
+    outcome = run(tmp_path, jobs)
+    assert outcome.crashed
+    assert len(outcome.changed) == 9
+    (message,) = messages(outcome)["bad.py"]
+    assert "KeyError: 'no such thing'" in message
+    assert "fake.py, line " in message
+    (finding,) = next(result for result in outcome.results if result.path == "bad.py").findings
+    assert finding.rule == "APX000"
+
+
+def test_a_process_that_dies_costs_only_its_file(tmp_path: Path) -> None:
+    tree(tmp_path, {f"{at}.py": LEGACY for at in range(9)} | {"bad.py": "# apex\nDIE = 1\n"})
+    outcome = run(tmp_path, jobs=2)
+    assert len(outcome.changed) == 9
+    assert "died" in messages(outcome)["bad.py"][0]
+
+
+def test_files_that_cannot_be_analysed(tmp_path: Path) -> None:
+    tree(
+        tmp_path,
+        {
+            "broken.py": "import apex\ndef f(:\n",
+            "cookie.py": "# coding: nonsense\nimport apex\n",
+            "deep.py": "# apex\nDEEP = 1\n",
+            "latin.py": b"import apex\nx = '\xe4'\n",
+            "nested.py": "import apex\nx = " + "(" * 5000 + ")" * 5000 + "\n",
+            "null.py": b"import apex\n\0",
+            "two.py": "import apex\nprint 'hello'\n",
+            "unrelated.py": "# of apexes\nprint 'hello'\n",
+        },
+    )
+    outcome = run(tmp_path)
+    told = messages(outcome)
+    assert {result.path: result.status for result in outcome.results} == {
+        "broken.py": "unparseable",
+        "cookie.py": "unparseable",
+        "deep.py": "unchanged",
+        "latin.py": "unparseable",
+        "nested.py": "unparseable",
+        "null.py": "unparseable",
+        "two.py": "unparseable",
+    }
+    assert "Python 2" in told["two.py"][0]
+    assert "null bytes" in told["null.py"][0]
+    assert "nested too deeply" in told["deep.py"][0]
+    lines = {result.path: result.findings[0].line for result in outcome.results}
+    assert (lines["broken.py"], lines["two.py"], lines["null.py"]) == (2, 2, 1)
+    assert not outcome.crashed
+
+
+def test_the_text_comes_without_its_mark_and_goes_back_with_it(tmp_path: Path) -> None:
+    tree(tmp_path, {"x.py": b"\xef\xbb\xbfimport apex\r\nx = '\xc3\xa4'"})
+    with Spool() as spool:
+        outcome = analyse(collect([str(tmp_path)]), Settings(), spool, jobs=1, engine=engine)
+        texts = outcome.changed[0].texts
+        assert texts is not None
+        assert spool.get(texts.new) == b"\xef\xbb\xbfimport torch\r\nx = '\xc3\xa4'"
+        assert spool.get(texts.old) == (tmp_path / "x.py").read_bytes()
+
+
+def echo(text: str, settings: Settings, exported: frozenset[str]) -> ModuleResult:
+    return ModuleResult(new_text=text)
+
+
+def unencodable(text: str, settings: Settings, exported: frozenset[str]) -> ModuleResult:
+    return ModuleResult(new_text=text + "# \u20ac\n")
+
+
+def test_a_text_that_comes_back_as_it_was_is_no_change(tmp_path: Path) -> None:
+    tree(tmp_path, {"x.py": LEGACY})
+    with Spool() as spool:
+        assert not analyse(collect([str(tmp_path)]), Settings(), spool, jobs=1, engine=echo).files
+
+
+def test_a_text_that_its_encoding_cannot_hold_is_not_written(tmp_path: Path) -> None:
+    tree(tmp_path, {"x.py": "# coding: latin-1\n" + LEGACY})
+    with Spool() as spool:
+        outcome = analyse(collect([str(tmp_path)]), Settings(), spool, jobs=1, engine=unencodable)
+    assert outcome.crashed and not outcome.changed
+
+
+def test_files_that_share_a_unit_are_written_together() -> None:
+    def file(name: str, *units: int) -> Analysed:
+        changes = tuple(Change("APX010", unit, 1, 1, Applicability.SAFE, "") for unit in units)
+        texts = Texts(Path(name), "", Slot(0, 0), Slot(0, 0))
+        return Analysed(FileResult(name, "changed", changes=changes), texts)
+
+    files = [file("a", 1), file("b", 2), file("c", 3, 1), file("d"), file("e", 2, 4), file("f", 4, 3)]
+    groups = Outcome(6, tuple(files)).groups()
+    named = sorted(sorted(str(texts.location) for texts in group) for group in groups)
+    assert named == [["a", "b", "c", "e", "f"], ["d"]]
+    assert [len(group) for group in Outcome(2, (file("a", 1), file("b", 2))).groups()] == [1, 1]
+
+
+def test_texts_of_many_files_lie_on_disk(tmp_path: Path) -> None:
+    blob = os.urandom(1 << 20)
+    with Spool() as spool:
+        slots = [spool.put(blob[at:]) for at in range(12)]
+        assert all(spool.get(slot) == blob[at:] for at, slot in enumerate(slots))
+        assert spool._file._rolled  # type: ignore[attr-defined]
+
+
+def test_progress_is_told_of_every_file(tmp_path: Path) -> None:
+    tree(tmp_path, {f"{at}.py": NATIVE + "# apex\n" for at in range(9)})
+    seen: list[tuple[int, int]] = []
+    with Spool() as spool:
+        selection = collect([str(tmp_path)])
+        analyse(
+            selection,
+            Settings(),
+            spool,
+            jobs=2,
+            engine=engine,
+            progress=lambda done, of: seen.append((done, of)),
+        )
+    assert seen == [(at, 9) for at in range(1, 10)]

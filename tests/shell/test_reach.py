@@ -1,0 +1,44 @@
+"""Which files reach which through imports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from migrate.reach import Imports
+from tests.shell.support import tree
+
+
+def _reached(root: Path, start: str, wanted: str) -> bool:
+    files = sorted(str(path) for path in root.rglob("*.py"))
+    return Imports(files).reached(str(root / start), {str(root / wanted)}) is not None
+
+
+def test_through_packages_and_relative_imports(tmp_path: Path) -> None:
+    root = tree(
+        tmp_path,
+        {
+            "tools/train.py": "from engine.trainer import train\n",
+            "engine/__init__.py": "",
+            "engine/trainer.py": "from .layers import nms\nfrom ..other import x\n",
+            "engine/layers/__init__.py": "from .nms import nms\n",
+            "engine/layers/nms.py": "",
+            "elsewhere/nms.py": "",
+        },
+    )
+    assert _reached(root, "tools/train.py", "engine/layers/nms.py")
+    assert not _reached(root, "tools/train.py", "elsewhere/nms.py")
+
+
+def test_one_word_is_beside_or_above(tmp_path: Path) -> None:
+    root = tree(
+        tmp_path,
+        {
+            "a/run.py": "import utils\nfrom torch.utils import checkpoint\n",
+            "a/utils.py": "",
+            "b/utils.py": "",
+            "b/checkpoint.py": "",
+        },
+    )
+    assert _reached(root, "a/run.py", "a/utils.py")
+    assert not _reached(root, "a/run.py", "b/utils.py")
+    assert not _reached(root, "a/run.py", "b/checkpoint.py")
