@@ -1,0 +1,164 @@
+"""The protocol of `torch.amp.GradScaler` and autocast, as a linter of one module of native AMP code.
+
+What is wrong, by code:
+
+``backward-under-autocast``   the backward pass runs inside of autocast
+``clips-scaled-gradients``    gradients are clipped (or their norm is taken) before ``unscale_``
+``reads-scaled-gradients``    the magnitude of a ``.grad`` is used before ``unscale_``
+``unscale-twice``             ``unscale_`` of one optimizer twice without an update between
+``unscale-after-step``        ``unscale_`` of an optimizer that was stepped since the last update
+``step-twice``                an optimizer is stepped twice without an update between
+``step-with-closure``         ``scaler.step`` is given a closure, which it does not support
+``bare-optimizer-step``       ``optimizer.step()`` uses gradients of a scaled loss
+``scale-without-step``        the module's own scaler scales a loss and never steps
+``step-without-update``       a scaler steps and is never updated in the module
+``update-without-step``       a scaler is updated and never steps in the module
+
+Source: https://pytorch.org/docs/stable/notes/amp_examples.html and ``torch/amp/grad_scaler.py``.
+Where the code may be right it is taken to be right: what is reported should be worth a look.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+
+from migrate.check.compiles import parse
+from migrate.check.flow import Walk
+from migrate.check.problem import Problem, surplus
+from migrate.check.recognize import (
+    Knowledge,
+    bare_scalers,
+    classify,
+    enters_autocast,
+    handed,
+    key_of,
+    now,
+    study,
+)
+
+
+def check_protocol(text: str) -> tuple[Problem, ...]:
+    """Everything that is wrong in a module; nothing in a text that does not parse."""
+    tree = parse(text)
+    if tree is None:
+        return ()
+    knowledge = study(tree)
+    found = list(_backwards(tree, knowledge))
+    bodies = [tree.body]
+    bodies += [
+        node.body for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
+    for body in bodies:
+        found += Walk(knowledge, body).run()
+    found += _closures(tree, knowledge)
+    found += _balance(tree, knowledge)
+    return tuple(sorted(found))
+
+
+def new_problems(old_text: str, new_text: str) -> tuple[Problem, ...]:
+    """What is wrong in the new text and was not in the old one, counted by code."""
+    if old_text == new_text:
+        return ()
+    new = check_protocol(new_text)
+    if not new:
+        return ()
+    old = check_protocol(old_text)
+    return surplus(old_text, new_text, old, new, lambda one: one.code)
+
+
+# ---------------------------------------------------------------- autocast
+
+
+def _backwards(tree: ast.Module, knowledge: Knowledge) -> Iterator[Problem]:
+    """Backward calls that stand inside of autocast, as far as the text of one function shows it."""
+    stack: list[tuple[ast.AST, bool]] = [(tree, False)]
+    while stack:
+        node, on = stack.pop()
+        body = on
+        if isinstance(node, (ast.With, ast.AsyncWith)):
+            for item in node.items:
+                entered = enters_autocast(item.context_expr, knowledge)
+                body = body if entered is None else entered
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            body = any(enters_autocast(one, knowledge) for one in node.decorator_list)
+        elif isinstance(node, ast.Lambda):
+            body = False
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "backward"
+            and on
+        ):
+            yield Problem(
+                node.lineno, "backward runs under autocast: leave the region first", "backward-under-autocast"
+            )
+        for name, value in ast.iter_fields(node):
+            inside = body if name == "body" else on
+            children = value if isinstance(value, list) else [value]
+            stack.extend((child, inside) for child in children if isinstance(child, ast.AST))
+
+
+# ---------------------------------------------------------------- single calls
+
+
+def _closures(tree: ast.Module, knowledge: Knowledge) -> Iterator[Problem]:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        event = classify(node, knowledge, frozenset())
+        if event is None or event.kind != "step":
+            continue
+        given = [word.value for word in node.keywords if word.arg == "closure"]
+        given += [one for one in node.args[1:] if _is_closure(one, knowledge)]
+        if any(not (isinstance(one, ast.Constant) and one.value is None) for one in given):
+            yield Problem(node.lineno, "GradScaler.step does not support a closure", "step-with-closure")
+
+
+def _is_closure(node: ast.expr, knowledge: Knowledge) -> bool:
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        return "closure" in key_of(node).lower() or key_of(node) in knowledge.defined
+    return isinstance(node, ast.Lambda)
+
+
+# ---------------------------------------------------------------- a whole module
+
+
+def _balance(tree: ast.Module, knowledge: Knowledge) -> Iterator[Problem]:
+    """Scalers of which one half is used and the other nowhere in the module.
+
+    A half that another name has too much of may be this one's: one object under two names.
+    """
+    uses: dict[str, dict[str, list[int]]] = {kind: defaultdict(list) for kind in ("scaled", "step", "update")}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            event = classify(node, knowledge, frozenset())
+            if event is not None and event.scaler and event.kind in uses:
+                uses[event.kind][event.scaler].append(node.lineno)
+    scaled, steps, updates = uses["scaled"], uses["step"], uses["update"]
+    elsewhere = _handed_out(tree, knowledge)
+    if not updates.keys() - steps.keys():
+        for key in steps.keys() - updates.keys():
+            yield Problem(min(steps[key]), f"{key} steps and is never updated", "step-without-update")
+    if not steps.keys() - updates.keys():
+        for key in (updates.keys() & knowledge.scalers) - steps.keys() - elsewhere:
+            yield Problem(min(updates[key]), f"{key} is updated and never steps", "update-without-step")
+    if not steps:
+        for key in (scaled.keys() & knowledge.created) - elsewhere:
+            yield Problem(min(scaled[key]), f"{key} scales a loss and never steps", "scale-without-step")
+
+
+def _handed_out(tree: ast.Module, knowledge: Knowledge) -> frozenset[str]:
+    """Scalers that leave the module: given to a function, or returned to a caller, from elsewhere."""
+    nodes = list(ast.walk(tree))
+    called = {key_of(node.func) for node in nodes if isinstance(node, ast.Call)}
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Call) and key_of(node.func) not in knowledge.defined:
+            found.update(handed(node, knowledge))
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name not in called:
+            for given in now(*node.body):
+                if isinstance(given, (ast.Return, ast.Yield)) and given.value is not None:
+                    found.update(bare_scalers(given.value, knowledge))
+    return frozenset(found)

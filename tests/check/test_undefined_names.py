@@ -1,0 +1,44 @@
+"""No name loses its definition."""
+
+import pytest
+
+from migrate.check.names import undefined_names
+
+TRAIN = "import torch\n\n\ndef train(loss):\n    loss.backward()\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (TRAIN, TRAIN),
+        (TRAIN, TRAIN + "\n\nx = torch.ones(1)\n"),
+        ("a = nope\n", "b = 1\na = nope\n"),
+        ("a = nope\n", "a = 1\n"),
+        ("import a\n", "import a, b\nx = 1\n"),
+        ("from x import *\nf()\n", "from x import *\nf(), g()\n"),
+        ("def f(:\n", "x = (\n"),
+        ("x = 1\n", "def f(:\n"),
+        ("def f():\n    global s\n    s = 1\n", "def f():\n    global s\n    s = 1\n\n\nprint(s)\n"),
+        ("get_ipython().magic('x')\n", "y = 1\nget_ipython().magic('x')\n"),
+    ],
+)
+def test_fine(old: str, new: str) -> None:
+    assert undefined_names(old, new) == ()
+
+
+def test_an_import_that_is_gone() -> None:
+    old = "from apex import amp\namp.init()\n"
+    (problem,) = undefined_names(old, "\namp.init()\n")
+    assert (problem.line, problem.code) == (2, "undefined-name")
+    assert "'amp'" in problem.message
+
+
+def test_only_the_further_ones() -> None:
+    found = undefined_names("nope()\n", "nope()\nnope(1)\nother()\n")
+    assert [problem.line for problem in found] == [2, 3]
+
+
+def test_a_local_before_its_value() -> None:
+    old = "def f(scaler):\n    scaler.step()\n"
+    new = "scaler = 1\n\n\ndef f():\n    scaler.step()\n    scaler = 2\n"
+    assert [problem.line for problem in undefined_names(old, new)] == [5]
