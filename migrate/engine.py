@@ -1,0 +1,341 @@
+"""One module's migration: collect facts, decide units, edit, check."""
+
+from __future__ import annotations
+
+import ast
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from dataclasses import dataclass, replace
+
+from migrate.check.compiles import compiles
+from migrate.check.names import undefined_names
+from migrate.check.protocol import new_problems
+from migrate.facts.module import Module
+from migrate.facts.sites import Facts, collect
+from migrate.flow.values import Values
+from migrate.model import (
+    ALONE,
+    Applicability,
+    Change,
+    DeleteLines,
+    Edit,
+    Finding,
+    ModuleResult,
+    Neighbours,
+    Replace,
+    Settings,
+    Severity,
+    UnitSummary,
+)
+from migrate.plan.bare import assign_state, through_parameter, unresolved
+from migrate.plan.conditions import Conditions
+from migrate.plan.decide import Plan, decide
+from migrate.plan.unit import Context, Manual, Unit, group
+from migrate.rewrite.apply import EditConflict, apply_edits
+from migrate.rewrite.draft import Draft
+from migrate.rewrite.templates import Templates
+from migrate.rules import (
+    apx010_imports,
+    apx020_initialize,
+    apx022_scaler_parameter,
+    apx030_autocast,
+    apx032_float_output,
+    apx033_binary_cross_entropy,
+    apx040_scale_loss,
+    apx050_unscale,
+    apx051_master_params,
+    apx060_step,
+    apx070_state,
+    apx080_casts,
+    apx090_remaining,
+    apx095_to_python_float,
+)
+from migrate.rules.common import Work
+
+_UNIT_RULES = (
+    apx020_initialize,
+    apx022_scaler_parameter,
+    apx030_autocast,
+    apx032_float_output,
+    apx033_binary_cross_entropy,
+    apx040_scale_loss,
+    apx050_unscale,
+    apx051_master_params,
+    apx060_step,
+    apx070_state,
+)
+_IGNORE = re.compile(r"#\s*apex2native:\s*ignore\b")
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """One attempt: the new text, or why it did not hold."""
+
+    text: str | None
+    work: Work
+    problem: str | None = None
+    amp_stays: bool = False  # the problem is a use of amp outside of the units
+
+
+def migrate_module(text: str, settings: Settings, neighbours: Neighbours = ALONE) -> ModuleResult:
+    """Migrate one module's text (decoded, without BOM, newlines as they are).
+
+    ``neighbours`` is what the rest of the tree has to do with it. Text that does not parse gives
+    ``parsed=False``; nothing is raised for bad input.
+    """
+    if "apex" not in text:
+        return ModuleResult(None)
+    try:
+        m = Module(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return ModuleResult(None, parsed=False)
+    v = Values(m)
+    facts = collect(m, v)
+    if not facts.imports and not facts.uses:
+        return ModuleResult(None)
+    ctx = Context(m, v, facts, Conditions(m, v, facts), settings, neighbours.exported)
+    units = group(facts)
+    exported = neighbours.exported
+    plans, manual = _decide(ctx, units, neighbours.hold)
+    held: list[Plan] = []
+    if settings.safe_only:
+        held = [p for p in plans if p.unit.reviews]
+        plans = [p for p in plans if not p.unit.reviews]
+    attempt = _write(ctx, plans, exported, whole=not manual and not held, follow=neighbours.follow and not units)
+    if attempt.problem is not None:
+        alone = len(plans) > 1 and not attempt.amp_stays
+        good = [p for p in plans if _write(ctx, [p], exported).problem is None] if alone else []
+        for plan in plans:
+            if plan not in good:
+                why = attempt.problem if attempt.amp_stays else _write(ctx, [plan], exported).problem or attempt.problem
+                manual.append((plan.unit, Manual(plan.unit.line_node, f"the result did not pass the checks: {why}")))
+        plans = good
+        attempt = _write(ctx, plans, exported)
+        if attempt.problem is not None:
+            manual += [
+                (p.unit, Manual(p.unit.line_node, f"the result did not pass the checks: {attempt.problem}"))
+                for p in plans
+            ]
+            plans = []
+            attempt = _write(ctx, plans, exported)
+            if attempt.problem is not None:
+                attempt = _Draft(None, Work(ctx.m, Draft(ctx.m), Templates(ctx.m, ctx.settings)))
+    return _result(ctx, units, plans, held, manual, attempt)
+
+
+# ---------------------------------------------------------------- deciding
+
+
+def _decide(
+    ctx: Context, units: list[Unit], hold: str | None
+) -> tuple[list[Plan], list[tuple[Unit, Manual]]]:
+    plans: list[Plan] = []
+    manual: list[tuple[Unit, Manual]] = []
+    obstacle = unresolved(ctx)
+    state = assign_state(ctx, units)
+    for unit in units:
+        try:
+            if obstacle is not None:
+                raise obstacle
+            if hold is not None:
+                raise Manual(unit.line_node, hold, "migrate both by hand, together")
+            _ignored(ctx, unit)
+            plans.append(decide(ctx, unit, state[unit.number]))
+        except Manual as missing:
+            manual.append((unit, missing))
+    if manual and any(p.state for p in plans):
+        # amp's state spans all units: what is left to Apex would be missing from the scaler's
+        for plan in [p for p in plans if p.state]:
+            plans.remove(plan)
+            manual.append((plan.unit, Manual(plan.unit.line_node, "amp's state is shared with a unit that stays")))
+    return plans, manual
+
+
+def _ignored(ctx: Context, unit: Unit) -> None:
+    for use in [*(site.call for site in unit.sites), *ctx.facts.uses]:
+        for line in range(use.lineno, (use.end_lineno or use.lineno) + 1):
+            if _IGNORE.search(ctx.m.line_text(line)):
+                raise Manual(use, "left alone: `# apex2native: ignore`")
+
+
+# ---------------------------------------------------------------- writing
+
+
+def _write(
+    ctx: Context, plans: list[Plan], exported: frozenset[str], whole: bool = False, follow: bool = False
+) -> _Draft:
+    """All rules of ``plans`` on one draft, then the checks on its outcome; ``whole``: no unit of the file stays."""
+    work = Work(ctx.m, Draft(ctx.m), Templates(ctx.m, ctx.settings))
+    for plan in plans:
+        for rule in _UNIT_RULES:
+            rule.apply(plan, work)
+    if plans or follow:
+        apx080_casts.apply(ctx, work)
+    apx095_to_python_float.apply(ctx, work)
+    apx010_imports.apply(ctx, work, exported)
+    apx010_imports.add_torch(ctx, work)
+    if not work.draft.touched():
+        return _Draft(None, work)
+    try:
+        edits = work.draft.edits()
+        _account(ctx, work, edits)
+        new = apply_edits(ctx.m.text, edits)
+    except EditConflict as conflict:
+        return _Draft(None, work, f"edits collide ({conflict})")
+    except ValueError as error:
+        return _Draft(None, work, str(error))
+    left = _amp_left(ctx, work) if whole and plans else None
+    if left is not None:
+        return _Draft(new, work, f"line {left} still uses amp, in a way that has no counterpart here", True)
+    problems = [*compiles(ctx.m.text, new)]
+    if not problems:
+        problems = [*undefined_names(ctx.m.text, new), *new_problems(ctx.m.text, new)]
+    if problems:
+        return _Draft(new, work, f"line {problems[0].line}: {problems[0].message}")
+    return _Draft(new, work)
+
+
+def _account(ctx: Context, work: Work, edits: list[Edit]) -> None:
+    """Lines that go without a rule having said so stood only for what went: a guard, an import's handler."""
+    named: set[int] = set()
+    for _, noted in work.noted:
+        named.update(range(noted.line, noted.end_line + 1))
+    for edit in edits:
+        match edit:
+            case DeleteLines(first, last):
+                low, high = first, last
+            case Replace(start, end, _) if end > start:
+                low, high = bisect_right(ctx.m.starts, start), bisect_right(ctx.m.starts, end - 1)
+            case _:
+                continue
+        if not set(range(low, high + 1)) <= named:
+            work.note_lines(None, "APX011", low, high, "stood only for what went")
+
+
+# ---------------------------------------------------------------- reporting
+
+
+def _result(
+    ctx: Context,
+    units: list[Unit],
+    plans: list[Plan],
+    held: list[Plan],
+    manual: list[tuple[Unit, Manual]],
+    attempt: _Draft,
+) -> ModuleResult:
+    work = attempt.work
+    grade: dict[int | None, Applicability] = {None: Applicability.SAFE}
+    for plan in plans:
+        unit = plan.unit
+        grade[unit.number] = Applicability.REVIEW if unit.reviews else Applicability.SAFE
+        for node, rule, difference in unit.reviews:
+            work.find(unit.number, rule, Severity.REVIEW, node, difference)
+        for node, rule, note in unit.infos:
+            work.find(unit.number, rule, Severity.INFO, node, note)
+    for plan in held:
+        grade[plan.unit.number] = Applicability.REVIEW
+        reasons = "; ".join(d for _, _, d in plan.unit.reviews)
+        _stays(ctx, work, plan.unit, Severity.REVIEW, f"held back by --safe-only: {reasons}", None, None)
+    for unit, missing in manual:
+        grade[unit.number] = Applicability.MANUAL
+        _stays(ctx, work, unit, Severity.MANUAL, missing.message, missing.suggestion, missing.node)
+    apx090_remaining.apply(ctx, work, _untouched(units, manual, held))
+    findings = sorted(_merged(work.findings), key=lambda f: (f.line, f.rule, f.message))
+    changes = sorted(
+        {
+            Change(n.rule, unit, n.line, n.end_line, grade.get(unit, Applicability.SAFE), n.message)
+            for unit, n in work.noted
+        },
+        key=lambda c: (c.line, c.end_line, c.rule, c.unit or 0),
+    )
+    summaries = tuple(
+        UnitSummary(u.number, grade.get(u.number, Applicability.MANUAL), u.line_node.lineno)  # type: ignore[attr-defined]
+        for u in units
+    )
+    new = attempt.text if attempt.text != ctx.m.text else None
+    return ModuleResult(
+        new,
+        tuple(changes) if new is not None else (),
+        tuple(findings),
+        summaries,
+        amp_left=_amp_left(ctx, work),
+        casts_only=not units and _casts_only(ctx),
+    )
+
+
+def _casts_only(ctx: Context) -> bool:
+    """Whether every use of amp here is a cast that APX080 rewrites."""
+    uses = {use: dotted for use, dotted in ctx.facts.uses.items() if dotted.startswith("apex.amp.")}
+    casts = ("float_function", "half_function", "disable_casts")
+    return bool(uses) and all(
+        dotted.split(".")[-1] in casts and apx080_casts.resolved(ctx, use, dotted.split(".")[-1])
+        for use, dotted in uses.items()
+    )
+
+
+def _amp_left(ctx: Context, work: Work) -> int | None:
+    """The first line that still needs amp to be initialized, here or in another file."""
+    lines = [
+        use.lineno
+        for use, dotted in ctx.facts.uses.items()
+        if dotted.startswith("apex.amp.") and not work.draft.gone(use) and not through_parameter(ctx, use)
+    ]
+    return min(lines, default=None)
+
+
+def _untouched(units: list[Unit], manual: list[tuple[Unit, Manual]], held: list[Plan]) -> str:
+    if manual or held:
+        return "left as it is: it belongs to a unit of this file that stays (APX091)"
+    if not units:
+        return "the training code of this amp stands in another file; units across files are not migrated yet"
+    return "this use of apex.amp has no counterpart that could be proved"
+
+
+def _stays(
+    ctx: Context,
+    work: Work,
+    unit: Unit,
+    severity: Severity,
+    message: str,
+    suggestion: str | None,
+    node: ast.AST | None,
+) -> None:
+    """A finding for a unit that stays, at the site that decided it, with the unit's other sites as lines."""
+    site = node if node is not None else unit.line_node
+    line = site.lineno  # type: ignore[attr-defined]
+    end = line if isinstance(site, ast.stmt) and hasattr(site, "body") else ctx.m.last_line(site)
+    lines: set[int] = set()
+    for one in unit.sites:
+        lines.update(range(one.call.lineno, (one.call.end_lineno or one.call.lineno) + 1))
+    lines -= set(range(line, end + 1))
+    work.findings.append(
+        Finding(
+            "APX091",
+            severity,
+            line,
+            end,
+            message,
+            unit=unit.number,
+            suggestion=suggestion,
+            lines=tuple(sorted(lines)),
+        )
+    )
+
+
+def _merged(findings: list[Finding]) -> list[Finding]:
+    """Findings with the same words about the same unit become one with several lines."""
+    grouped: dict[tuple[str, str, int | None, str | None], list[Finding]] = defaultdict(list)
+    for finding in findings:
+        grouped[(finding.rule, finding.message, finding.unit, finding.suggestion)].append(finding)
+    out = []
+    for same in grouped.values():
+        same.sort(key=lambda f: f.line)
+        first = same[0]
+        more = {n for f in same for n in (f.lines if f is first else (*range(f.line, f.end_line + 1), *f.lines))}
+        more -= set(range(first.line, first.end_line + 1))
+        out.append(replace(first, lines=tuple(sorted(more))))
+    return out
+
+
+__all__ = ["Facts", "migrate_module"]

@@ -1,0 +1,214 @@
+"""Every place of one module that has to do with Apex, as facts: what stands there, not what to do."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from migrate.facts.module import Module
+from migrate.flow.values import Obj, Values, argument
+
+INITIALIZE_PARAMETERS = (
+    "models optimizers enabled opt_level cast_model_type patch_torch_functions keep_batchnorm_fp32 "
+    "master_weights loss_scale cast_model_outputs num_losses verbosity min_loss_scale max_loss_scale"
+).split()
+
+
+@dataclass(eq=False)
+class Initialize:
+    """One ``amp.initialize`` call. ``models`` and ``optimizers`` are flat, lists opened."""
+
+    call: ast.Call
+    models: list[ast.expr]
+    optimizers: list[ast.expr]
+    model_objects: frozenset[Obj]
+    optimizer_objects: frozenset[Obj]
+    options: dict[str, ast.expr]
+    splat: ast.expr | None
+    handle: ast.Call | None = None  # the ``amp.init`` call of the old API that this goes through
+
+
+@dataclass(eq=False)
+class Scale:
+    """One ``amp.scale_loss`` call; ``with_`` is None where it is no item of a with statement."""
+
+    call: ast.Call
+    loss: ast.expr | None
+    optimizers: ast.expr | None
+    optimizer_objects: frozenset[Obj]
+    with_: ast.With | None
+    item: ast.withitem | None
+    alias: str | None
+
+
+@dataclass(eq=False)
+class Facts:
+    """All sites of a module. ``uses`` are the outermost expressions that stand for something of Apex."""
+
+    initializes: list[Initialize] = field(default_factory=list)
+    scales: list[Scale] = field(default_factory=list)
+    uses: dict[ast.expr, str] = field(default_factory=dict)
+    imports: dict[ast.stmt, list[str]] = field(default_factory=dict)
+    spelled: list[ast.Name] = field(default_factory=list)
+    ambiguous: set[str] = field(default_factory=set)
+
+
+def collect(m: Module, v: Values) -> Facts:
+    """All facts of a module."""
+    facts = Facts()
+    bound: set[str] = set()
+    other: set[str] = set()
+    for node in m.nodes:
+        match node:
+            case ast.Import(names=names):
+                hits = [a.name for a in names if a.name.split(".")[0] == "apex"]
+                bound |= {(a.asname or "apex") for a in names if a.name.split(".")[0] == "apex"}
+                other |= {(a.asname or a.name.split(".")[0]) for a in names if a.name.split(".")[0] != "apex"}
+                if hits:
+                    facts.imports[node] = hits
+            case ast.ImportFrom(module=source, names=names, level=level):
+                if source and level == 0 and source.split(".")[0] == "apex":
+                    facts.imports[node] = [f"{source}.{a.name}" for a in names]
+                    bound |= {(a.asname or a.name) for a in names}
+                else:
+                    other |= {(a.asname or a.name) for a in names}
+            case _:
+                pass
+    facts.ambiguous = bound & other
+    for node in m.nodes:
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            held = v.apex_names(node)
+            above = m.parent.get(node)
+            outer = isinstance(above, ast.Attribute) and bool(v.apex_names(above))
+            if held and not outer:
+                facts.uses[node] = min(held)
+            elif isinstance(node, ast.Name) and node.id in bound and not held:
+                facts.spelled.append(node)
+        if isinstance(node, ast.Call):
+            called = v.apex_names(node.func)
+            if any(_is(name, "initialize") for name in called):
+                facts.initializes.append(_initialize(v, node))
+            elif any(_is(name, "scale_loss") for name in called):
+                facts.scales.append(_scale(m, v, node))
+    _old_api(m, v, facts)
+    return facts
+
+
+def _old_api(m: Module, v: Values, facts: Facts) -> None:
+    """``amp.init()`` and ``handle.wrap_optimizer(optimizer)``: an initialize without models, in two calls."""
+    calls = [n for n in m.nodes if isinstance(n, ast.Call)]
+    for call in calls:
+        if not any(_is(name, "init") or name == "apex.amp.amp.init" for name in v.apex_names(call.func)):
+            continue
+        enabled = argument(call, 0, "enabled")
+        options = {} if enabled is None else {"enabled": enabled}
+        wraps = [
+            w
+            for w in calls
+            if isinstance(w.func, ast.Attribute)
+            and w.func.attr == "wrap_optimizer"
+            and w.args
+            and any(o.key is call for o in v.of(w.func.value))
+        ]
+        for wrap in wraps:
+            held = objects(v, wrap.args[0])
+            facts.initializes.append(Initialize(wrap, [], [wrap.args[0]], frozenset(), held, options, None, call))
+            for scale in calls:
+                if isinstance(scale.func, ast.Attribute) and scale.func.attr == "scale_loss":
+                    if v.of(scale.func.value) & held:
+                        facts.scales.append(_wrapped_scale(m, scale, held))
+        if not wraps:
+            facts.initializes.append(Initialize(call, [], [], frozenset(), frozenset(), options, None, call))
+
+
+def _wrapped_scale(m: Module, call: ast.Call, held: frozenset[Obj]) -> Scale:
+    assert isinstance(call.func, ast.Attribute)
+    item = m.parent.get(call)
+    with_ = m.parent.get(item) if isinstance(item, ast.withitem) else None
+    named = isinstance(item, ast.withitem) and isinstance(item.optional_vars, ast.Name)
+    return Scale(
+        call=call,
+        loss=argument(call, 0, "loss"),
+        optimizers=call.func.value,
+        optimizer_objects=held,
+        with_=with_ if isinstance(with_, ast.With) else None,
+        item=item if isinstance(item, ast.withitem) else None,
+        alias=item.optional_vars.id if named else None,  # type: ignore[union-attr]
+    )
+
+
+def _is(dotted: str, tail: str) -> bool:
+    return dotted in (f"apex.amp.{tail}", f"apex.amp.handle.{tail}", f"apex.amp.frontend.{tail}")
+
+
+def _initialize(v: Values, call: ast.Call) -> Initialize:
+    given: dict[str, ast.expr] = {}
+    splat: ast.expr | None = None
+    for name, arg in zip(INITIALIZE_PARAMETERS, call.args, strict=False):
+        if isinstance(arg, ast.Starred):
+            splat = arg.value
+            break
+        given[name] = arg
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            splat = keyword.value
+        else:
+            given[keyword.arg] = keyword.value
+    models, optimizers = given.pop("models", None), given.pop("optimizers", None)
+    return Initialize(
+        call=call,
+        models=_flat(models),
+        optimizers=_flat(optimizers),
+        model_objects=objects(v, models),
+        optimizer_objects=objects(v, optimizers),
+        options=given,
+        splat=splat,
+    )
+
+
+def _flat(expr: ast.expr | None) -> list[ast.expr]:
+    if expr is None or (isinstance(expr, ast.Constant) and expr.value is None):
+        return []
+    return list(expr.elts) if isinstance(expr, (ast.List, ast.Tuple)) else [expr]
+
+
+def objects(v: Values, expr: ast.expr | None) -> frozenset[Obj]:
+    """What an expression may hold, containers opened."""
+    if expr is None:
+        return frozenset()
+    return opened(v, v.of(expr))
+
+
+def opened(v: Values, held: frozenset[Obj]) -> frozenset[Obj]:
+    """The elements of the containers among ``held``, and the rest of ``held``."""
+    found: set[Obj] = set()
+    todo, seen = list(held), set()
+    while todo:
+        obj = todo.pop()
+        if obj in seen:
+            continue
+        seen.add(obj)
+        if obj.kind in ("seq", "dict"):
+            for name in v.attributes(obj):
+                todo += v.field(obj, name)
+        else:
+            found.add(obj)
+    return frozenset(found)
+
+
+def _scale(m: Module, v: Values, call: ast.Call) -> Scale:
+    item = m.parent.get(call)
+    with_ = m.parent.get(item) if isinstance(item, ast.withitem) else None
+    optimizers = argument(call, 1, "optimizers")
+    alias = None
+    if isinstance(item, ast.withitem) and isinstance(item.optional_vars, ast.Name):
+        alias = item.optional_vars.id
+    return Scale(
+        call=call,
+        loss=argument(call, 0, "loss"),
+        optimizers=optimizers,
+        optimizer_objects=objects(v, optimizers),
+        with_=with_ if isinstance(with_, ast.With) else None,
+        item=item if isinstance(item, ast.withitem) else None,
+        alias=alias,
+    )

@@ -1,0 +1,646 @@
+"""Which objects an expression may hold: a points-to analysis of one module.
+
+Inclusion-based and flow-insensitive (Andersen): every assignment, call, return, attribute and
+container lets objects flow from expression to variable. An object is the place that made it: an
+unknown call, a class's instance, a function, a parameter nobody in the file fills, a name of Apex.
+What two expressions share is what they may share at run time; what they do not share, they do not
+(short of ``setattr`` and the like).
+
+Source: L. O. Andersen, Program Analysis and Specialization for the C Programming Language, 1994.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from migrate.facts.module import Module, Scope
+
+Var = tuple[object, ...]
+
+# Calls that hand back their first argument, wrapped or not: what holds for the model holds for these.
+WRAPPERS = frozenset(
+    "DistributedDataParallel DDP DataParallel DataParallelModel convert_syncbn_model convert_sync_batchnorm "
+    "wrap_optimizer BalancedDataParallel MMDataParallel MMDistributedDataParallel compile script unwrap_model "
+    "enumerate reversed iter list tuple sorted next cast tqdm trange".split()
+)
+# Methods and attributes that give the receiver back.
+SELF_METHODS = frozenset(
+    "cuda to cpu half float double train eval module requires_grad_ share_memory apply values copy".split()
+)
+ELEMENT_KEY = "*"
+MAX_PATH = 3
+
+
+@dataclass(frozen=True)
+class Obj:
+    """An abstract object. ``kind`` is one of call, instance, class, function, method, seq, dict,
+    partial, apex, param, path, module; ``label`` is what a reader would call it."""
+
+    kind: str
+    key: object
+    label: str = ""
+
+    def __hash__(self) -> int:
+        return hash((self.kind, id(self.key) if isinstance(self.key, ast.AST) else self.key))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Obj) or other.kind != self.kind:
+            return False
+        if isinstance(self.key, ast.AST) or isinstance(other.key, ast.AST):
+            return self.key is other.key
+        return self.key == other.key
+
+
+def apex(dotted: str) -> Obj:
+    """The object that a dotted name of Apex stands for."""
+    return Obj("apex", dotted, dotted)
+
+
+class Values:
+    """The points-to sets of one module; `of` asks for an expression's."""
+
+    def __init__(self, module: Module) -> None:
+        self.m = module
+        self._pts: dict[Var, set[Obj]] = defaultdict(set)
+        self._edges: dict[Var, set[Var]] = defaultdict(set)
+        self._watch: dict[Var, list[Callable[[Obj], None]]] = defaultdict(list)
+        self._queue: deque[tuple[Var, Obj]] = deque()
+        self._loads: list[tuple[Var, str, Var, str]] = []
+        self._fields: dict[Obj, set[str]] = defaultdict(set)
+        self._field_watch: dict[Obj, list[Callable[[str], None]]] = defaultdict(list)
+        self._done: set[Var] = set()
+        self._bound: set[tuple[int, Obj]] = set()
+        self.calls: dict[ast.AST, list[ast.Call]] = defaultdict(list)  # function node -> its call sites
+        self._opaque: list[tuple[ast.Call, Var]] = []
+        self._constrain()
+        self._solve()
+        self._invent()
+
+    # ------------------------------------------------------------ questions
+
+    def of(self, expr: ast.AST) -> frozenset[Obj]:
+        """What ``expr`` may hold."""
+        return frozenset(self._pts.get(("e", expr), ()))
+
+    def variable(self, name: str, scope: Scope) -> frozenset[Obj]:
+        """What a name read in ``scope`` may hold."""
+        home = self.m.binding_scope(name, scope)
+        return frozenset(self._pts.get(("n", home, name), ())) if home else frozenset()
+
+    def apex_names(self, expr: ast.AST) -> frozenset[str]:
+        """Dotted names of Apex that ``expr`` may stand for."""
+        return frozenset(o.label for o in self._pts.get(("e", expr), ()) if o.kind == "apex")
+
+    def callees(self, call: ast.Call) -> list[ast.AST]:
+        """Functions of this module that ``call`` may run."""
+        found: list[ast.AST] = []
+        for obj in self.of(call.func):
+            node = self.callee(obj)
+            if node is not None and node not in found:
+                found.append(node)
+        return found
+
+    def field(self, obj: Obj, name: str) -> frozenset[Obj]:
+        """What attribute or key ``name`` of ``obj`` may hold."""
+        return frozenset(self._pts.get(("f", obj, name), ()))
+
+    def attributes(self, obj: Obj) -> set[str]:
+        """Attributes and keys that are stored on ``obj`` somewhere in the module."""
+        return set(self._fields[obj])
+
+    # ------------------------------------------------------------ solver
+
+    def _add(self, var: Var, obj: Obj) -> None:
+        if obj not in self._pts[var]:
+            self._pts[var].add(obj)
+            self._queue.append((var, obj))
+
+    def _flow(self, src: Var, dst: Var) -> None:
+        if src != dst and dst not in self._edges[src]:
+            self._edges[src].add(dst)
+            for obj in tuple(self._pts[src]):
+                self._add(dst, obj)
+
+    def _each(self, var: Var, do: Callable[[Obj], None]) -> None:
+        self._watch[var].append(do)
+        for obj in tuple(self._pts[var]):
+            do(obj)
+
+    def _solve(self) -> None:
+        while self._queue:
+            var, obj = self._queue.popleft()
+            for dst in tuple(self._edges[var]):
+                self._add(dst, obj)
+            for do in tuple(self._watch[var]):
+                do(obj)
+
+    def _invent(self) -> None:
+        """Give a name to what comes from outside: unfilled parameters, attributes nobody sets here."""
+        for _ in range(4):
+            for node, scope in self.m.scope_of.items():
+                if scope.is_function:
+                    for name in scope.params:
+                        var: Var = ("n", scope, name)
+                        if not self._pts[var] and not self.calls[node]:
+                            self._add(var, Obj("param", (scope, name), name))
+            for call, var in self._opaque:
+                if not self._pts[var] and not self.callees(call):
+                    self._add(var, Obj("call", call, _last(call.func) or "call"))
+            grew = bool(self._queue)
+            self._solve()
+            for base, name, dst, _label in tuple(self._loads):
+                if not self._pts[dst]:
+                    for obj in tuple(self._pts[base]):
+                        path = self._path(obj, name)
+                        if path is not None:
+                            self._add(self._field(obj, name), path)
+            if not self._queue and not grew:
+                return
+            self._solve()
+
+    def _path(self, obj: Obj, name: str) -> Obj | None:
+        depth = obj.label.count(".")
+        if obj.kind in ("apex", "function", "method", "class", "seq", "dict") or depth >= MAX_PATH:
+            return None
+        return Obj("path", (obj, name), f"{obj.label}.{name}")
+
+    # ------------------------------------------------------------ variables
+
+    def _name(self, name: str, scope: Scope) -> Var:
+        return ("n", self.m.binding_scope(name, scope) or self.m.module_scope, name)
+
+    def _field(self, obj: Obj, name: str) -> Var:
+        if name not in self._fields[obj]:
+            self._fields[obj].add(name)
+            for do in tuple(self._field_watch[obj]):
+                do(name)
+        return ("f", obj, name)
+
+    def _each_field(self, obj: Obj, do: Callable[[str], None]) -> None:
+        self._field_watch[obj].append(do)
+        for name in tuple(self._fields[obj]):
+            do(name)
+
+    def _elements(self, src: Var, dst: Var) -> None:
+        """Everything a container may hold flows to ``dst``."""
+
+        def of_obj(obj: Obj) -> None:
+            if obj.kind in ("seq", "dict", "call", "param", "path"):
+                self._each_field(obj, lambda name: self._flow(("f", obj, name), dst))
+                if obj.kind in ("call", "param", "path"):
+                    self._loads.append((src, ELEMENT_KEY, dst, "[]"))
+
+        self._each(src, of_obj)
+
+    # ------------------------------------------------------------ constraints
+
+    def _constrain(self) -> None:
+        for node in self.m.nodes:
+            if isinstance(node, ast.stmt):
+                self._statement(node)
+            elif isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", None), (ast.Load, type(None))):
+                self._expr(node)
+
+    def _statement(self, node: ast.stmt) -> None:
+        scope = self.m.scope(node)
+        match node:
+            case ast.Import(names=names):
+                for alias in names:
+                    if alias.name.split(".")[0] == "apex":
+                        full = alias.name if alias.asname else "apex"
+                        self._add(self._name(alias.asname or "apex", scope), apex(full))
+            case ast.ImportFrom(module=str() as source, names=names, level=0) if source.split(".")[0] == "apex":
+                for alias in names:
+                    self._add(self._name(alias.asname or alias.name, scope), apex(f"{source}.{alias.name}"))
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self._define(node, scope)
+            case ast.ClassDef(name=name):
+                self._add(self._name(name, scope), Obj("class", node, name))
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    self._assign(target, self._expr(value))
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                self._assign(target, self._expr(value))
+            case ast.AugAssign(target=target, value=value):
+                self._assign(target, self._expr(value))
+            case ast.For(target=target, iter=source) | ast.AsyncFor(target=target, iter=source):
+                self._iterate(target, source)
+            case ast.With(items=items) | ast.AsyncWith(items=items):
+                for item in items:
+                    if item.optional_vars is not None:
+                        self._assign(item.optional_vars, self._expr(item.context_expr))
+            case ast.Return(value=ast.expr() as value):
+                self._flow(self._expr(value), ("r", self._owner(node)))
+            case _:
+                pass
+
+    def _owner(self, node: ast.AST) -> ast.AST:
+        scope = self.m.scope(node)
+        return scope.node
+
+    def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
+        self._add(self._name(node.name, scope), Obj("function", node, node.name))
+        own = self.m.scope_of[node]
+        first = self.m.self_name(own)
+        if first is not None:
+            owner = self.m.class_of(own)
+            assert owner is not None
+            self._add(("n", own, first), Obj("instance", owner, owner.name))
+            for sub in self._subclasses(owner):
+                self._add(("n", own, first), Obj("instance", sub, sub.name))
+        for name, default in self._defaults(node.args):
+            self._flow(self._expr(default), ("n", own, name))
+
+    def _defaults(self, args: ast.arguments) -> Iterable[tuple[str, ast.expr]]:
+        positional = [*args.posonlyargs, *args.args]
+        if args.defaults:
+            yield from ((p.arg, d) for p, d in zip(positional[-len(args.defaults) :], args.defaults, strict=True))
+        yield from ((p.arg, d) for p, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None)
+
+    def _subclasses(self, base: ast.ClassDef) -> list[ast.ClassDef]:
+        found: list[ast.ClassDef] = []
+        for node in self.m.nodes:
+            if isinstance(node, ast.ClassDef) and node is not base:
+                names = {b.id for b in node.bases if isinstance(b, ast.Name)}
+                if base.name in names:
+                    found += [node, *self._subclasses(node)]
+        return found
+
+    def _assign(self, target: ast.expr, src: Var) -> None:
+        match target:
+            case ast.Name(id=name):
+                self._flow(src, self._name(name, self.m.scope(target)))
+                self._flow(src, ("e", target))
+            case ast.Attribute(value=base, attr=attr):
+                self._flow(src, ("e", target))
+                self._each(self._expr(base), lambda obj: self._flow(src, self._field(obj, attr)))
+            case ast.Subscript(value=base, slice=index):
+                self._flow(src, ("e", target))
+                key = self._key(index)
+                self._each(self._expr(base), lambda obj: self._flow(src, self._field(obj, key)))
+            case ast.Starred(value=inner):
+                self._assign(inner, src)
+            case ast.Tuple(elts=elts) | ast.List(elts=elts):
+                for number, elt in enumerate(elts):
+                    if isinstance(elt, ast.Starred):
+                        part: Var = ("u", target, number)
+                        self._elements(src, part)
+                        whole = Obj("seq", elt, "list")
+                        self._flow(part, self._field(whole, ELEMENT_KEY))
+                        self._add(("u*", target, number), whole)
+                        self._assign(elt.value, ("u*", target, number))
+                    else:
+                        part = ("u", target, number)
+                        self._load(src, str(number), part)
+                        self._assign(elt, part)
+            case _:
+                pass
+
+    def _key(self, index: ast.expr) -> str:
+        if isinstance(index, ast.Constant) and isinstance(index.value, (int, str)):
+            return str(index.value)
+        return ELEMENT_KEY
+
+    def _load(self, base: Var, key: str, dst: Var) -> None:
+        """``dst`` takes item ``key`` of what ``base`` holds."""
+
+        def of_obj(obj: Obj) -> None:
+            if key == ELEMENT_KEY:
+                self._each_field(obj, lambda name: self._flow(("f", obj, name), dst))
+            elif obj.kind == "seq" and isinstance(obj.key, (ast.Tuple, ast.List)):
+                self._flow(self._field(obj, key), dst)
+                self._flow(self._field(obj, ELEMENT_KEY), dst)
+            else:
+                self._flow(("f", obj, key), dst)
+                self._flow(("f", obj, ELEMENT_KEY), dst)
+
+        self._each(base, of_obj)
+        self._loads.append((base, key, dst, ""))
+
+    def _iterate(self, target: ast.expr, source: ast.expr) -> None:
+        src = self._expr(source)
+        name = _last(source.func) if isinstance(source, ast.Call) else ""
+        if isinstance(source, ast.Call) and isinstance(target, (ast.Tuple, ast.List)):
+            if name == "enumerate" and source.args and len(target.elts) == 2:
+                self._into(target.elts[1], self._expr(source.args[0]))
+                return
+            if name == "zip":
+                for elt, arg in zip(target.elts, source.args, strict=False):
+                    self._into(elt, self._expr(arg))
+                return
+            if name == "items" and isinstance(source.func, ast.Attribute) and len(target.elts) == 2:
+                self._into(target.elts[1], self._expr(source.func.value))
+                return
+        self._into(target, src)
+
+    def _into(self, target: ast.expr, container: Var) -> None:
+        element: Var = ("i", target)
+        self._elements(container, element)
+        self._assign(target, element)
+
+    # ------------------------------------------------------------ expressions
+
+    def _expr(self, node: ast.expr) -> Var:
+        var: Var = ("e", node)
+        if var in self._done:
+            return var
+        self._done.add(var)
+        scope = self.m.scope(node)
+        match node:
+            case ast.Name(id=name):
+                self._flow(self._name(name, scope), var)
+            case ast.Attribute(value=base, attr=attr):
+                self._attribute(self._expr(base), attr, var)
+            case ast.Subscript(value=base, slice=ast.Slice()):
+                self._flow(self._expr(base), var)
+            case ast.Subscript(value=base, slice=index):
+                self._load(self._expr(base), self._key(index), var)
+            case ast.Tuple(elts=elts) | ast.List(elts=elts) | ast.Set(elts=elts):
+                whole = Obj("seq", node, "list")
+                for number, elt in enumerate(elts):
+                    if isinstance(elt, ast.Starred):
+                        self._elements(self._expr(elt.value), self._field(whole, ELEMENT_KEY))
+                    else:
+                        self._flow(self._expr(elt), self._field(whole, str(number)))
+                self._add(var, whole)
+            case ast.Dict(keys=keys, values=values):
+                whole = Obj("dict", node, "dict")
+                for key, value in zip(keys, values, strict=True):
+                    name = self._key(key) if key is not None else ELEMENT_KEY
+                    self._flow(self._expr(value), self._field(whole, name))
+                self._add(var, whole)
+            case ast.ListComp(elt=elt, generators=gens) | ast.GeneratorExp(elt=elt, generators=gens):
+                for gen in gens:
+                    self._iterate(gen.target, gen.iter)
+                whole = Obj("seq", node, "list")
+                self._flow(self._expr(elt), self._field(whole, ELEMENT_KEY))
+                self._add(var, whole)
+            case ast.DictComp(value=value, generators=gens):
+                for gen in gens:
+                    self._iterate(gen.target, gen.iter)
+                whole = Obj("dict", node, "dict")
+                self._flow(self._expr(value), self._field(whole, ELEMENT_KEY))
+                self._add(var, whole)
+            case ast.IfExp(body=one, orelse=other):
+                self._flow(self._expr(one), var)
+                self._flow(self._expr(other), var)
+            case ast.BoolOp(values=values):
+                for value in values:
+                    self._flow(self._expr(value), var)
+            case ast.NamedExpr(target=target, value=value):
+                self._assign(target, self._expr(value))
+                self._flow(self._expr(value), var)
+            case ast.Await(value=value) | ast.Starred(value=value):
+                self._flow(self._expr(value), var)
+            case ast.Lambda(body=body):
+                self._flow(self._expr(body), ("r", node))
+                self._add(var, Obj("function", node, "lambda"))
+            case ast.Call():
+                self._call(node, var)
+            case _:
+                pass
+        return var
+
+    def _attribute(self, base: Var, attr: str, dst: Var) -> None:
+        def of_obj(obj: Obj) -> None:
+            match obj.kind:
+                case "apex":
+                    self._add(dst, apex(f"{obj.label}.{attr}"))
+                case "instance" | "class":
+                    assert isinstance(obj.key, ast.ClassDef)
+                    self._flow(("f", obj, attr), dst)
+                    self._flow(("f", obj, ELEMENT_KEY), dst)
+                    self._member(obj, obj.key, attr, dst)
+                case _:
+                    if attr in SELF_METHODS and obj.kind in ("call", "param", "path"):
+                        self._add(dst, obj)  # `model.cuda` called gives the model; `ddp.module` is it
+                    self._flow(("f", obj, attr), dst)
+
+        self._each(base, of_obj)
+        self._loads.append((base, attr, dst, ""))
+
+    def _member(self, obj: Obj, owner: ast.ClassDef, attr: str, dst: Var) -> None:
+        """A method or class attribute, looked up through the bases that stand in this module."""
+        for node in owner.body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == attr:
+                if any(isinstance(d, ast.Name) and d.id == "property" for d in node.decorator_list):
+                    self._flow(("r", node), dst)
+                else:
+                    self._add(dst, Obj("method", (obj, node), attr))
+                return
+        scope = self.m.scope_of[owner]
+        if attr in scope.names:
+            self._flow(("n", scope, attr), dst)
+        for base in owner.bases:
+            if isinstance(base, ast.Name):
+                for held in tuple(self._pts[self._name(base.id, self.m.scope(owner))]):
+                    if held.kind == "class" and isinstance(held.key, ast.ClassDef) and held.key is not owner:
+                        self._member(obj, held.key, attr, dst)
+
+    # ------------------------------------------------------------ calls
+
+    def callee(self, obj: Obj) -> ast.AST | None:
+        """The function that calling ``obj`` runs: itself, a constructor, a ``forward``; None if it is not here."""
+        match obj.kind:
+            case "function":
+                return obj.key if isinstance(obj.key, ast.AST) else None
+            case "method":
+                return obj.key[1]  # type: ignore[index,no-any-return]
+            case "class":
+                assert isinstance(obj.key, ast.ClassDef)
+                return self._method(obj.key, ("__init__",), 0)
+            case "instance":
+                assert isinstance(obj.key, ast.ClassDef)
+                return self._method(obj.key, ("forward", "__call__"), 0)
+            case "partial":
+                assert isinstance(obj.key, ast.Call)
+                for held in tuple(self._pts[("e", obj.key.args[0])]):
+                    return self.callee(held)
+                return None
+            case _:
+                return None
+
+    def _method(self, owner: ast.ClassDef, names: tuple[str, ...], depth: int) -> ast.AST | None:
+        """A method of a class or of its bases in this module."""
+        for node in owner.body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in names:
+                return node
+        for base in owner.bases:
+            for held in self._pts.get(("e", base), ()):
+                if held.kind == "class" and isinstance(held.key, ast.ClassDef) and depth < 5:
+                    found = self._method(held.key, names, depth + 1)
+                    if found is not None:
+                        return found
+        return None
+
+    def _call(self, node: ast.Call, var: Var) -> None:
+        func = self._expr(node.func)
+        for arg in node.args:
+            self._expr(arg.value if isinstance(arg, ast.Starred) else arg)
+        for keyword in node.keywords:
+            self._expr(keyword.value)
+        name = _last(node.func)
+        self._each(func, lambda obj: self._apply(node, var, obj))
+        if name == "super" and isinstance(node.func, ast.Name):
+            scope = self.m.function(node)
+            first = self.m.self_name(scope)
+            if first is not None:
+                self._flow(("n", scope, first), var)
+            return
+        if name == "partial" and node.args:
+            self._add(var, Obj("partial", node, "partial"))
+            return
+        if name in ("append", "add", "insert", "setdefault") and isinstance(node.func, ast.Attribute) and node.args:
+            value = self._expr(node.args[-1])
+            self._each(self._expr(node.func.value), lambda o: self._flow(value, self._field(o, ELEMENT_KEY)))
+        if name == "setattr" and len(node.args) == 3:
+            key, value = self._key(node.args[1]), self._expr(node.args[2])
+            self._each(self._expr(node.args[0]), lambda o: self._flow(value, self._field(o, key)))
+        if name == "getattr" and len(node.args) >= 2:
+            key = self._key(node.args[1])
+            if key != ELEMENT_KEY:
+                self._attribute(self._expr(node.args[0]), key, var)
+            else:
+                self._each(
+                    self._expr(node.args[0]),
+                    lambda o: (
+                        self._each_field(o, lambda name: self._flow(("f", o, name), var))
+                        if o.kind == "instance"
+                        else None
+                    ),
+                )
+        if name in WRAPPERS and node.args and not isinstance(node.args[0], ast.Starred):
+            self._flow(self._expr(node.args[0]), var)
+            if name in ("next",):
+                self._elements(self._expr(node.args[0]), var)
+        if name in SELF_METHODS and isinstance(node.func, ast.Attribute):
+            self._flow(self._expr(node.func.value), var)
+        self._opaque.append((node, var))
+
+    def _apply(self, node: ast.Call, var: Var, obj: Obj) -> None:
+        if (id(node), obj) in self._bound:
+            return
+        self._bound.add((id(node), obj))
+        match obj.kind:
+            case "apex":
+                self._apply_apex(node, var, obj.label)
+            case "class":
+                assert isinstance(obj.key, ast.ClassDef)
+                made = Obj("instance", obj.key, obj.key.name)
+                self._add(var, made)
+                init = ("init", obj.key)
+                self._member(made, obj.key, "__init__", init)
+                self._each(init, lambda m: self._apply(node, ("void",), m))
+                if self._method(obj.key, ("__init__",), 0) is None:
+                    self._fill(node, made)
+            case "instance":
+                assert isinstance(obj.key, ast.ClassDef)
+                for method in ("forward", "__call__"):
+                    called: Var = ("called", node, obj.key, method)
+                    self._member(obj, obj.key, method, called)
+                    self._each(called, lambda m: self._apply(node, var, m))
+                self._add(var, Obj("call", node, _last(node.func) or "call"))
+            case "function" | "method":
+                callee = self.callee(obj)
+                assert isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+                self.calls[callee].append(node)
+                self._bind(node, callee, skip=1 if self._has_receiver(obj, callee) else 0)
+                if obj.kind == "method":
+                    first = self.m.self_name(self.m.scope_of[callee])
+                    if first is not None:
+                        self._add(("n", self.m.scope_of[callee], first), obj.key[0])  # type: ignore[index]
+                self._flow(("r", callee), var)
+            case "partial":
+                assert isinstance(obj.key, ast.Call)
+                part = obj.key
+                callee = self.callee(obj)
+                if isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                    self.calls[callee].append(node)
+                    self._bind(part, callee, skip=0, drop=1)
+                    self._bind(node, callee, skip=len(part.args) - 1)
+                    self._flow(("r", callee), var)
+            case _:
+                pass
+
+    def _fill(self, call: ast.Call, made: Obj) -> None:
+        """A class without constructor here (a dataclass, a NamedTuple): arguments fill the fields it declares."""
+        assert isinstance(made.key, ast.ClassDef)
+        declared = [
+            n.target.id for n in made.key.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)
+        ]
+        for name, arg in zip(declared, call.args, strict=False):
+            self._flow(self._expr(arg), self._field(made, name))
+        for keyword in call.keywords:
+            if keyword.arg in declared:
+                self._flow(self._expr(keyword.value), self._field(made, keyword.arg))
+
+    def _has_receiver(self, obj: Obj, callee: ast.AST) -> bool:
+        return obj.kind == "method" and self.m.self_name(self.m.scope_of[callee]) is not None
+
+    def _bind(self, call: ast.Call, callee: ast.AST, skip: int, drop: int = 0) -> None:
+        scope = self.m.scope_of[callee]
+        assert isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        positional = [p.arg for p in (*callee.args.posonlyargs, *callee.args.args)][skip:]
+        rest = callee.args.vararg
+        if not drop and not _fits(call, callee.args, positional):
+            return  # would raise: a call of something else, or never run
+        for number, arg in enumerate(call.args[drop:]):
+            if isinstance(arg, ast.Starred):
+                for name in positional[number:]:
+                    self._elements(self._expr(arg.value), ("n", scope, name))
+                break
+            if number < len(positional):
+                self._flow(self._expr(arg), ("n", scope, positional[number]))
+            elif rest is not None:
+                whole = Obj("seq", rest, rest.arg)
+                self._flow(self._expr(arg), self._field(whole, ELEMENT_KEY))
+                self._add(("n", scope, rest.arg), whole)
+        for keyword in call.keywords:
+            if keyword.arg is not None and keyword.arg in scope.params:
+                self._flow(self._expr(keyword.value), ("n", scope, keyword.arg))
+
+    def _apply_apex(self, node: ast.Call, var: Var, name: str) -> None:
+        tail = name.split(".")[-1]
+        if tail == "initialize" and name.startswith("apex.amp"):
+            models, optimizers = argument(node, 0, "models"), argument(node, 1, "optimizers")
+            if models is None:
+                return
+            if optimizers is None or (isinstance(optimizers, ast.Constant) and optimizers.value is None):
+                self._flow(self._expr(models), var)
+                return
+            pair = Obj("seq", node, "initialized")
+            self._flow(self._expr(models), self._field(pair, "0"))
+            self._flow(self._expr(optimizers), self._field(pair, "1"))
+            self._add(var, pair)
+        elif tail in ("DistributedDataParallel", "convert_syncbn_model", "LARC") and node.args:
+            self._flow(self._expr(node.args[0]), var)
+        else:
+            self._add(var, Obj("call", node, tail))
+
+
+def argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
+    """The argument a call gives for a parameter, by position or by name; None where it gives none."""
+    if position < len(call.args) and not any(isinstance(a, ast.Starred) for a in call.args[: position + 1]):
+        return call.args[position]
+    return next((k.value for k in call.keywords if k.arg == name), None)
+
+
+def _fits(call: ast.Call, args: ast.arguments, positional: list[str]) -> bool:
+    """Whether a call's arguments fill a function's parameters."""
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+        return True
+    if len(call.args) > len(positional) and args.vararg is None:
+        return False
+    filled = {*positional[: len(call.args)], *(k.arg for k in call.keywords)}
+    required = positional[: len(positional) - len(args.defaults)] if args.defaults else positional
+    return all(name in filled for name in required)
+
+
+def _last(func: ast.expr) -> str:
+    """The last name of a dotted one: ``c`` of ``a.b.c``."""
+    if isinstance(func, ast.Attribute):
+        return func.attr
+    return func.id if isinstance(func, ast.Name) else ""

@@ -1,0 +1,309 @@
+"""Which calls run the model: what has to happen under autocast, and what must not."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from migrate.facts.module import Scope
+from migrate.facts.sites import opened
+from migrate.flow.values import ELEMENT_KEY, Obj
+from migrate.plan.unit import Context, Unit
+
+# Methods of a model that run no forward.
+_INERT_METHOD = re.compile(
+    r"^(train|eval|zero_grad|parameters|named_parameters|state_dict|load_state_dict|to|cuda|cpu|half|float|double|"
+    r"modules|named_modules|children|named_children|buffers|named_buffers|apply|save.*|load.*|requires_grad_|"
+    r"register_.*|get_.*lr.*|.*learning_rate.*|update.*|step|resize_.*|freeze.*|unfreeze.*|no_sync|join|"
+    r"init_.*|reset_.*|set_.*|add_.*|append|extend|items|keys|values|size|dim|item|share_memory|compile|"
+    r"print.*|log.*|get_config|config|type|bfloat16|share_memory_|get_.*param.*|.*_grad|grad_.*|optimizer_.*|"
+    r".*flops.*|.*state.*|.*config.*|train_.*|fit|write|flush|close|data|detach|is_.*|has_.*|__.*|clone|view|view_as|norm|mean|sum|t|numel|"
+    r"copy|max|min|pow|sqrt|transpose|unsqueeze|squeeze|tolist|numpy|contiguous|\w+_)$",
+    re.I,
+)
+# Attributes of a module that are no modules.
+_NO_MODULE = frozenset("weight bias data grad shape device dtype config hparams cfg args opt optimizer logger".split())
+# Functions that take a model without running it.
+_INERT_FUNCTION = re.compile(
+    r"^(print|len|isinstance|hasattr|getattr|setattr|id|type|str|super|list|tuple|dict|DistributedDataParallel|DDP|"
+    r"DataParallel|.*Parallel.*|convert_.*|save.*|load.*|.*summary.*|count_.*|.*info.*|.*flops.*|.*param.*|.*optim.*|.*sched.*|Adam.*|"
+    r"SGD|RMSprop|Lamb|.*ema.*|deepcopy|copy|compile|script|init.*|broadcast.*|.*init|watch|add_graph|append|update.*|"
+    r"freeze.*|set_.*|log.*|info|debug|.*clip.*|.*norm_?|.*checkpoint.*|resume.*|.*state_dict.*|partial|.*Trainer|"
+    r".*Saver|.*Wrapper|step|backward|scale_loss|initialize|.*grad.*|get_.*|create_.*|build_.*|make_.*|register.*|"
+    r"train.*|fit|run_training|main|.*Runner|.*Engine|.*Optimizer|.*Loader|patch_.*|unwrap.*|reduce.*|sync.*|"
+    r"add_.*|attach.*|delete.*|del_.*|.*hook.*|apply.*|prune.*|to_.*|.*Logger|export|trace|profile.*|eval|vars|"
+    r"next|iter|enumerate|zip|map|filter|sum|max|min|any|all|range|reversed|sorted|cast|.*Manager|.*Handler|.*Config)$",
+    re.I,
+)
+# Objects with a mode or parameters that are no networks.
+_NO_NETWORK = re.compile(
+    r"loss$|optim|adam|sgd|sched|loader|parser|dataset|tokenizer|logger|writer|meter|metric|ema|config", re.I
+)
+_COPY = re.compile(r"averag|swa|ema|copy|clone", re.I)
+_EVALUATION = re.compile(
+    r"^_?(run_|do_)?(eval(uate)?|valid(ate|ation)?|test|infer(ence)?|predict|generate|sample)(_.*|\d*)?$", re.I
+)
+# Calls that move or shape data, and work on scalars: no reason for a region.
+_INERT_CALL = re.compile(
+    r"^(to|cuda|cpu|item|items|keys|values|get|detach|clone|size|dim|view|reshape|flatten|squeeze|unsqueeze|"
+    r"permute|transpose|contiguous|expand|repeat|mean|len|range|zip|int|float|str|bool|Variable|tuple|list|dict|"
+    r"set|enumerate|next|iter|min|max|round|isinstance|print|append|extend|time|perf_counter|numpy|tensor|"
+    r"randn?|randint|zeros|ones|empty|full|zeros_like|ones_like|rand_like|randn_like|from_numpy|as_tensor|"
+    r"FloatTensor|LongTensor|Tensor|arange|type|type_as|long|requires_grad_|update|format|join|tolist|t|device|"
+    r"pop|copy|split|chunk|no_grad|any|all|isnan|isfinite|numel|normal_|uniform_|resize_|copy_|fill_|data|"
+    r"synchronize|Event|record|permutation|random|sample|choice|uniform|beta)$"
+)
+
+
+class Compute:
+    """Answers about one unit's model calls; remembers what it found for functions."""
+
+    def __init__(self, ctx: Context, unit: Unit) -> None:
+        self.ctx, self.unit = ctx, unit
+        known = frozenset(o for o in unit.model_objects if o.kind != "apex")
+        self.models = _with_members(ctx, known)
+        if any("O1" in o.levels for o in unit.options.values()):
+            self.models |= _neighbours(ctx, unit)
+        self._functions: dict[ast.AST, bool] = {}
+        self._forbids: dict[ast.AST, bool] = {}
+        self.model_classes = {o.key for o in self.models if o.kind == "instance"}
+
+    # ------------------------------------------------------------ forward
+
+    def is_model(self, held: frozenset[Obj]) -> bool:
+        return any(self._model(o) for o in held)
+
+    def _model(self, obj: Obj) -> bool:
+        if obj in self.models:
+            return True
+        if obj.kind == "path":
+            if obj.key[1] in _NO_MODULE:  # type: ignore[index]
+                return False
+            owner = obj.key[0]  # type: ignore[index]
+            if Obj("path", (owner, ELEMENT_KEY)) in self.models:
+                return True  # another item of the container that the models came from
+            return isinstance(owner, Obj) and owner.kind != "instance" and self._model(owner)
+        return False
+
+    def runs_model(self, call: ast.Call) -> bool:
+        """Whether ``call`` calls a model of the unit, or a function that surely does."""
+        v = self.ctx.v
+        func = call.func
+        if isinstance(func, ast.Attribute):
+            if self.is_model(v.of(func)) and not _INERT_METHOD.match(func.attr):
+                if not any(o.kind == "method" for o in v.of(func)):
+                    return True
+            if self._owner_is_model(func.value):
+                if _INERT_METHOD.match(func.attr):
+                    return False
+                callees = v.callees(call)
+                if not callees:
+                    return True
+                return any(self._runs_itself(c) and not self.forbids_function(c) for c in callees)
+        elif self.is_model(v.of(func)):
+            return True
+        if any(o.kind == "class" for o in v.of(func)):
+            return False
+        callees = v.callees(call)
+        if callees and not all(_abstract(c) for c in callees):
+            return False
+        name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        if v.apex_names(func):
+            return False
+        if name == "data_parallel" or _EVALUATION.match(name):
+            return self.takes_model(call)
+        if name[:1].isupper():
+            return False  # a constructor
+        return not _INERT_FUNCTION.match(name) and self.takes_model(call)
+
+    def _runs_itself(self, node: ast.AST) -> bool:
+        """Whether a method of a model calls the model or one of its parts."""
+        first = self.ctx.m.self_name(self.ctx.m.scope_of[node])
+        for call in ast.walk(node):
+            if not isinstance(call, ast.Call):
+                continue
+            if isinstance(call.func, ast.Name) and call.func.id == first:
+                return True
+            root = call.func
+            while isinstance(root, (ast.Attribute, ast.Subscript)):
+                root = root.value
+            name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+            if isinstance(root, ast.Name) and root.id == first and name and not _INERT_METHOD.match(name):
+                return True
+        return False
+
+    def _owner_is_model(self, base: ast.expr) -> bool:
+        while True:
+            if isinstance(base, ast.Attribute) and base.attr in _NO_MODULE:
+                return False
+            if self.is_model(self.ctx.v.of(base)):
+                return True
+            if not isinstance(base, ast.Attribute):
+                return False
+            base = base.value
+
+    def takes_model(self, call: ast.Call) -> bool:
+        v = self.ctx.v
+        if isinstance(call.func, ast.Attribute) and self._owner_is_model(call.func.value):
+            return True
+        handed = [*call.args, *(k.value for k in call.keywords)]
+        return any(self._whole_model(o) for a in handed for o in opened(v, v.of(a)))
+
+    def _whole_model(self, obj: Obj) -> bool:
+        """A model itself, not what an attribute of it holds (``model.stride``)."""
+        if obj.kind == "path" and obj not in self.models:
+            key = str(obj.key[1])  # type: ignore[index]
+            if key not in ("module", ELEMENT_KEY) and not key.isdigit():
+                return False
+        return self._model(obj)
+
+    def computes_function(self, node: ast.AST) -> bool:
+        """Whether a function of the module runs the model, itself or through others, and no backward."""
+        if node not in self._functions:
+            self._functions[node] = False  # recursion
+            self._functions[node] = not self.forbids_function(node) and any(
+                self.strong(n) for n in ast.walk(node) if isinstance(n, ast.Call)
+            )
+        return self._functions[node]
+
+    def strong(self, call: ast.Call) -> bool:
+        """A call that runs the model, directly or through functions of this module."""
+        if self.runs_model(call):
+            return True
+        return any(self.computes_function(c) for c in self.ctx.v.callees(call))
+
+    def forwards(self, node: ast.AST) -> bool:
+        return any(isinstance(n, ast.Call) and self.strong(n) for n in walk_now(node))
+
+    def weak(self, node: ast.AST) -> bool:
+        """Whether a statement computes on tensors in a way that autocast's lists could matter for."""
+        for n in walk_now(node):
+            if isinstance(n, ast.Call):
+                name = n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")
+                if not _INERT_CALL.match(name):
+                    return True
+                if name == "mean" and isinstance(n.func, ast.Attribute) and isinstance(n.func.value, ast.BinOp):
+                    return True
+            elif isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Pow, ast.MatMult)):
+                return True
+        return False
+
+    # ------------------------------------------------------------ what must stay outside
+
+    def forbidden(self, stmt: ast.AST) -> bool:
+        """Whether a statement holds a backward, a step or zeroes gradients: it stays out of every region."""
+        return any(self._forbidden(n) for n in walk_now(stmt))
+
+    def _forbidden(self, n: ast.AST) -> bool:
+        if isinstance(n, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(n, ast.Call):
+            return False
+        name = n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")
+        if name in ("backward", "zero_grad", "scale_loss", "manual_backward"):
+            return True
+        if isinstance(n.func, ast.Call) and getattr(n.func.func, "id", "") == "getattr":
+            return True  # which method that runs is not known
+        if any(s.call is n for s in self.unit.steps):
+            return True
+        return any(self.forbids_function(c) for c in self.ctx.v.callees(n))
+
+    def forbids_function(self, node: ast.AST) -> bool:
+        if node not in self._forbids:
+            self._forbids[node] = False
+            self._forbids[node] = any(self._forbidden(n) for n in ast.walk(node) if n is not node) and not (
+                only_yields(node)
+            )
+        return self._forbids[node]
+
+    def own_method(self, scope: Scope) -> bool:
+        """Whether a function belongs to a model's own class: its callers are what is wrapped."""
+        at: Scope | None = scope
+        while at is not None:
+            if isinstance(at.node, ast.ClassDef) and at.node in self.model_classes:
+                return True
+            at = at.parent
+        return False
+
+
+def _abstract(node: ast.AST) -> bool:
+    """A method that only says that a subclass has to do it."""
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    body = [s for s in node.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+    return all(isinstance(s, (ast.Raise, ast.Pass)) for s in body)
+
+
+def _with_members(ctx: Context, models: frozenset[Obj]) -> frozenset[Obj]:
+    """The models and, for containers such as ``nn.ModuleList``, what was put into them."""
+    found, todo = set(models), list(models)
+    for node in ctx.m.nodes:  # running averages and copies of a model are models
+        if isinstance(node, ast.Call) and node.args and _COPY.search(ctx.m.src(node.func)):
+            if opened(ctx.v, ctx.v.of(node.args[0])) & models:
+                made = {o for o in ctx.v.of(node) if o.kind == "call" and o.key is node}
+                found |= made
+                todo += made
+    while todo:
+        obj = todo.pop()
+        if (
+            obj.kind == "call"
+            and isinstance(obj.key, ast.Call)
+            and obj.label in ("ModuleList", "ModuleDict", "Sequential")
+        ):
+            for arg in obj.key.args:
+                value = arg.value if isinstance(arg, ast.Starred) else arg
+                for held in opened(ctx.v, ctx.v.of(value)):
+                    if held not in found and held.kind in ("call", "instance"):
+                        found.add(held)
+                        todo.append(held)
+    return frozenset(found)
+
+
+_MODULE_METHODS = frozenset("parameters eval train named_parameters requires_grad_ modules".split())
+
+
+def _neighbours(ctx: Context, unit: Unit) -> frozenset[Obj]:
+    """Other modules of the unit's functions (a teacher, a feature network): O1 cast their forwards too.
+
+    A module is what ``torch.nn`` made, or what is asked for its parameters or mode."""
+    m, v = ctx.m, ctx.v
+    scopes = {m.function(s.call) for s in unit.sites}
+    classes = {m.class_of(s) for s in scopes} - {None}
+    found: set[Obj] = set()
+    for node in m.nodes:
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        here = m.function(node)
+        if here not in scopes and m.class_of(here) not in classes:
+            continue
+        if node.func.attr in _MODULE_METHODS or (
+            node.func.attr in ("to", "cuda") and any("model" in o.label.lower() for o in v.of(node.func.value))
+        ):
+            found |= {o for o in v.of(node.func.value) if o.kind in ("call", "instance")}
+        elif node.func.attr[:1].isupper() and m.src(node.func.value) in ("nn", "torch.nn"):
+            found |= {o for o in v.of(node) if o.kind == "call"}
+    others = {o for i in ctx.facts.initializes if i not in unit.initializes for o in i.model_objects}
+    scaled = {o for i in ctx.facts.initializes for o in i.optimizer_objects}
+    return frozenset(o for o in found - others - scaled if not _NO_NETWORK.search(o.label))
+
+
+def only_yields(node: ast.AST) -> bool:
+    """A generator without backward: a data source."""
+    calls = {n.func.attr for n in ast.walk(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)}
+    return not calls & {"backward", "zero_grad", "step", "scale_loss"} and any(
+        isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(node)
+    )
+
+
+def walk_now(node: ast.AST) -> Iterator[ast.AST]:
+    """Nodes that run when a statement runs: bodies of functions defined in it do not."""
+    todo = [node]
+    while todo:
+        at = todo.pop()
+        if at is not node and isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            continue
+        if at is node and isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            return
+        yield at
+        todo.extend(ast.iter_child_nodes(at))

@@ -1,0 +1,333 @@
+"""Conditions of legacy code: which are about Apex being there, what is left of them, are they bools.
+
+After the migration Apex is never asked for, so "Apex could be imported" is simply true.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from migrate.facts.module import Module, Scope
+from migrate.facts.sites import Facts
+from migrate.flow.values import Values
+
+_OR, _AND, _NOT, _ATOM = 1, 2, 3, 4
+
+
+@dataclass(frozen=True)
+class Term:
+    """The text of a condition and how tightly it binds; ``value`` where it is a constant."""
+
+    text: str
+    binds: int = _ATOM
+    value: bool | None = None
+    boolean: bool = False
+    opposite: Term | None = None
+
+    def inside(self, binds: int) -> str:
+        return self.text if self.binds >= binds else f"({self.text})"
+
+
+TRUE = Term("True", value=True, boolean=True)
+FALSE = Term("False", value=False, boolean=True)
+
+
+def conjunction(terms: list[Term]) -> Term:
+    """``a and b and …`` without what is always true and without repeats."""
+    kept: list[Term] = []
+    for term in terms:
+        if term.value is False:
+            return FALSE
+        if term.value is None and term.text not in {t.text for t in kept}:
+            kept.append(term)
+    if not kept:
+        return TRUE
+    if len(kept) == 1:
+        return kept[0]
+    return Term(" and ".join(t.inside(_AND) for t in kept), _AND, boolean=all(t.boolean for t in kept))
+
+
+def negation(term: Term) -> Term:
+    if term.value is not None:
+        return FALSE if term.value else TRUE
+    if term.opposite is not None:
+        return term.opposite
+    for positive, negative in (
+        (" is not None", " is None"),
+        (" is None", " is not None"),
+        (" == ", " != "),
+        (" != ", " == "),
+    ):
+        if term.binds == _NOT and term.text.count(positive) == 1 and "(" not in term.text:
+            return Term(term.text.replace(positive, negative), _NOT, boolean=True)
+    return Term(f"not {term.inside(_NOT)}", _NOT, boolean=True, opposite=term)
+
+
+class Conditions:
+    """Reads the conditions of one module."""
+
+    def __init__(self, m: Module, v: Values, facts: Facts) -> None:
+        self.m, self.v = m, v
+        self.flags = _availability_flags(m, facts)
+        self._options, self._store_true = _argparse_bools(m)
+        self._always = _always_imported(m, facts)
+
+    def term(self, expr: ast.expr) -> Term:
+        """What is left of a condition when Apex is no longer asked for."""
+        m = self.m
+        constant = self.constant(expr)
+        if constant is not None:
+            return TRUE if constant else FALSE
+        match expr:
+            case ast.UnaryOp(op=ast.Not(), operand=inner):
+                return negation(self.term(inner))
+            case ast.BoolOp(op=ast.And(), values=values):
+                return conjunction([self.term(x) for x in values])
+            case ast.BoolOp(op=ast.Or(), values=values):
+                terms = [self.term(x) for x in values]
+                if any(t.value for t in terms):
+                    return TRUE
+                kept = [t for t in terms if t.value is None]
+                texts = {t.text for t in kept}
+                if any(negation(t).text in texts for t in kept):
+                    return TRUE
+                if len(kept) < 2:
+                    return kept[0] if kept else FALSE
+                return Term(" or ".join(t.inside(_AND) for t in kept), _OR, boolean=all(t.boolean for t in kept))
+            case ast.Compare():
+                return Term(m.src(expr), _NOT, boolean=True)
+            case ast.Name() | ast.Attribute() | ast.Call() | ast.Subscript():
+                return Term(_one_line(m.src(expr)), _ATOM, boolean=self.is_bool(expr))
+            case _:
+                return Term(f"({_one_line(m.src(expr))})", _ATOM, boolean=self.is_bool(expr))
+
+    def constant(self, expr: ast.expr) -> bool | None:
+        """True or False where a condition only asks whether Apex is there (or is a literal)."""
+        match expr:
+            case ast.Constant(value=bool() as value):
+                return value
+            case ast.Name(id=name):
+                flag = self.flags.get((self.m.binding_scope(name, self.m.scope(expr)), name))
+                if flag is not None:
+                    return flag
+                return True if self._is_apex(expr) else None
+            case ast.Attribute():
+                return True if self._is_apex(expr) else None
+            case ast.Compare(left=left, ops=[ast.Is() | ast.Eq()], comparators=[ast.Constant(value=None)]):
+                return False if self._is_apex(left) or _finds_apex(left) else None
+            case ast.Compare(left=left, ops=[ast.IsNot() | ast.NotEq()], comparators=[ast.Constant(value=None)]):
+                return True if self._is_apex(left) or _finds_apex(left) else None
+            case ast.Call(func=ast.Name(id="hasattr"), args=[owner, *_]) if self._is_apex(owner):
+                return True
+            case ast.Call() if _finds_apex(expr):
+                return True
+            case _:
+                return None
+
+    def _is_apex(self, expr: ast.expr) -> bool:
+        """Whether an expression is Apex wherever Apex could be imported: an import that no condition guards."""
+        root = expr
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name):
+            return False
+        held = self.v.of(expr)
+        key = (self.m.binding_scope(root.id, self.m.scope(root)), root.id)
+        return bool(held) and all(o.label in ("apex", "apex.amp") for o in held) and key in self._always
+
+    # ------------------------------------------------------------ is it a bool?
+
+    def is_bool(self, expr: ast.expr, depth: int = 0) -> bool:
+        """Whether a value is provably True or False (``torch.autocast(enabled=1)`` is a TypeError)."""
+        if depth > 4:
+            return False
+        m = self.m
+        match expr:
+            case ast.Constant(value=value):
+                return isinstance(value, bool)
+            case ast.Compare():
+                return True
+            case ast.UnaryOp(op=ast.Not()):
+                return True
+            case ast.BoolOp(values=values):
+                return all(self.is_bool(x, depth + 1) for x in values)
+            case ast.IfExp(body=one, orelse=other):
+                return self.is_bool(one, depth + 1) and self.is_bool(other, depth + 1)
+            case ast.Call(func=func):
+                name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+                return name in {"bool", "isinstance", "hasattr", "is_available", "any", "all", "is_enabled", "callable"}
+            case ast.Attribute(attr=attr):
+                if attr in self._options:
+                    return attr in self._store_true
+                return self._stored_bools(attr, depth)
+            case ast.Name(id=name):
+                scope = m.binding_scope(name, m.scope(expr))
+                return scope is not None and self._bound_bools(name, scope, depth)
+            case _:
+                return False
+
+    def _stored_bools(self, attr: str, depth: int) -> bool:
+        values = [
+            n.value
+            for n in self.m.nodes
+            if isinstance(n, ast.Assign)
+            and any(isinstance(t, ast.Attribute) and t.attr == attr and self._of_self(t) for t in n.targets)
+        ]
+        return bool(values) and all(self.is_bool(x, depth + 1) for x in values)
+
+    def _of_self(self, target: ast.Attribute) -> bool:
+        """Whether an attribute is one of the method's own instance, so that this file says all of its values."""
+        own = self.m.self_name(self.m.function(target))
+        return own is not None and isinstance(target.value, ast.Name) and target.value.id == own
+
+    def _bound_bools(self, name: str, scope: Scope, depth: int) -> bool:
+        found: list[bool] = []
+        if name in scope.params:
+            found.append(self._bool_parameter(name, scope, depth))
+        for node in self.m.nodes:
+            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+                if self.m.binding_scope(name, self.m.scope(node)) is scope:
+                    above = self.m.parent[node]
+                    found.append(isinstance(above, ast.Assign) and self.is_bool(above.value, depth + 1))
+        return bool(found) and all(found)
+
+    def _bool_parameter(self, name: str, scope: Scope, depth: int) -> bool:
+        """An annotation says so, or a literal default does and every call in the file hands in a bool."""
+        node = scope.node
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return False
+        a = node.args
+        positional = [*a.posonlyargs, *a.args]
+        pairs = list(zip(reversed(positional), reversed(a.defaults), strict=False))
+        pairs += [(p, d) for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True) if d is not None]
+        for param, default in pairs:
+            if param.arg == name and isinstance(default, ast.Constant) and isinstance(default.value, bool):
+                calls = self.v.calls[node]
+                handed = [k.value for c in calls for k in c.keywords if k.arg == name]
+                splat = any(k.arg is None for c in calls for k in c.keywords)
+                plain = all(len(c.args) <= positional.index(param) for c in calls) if param in positional else True
+                if calls and plain and not splat and all(self.is_bool(x, depth + 1) for x in handed):
+                    return True
+        every = [*positional, *a.kwonlyargs]
+        return any(p.arg == name and isinstance(p.annotation, ast.Name) and p.annotation.id == "bool" for p in every)
+
+
+def _finds_apex(expr: ast.expr) -> bool:
+    """``importlib.util.find_spec("apex")``."""
+    if not isinstance(expr, ast.Call) or len(expr.args) != 1:
+        return False
+    name = expr.func.attr if isinstance(expr.func, ast.Attribute) else getattr(expr.func, "id", "")
+    asked = expr.args[0]
+    return name == "find_spec" and isinstance(asked, ast.Constant) and asked.value in ("apex", "apex.amp")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()) if "\n" in text or "\r" in text else text
+
+
+def _argparse_bools(m: Module) -> tuple[set[str], set[str]]:
+    """All destinations of argparse options, and those that hold a bool."""
+    found: dict[str, bool] = {}
+    for node in m.nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+            dest = argparse_dest(node)
+            if dest:
+                words = {k.arg: k.value for k in node.keywords if k.arg}
+                action, kind = words.get("action"), words.get("type")
+                flag = isinstance(action, ast.Constant) and action.value in ("store_true", "store_false")
+                flag = flag or (isinstance(kind, ast.Name) and kind.id == "bool")
+                found[dest] = found.get(dest, True) and flag
+    return set(found), {dest for dest, flag in found.items() if flag}
+
+
+def argparse_dest(call: ast.Call) -> str | None:
+    """The attribute that an ``add_argument`` call fills."""
+    for keyword in call.keywords:
+        if keyword.arg == "dest" and isinstance(keyword.value, ast.Constant):
+            return str(keyword.value.value)
+    names = [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+    longs = [n for n in names if n.startswith("--")] or [n for n in names if not n.startswith("-")] or names
+    return longs[0].lstrip("-").replace("-", "_") if longs else None
+
+
+def _always_imported(m: Module, facts: Facts) -> set[tuple[Scope | None, str]]:
+    """Names that an import of Apex binds under no condition but its success, and nothing else but a fallback."""
+    found: set[tuple[Scope | None, str]] = set()
+    for stmt in facts.imports:
+        if any(isinstance(s, (ast.If, ast.For, ast.While)) for s in m.spine(stmt)):
+            continue
+        assert isinstance(stmt, (ast.Import, ast.ImportFrom))
+        for alias in stmt.names:
+            name = alias.asname or alias.name.split(".")[0]
+            found.add((m.binding_scope(name, m.scope(stmt)), name))
+    for node in m.nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            above = m.parent[node]
+            fallback = isinstance(above, ast.Assign) and isinstance(above.value, ast.Constant)
+            if not fallback:
+                found.discard((m.binding_scope(node.id, m.scope(node)), node.id))
+    return found
+
+
+def _availability_flags(m: Module, facts: Facts) -> dict[tuple[Scope | None, str], bool]:
+    """Names that say whether Apex could be imported, and nothing else.
+
+    Set to one constant beside an import that only its own success guards, and to constants otherwise only in
+    that import's handlers or, as a default, above it in the same block."""
+    told: dict[tuple[Scope | None, str], tuple[bool, ast.Try]] = {}
+    for stmt in facts.imports:
+        holder = m.parent[stmt]
+        if not isinstance(holder, ast.Try) or stmt not in holder.body:
+            continue
+        if any(isinstance(s, (ast.If, ast.For, ast.While)) for s in m.spine(holder)):
+            continue
+        for line in [*holder.body, *holder.orelse]:
+            if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant):
+                for target in line.targets:
+                    if isinstance(target, ast.Name) and isinstance(line.value.value, bool):
+                        key = (m.binding_scope(target.id, m.scope(target)), target.id)
+                        told[key] = (line.value.value, holder)
+        if not any(isinstance(x, ast.Assign) for x in [*holder.body, *holder.orelse]):
+            _default_flags(m, holder, told)
+    found = {key: value for key, (value, holder) in told.items() if _only_told(m, key, holder)}
+    for node in m.tree.body:  # HAS_APEX = importlib.util.find_spec("apex") is not None
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            stores = [n for n in m.nodes if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)]
+            value = node.value
+            there = _finds_apex(value) or (
+                isinstance(value, ast.Compare) and isinstance(value.ops[0], ast.IsNot) and _finds_apex(value.left)
+            )
+            if there and len(stores) == 1:
+                found[(m.module_scope, name)] = True
+    return found
+
+
+def _default_flags(m: Module, holder: ast.Try, told: dict[tuple[Scope | None, str], tuple[bool, ast.Try]]) -> None:
+    """``HAS = True`` above the try, ``HAS = False`` in its handler: the same flag told the other way round."""
+    for handler in holder.handlers:
+        for line in handler.body:
+            if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant) and len(line.targets) == 1:
+                target = line.targets[0]
+                if isinstance(target, ast.Name) and isinstance(line.value.value, bool):
+                    told[(m.binding_scope(target.id, m.scope(target)), target.id)] = (not line.value.value, holder)
+
+
+def _only_told(m: Module, key: tuple[Scope | None, str], holder: ast.Try) -> bool:
+    """Whether every other assignment of a flag is its default above the try, or stands in the try."""
+    block, index = m.place[holder]
+    for node in m.nodes:
+        if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Store) or node.id != key[1]:
+            continue
+        if m.binding_scope(node.id, m.scope(node)) is not key[0]:
+            continue
+        above = m.parent[node]
+        if not (isinstance(above, ast.Assign) and isinstance(above.value, ast.Constant)):
+            return False
+        if not isinstance(above.value.value, bool):
+            return False
+        default = m.place[above][0] is block and m.place[above][1] < index
+        if not default and not m.inside(above, holder):
+            return False
+    return True

@@ -1,0 +1,320 @@
+"""Backward, gradient readers and steps of a unit, in the order in which they run."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from migrate.facts.module import Scope
+from migrate.facts.sites import Scale, opened
+from migrate.flow.values import Obj
+from migrate.plan.compute import walk_now
+from migrate.plan.translate import passed
+from migrate.plan.unit import Context, Manual, Step, Unit
+
+# Calls between backward and step that take the model or the optimizer and leave gradients alone.
+_NO_READER = re.compile(
+    r"^(zero_grad|step|update.*|train|eval|print|log.*|info|debug|warning|save.*|append|format|len|isinstance|"
+    r"adjust.*|set_.*lr.*|get_.*lr.*|.*schedul.*|.*ema.*|state_dict|load_state_dict|parameters|named_parameters|"
+    r"no_sync|unwrap.*|getattr|hasattr|setattr|id|type|str|list|tuple|dict|enumerate|zip|iter|next|sum|"
+    r"synchronize|skip_synchronize|master_params|item|detach|cpu|numpy|evaluate.*|valid.*|test.*|backward|"
+    r"scale_loss|cuda|to|half|float|module|forward|checkpoint.*|add_scalars?)$",
+    re.I,
+)
+_CLIP = re.compile(r"clip", re.I)
+_GRADIENT = re.compile(r"grad|norm|clip", re.I)
+
+
+def find_steps(ctx: Context, unit: Unit) -> list[Step]:
+    """Every ``step()`` of an optimizer whose loss is scaled. Raises Manual where one cannot be carried over."""
+    m, v = ctx.m, ctx.v
+    scaled: frozenset[Obj] = frozenset().union(*(s.optimizer_objects for s in unit.scales))
+    steps: list[Step] = []
+    _check_other_steps(ctx, scaled)
+    for node in m.nodes:
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "step"):
+            continue
+        held = v.of(node.func.value)
+        if not held & scaled or any(o.kind == "apex" for o in held):
+            continue
+        if node.args or node.keywords:
+            raise Manual(
+                node,
+                f"{m.src(node)}: a step with arguments (a closure runs the backward itself) has no scaled counterpart",
+                "compute the loss outside of step(), then scaler.step(optimizer); or train this optimizer in bfloat16 "
+                "without a scaler",
+            )
+        if _before_any_backward(ctx, unit, node):
+            unit.plain_steps.append(node)
+            continue
+        stmt = m.statement(node)
+        if not (isinstance(stmt, ast.Expr) and stmt.value is node):
+            raise Manual(node, f"the value of {m.src(node)} is used; scaler.step() gives the optimizer's, or None")
+        foreign = {o for o in held - scaled if o.kind in ("call", "instance")}
+        if foreign and any(_looks_scheduler(o) for o in foreign):
+            raise Manual(node, f"{m.src(node)} steps an optimizer or something else; which one is not known here")
+        steps.append(Step(node, node.func.value, held & scaled, stmt, _anchor(ctx, node, stmt), m.src(node.func.value)))
+    return steps
+
+
+def _check_other_steps(ctx: Context, scaled: frozenset[Obj]) -> None:
+    """Steps that go another way: through a wrapper of the optimizer, a method of its own, or its bound ``step``."""
+    m, v = ctx.m, ctx.v
+    for node in m.nodes:
+        if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
+            continue
+        if not re.fullmatch(r"step|(?!get_|set_)\w+_step|step_\w+", node.attr):
+            continue
+        held = v.of(node.value)
+        above = m.parent[node]
+        called = isinstance(above, ast.Call) and above.func is node
+        if held & scaled and not any(o.kind == "apex" for o in held):
+            if node.attr != "step" and called:
+                raise Manual(node, f"{m.src(node)}() would see gradients that are still scaled")
+            if node.attr == "step" and not called and not isinstance(above, ast.Attribute):
+                raise Manual(node, f"{m.src(node)} is handed on as a function; who steps when is not known")
+        elif called and node.attr == "step" and not held & scaled:
+            for obj in held:
+                if obj.kind != "call" or not isinstance(obj.key, ast.Call) or _looks_scheduler(obj):
+                    continue
+                if obj.key.args and opened(v, v.of(obj.key.args[0])) & scaled and re.search(
+                    "ahead|optim|wrap|sam$|swa", obj.label, re.I
+                ):
+                    raise Manual(
+                        node,
+                        f"{m.src(node.value)} wraps the optimizer and steps it; its gradients would still be scaled",
+                    )
+
+
+def _before_any_backward(ctx: Context, unit: Unit, step: ast.Call) -> bool:
+    """Whether a step runs before the first scaled backward of its function: it has no scaled gradients to take."""
+    m = ctx.m
+    sites = [s for s in unit.scales if m.function(s.call) is m.function(step)]
+    if not sites or any(m.start(s.call) < m.start(step) for s in sites):
+        return False
+    loops = set(m.loops(step))
+    return not any(loops & set(m.loops(s.call)) for s in sites)
+
+
+def _looks_scheduler(obj: Obj) -> bool:
+    return bool(re.search(r"sched|_LR$|LR$|warmup", obj.label, re.I))
+
+
+def _anchor(ctx: Context, call: ast.Call, stmt: ast.stmt) -> ast.stmt:
+    """The loop over the optimizers around a step, else the step."""
+    assert isinstance(call.func, ast.Attribute)
+    names = {n.id for n in ast.walk(call.func.value) if isinstance(n, ast.Name)}
+    for outer in ctx.m.spine(stmt)[1:]:
+        if isinstance(outer, ast.For):
+            targets = {n.id for n in ast.walk(outer.target) if isinstance(n, ast.Name)}
+            if targets & names:
+                return outer
+            break
+    return stmt
+
+
+# ---------------------------------------------------------------- order
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """``what`` is "backward" or "step"; ``under`` are the conditions (ifs and loops) it runs under."""
+
+    what: str
+    objects: frozenset[Obj]
+    node: ast.AST
+    under: tuple[ast.stmt, ...]
+    step: Step | None = None
+
+
+Bound = dict[str, frozenset[Obj]]
+
+
+def events(
+    ctx: Context, unit: Unit, scope: Scope, depth: int = 0, under: tuple[ast.stmt, ...] = (), bound: Bound | None = None
+) -> Iterator[Event]:
+    """Backwards and steps of ``unit`` as a run of ``scope`` meets them, calls of this module opened.
+
+    ``bound`` says what this call's parameters hold, where that is less than what any call's may."""
+    backwards = {s.call: s for s in unit.scales}
+    steps = {s.call: s for s in unit.steps}
+    yield from _walk(ctx, unit, ctx.m.body_of(scope), backwards, steps, depth, under, bound or {})
+
+
+def _held(ctx: Context, expr: ast.expr | None, bound: Bound, otherwise: frozenset[Obj]) -> frozenset[Obj]:
+    if isinstance(expr, ast.Name) and expr.id in bound:
+        return bound[expr.id] & otherwise or otherwise
+    return otherwise
+
+
+def _arguments(ctx: Context, call: ast.Call, callee: Scope, bound: Bound) -> Bound:
+    """What one call hands to its callee's parameters."""
+    found: Bound = {}
+    for name in callee.params:
+        arg = passed(ctx, call, callee, name)
+        if arg is not None:
+            held = bound.get(arg.id) if isinstance(arg, ast.Name) else None
+            found[name] = held or opened(ctx.v, ctx.v.of(arg))
+    return found
+
+
+def _walk(
+    ctx: Context,
+    unit: Unit,
+    body: list[ast.stmt],
+    backwards: dict[ast.Call, Scale],
+    steps: dict[ast.Call, Step],
+    depth: int,
+    under: tuple[ast.stmt, ...],
+    bound: Bound,
+) -> Iterator[Event]:
+    for stmt in body:
+        if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        suites = [getattr(stmt, name, []) for name in ("body", "orelse", "finalbody")]
+        suites += [h.body for h in getattr(stmt, "handlers", [])]
+        nested = {id(s) for suite in suites for s in suite}
+        for node in _own_nodes(stmt, nested):
+            if isinstance(node, ast.Call):
+                if node in backwards:
+                    scale = backwards[node]
+                    held = _held(ctx, scale.optimizers, bound, scale.optimizer_objects)
+                    yield Event("backward", held, node, under)
+                elif node in steps:
+                    step = steps[node]
+                    yield Event("step", _held(ctx, step.optimizer, bound, step.objects), node, under, step)
+                elif depth < 3:
+                    for callee in ctx.v.callees(node):
+                        scope = ctx.m.scope_of[callee]
+                        handed = _arguments(ctx, node, scope, bound)
+                        yield from events(ctx, unit, scope, depth + 1, under, handed)
+        inner = (*under, stmt) if isinstance(stmt, (ast.If, ast.For, ast.While, ast.AsyncFor)) else under
+        for suite in suites:
+            yield from _walk(ctx, unit, suite, backwards, steps, depth, inner, bound)
+
+
+def _own_nodes(stmt: ast.stmt, nested: set[int]) -> Iterator[ast.AST]:
+    """Expression nodes of a statement's own header, in source order."""
+    todo: list[ast.AST] = [stmt]
+    found: list[ast.AST] = []
+    while todo:
+        node = todo.pop()
+        if id(node) in nested or isinstance(node, (ast.ExceptHandler, ast.Lambda)):
+            continue
+        found.append(node)
+        todo.extend(ast.iter_child_nodes(node))
+    calls = [n for n in found if isinstance(n, ast.expr)]
+    return iter(sorted(calls, key=lambda n: (n.end_lineno or 0, n.end_col_offset or 0)))
+
+
+# ---------------------------------------------------------------- gradient readers
+
+
+def lifted_steps(ctx: Context, unit: Unit, scope: Scope, depth: int = 0) -> list[Step]:
+    """Calls in ``scope`` that take a step of the unit in another function of the module."""
+    m = ctx.m
+    found: list[Step] = []
+    for stmt in m.body_of(scope):
+        for node in walk_now(stmt):
+            if not isinstance(node, ast.Call) or m.function(node) is not scope:
+                continue
+            for callee in ctx.v.callees(node):
+                inner = m.scope_of[callee]
+                steps = [s for s in unit.steps if m.function(s.call) is inner]
+                if depth < 2:
+                    steps += lifted_steps(ctx, unit, inner, depth + 1)
+                at = m.statement(node)
+                for step in steps:
+                    ifs = tuple(x for x in m.spine(step.anchor)[1:] if isinstance(x, (ast.If, ast.For, ast.While)))
+                    text = _said_by_caller(ctx, node, inner, step.text)
+                    found.append(Step(node, step.optimizer, step.objects, at, at, text, (*ifs, *step.within)))
+    return found
+
+
+def _said_by_caller(ctx: Context, call: ast.Call, callee: Scope, text: str | None) -> str | None:
+    """An optimizer's text in a callee as the caller of ``call`` writes it."""
+    if text is None:
+        return None
+    root, _, rest = text.partition(".")
+    if root == ctx.m.self_name(callee):
+        if isinstance(call.func, ast.Attribute):
+            return f"{ctx.m.src(call.func.value)}.{rest}"
+        return None
+    if root in callee.params:
+        arg = passed(ctx, call, callee, root)
+        if arg is None:
+            return None
+        return ctx.m.src(arg) + (f".{rest}" if rest else "")
+    known = ctx.m.binding_scope(root, ctx.m.scope(call))
+    return text if known is ctx.m.binding_scope(root, callee) else None
+
+
+def lifted_backwards(ctx: Context, unit: Unit, scope: Scope) -> list[Scale]:
+    """Calls in ``scope`` that run a scaled backward of the unit in another function of the module."""
+    m = ctx.m
+    found: list[Scale] = []
+    for stmt in m.body_of(scope):
+        for node in walk_now(stmt):
+            if isinstance(node, ast.Call) and m.function(node) is scope:
+                for event in (e for c in ctx.v.callees(node) for e in events(ctx, unit, m.scope_of[c], 1)):
+                    if event.what == "backward":
+                        found.append(Scale(node, None, None, event.objects, None, None, None))
+    return found
+
+
+def is_clip(ctx: Context, stmt: ast.stmt) -> bool:
+    """Whether a statement is one call that clips gradients."""
+    if not isinstance(stmt, ast.Expr) or not isinstance(stmt.value, ast.Call):
+        return False
+    return bool(_CLIP.search(ctx.m.src(stmt.value.func)))
+
+
+def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> bool:
+    """Whether a statement reads or changes gradients, or hands model or optimizer to someone who may."""
+    m, v = ctx.m, ctx.v
+    watched = unit.optimizer_objects | unit.model_objects
+    for node in ast.walk(stmt):
+        if isinstance(node, ast.Attribute) and node.attr == "grad" and not _is_torch_grad(node):
+            return True
+        if not isinstance(node, ast.Call):
+            continue
+        name = _name(node)
+        if any(n.endswith(".master_params") for n in v.apex_names(node.func)):
+            return True
+        if _CLIP.search(name) and re.search("grad|norm|master", name + m.src(node), re.I):
+            return True
+        if isinstance(node.func, ast.Attribute) and re.search("clip|grad_norm", name):
+            return True
+        callees = v.callees(node)
+        for callee in callees:
+            if any(ctx.m.inside(s.call, callee) for s in unit.steps):
+                continue  # readers before that step are found there
+            body: list[ast.AST] = [callee.body] if isinstance(callee, ast.Lambda) else [*_body(callee)]
+            if depth < 3 and any(reads_gradients(ctx, unit, s, depth + 1) for s in body):
+                return True
+        if callees or _NO_READER.match(name) or depth:
+            continue
+        for arg in [*node.args, *(k.value for k in node.keywords)]:
+            taken = opened(v, v.of(arg))
+            if isinstance(arg, ast.Call) and isinstance(arg.func, ast.Attribute) and "parameters" in arg.func.attr:
+                taken = v.of(arg.func.value)
+            if taken & watched and _GRADIENT.search(name):
+                return True
+    return False
+
+
+def _is_torch_grad(node: ast.Attribute) -> bool:
+    """``autograd.grad``, not ``p.grad``."""
+    return isinstance(node.value, (ast.Name, ast.Attribute)) and (
+        getattr(node.value, "id", "") in ("autograd", "torch") or getattr(node.value, "attr", "") == "autograd"
+    )
+
+
+def _body(node: ast.AST) -> list[ast.stmt]:
+    return node.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+
+
+def _name(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")

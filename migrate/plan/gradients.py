@@ -1,0 +1,449 @@
+"""Where gradients are unscaled and where the scale is updated.
+
+Apex leaves unscaled gradients behind its ``with``; natively they stay scaled until
+``scaler.unscale_(optimizer)`` or the step. So what reads or changes them in between gets one
+``unscale_`` before it, under the condition that controls the step; a clip after every micro-batch
+moves under that condition. ``update()`` follows the last step of its block.
+Source: torch/amp/grad_scaler.py; torch docs, "Automatic Mixed Precision examples".
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+
+from migrate.facts.module import Scope
+from migrate.facts.sites import Scale
+from migrate.flow.values import Obj
+from migrate.plan.events import Event, events, is_clip, lifted_backwards, lifted_steps, reads_gradients
+from migrate.plan.unit import Context, Manual, Scaler, Step, Unit, Unscale, function_scopes
+
+_COMPOUND = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef, ast.ClassDef)
+
+
+def decide(ctx: Context, unit: Unit) -> None:
+    """Fill ``unit.unscales``, ``unit.moved`` and ``unit.updates``."""
+    for scope in function_scopes(ctx.m):
+        steps = [s for s in unit.steps if ctx.m.function(s.call) is scope]
+        sites = [s for s in unit.scales if ctx.m.function(s.call) is scope]
+        steps += lifted_steps(ctx, unit, scope)
+        sites += lifted_backwards(ctx, unit, scope)
+        if steps or sites:
+            _function(ctx, unit, scope, steps, sites)
+    _updates(ctx, unit)
+
+
+# ---------------------------------------------------------------- readers
+
+
+def _readers(ctx: Context, unit: Unit, scope: Scope, moments: list[ast.Call]) -> list[ast.stmt]:
+    """The innermost statements of a function that read gradients, those in loops over parameters as the loop.
+
+    ``moments`` are the backwards and steps of the function."""
+    found: list[ast.stmt] = []
+
+    def visit(body: list[ast.stmt]) -> None:
+        for stmt in body:
+            if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                continue
+            holds = any(_within(ctx, call, stmt) for call in moments)
+            if isinstance(stmt, _COMPOUND) and (holds or not isinstance(stmt, (ast.For, ast.While))):
+                for name in ("body", "orelse", "finalbody"):
+                    visit(getattr(stmt, name, []))
+                for handler in getattr(stmt, "handlers", []):
+                    visit(handler.body)
+            elif not holds and reads_gradients(ctx, unit, stmt):
+                found.append(stmt)
+
+    visit(ctx.m.body_of(scope))
+    return found
+
+
+def _within(ctx: Context, node: ast.AST, stmt: ast.stmt) -> bool:
+    return ctx.m.start(stmt) <= ctx.m.start(node) < ctx.m.end(stmt)
+
+
+def _function(ctx: Context, unit: Unit, scope: Scope, steps: list[Step], sites: list[Scale]) -> None:
+    m = ctx.m
+    first: dict[Step, tuple[int, ast.stmt]] = {}
+    for reader in _readers(ctx, unit, scope, [*(s.call for s in sites), *(s.call for s in steps)]):
+        at = m.start(reader)
+        before = [s for s in sites if m.start(s.call) < at]
+        if sites and not before and not _looped_back(ctx, reader, sites):
+            continue
+        if any(_inside_with(ctx, reader, s.with_) for s in sites):
+            if not is_clip(ctx, reader):
+                site = next(s for s in sites if _inside_with(ctx, reader, s.with_))
+                together = any(k.arg == "delay_unscale" for k in site.call.keywords)  # then nothing is put aside
+                adds_up = len(sites) > 1 or any(s.within or _outside(ctx, unit, reader, s) for s in steps)
+                adds_up = adds_up and not together
+                if adds_up and any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(reader)):
+                    raise Manual(
+                        reader,
+                        "gradients are read or changed inside the scale_loss block, where Apex had put earlier ones "
+                        "aside; natively they are all there",
+                    )
+                continue  # sees scaled gradients in both worlds
+            _scaled_clip(ctx, unit, reader, steps)
+            continue
+        if any(_exclusive(ctx, reader, s.call) for s in before) and not _master(ctx, reader):
+            continue  # the arm that ran without mixed precision
+        after = [
+            s
+            for s in steps
+            if m.start(s.call) > at
+            and not any(at < m.start(x.call) < m.start(s.call) and x.optimizer_objects & s.objects for x in sites)
+            and not _exclusive(ctx, reader, s.call)
+        ]
+        if not after:
+            if before and not any(s.anchor is t for s in steps for t in m.spine(reader)):
+                if _behind_step(ctx, unit, reader, before[-1], steps):
+                    continue  # the step has unscaled what it took
+                _step_elsewhere(ctx, unit, scope, reader, before[-1].optimizers)
+            continue
+        for step in after:
+            place = _place(ctx, unit, reader, step)
+            if place is None:
+                continue
+            if step not in first or m.start(place) < first[step][0]:
+                first[step] = (m.start(place), place)
+    for step, (_, place) in first.items():
+        unit.unscales.append(_unscale(ctx, step, place))
+    for step in steps:
+        if step not in first and step.anchor in unit.moved.values():
+            unit.unscales.append(_unscale(ctx, step, step.anchor))
+
+
+def _behind_step(ctx: Context, unit: Unit, reader: ast.stmt, site: Scale, steps: list[Step]) -> bool:
+    """Whether every path from the backward to a reader takes the step."""
+    m = ctx.m
+    for step in steps:
+        if m.start(site.call) < m.start(step.call) < m.start(reader):
+            tops = common(ctx, reader, step.anchor)
+            if tops is not None and not _conditions(ctx, unit, tops[1], step):
+                return True
+    return False
+
+
+def _outside(ctx: Context, unit: Unit, reader: ast.stmt, step: Step) -> bool:
+    """Whether a step is taken under a condition that a statement is not under."""
+    tops = common(ctx, reader, step.anchor)
+    return tops is None or bool(_conditions(ctx, unit, tops[1], step))
+
+
+def _looped_back(ctx: Context, reader: ast.stmt, sites: list[Scale]) -> bool:
+    """Whether a reader above every backward still runs behind one: both stand in one loop, the step first."""
+    loops = set(ctx.m.loops(reader))
+    return any(loops & set(ctx.m.loops(s.call)) for s in sites)
+
+
+def _master(ctx: Context, stmt: ast.stmt) -> bool:
+    return any(
+        isinstance(n, ast.Call) and any(x.endswith(".master_params") for x in ctx.v.apex_names(n.func))
+        for n in ast.walk(stmt)
+    )
+
+
+def _unscale(ctx: Context, step: Step, place: ast.stmt) -> Unscale:
+    if step.text is None:
+        raise Manual(place, "gradients are read here, and the optimizer that steps later cannot be named here")
+    loop = None
+    if step.anchor is not step.stmt and isinstance(step.anchor, ast.For) and place is not step.stmt:
+        loop = f"for {ctx.m.src(step.anchor.target)} in {ctx.m.src(step.anchor.iter)}:"
+    return Unscale(place, step.text, step.objects, loop)
+
+
+def _inside_with(ctx: Context, reader: ast.stmt, with_: ast.With | None) -> bool:
+    return with_ is not None and ctx.m.inside(reader, with_)
+
+
+def _scaled_clip(ctx: Context, unit: Unit, reader: ast.stmt, steps: list[Step]) -> None:
+    """A clip inside the with block acts on scaled gradients: what it did is a clip at max_norm / scale."""
+    tops = [(common(ctx, reader, s.anchor), s) for s in steps if ctx.m.start(s.call) > ctx.m.start(reader)]
+    if not tops or any(pair is None or _conditions(ctx, unit, pair[1], step) for pair, step in tops):
+        raise Manual(
+            reader,
+            "gradients are clipped inside the scale_loss block, still scaled, and the step is not taken every time",
+            "under the step's condition: scaler.unscale_(optimizer), then the clip with max_norm as it was meant",
+        )
+    unit.scaled_clips.append(reader)
+    unit.review(
+        reader,
+        "APX053",
+        "the legacy code clipped inside the scale_loss block, where gradients are still scaled: its real threshold "
+        "was max_norm / loss scale. That is kept as it was; to clip at max_norm itself, drop the division",
+    )
+
+
+def _exclusive(ctx: Context, one: ast.AST, other: ast.AST) -> bool:
+    """Whether two nodes lie in different arms of one ``if``."""
+    m = ctx.m
+    above = set(m.ancestors(other))
+    below: ast.AST = one
+    for outer in m.ancestors(one):
+        if isinstance(outer, ast.If) and outer in above:
+            mine = below in outer.body
+            theirs = any(m.inside(other, s) for s in outer.body)
+            in_else = any(m.inside(other, s) for s in outer.orelse)
+            if (mine and in_else) or (below in outer.orelse and theirs):
+                return True
+        below = outer
+    return False
+
+
+def common(ctx: Context, one: ast.stmt, other: ast.stmt) -> tuple[ast.stmt, ast.stmt] | None:
+    """The statements of the innermost common block that hold ``one`` and ``other``."""
+    m = ctx.m
+    mine = {id(m.block(s).body): s for s in m.spine(one)}
+    for stmt in m.spine(other):
+        if id(m.block(stmt).body) in mine:
+            return mine[id(m.block(stmt).body)], stmt
+    return None
+
+
+def _chain(ctx: Context, top: ast.stmt, inner: ast.stmt) -> list[ast.stmt]:
+    """Statements from ``top`` down to the parent of ``inner``."""
+    spine = ctx.m.spine(inner)
+    return [s for s in spine[1:] if ctx.m.inside(s, top)]
+
+
+def _conditions(ctx: Context, unit: Unit, top: ast.stmt, step: Step) -> list[ast.stmt]:
+    """Ifs and loops between ``top`` and a step that decide whether it is taken."""
+    found: list[ast.stmt] = list(step.within)
+    if step.anchor is top:
+        return found
+    for stmt in _chain(ctx, top, step.anchor):
+        if isinstance(stmt, ast.If):
+            arms = [
+                any(s.objects & step.objects and any(ctx.m.inside(s.call, x) for x in arm) for s in unit.steps)
+                for arm in (stmt.body, stmt.orelse)
+            ]
+            if not all(arms):
+                found.append(stmt)
+        elif isinstance(stmt, (ast.For, ast.AsyncFor, ast.While)):
+            found.append(stmt)
+    return found
+
+
+def _place(ctx: Context, unit: Unit, reader: ast.stmt, step: Step) -> ast.stmt | None:
+    """The statement before which ``unscale_`` goes for this reader; None where the reader moves instead."""
+    m = ctx.m
+    tops = common(ctx, reader, step.anchor)
+    if tops is None:
+        return reader
+    mine, theirs = tops
+    conditions = _conditions(ctx, unit, theirs, step)
+    conditions += [x for x in m.loops(reader) if m.inside(x, mine) and not m.inside(step.call, x)]
+    if not conditions:
+        above = [s for s in unit.scales if m.inside(s.call, mine) and m.start(s.call) < m.start(reader)]
+        site = max(
+            (s for s in above if s.with_ is not None),
+            key=lambda s: m.start(s.call),
+            default=None,
+        )
+        if site is None or site.with_ is None:
+            return mine
+        beside = common(ctx, reader, site.with_)  # the backward stands in there too: right behind it
+        return reader if beside is None else beside[0]
+    if len(conditions) == 1 and isinstance(conditions[0], ast.If) and isinstance(mine, ast.If):
+        if ast.dump(mine.test) == ast.dump(conditions[0].test) and any(m.inside(reader, s) for s in mine.body):
+            inner = next(s for s in mine.body if m.inside(reader, s))
+            return inner
+    if is_clip(ctx, reader):
+        unit.moved[reader] = step.anchor
+        where = m.last_line(conditions[0]) if not hasattr(conditions[0], "lineno") else conditions[0].lineno
+        unit.review(
+            reader,
+            "APX052",
+            f"gradients were clipped after every backward, the step is taken under a condition (line {where}): the "
+            "clip moves under that condition and now acts once, on the sum; also with mixed precision off",
+        )
+        return None
+    raise Manual(
+        reader,
+        "gradients are read after every backward, but the optimizer steps under a condition: unscale_ may run only "
+        "once per step, so they cannot be unscaled here",
+        "move this reader under the step's condition, after scaler.unscale_(optimizer)",
+    )
+
+
+def _step_elsewhere(ctx: Context, unit: Unit, scope: Scope, reader: ast.stmt, optimizer: ast.expr | None) -> None:
+    """A reader in the function that runs the backward, the step in a caller: proved where it follows at once."""
+    m = ctx.m
+    calls = ctx.v.calls[scope.node]
+    for call in calls:
+        caller = m.function(call)
+        stmt = m.statement(call)
+        nearby = [*(s for s in unit.steps if m.function(s.call) is caller), *lifted_steps(ctx, unit, caller)]
+        after = [s for s in nearby if m.start(s.call) > m.start(call)]
+        proved = False
+        for step in after:
+            tops = common(ctx, stmt, step.anchor)
+            proved |= tops is not None and not _conditions(ctx, unit, tops[1], step)
+        if not proved:
+            calls = []
+            break
+    if not calls or optimizer is None:
+        raise Manual(
+            reader,
+            "gradients are read or changed here, and the step is taken in another function, perhaps not every time",
+            "call scaler.unscale_(optimizer) once before this line, under the condition that controls the step",
+        )
+    if not any(u.before is reader for u in unit.unscales):
+        site = next((s for s in unit.scales if m.function(s.call) is scope), unit.scales[0])
+        unit.unscales.append(Unscale(reader, m.src(optimizer), site.optimizer_objects))
+
+
+# ---------------------------------------------------------------- update
+
+
+def _updates(ctx: Context, unit: Unit) -> None:
+    groups: dict[int, list[Step]] = defaultdict(list)
+    for step in unit.steps:
+        groups[id(ctx.m.block(step.anchor))].append(step)
+    every: frozenset[Obj] = frozenset().union(*(s.objects for s in unit.steps))
+    unit.scalers = [Scaler(every)]
+    _check_one_step(ctx, unit)
+    for eager in (True, False):  # after each step that nothing scaled waits behind, else after the last of its block
+        unit.updates = [s for group in groups.values() for s in _last_of(ctx, unit, group, eager)]
+        if not _pending(ctx, unit):
+            return
+    _apart(ctx, unit, groups)
+
+
+def _last_of(ctx: Context, unit: Unit, group: list[Step], eager: bool) -> list[Step]:
+    """The steps of one block that an update follows: the last, each after which an optimizer comes round again, and
+    (``eager``) each with another backward behind it, so that the scale moves as often as Apex moved it."""
+    group = sorted(group, key=lambda s: ctx.m.start(s.call))
+    found: list[Step] = []
+    since: set[Obj] = set()
+    for number, step in enumerate(group):
+        following = group[number + 1] if number + 1 < len(group) else None
+        since |= step.objects
+        if following is None:
+            found.append(step)
+        elif following.anchor is step.anchor:
+            continue
+        elif following.objects & since or (eager and _backward_between(ctx, unit, step, following)):
+            found.append(step)
+            since = set()
+    return found
+
+
+def _check_one_step(ctx: Context, unit: Unit) -> None:
+    """A second step with the gradients of one backward would divide them by the scale once more."""
+    for run in _runs(ctx, unit):
+        taken: list[Event] = []
+        backward: Event | None = None
+        for event in run:
+            if event.what == "backward":
+                taken = [e for e in taken if not e.objects & event.objects]
+                backward = event
+                continue
+            loops = [s for s in event.under if isinstance(s, (ast.For, ast.While))]
+            anchor = event.step.anchor if event.step is not None else None
+            again = any(e.objects & event.objects and not _exclusive(ctx, e.node, event.node) for e in taken)
+            around = backward is not None and any(x not in backward.under and x is not anchor for x in loops)
+            if again or around:
+                raise Manual(
+                    event.node,
+                    "this step may run again with no gradients of a new backward; natively a step has to follow a "
+                    "scaled backward of its own",
+                    "step once for each scaled backward, or keep the gradients unscaled by hand",
+                )
+            taken.append(event)
+
+
+def _backward_between(ctx: Context, unit: Unit, step: Step, following: Step) -> bool:
+    m = ctx.m
+    sites = [*(s.call for s in unit.scales), *(s.call for s in lifted_backwards(ctx, unit, m.function(step.call)))]
+    return any(m.end(step.anchor) <= m.start(site) < m.start(following.anchor) for site in sites)
+
+
+def _runs(ctx: Context, unit: Unit) -> list[list[Event]]:
+    """The events of each function that no other function of the unit calls."""
+    runs = [(s, list(events(ctx, unit, s))) for s in function_scopes(ctx.m)]
+    runs = [(s, r) for s, r in runs if any(e.what == "step" for e in r)]
+    longest = max((len(r) for _, r in runs), default=0)
+    return [r for _, r in runs if len(r) == longest or not _covered(r, runs)]
+
+
+def _covered(run: list[Event], runs: list[tuple[Scope, list[Event]]]) -> bool:
+    mine = {e.node for e in run}
+    return any(mine < {e.node for e in other} for _, other in runs)
+
+
+def _pending(ctx: Context, unit: Unit) -> bool:
+    """Whether an update may come while an optimizer holds scaled gradients that it has not stepped with."""
+    optimizers = {frozenset(s.objects) for s in unit.steps}
+    if len(optimizers) < 2:
+        return False
+    after = {s.call for s in unit.updates}
+    for run in _runs(ctx, unit):
+        waiting: set[Obj] = set()
+        for _ in range(2):  # what one iteration leaves behind, the next finds
+            for event in run:
+                if event.what == "backward":
+                    waiting |= event.objects
+                    continue
+                waiting -= event.objects
+                if event.node in after and waiting:
+                    return True
+            waiting |= _unstepped(run)
+    return False
+
+
+def _unstepped(run: list[Event]) -> set[Obj]:
+    """Optimizers whose step may be left out although their backward ran."""
+    left: set[Obj] = set()
+    for event in run:
+        if event.what == "backward":
+            takers = [e for e in run if e.what == "step" and e.objects & event.objects]
+            if not any(set(e.under) <= set(event.under) for e in takers):
+                left |= event.objects
+    return left
+
+
+def _apart(ctx: Context, unit: Unit, groups: dict[int, list[Step]]) -> None:
+    """One scaler for each optimizer, where each loss goes to one optimizer only."""
+    kinds: list[frozenset[Obj]] = []
+    for step in unit.steps:
+        if frozenset(step.objects) not in kinds:
+            kinds.append(frozenset(step.objects))
+    overlapping = any(a & b for i, a in enumerate(kinds) for b in kinds[:i])
+    shared = any(sum(bool(s.optimizer_objects & k) for k in kinds) > 1 for s in unit.scales)
+    if overlapping or shared:
+        raise Manual(
+            unit.steps[0].call,
+            "optimizers that share a loss step under different conditions: one scaler's update() could come between "
+            "another's backward and step",
+            "step them together, or scale each loss with a scaler of its own",
+        )
+    names = []
+    for kind in kinds:
+        step = next(s for s in unit.steps if s.objects == kind)
+        names.append(scaler_name(ctx.m.src(step.optimizer)))
+    if len(set(names)) < len(names):
+        names = [f"scaler_{i + 1}" for i in range(len(kinds))]
+    unit.scalers = [Scaler(kind, name) for kind, name in zip(kinds, names, strict=True)]
+    unit.updates = []
+    for group in groups.values():
+        for kind in kinds:
+            mine = [s for s in group if s.objects == kind]
+            unit.updates += mine
+    unit.review(
+        unit.scales[0].call,
+        "APX060",
+        "the optimizers step apart, so each gets a scaler of its own; Apex shared one loss scale between them",
+    )
+
+
+def scaler_name(optimizer: str) -> str:
+    """``scaler_g`` for ``optimizer_g``, ``scaler_D`` for ``optD``: the optimizer's own mark."""
+    last = optimizer.split(".")[-1]
+    for word in ("optimizer", "optimiser", "optim", "opt"):
+        at = last.lower().find(word)
+        if at >= 0:
+            mark = (last[:at] + last[at + len(word) :]).strip("_")
+            return f"scaler_{mark}" if mark else "scaler"
+    return f"scaler_{last}" if last.isidentifier() else "scaler"

@@ -1,0 +1,427 @@
+"""What native autocast breaks that Apex let pass: half results that were float32, and binary cross entropy.
+
+Decided once the regions of a unit are known; nothing here changes them. ``decide`` says the unit's
+reviews and raises Manual, `of` hands the places to the rules.
+
+Source: semantics of O1's patched ``Tensor.cpu`` and its banned functions, apex/amp/lists at tag 25.05;
+torch/aten/src/ATen/autocast_mode.cpp bans ``binary_cross_entropy`` for every dtype.
+"""
+
+from __future__ import annotations
+
+import ast
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from migrate.flow.values import argument
+from migrate.plan.compute import walk_now
+from migrate.plan.precision import FLOAT, HALF, MAYBE, Precision, Regions, doubtful, proved
+from migrate.plan.unit import Manual
+
+if TYPE_CHECKING:
+    from migrate.plan.decide import Plan
+
+# Methods after `.cpu()` that change no number, and those after which the type no longer matters.
+_SAME = frozenset(
+    "detach data squeeze unsqueeze view reshape flatten permute transpose t contiguous clone numpy cpu T copy".split()
+)
+_EXACT = frozenset(
+    "float double half item tolist argmax argmin argsort long int bool byte short size dim numel shape ndim device "
+    "dtype isnan isinf isfinite nonzero nelement is_cuda __len__".split()
+)
+_EXACT_FUNCTIONS = frozenset("float int bool len argmax argmin argsort isnan isinf shape isinstance type".split())
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
+_FLOAT_LISTED = frozenset(
+    "softmax log_softmax softmin exp log pow sum prod norm softplus layer_norm group_norm cosine_similarity logsumexp "
+    "expm1 log1p log2 log10 cumsum cumprod Softmax".split()
+)
+_WIDE = frozenset("float32 float64 float double int64 int32 long int uint8".split())
+_LIKE = frozenset("ones_like zeros_like full_like empty_like rand_like new_ones new_zeros new_full".split())
+
+
+@dataclass(frozen=True, eq=False)
+class FloatOutput:
+    """A half result goes to numpy, a list or a file: ``.float()`` at ``offset``, before ``call``'s method."""
+
+    call: ast.Call
+    offset: int
+
+
+@dataclass(frozen=True, eq=False)
+class Entropy:
+    """One call of binary cross entropy. ``lifted``: its prediction is computed on a line of its own before."""
+
+    call: ast.Call
+    prediction: ast.expr
+    target: ast.expr | None
+    prediction_float: bool
+    target_float: bool
+    lifted: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class EntropyStatement:
+    """A statement with binary cross entropy in it. ``names``: its calls get these and come before it, where the
+    statement computes other things that have to stay under autocast."""
+
+    stmt: ast.stmt
+    calls: tuple[Entropy, ...]
+    names: tuple[str, ...] | None
+
+    @property
+    def plain(self) -> bool:
+        """Whether the statement goes under the header as it is."""
+        return self.names is None and all(c.lifted is None for c in self.calls)
+
+
+@dataclass(eq=False)
+class Hazards:
+    """The places of one unit that the rules rewrite."""
+
+    outputs: list[FloatOutput] = field(default_factory=list)
+    entropies: list[EntropyStatement] = field(default_factory=list)
+    registrations: list[ast.Call] = field(default_factory=list)  # of sigmoid as a float function
+
+
+_FOUND: WeakKeyDictionary[Plan, Hazards] = WeakKeyDictionary()
+
+
+def of(plan: Plan) -> Hazards:
+    """The hazards of a unit, as `decide` left them."""
+    return _FOUND.get(plan, Hazards())
+
+
+def decide(plan: Plan) -> None:
+    """Find the unit's hazards, and say what becomes of them; raises Manual where a place cannot be rewritten."""
+    if plan in _FOUND:
+        return
+    found = _FOUND[plan] = Hazards()
+    text = plan.ctx.m.text
+    entropy = "binary_cross_entropy" in text or "BCELoss" in text
+    leaving = "cpu" in text or (plan.ctx.settings.dtype == "bfloat16" and "numpy" in text)
+    if plan.regions is None or not (entropy or leaving) or _never(plan):
+        return
+    search = _Search(plan)
+    if entropy:
+        search.entropies(found)
+    if leaving:
+        search.outputs(found)
+    if found.entropies:
+        search.registrations(found)
+
+
+def _never(plan: Plan) -> bool:
+    """Whether autocast is off for good in all of the unit's regions (O0)."""
+    said = [*plan.enabled_at.values(), *plan.hoist_enabled]
+    return bool(said) and all(s == "False" for s in said)
+
+
+class _Search:
+    """Looks for the hazards of one unit."""
+
+    def __init__(self, plan: Plan) -> None:
+        assert plan.regions is not None
+        self.plan, self.ctx, self.m = plan, plan.ctx, plan.ctx.m
+        self.planner = plan.regions
+        self.regions = Regions(plan.ctx, plan.unit, plan.regions)
+        self._precision: Precision | None = None
+        self.dropped = [s for f in plan.folds for s in (f.stmt.orelse if f.arm == "body" else f.stmt.body)]
+        self.names = {n.id for n in self.m.nodes if isinstance(n, ast.Name)} | {
+            n.arg for n in self.m.nodes if isinstance(n, ast.arg)
+        }
+
+    @property
+    def precision(self) -> Precision:
+        if self._precision is None:
+            self._precision = Precision(self.ctx, self.plan.unit, self.regions)
+            self._precision.run()
+        return self._precision
+
+    def _stays(self, node: ast.AST) -> bool:
+        return not any(self.m.inside(node, s) for s in self.dropped)
+
+    # ------------------------------------------------------------ float outputs
+
+    def outputs(self, found: Hazards) -> None:
+        bfloat16 = self.ctx.settings.dtype == "bfloat16"
+        for node in self.m.nodes:
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+                continue
+            if not (node.func.attr == "cpu" or (bfloat16 and node.func.attr == "numpy")) or not self._stays(node):
+                continue
+            held = self.precision.value(node.func.value)
+            if self._unchanged(node, bfloat16):
+                continue
+            if proved(held):
+                found.outputs.append(FloatOutput(node, self._dot(node.func)))
+            elif doubtful(held):
+                self.plan.unit.infos.append((node, "APX032", _said_doubt(bfloat16)))
+        if found.outputs:
+            self.plan.unit.review(found.outputs[0].call, "APX032", _said_output(bfloat16))
+
+    def _dot(self, func: ast.Attribute) -> int:
+        """Where the dot of ``x.cpu`` stands."""
+        return self.m.text.rindex(".", self.m.start(func), self.m.end(func))
+
+    def _unchanged(self, node: ast.expr, bfloat16: bool) -> bool:
+        """Whether what is done with ``node`` gives the same in half: no ``.float()`` is needed."""
+        if bfloat16 and isinstance(node, ast.Call) and node.func.attr == "numpy":  # type: ignore[attr-defined]
+            return False
+        at: ast.AST = node
+        while True:
+            above = self.m.parent[at]
+            if isinstance(above, ast.Attribute):
+                call = self.m.parent[above]
+                called = isinstance(call, ast.Call) and call.func is above
+                if above.attr in _EXACT or (above.attr in ("to", "astype", "type") and called and _to_float(call)):
+                    return True
+                if above.attr not in _SAME or (bfloat16 and above.attr == "numpy"):
+                    return False
+                at = call if called else above
+            elif isinstance(above, ast.Subscript) and above.value is at:
+                at = above
+            elif isinstance(above, ast.Compare):
+                return all(_exact_constant(c) for c in (above.left, *above.comparators) if c is not at)
+            elif isinstance(above, ast.Call) and at in above.args:
+                name = above.func.attr if isinstance(above.func, ast.Attribute) else getattr(above.func, "id", "")
+                return name in _EXACT_FUNCTIONS and not (bfloat16 and name.startswith("arg"))
+            else:
+                return isinstance(above, ast.Expr)
+
+    # ------------------------------------------------------------ binary cross entropy
+
+    def entropies(self, found: Hazards) -> None:
+        calls = [n for n in self.m.nodes if isinstance(n, ast.Call) and self._entropy(n) and self._stays(n)]
+        by_statement: dict[ast.stmt, list[ast.Call]] = {}
+        for call in calls:
+            if self.regions.may(call):
+                by_statement.setdefault(self.m.statement(call), []).append(call)
+        for stmt, here in by_statement.items():
+            found.entropies.append(self._statement(stmt, here))
+        found.entropies.sort(key=lambda e: self.m.start(e.stmt))
+
+    def _entropy(self, call: ast.Call) -> bool:
+        func = call.func
+        name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        if name == "binary_cross_entropy":
+            return not self.ctx.v.callees(call) and self._of_torch(func)
+        return any(
+            o.kind == "call" and o.label == "BCELoss" and isinstance(o.key, ast.Call) and self._of_torch(o.key.func)
+            for o in self.ctx.v.of(func)
+        )
+
+    def _of_torch(self, func: ast.expr) -> bool:
+        """Whether the first name of a dotted one is imported from torch."""
+        while isinstance(func, ast.Attribute):
+            func = func.value
+        if not isinstance(func, ast.Name):
+            return False
+        for node in self.m.nodes:
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    bound = alias.asname or alias.name.split(".")[0]
+                    if bound == func.id and alias.name.split(".")[0] == "torch":
+                        return True
+            elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "torch":
+                if any((a.asname or a.name) in (func.id, "*") for a in node.names):
+                    return True
+        return False
+
+    def _statement(self, stmt: ast.stmt, calls: list[ast.Call]) -> EntropyStatement:
+        m = self.m
+        others = [o for c in calls for o in self.ctx.v.of(c.func) if not o.label.endswith("Loss") and o.kind != "path"]
+        if others and not all(_named(c) == "binary_cross_entropy" for c in calls):
+            raise self._manual(calls[0], "may be BCELoss or something else, which has to stay under autocast")
+        if not isinstance(stmt, _SIMPLE) or (isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Yield)):
+            raise self._manual(calls[0], "is called in the header of a block")
+        for call in calls:
+            if any(isinstance(a, ast.Lambda) and m.inside(a, stmt) for a in m.ancestors(call)):
+                raise self._manual(call, "stands in a lambda here")
+        if not m.owns_lines(stmt):
+            raise self._manual(calls[0], "shares its line with other statements")
+        if any(m.inside(c, h.expr) for h in self.planner.hoists for c in calls):
+            raise self._manual(calls[0], "is called in the argument of scale_loss")
+        other_work = self._other_work(stmt, calls)
+        free = self._free_names("bce")
+        found = [self._one(c) for c in calls]
+        names = tuple(next(free) for _ in calls) if other_work else None
+        moved = [c.call for c in found if names or c.lifted]
+        for call in moved:
+            if not self._unconditional(call, stmt):
+                raise self._manual(call, "stands in a condition or a comprehension here")
+        return EntropyStatement(stmt, tuple(found), names)
+
+    def _one(self, call: ast.Call) -> Entropy:
+        prediction, target = argument(call, 0, "input"), argument(call, 1, "target")
+        if prediction is None or isinstance(prediction, ast.Starred):
+            raise self._manual(call, "is called with arguments that cannot be told apart here")
+        rest = [a for a in [*call.args, *(k.value for k in call.keywords)] if a is not prediction]
+        if any(self._computes(a) for a in rest):
+            raise self._manual(call, "has a model call among its other arguments")
+        lifted = next(self._free_names("prediction")) if self._computes(prediction) else None
+        held = self.precision.value(target).known if target is not None else frozenset()
+        return Entropy(
+            call,
+            prediction,
+            target,
+            prediction_float=not _ends_in_float(prediction) and self.precision.value(prediction).known != {FLOAT},
+            target_float=target is not None
+            and not _ends_in_float(target)
+            and (bool(held & {HALF, MAYBE}) or (_is_like(target) and held != {FLOAT})),
+            lifted=lifted,
+        )
+
+    def _free_names(self, name: str) -> Iterator[str]:
+        number = 1
+        while True:
+            free = name if number == 1 else f"{name}_{number}"
+            if free not in self.names:
+                self.names.add(free)
+                yield free
+            number += 1
+
+    def _computes(self, expr: ast.expr) -> bool:
+        """Whether an argument runs the model, or something that autocast runs in float32."""
+        return any(
+            isinstance(n, ast.Call) and not self._entropy(n) and (_named(n) in _FLOAT_LISTED or self._strong(n))
+            for n in walk_now(expr)
+        )
+
+    def _strong(self, call: ast.Call) -> bool:
+        compute = self.planner.compute
+        if not compute.strong(call):
+            return False
+        # a loss that the model's own class holds is no forward
+        return not any(o.kind == "call" and o.label.endswith("Loss") for o in self.ctx.v.of(call.func))
+
+    def _other_work(self, stmt: ast.stmt, calls: list[ast.Call]) -> bool:
+        """Whether a statement computes anything beside its binary cross entropies that autocast matters for."""
+        below = {n for c in calls for n in ast.walk(c) if isinstance(n, ast.expr)}
+        compute = self.planner.compute
+        for n in walk_now(stmt):
+            if n in below:
+                continue
+            if isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Pow, ast.MatMult)):
+                return True
+            if isinstance(n, ast.Call) and not any(m in below for m in ast.walk(n.func)):
+                name = _named(n)
+                if name in ("mean", "sum", "append") and any(c in below for c in ast.walk(n)):
+                    continue
+                if self._strong(n) or compute.weak(ast.Expr(value=n)):
+                    return True
+        return False
+
+    def _unconditional(self, node: ast.AST, stmt: ast.stmt) -> bool:
+        """Whether ``node`` is always evaluated, once, when ``stmt`` runs."""
+        for outer in self.m.ancestors(node):
+            if outer is stmt:
+                return True
+            if isinstance(outer, (ast.IfExp, ast.BoolOp, ast.comprehension)):
+                return False
+            if isinstance(outer, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
+                return False
+        return False
+
+    def _manual(self, call: ast.Call, why: str) -> Manual:
+        device = self.ctx.settings.device_type
+        return Manual(
+            call,
+            f"`{self.m.src(call.func)}` (binary cross entropy) is an error under autocast on CUDA, and it {why}",
+            f'compute the prediction first, then: with torch.autocast("{device}", enabled=False): '
+            f"loss = {self.m.src(call.func)}(prediction.float(), target)",
+        )
+
+    # ------------------------------------------------------------ sigmoid as a float function
+
+    def registrations(self, found: Hazards) -> None:
+        """Registrations of sigmoid that nothing needs any more: all it gives here goes into what was wrapped."""
+        mine = [n for n in self.m.nodes if isinstance(n, ast.Call) and self._registers(n)]
+        if not mine:
+            return
+        reached: set[str] = set()
+        for entropy in found.entropies:
+            for one in entropy.calls:
+                reached |= self.precision.value(one.prediction).flat
+        if all(self._sigmoid_reaches(n, reached) for n in self.m.nodes if isinstance(n, ast.Call)):
+            found.registrations = mine
+            self.plan.unit.review(
+                mine[0],
+                "APX033",
+                f"torch.sigmoid runs in {self.ctx.settings.dtype} under autocast, Apex was told to run it in float32; "
+                "what comes out of it is turned into float32 for binary cross entropy",
+            )
+
+    def _registers(self, call: ast.Call) -> bool:
+        return (
+            any(n.split(".")[-1] == "register_float_function" for n in self.ctx.v.apex_names(call.func))
+            and len(call.args) == 2
+            and isinstance(call.args[0], ast.Name)
+            and self._of_torch(call.args[0])
+            and isinstance(call.args[1], ast.Constant)
+            and call.args[1].value == "sigmoid"
+            and isinstance(self.m.parent[call], ast.Expr)
+        )
+
+    def _sigmoid_reaches(self, call: ast.Call, reached: set[str]) -> bool:
+        """Whether a call is none of sigmoid, or its result is what binary cross entropy gets."""
+        mark = f"sigmoid@{call.lineno}:{call.col_offset}"
+        labels = {o.label for o in self.ctx.v.of(call.func) if o.kind == "call"}
+        if _named(call) == "Sigmoid":
+            uses = [
+                n for n in self.m.nodes if isinstance(n, ast.Call) and any(o.key is call for o in self.ctx.v.of(n.func))
+            ]
+            return bool(uses) or mark in reached  # the calls are asked for themselves
+        if _named(call) == "sigmoid" or "Sigmoid" in labels:
+            return mark in reached
+        return True
+
+
+# ---------------------------------------------------------------- words and small questions
+
+
+def _said_output(bfloat16: bool) -> str:
+    kind = "bfloat16, which numpy does not know" if bfloat16 else "float16"
+    return (
+        f"results leave autocast in {kind}; Apex handed them on in float32 (its patched Tensor.cpu(), or O2's cast of "
+        "the model's outputs), now .float() does"
+    )
+
+
+def _said_doubt(bfloat16: bool) -> str:
+    kind = "bfloat16, which numpy does not know" if bfloat16 else "float16"
+    return (
+        f"this may be a result in {kind}, which Apex handed on in float32: where it is a floating result of the model, "
+        "write .float() before"
+    )
+
+
+def _named(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _to_float(call: ast.AST) -> bool:
+    """``.to(torch.float32)``, ``.astype(np.float32)``: what was half is float32 again."""
+    assert isinstance(call, ast.Call)
+    texts = [ast.unparse(a) for a in [*call.args, *(k.value for k in call.keywords)]]
+    return any(t.strip("'\"").split(".")[-1] in _WIDE for t in texts)
+
+
+def _exact_constant(expr: ast.expr) -> bool:
+    """Whether a number is the same in float16."""
+    if not (isinstance(expr, ast.Constant) and isinstance(expr.value, (int, float))):
+        return False
+    try:
+        return bool(struct.unpack("e", struct.pack("e", expr.value))[0] == expr.value)
+    except OverflowError:
+        return False
+
+
+def _ends_in_float(expr: ast.expr) -> bool:
+    return isinstance(expr, ast.Call) and isinstance(expr.func, ast.Attribute) and expr.func.attr == "float"
+
+
+def _is_like(expr: ast.expr) -> bool:
+    return any(isinstance(n, ast.Call) and _named(n) in _LIKE for n in ast.walk(expr))

@@ -1,0 +1,726 @@
+"""Where the GradScaler lives and how each function reaches it: the scaler follows the optimizer.
+
+A GradScaler depends on neither model nor optimizer, so its home is beside the optimizer: a local or
+global variable, or an attribute of the object that holds the optimizer. Functions that are handed
+the optimizer are handed the scaler too, by one more parameter behind the optimizer's.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+
+from migrate.facts.module import Scope
+from migrate.facts.sites import Initialize, opened
+from migrate.plan.conditions import FALSE, Term, conjunction, negation
+from migrate.plan.translate import partial_of, passed, receiver, translate
+from migrate.plan.unit import Context, Manual, Scaler, Unit
+
+_COMMON_NAMES = ("scaler", "grad_scaler", "amp_scaler", "loss_scaler")
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """A home: a variable of ``scope``, or an attribute of the instances of ``owner``."""
+
+    scope: Scope | None = None
+    owner: ast.ClassDef | None = None
+
+    @property
+    def key(self) -> object:
+        return self.scope if self.scope is not None else self.owner
+
+
+@dataclass(eq=False)
+class Creation:
+    """Statements that make a scaler, before or after ``anchor``; ``text`` is how they name it."""
+
+    scaler: Scaler
+    anchor: ast.stmt
+    text: str
+    enabled: Term
+    globals: ast.Global | None = None
+    before: bool = False  # the anchor itself needs the scaler
+    renamed: dict[str, str] = field(default_factory=dict)  # texts of the static scale as they read here
+
+
+@dataclass(eq=False)
+class Parameter:
+    """A function takes the scaler behind parameter ``after`` (None: as its last), and its calls hand it on."""
+
+    function: Scope
+    after: str | None
+    name: str
+    calls: dict[ast.Call, str] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Homes:
+    """All that has to be written so that every function reaches its scaler."""
+
+    creations: list[Creation] = field(default_factory=list)
+    parameters: list[Parameter] = field(default_factory=list)
+
+
+class Finder:
+    """Finds the home of one unit's scalers; raises Manual where a function cannot reach it."""
+
+    def __init__(self, ctx: Context, unit: Unit, taken: set[tuple[object, str]]) -> None:
+        self.ctx, self.unit, self.taken = ctx, unit, taken
+        self.homes = Homes()
+        self._parameters: dict[tuple[ast.AST, str], Parameter] = {}
+        self._places: dict[int, list[Place]] = {}
+        self._uses: dict[int, list[ast.AST]] = {}
+
+    def snapshot(self) -> tuple[object, ...]:
+        """What `restore` needs to undo a question that came to nothing."""
+        handed = [(p, dict(p.calls)) for p in self.homes.parameters]
+        places = {key: list(value) for key, value in self._places.items()}
+        return handed, dict(self._parameters), places, {key: list(value) for key, value in self._uses.items()}
+
+    def restore(self, state: tuple[object, ...]) -> None:
+        """Forget every parameter and place that was found since `snapshot`."""
+        handed, parameters, places, uses = state
+        for parameter, calls in handed:  # type: ignore[attr-defined]
+            parameter.calls = calls
+        self.homes.parameters = [p for p, _ in handed]  # type: ignore[attr-defined]
+        self._parameters = parameters  # type: ignore[assignment]
+        self._places, self._uses = places, uses  # type: ignore[assignment]
+
+    # ------------------------------------------------------------ asking
+
+    def reach(self, scaler: Scaler, node: ast.AST, optimizer: ast.expr | None) -> str:
+        """The expression by which the code at ``node`` reaches ``scaler``."""
+        self._uses.setdefault(id(scaler), []).append(node)
+        if optimizer is None:
+            return self._reach_without(scaler, node)
+        return self._follow(scaler, node, optimizer)
+
+    def _follow(self, scaler: Scaler, node: ast.AST, optimizer: ast.expr) -> str:
+        m, v = self.ctx.m, self.ctx.v
+        root = self._root(optimizer)
+        match root:
+            case ast.Attribute(value=base):
+                owners = {
+                    self._defining_class(o.key, root)
+                    for o in v.of(base)
+                    if o.kind == "instance" and isinstance(o.key, ast.ClassDef)
+                }
+                if len(owners) == 1:
+                    owner = owners.pop()
+                    if isinstance(base, ast.Attribute) and self._only_declares(owner, root.attr):
+                        return self._follow(scaler, node, base)  # a record: the scaler goes beside the record
+                    self._place(scaler, Place(owner=owner))
+                    return f"{m.src(base)}.{scaler.name}"
+                if isinstance(base, ast.Name) and not owners:
+                    scope = m.binding_scope(base.id, m.scope(node))
+                    return self._variable(scaler, node, base.id, scope)
+            case ast.Name(id=name):
+                return self._variable(scaler, node, name, m.binding_scope(name, m.scope(node)))
+            case _:
+                pass
+        raise Manual(node, f"how {m.src(optimizer)} gets here is not known, so neither is the way of the scaler")
+
+    def _only_declares(self, owner: ast.ClassDef, attr: str) -> bool:
+        """Whether a class is a record (dataclass, NamedTuple) that declares the attribute and never assigns it."""
+        return any(
+            isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name) and n.target.id == attr for n in owner.body
+        )
+
+    def _variable(self, scaler: Scaler, node: ast.AST, name: str, scope: Scope | None) -> str:
+        if scope is None:
+            raise Manual(node, f"{name} is defined nowhere in this file")
+        if scope.is_function and name in scope.params and not self._reassigned(name, scope):
+            self._parameter(scaler, scope, name)
+            return scaler.name
+        source = self._alias_of(scaler, scope, name)
+        if source is not None:
+            return self._follow(scaler, source, source)
+        self._place(scaler, Place(scope=scope))
+        return scaler.name
+
+    def _alias_of(self, scaler: Scaler, scope: Scope, name: str) -> ast.expr | None:
+        """The attribute, item or parameter that a local variable takes its optimizer from, if it makes none itself."""
+        m, v = self.ctx.m, self.ctx.v
+        sources: list[ast.expr] = []
+        for node in m.nodes:
+            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+                if m.binding_scope(name, m.scope(node)) is not scope:
+                    continue
+                above = m.parent[node]
+                if not isinstance(above, ast.Assign) or not opened(v, v.of(above.value)) & scaler.objects:
+                    return None
+                if not isinstance(above.value, (ast.Attribute, ast.Subscript, ast.ListComp, ast.List, ast.Tuple)):
+                    return None
+                sources.append(above.value)
+        if not sources:
+            return None
+        root = self._root(sources[0])
+        held_by_self = isinstance(root, ast.Attribute) and any(o.kind == "instance" for o in v.of(root.value))
+        return sources[0] if held_by_self else None
+
+    def _reassigned(self, name: str, scope: Scope) -> bool:
+        """Whether a parameter is filled anew by an initialize of this unit in the same function."""
+        return any(self.ctx.m.function(init.call) is scope for init in self.unit.initializes)
+
+    def at_hand(self, scaler: Scaler, node: ast.AST) -> str | None:
+        """How the code at ``node`` reaches ``scaler`` with nothing more handed on; None where it does not."""
+        m, v = self.ctx.m, self.ctx.v
+        scope = m.function(node)
+        at: Scope | None = scope
+        while at is not None:
+            for place in self._places.get(id(scaler), []):
+                if place.scope is at or (place.scope is not None and place.scope.parent is None):
+                    return scaler.name
+                if place.owner is not None and m.class_of(at) is place.owner and m.self_name(at):
+                    return f"{m.self_name(at)}.{scaler.name}"
+            for (function, _), _parameter in self._parameters.items():
+                if function is at.node:
+                    return scaler.name
+            at = at.parent
+        for name in sorted({*scope.names, *scope.params}):
+            for held in opened(v, v.variable(name, scope)):
+                for place in self._places.get(id(scaler), []):
+                    if place.owner is None or held.kind != "instance":
+                        continue
+                    if held.key is place.owner:
+                        return f"{name}.{scaler.name}"
+                    for attr in sorted(v.attributes(held)):
+                        if attr.isidentifier() and any(
+                            o.kind == "instance" and o.key is place.owner for o in v.field(held, attr)
+                        ):
+                            return f"{name}.{attr}.{scaler.name}"
+        return None
+
+    def _reach_without(self, scaler: Scaler, node: ast.AST) -> str:
+        """A use with no optimizer beside it (state, evaluation)."""
+        scope = self.ctx.m.function(node)
+        near = self.at_hand(scaler, node)
+        if near is not None:
+            return near
+        for name in scope.params:
+            if opened(self.ctx.v, self.ctx.v.variable(name, scope)) & scaler.objects and scope.is_function:
+                if not self._reassigned(name, scope):
+                    return self._variable(scaler, node, name, scope)
+        if scope.is_function and self.ctx.v.calls[scope.node] and self._places.get(id(scaler)):
+            self._parameter(scaler, scope, None)
+            return scaler.name
+        for name in sorted(scope.names):
+            if opened(self.ctx.v, self.ctx.v.variable(name, scope)) & scaler.objects:
+                return self._variable(scaler, node, name, scope)
+        raise Manual(
+            node, "the scaler cannot be reached from here: no optimizer is at hand and the callers are not known"
+        )
+
+    def _root(self, expr: ast.expr) -> ast.expr:
+        for _ in range(8):
+            match expr:
+                case ast.Subscript(value=value) | ast.Starred(value=value):
+                    expr = value
+                case ast.List(elts=[first, *_]) | ast.Tuple(elts=[first, *_]):
+                    expr = first
+                case ast.IfExp(body=one):
+                    expr = one
+                case ast.Call(func=ast.Attribute(value=value)):
+                    expr = value
+                case ast.Call(args=[first, *_]):
+                    expr = first
+                case ast.ListComp(elt=elt, generators=[gen, *_]):
+                    targets = {n.id for n in ast.walk(gen.target) if isinstance(n, ast.Name)}
+                    expr = gen.iter if isinstance(elt, ast.Name) and elt.id in targets else elt
+                case ast.Name(id=name):
+                    loop = self._loop_of(name, expr)
+                    if loop is None:
+                        return expr
+                    expr = loop
+                case ast.Attribute(value=value, attr=attr) if (
+                    attr in ("optimizer", "_optimizer", "optim")
+                    and not any(o.kind == "instance" for o in self.ctx.v.of(value))
+                    and self.ctx.v.of(value) & self.unit.optimizer_objects
+                ):
+                    expr = value
+                case _:
+                    return expr
+        return expr
+
+    def _loop_of(self, name: str, node: ast.AST) -> ast.expr | None:
+        for outer in self.ctx.m.spine(node):
+            if isinstance(outer, ast.For) and name in {n.id for n in ast.walk(outer.target) if isinstance(n, ast.Name)}:
+                return outer.iter
+        return None
+
+    def _defining_class(self, owner: ast.ClassDef, attribute: ast.Attribute) -> ast.ClassDef:
+        """The class of the hierarchy in this file whose method assigns the optimizer's attribute."""
+        m = self.ctx.m
+        for node in m.nodes:
+            if isinstance(node, ast.Attribute) and node.attr == attribute.attr and isinstance(node.ctx, ast.Store):
+                scope = m.function(node)
+                cls = m.class_of(scope)
+                if cls is not None and isinstance(node.value, ast.Name) and node.value.id == m.self_name(scope):
+                    held = {o.key for o in self.ctx.v.of(node.value)}
+                    if owner in held:
+                        return cls
+        return owner
+
+    # ------------------------------------------------------------ parameters
+
+    def _parameter(self, scaler: Scaler, scope: Scope, after: str | None) -> None:
+        key = (scope.node, scaler.name)
+        if key in self._parameters:
+            return
+        ctx = self.ctx
+        node = scope.node
+        if isinstance(node, ast.Lambda) or not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            raise Manual(node, "the optimizer comes in through a lambda")
+        calls = ctx.v.calls[node]
+        if not calls:
+            raise Manual(
+                node,
+                f"{node.name}() gets its optimizer from callers outside this file, so the scaler has to come from "
+                "there too",
+                f"create torch.amp.GradScaler beside the optimizer and hand it to {node.name}() as one more argument",
+            )
+        owner = ctx.m.class_of(scope)
+        public = owner is not None and owner.name in ctx.exported and not node.name.startswith("_")
+        if node.name in ctx.exported or public or "*" in ctx.exported:
+            raise Manual(
+                node,
+                f"{node.name}() is called from other files too, and they would have to hand it the scaler",
+                f"give {node.name}() a parameter for the scaler, and its callers in the other files the argument",
+            )
+        if any(not _plain_decorator(d) for d in node.decorator_list):
+            raise Manual(node, f"{node.name}() is handed to a decorator, which may call it with other arguments")
+        self._check_plain_references(node)
+        parameter = Parameter(scope, after, scaler.name)
+        self._parameters[key] = parameter
+        self.homes.parameters.append(parameter)
+        for call in calls:
+            for other in ctx.v.callees(call):
+                if other is not node:
+                    self._beside(scaler, ctx.m.scope_of[other], after, call)
+            if after is None:
+                self._uses[id(scaler)].append(call)
+                parameter.calls[call] = self._reach_without(scaler, call)
+                continue
+            if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+                if passed(ctx, call, scope, after) is None:
+                    raise Manual(call, f"the optimizer reaches {node.name}() through *args or **kwargs")
+            argument = passed(ctx, call, scope, after)
+            if argument is None and not _has_default(node, after):
+                raise Manual(call, f"which optimizer this call hands to {node.name}() is not known")
+            if argument is None or (isinstance(argument, ast.Constant) and argument.value is None):
+                if argument is not None:
+                    parameter.calls[call] = "None"
+                continue  # else the default is taken: no optimizer, no scaler
+            self._uses[id(scaler)].append(call)
+            parameter.calls[call] = self._follow(scaler, call, argument)
+
+    def _beside(self, scaler: Scaler, other: Scope, after: str | None, call: ast.Call) -> None:
+        """Another function that the same call may run has to take the scaler at the same place."""
+        if after is None or after not in other.params:
+            raise Manual(call, "this call may run functions with different parameters; the scaler fits only one")
+        self._parameter(scaler, other, after)
+
+    def _check_plain_references(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """A function that is handed around as a value may be called from anywhere."""
+        ctx = self.ctx
+        for use in ctx.m.nodes:
+            if not isinstance(use, (ast.Name, ast.Attribute)) or not isinstance(use.ctx, ast.Load):
+                continue
+            if not any(o.kind in ("function", "method") and ctx.v.callee(o) is node for o in ctx.v.of(use)):
+                continue
+            above = ctx.m.parent[use]
+            if isinstance(above, ast.Call) and above.func is use:
+                continue
+            if isinstance(above, ast.Call) and any(o.kind == "partial" for o in ctx.v.of(above)):
+                continue
+            if isinstance(above, (ast.Assign, ast.IfExp)):
+                continue
+            if isinstance(above, ast.Attribute):
+                continue
+            raise Manual(use, f"{node.name} is handed on as a value; who calls it with which arguments is not known")
+
+    # ------------------------------------------------------------ places
+
+    def _place(self, scaler: Scaler, place: Place) -> None:
+        known = self._places.setdefault(id(scaler), [])
+        if not any(p.key is place.key for p in known):
+            known.append(place)
+
+    def finish(self) -> Homes:
+        """Decide the statements that create the scalers."""
+        for scaler in self.unit.scalers:
+            places = self._places.get(id(scaler), [])
+            for place in places:
+                self.homes.creations.append(self._create(scaler, place, len(places)))
+        return self.homes
+
+    def _create(self, scaler: Scaler, place: Place, rivals: int) -> Creation:
+        ctx, m = self.ctx, self.ctx.m
+        training = [i for i in self.unit.initializes if i.optimizers]
+        inits = [i for i in training if self._in_place(i, place)]
+        if not inits or (place.owner is not None and self._called_under_condition(inits[0])):
+            if rivals > 1:
+                raise Manual(
+                    self.unit.line_node,
+                    "the optimizer lives in several places (a variable here, an attribute there); one scaler has to "
+                    "serve both",
+                )
+            return self._create_apart(scaler, place)
+        scope = m.function(inits[0].call)
+        if any(m.function(i.call) is not scope for i in inits):
+            raise Manual(inits[1].call, "the same optimizer is initialized in several functions")
+        stmts = [m.statement(i.call) for i in inits]
+        near = [m.statement(n) for n in self._uses.get(id(scaler), []) if m.function(n) is scope]
+        near = [s for s in near if not isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        near += self._optimizer_statements(scaler, scope)
+        anchor = self._dominator(stmts[0], [*stmts[1:], *near])
+        enabled = either([[t for _, t in guards(ctx, self.unit, i, anchor)] for i in inits])
+        self._check_defined(anchor, enabled, inits)
+        text = f"{m.self_name(scope) or 'self'}.{scaler.name}" if place.owner is not None else scaler.name
+        declared = None
+        if place.scope is not None and place.scope is not scope:
+            declared = self._global_statement(place.scope, scope, inits[0])
+        return Creation(scaler, anchor, text, enabled, declared)
+
+    def _check_defined(self, anchor: ast.stmt, enabled: Term, inits: list[Initialize]) -> None:
+        """What the scaler's arguments read must not be assigned only inside the guarded block."""
+        m = self.ctx.m
+        if not isinstance(anchor, (ast.If, ast.With, ast.Try)):
+            return
+        texts = [enabled.text if enabled.value is None else ""]
+        for init in inits:
+            options = self.unit.options_of(init)
+            texts += [options.scale or "", options.static_when.text if options.static_when is not None else ""]
+        for node in ast.walk(anchor):
+            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+                if any(m.inside(node, m.statement(i.call)) for i in inits):
+                    continue
+                name = m.src(node)
+                if any(re.search(rf"(?<![\w.]){re.escape(name)}(?![\w])", text) for text in texts if text):
+                    raise Manual(
+                        inits[0].call,
+                        f"the scaler would read `{name}`, which is assigned under the same condition (line "
+                        f"{node.lineno})",
+                        f"set `{name}` before the condition, then create the GradScaler",
+                    )
+
+    def _called_under_condition(self, init: Initialize) -> bool:
+        """Whether the method with the initialize is left out at times: then the scaler cannot be made there."""
+        m = self.ctx.m
+        scope = m.function(init.call)
+        return any(
+            isinstance(s, ast.If) and not _is_main(s.test)
+            for call in self.ctx.v.calls[scope.node]
+            if m.class_of(m.function(call)) is m.class_of(scope)
+            for s in m.spine(call)
+        )
+
+    def _in_place(self, init: Initialize, place: Place) -> bool:
+        m = self.ctx.m
+        scope = m.function(init.call)
+        if place.scope is not None:
+            if scope is place.scope:
+                return True
+            names = scope.outer & place.scope.names
+            return bool(names)
+        return m.class_of(scope) is place.owner
+
+    def _global_statement(self, home: Scope, scope: Scope, init: Initialize) -> ast.Global:
+        for node in self.ctx.m.nodes:
+            if isinstance(node, ast.Global) and self.ctx.m.function(node) is scope:
+                return node
+        raise Manual(init.call, "the optimizer belongs to an outer function; the scaler has to be made there")
+
+    def _optimizer_statements(self, scaler: Scaler, scope: Scope) -> list[ast.stmt]:
+        """Statements of ``scope`` that make one of the optimizers."""
+        m = self.ctx.m
+        found = []
+        for obj in scaler.objects:
+            if obj.kind == "call" and isinstance(obj.key, ast.Call) and m.function(obj.key) is scope:
+                found.append(m.statement(obj.key))
+        own = [m.statement(i.call) for i in self.unit.initializes]
+        for node in m.nodes:
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and m.function(node) is scope:
+                stmt = m.statement(node)
+                if stmt not in own and opened(self.ctx.v, self.ctx.v.of(node)) & scaler.objects:
+                    found.append(stmt)
+        return found
+
+    def _dominator(self, start: ast.stmt, others: list[ast.stmt]) -> ast.stmt:
+        """The statement around ``start`` in the innermost block that holds all of ``others`` too."""
+        m = self.ctx.m
+        spine = m.spine(start)
+        for stmt in spine:
+            block = m.block(stmt)
+            if all(any(m.block(s) is block for s in m.spine(o)) for o in others):
+                below = [o for o in others if any(m.block(s) is block for s in m.spine(o))]
+                outside = [o for o in below if not m.inside(o, stmt)]
+                if outside or stmt is spine[-1]:
+                    return stmt
+        return spine[-1]
+
+    def _create_apart(self, scaler: Scaler, place: Place) -> Creation:
+        """The optimizer is initialized in one function and lives in another."""
+        training = [i for i in self.unit.initializes if i.optimizers]
+        if len(training) != 1:
+            raise Manual(self.unit.line_node, "several initialize calls outside the function that holds the optimizer")
+        init = training[0]
+        anchor, scope = self._holder(scaler, place)
+        enabled = said_there(self.ctx, guards(self.ctx, self.unit, init, None), scope)
+        if isinstance(enabled, str):
+            raise Manual(
+                init.call,
+                f"the scaler belongs beside the optimizer (line {anchor.lineno}), where the condition `{enabled}` "
+                "cannot be said",
+                f"create torch.amp.GradScaler with enabled={enabled} and hand it on beside the optimizer",
+            )
+        text = f"{self.ctx.m.self_name(scope) or 'self'}.{scaler.name}" if place.owner is not None else scaler.name
+        self._check_lasting(place, anchor)
+        uses = [self.ctx.m.statement(n) for n in self._uses.get(id(scaler), [])]
+        before = any(self.ctx.m.inside(u, anchor) for u in uses)
+        return Creation(scaler, anchor, text, enabled, before=before, renamed=self._scale_there(init, scope))
+
+    def _check_lasting(self, place: Place, anchor: ast.stmt) -> None:
+        """A scaler in a local variable has to outlive the training loop: the loop must be in the same function."""
+        m = self.ctx.m
+        if place.scope is None or not place.scope.is_function:
+            return
+        for scale in self.unit.scales:
+            if m.function(scale.call) is place.scope:
+                inside = [x for x in m.loops(scale.call) if not m.inside(anchor, x)]
+                if not inside:
+                    raise Manual(
+                        scale.call,
+                        "the optimizer reaches this function anew on every call; a scaler made here would forget its "
+                        "loss scale each time",
+                        "keep one GradScaler where the optimizer is kept, and use it here",
+                    )
+
+    def _scale_there(self, init: Initialize, scope: Scope) -> dict[str, str]:
+        """The texts of a static loss scale as the optimizer's function says them."""
+        options, source = self.unit.options_of(init), init.options.get("loss_scale")
+        found: dict[str, str] = {}
+        if source is None or options.scale is None or options.static_when is None:
+            return found
+        for text in (options.scale, options.static_when.text):
+            said = translate(self.ctx, source, text, scope)
+            if said is None:
+                raise Manual(init.call, f"the loss scale {text} cannot be said where the optimizer lives")
+            found[text] = said
+        return found
+
+    def _holder(self, scaler: Scaler, place: Place) -> tuple[ast.stmt, Scope]:
+        """The statement that puts the optimizer where it lives."""
+        m, v = self.ctx.m, self.ctx.v
+        found: list[ast.stmt] = []
+        for node in m.nodes:
+            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+                if not opened(v, v.of(node)) & scaler.objects:
+                    continue
+                if any(m.inside(i.call, m.statement(node)) for i in self.unit.initializes):
+                    continue
+                scope = m.function(node)
+                if place.scope is not None and isinstance(node, ast.Name) and scope is place.scope:
+                    found.append(m.statement(node))
+                if place.owner is not None and isinstance(node, ast.Attribute) and m.class_of(scope) is place.owner:
+                    found.append(m.statement(node))
+        own = {m.function(i.call) for i in self.unit.initializes}
+        found = [s for s in found if m.function(s) not in own] or found
+        constructors = [s for s in found if getattr(m.function(s).node, "name", "") == "__init__"]
+        found = constructors or found
+        scopes = {m.function(s) for s in found}
+        if not found or len(scopes) != 1:
+            raise Manual(self.unit.line_node, "where the optimizer is kept is not known")
+        uses = [m.statement(n) for n in self._uses.get(id(scaler), []) if m.function(n) in scopes]
+        return self._dominator(found[0], [*found[1:], *uses]), scopes.pop()
+
+
+def _plain_decorator(decorator: ast.expr) -> bool:
+    """Decorators that hand their function's arguments on as they are."""
+    target = decorator.func if isinstance(decorator, ast.Call) else decorator
+    name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
+    return name in {"staticmethod", "classmethod", "property", "no_grad", "enable_grad", "wraps", "inference_mode"}
+
+
+def _has_default(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
+    a = node.args
+    positional = [*a.posonlyargs, *a.args]
+    named = {p.arg for p in positional[len(positional) - len(a.defaults) :]}
+    named |= {p.arg for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True) if d is not None}
+    return name in named
+
+
+def guards(
+    ctx: Context, unit: Unit, init: Initialize, anchor: ast.stmt | None, there: Scope | None = None
+) -> list[tuple[ast.expr, Term]]:
+    """The conditions under which an initialize runs, and its options'.
+
+    Up to ``anchor``, a statement of its function; with None on through the functions that call its function,
+    unless they are wanted ``there``, in the function itself."""
+    found = _around(ctx, init, init.call, anchor)
+    if anchor is None and there is not ctx.m.function(init.call):
+        scope = ctx.m.function(init.call)
+        found = [*_early_exits(ctx, init), *found]
+        for _ in range(3):
+            calls = ctx.v.calls[scope.node] if scope.is_function else []
+            each = [_around(ctx, init, call, None) for call in calls]
+            if not any(each):
+                break
+            if len(calls) > 1:
+                texts = {tuple(t.text for _, t in one) for one in each}
+                if len(texts) > 1:
+                    raise Manual(init.call, "the function with amp.initialize is called under different conditions")
+            found = [*each[0], *found]
+            scope = ctx.m.function(calls[0])
+    return [*found, *unit.options_of(init).enabled]
+
+
+def _early_exits(ctx: Context, init: Initialize) -> list[tuple[ast.expr, Term]]:
+    """``if not fp16: return …`` above an initialize: it only runs where that does not hold."""
+    m = ctx.m
+    found: list[tuple[ast.expr, Term]] = []
+    for stmt in m.spine(init.call):
+        block, index = m.place[stmt]
+        for before in block.body[:index]:
+            if isinstance(before, ast.If) and isinstance(before.body[-1], (ast.Return, ast.Continue, ast.Break)):
+                found.append((before.test, negation(ctx.conditions.term(before.test))))
+    return found
+
+
+def _around(ctx: Context, init: Initialize, call: ast.Call, anchor: ast.stmt | None) -> list[tuple[ast.expr, Term]]:
+    """The conditions around a call, outermost first, up to ``anchor`` or its function."""
+    below: ast.AST = ctx.m.statement(call)
+    found = _within_expression(ctx, call)
+    if below is not anchor:
+        for outer in ctx.m.ancestors(below):
+            if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                break
+            if isinstance(outer, ast.If):
+                term = ctx.conditions.term(outer.test)
+                if not _is_main(outer.test):
+                    found.append((outer.test, term if below in outer.body else negation(term)))
+            elif isinstance(outer, (ast.For, ast.While, ast.AsyncFor)) and anchor is not None:
+                raise Manual(init.call, "amp.initialize runs inside a loop, its optimizer is used outside of it")
+            elif isinstance(outer, ast.match_case):
+                raise Manual(init.call, "amp.initialize stands in a case of a match statement")
+            elif isinstance(outer, ast.ExceptHandler):
+                raise Manual(init.call, "amp.initialize stands in an exception handler")
+            below = outer
+            if outer is anchor:
+                break
+    found.reverse()
+    return found
+
+
+def _within_expression(ctx: Context, call: ast.Call) -> list[tuple[ast.expr, Term]]:
+    """Conditions inside the statement itself: ``amp.initialize(…) if fp16 else …``."""
+    found: list[tuple[ast.expr, Term]] = []
+    below: ast.AST = call
+    for outer in ctx.m.ancestors(call):
+        if isinstance(outer, (ast.stmt, ast.Lambda)):
+            break
+        if isinstance(outer, ast.IfExp) and below is not outer.test:
+            term = ctx.conditions.term(outer.test)
+            found.append((outer.test, term if below is outer.body else negation(term)))
+        elif isinstance(outer, (ast.BoolOp, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp)):
+            raise Manual(call, "amp.initialize is part of an expression that may leave it out")
+        below = outer
+    return found
+
+
+def _is_main(test: ast.expr) -> bool:
+    """``if __name__ == "__main__":``"""
+    return any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(test))
+
+
+def said_there(ctx: Context, sources: list[tuple[ast.expr, Term]], there: Scope) -> Term | str:
+    """A conjunction as scope ``there`` can say it; the text of the first condition that it cannot."""
+    terms = terms_there(ctx, sources, there)
+    return terms if isinstance(terms, str) else conjunction(terms)
+
+
+def terms_there(ctx: Context, sources: list[tuple[ast.expr, Term]], there: Scope) -> list[Term] | str:
+    """Conditions as scope ``there`` can say them; the text of the first that it cannot."""
+    terms: list[Term] = []
+    for expr, term in sources:
+        if term.value is not None:
+            terms.append(term)
+            continue
+        said = translate(ctx, expr, term.text, there)
+        if said is None or (_open_to_others(ctx, there) and _reads_parameter(said, there)):
+            return term.text
+        terms.append(Term(said, term.binds, boolean=term.boolean))
+    return terms
+
+
+def _open_to_others(ctx: Context, scope: Scope) -> bool:
+    """Whether other files call this function, with arguments that are not known here."""
+    name = getattr(scope.node, "name", None)
+    return name is not None and bool(ctx.exported & {name, "*"})
+
+
+def _reads_parameter(text: str, scope: Scope) -> bool:
+    return any(re.search(rf"(?<![\w.]){re.escape(name)}\b", text) for name in scope.params)
+
+
+def either(cases: list[list[Term]]) -> Term:
+    """``a or b`` of the conditions of several initialize calls; what all have in common is said once."""
+    live = [[t for t in case if t.value is None] for case in cases if not any(t.value is False for t in case)]
+    if not live:
+        return FALSE
+    common = [t for t in live[0] if all(t.text in {x.text for x in case} for case in live)]
+    texts = {t.text for t in common}
+    rest = [conjunction([t for t in case if t.text not in texts]) for case in live]
+    if any(t.value for t in rest) or any(negation(t).text in {x.text for x in rest} for t in rest):
+        return conjunction(common)
+    kept = list({t.text: t for t in rest}.values())
+    if len(kept) == 1:
+        return conjunction([*common, kept[0]])
+    either = Term(" or ".join(t.inside(2) for t in kept), 1, boolean=all(t.boolean for t in kept))
+    return conjunction([*common, either])
+
+
+def free_name(ctx: Context, name: str, taken: set[str]) -> str:
+    """A name that stands nowhere in the module, neither as a variable nor as an attribute or parameter."""
+    used = set(taken)
+    for node in ctx.m.nodes:
+        if isinstance(node, ast.Name):
+            used.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            used.add(node.attr)
+        elif isinstance(node, ast.arg):
+            used.add(node.arg)
+        elif isinstance(node, ast.alias):
+            used.add(node.asname or node.name.split(".")[0])
+    candidates = _COMMON_NAMES if name == "scaler" else (name, f"grad_{name}", f"amp_{name}")
+    for candidate in candidates:
+        if candidate not in used:
+            return candidate
+    number = 2
+    while f"{name}_{number}" in used:
+        number += 1
+    return f"{name}_{number}"
+
+
+def call_offset(ctx: Context, call: ast.Call, scope: Scope, after: str | None, name: str, text: str) -> tuple[int, str]:
+    """Where in the text of a call the scaler is handed on, and what to write there."""
+    m = ctx.m
+    node = scope.node
+    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    for keyword in call.keywords:
+        if after is not None and keyword.arg == after:
+            return m.end(keyword.value), f", {name}={text}"
+    if after is not None:
+        positional = [p.arg for p in (*node.args.posonlyargs, *node.args.args)]
+        index = positional.index(after) - receiver(ctx, call, scope)
+        part = partial_of(ctx, call)
+        if part is not None:
+            index -= len(part.args) - 1
+        if 0 <= index < len(call.args):
+            return m.end(call.args[index]), f", {text}"
+    last = [*call.args, *(k.value for k in call.keywords)]
+    if not last:
+        return m.end(call) - 1, f"{name}={text}"
+    return max(m.end(x) for x in last), f", {name}={text}"

@@ -1,0 +1,285 @@
+"""What the options of ``amp.initialize`` come to natively.
+
+O1 is autocast with a scaler, O0 neither. O2 and O3 keep half-precision weights, which autocast does
+not: they become autocast too, and the difference is named. Source: apex/amp/frontend.py at tag 25.05.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from migrate.facts.module import Module
+from migrate.facts.sites import Initialize
+from migrate.plan.conditions import FALSE, TRUE, Conditions, Term, argparse_dest, negation
+
+INITIAL_SCALE = 2.0**16
+
+
+@dataclass
+class Options:
+    """The native meaning of one call's options.
+
+    ``enabled`` are the conditions of mixed precision with the expressions they come from; ``reviews``
+    name each difference; ``scale`` is the text of a static scale, ``static_when`` the condition under
+    which a variable one is static."""
+
+    enabled: list[tuple[ast.expr, Term]] = field(default_factory=list)
+    reviews: list[str] = field(default_factory=list)
+    infos: list[str] = field(default_factory=list)
+    unscaled: bool = False  # autocast without loss scaling (O3, or a static scale of 1)
+    scale: str | None = None
+    static_when: Term | None = None
+    init_scale: str | None = None
+    levels: frozenset[str] = frozenset({"O1"})  # that may be meant; "O1" stands in for the unknown ones
+
+
+def read(m: Module, c: Conditions, init: Initialize, scaled: bool = True) -> Options:
+    """The native meaning of one call's options."""
+    out = Options()
+    options = dict(init.options)
+    enabled = options.pop("enabled", None)
+    if enabled is not None:
+        out.enabled.append((enabled, c.term(enabled)))
+    level = options.pop("opt_level", None)
+    levels = _level(m, c, out, level, init)
+    out.levels = frozenset(levels | {"O1"} if "?" in levels else levels)
+    if init.splat is not None:
+        _splat(m, out, init.splat, level)
+    if scaled:
+        _loss_scale(m, c, out, options.pop("loss_scale", None), levels)
+        _bounds(m, out, options)
+    losses = options.pop("num_losses", None)
+    if losses is not None and not (isinstance(losses, ast.Constant) and losses.value == 1):
+        out.reviews.append(
+            f"num_losses={m.src(losses)}: Apex kept one loss scale per loss; one GradScaler holds a single scale"
+        )
+    outputs = options.pop("cast_model_outputs", None)
+    if outputs is not None and not _is_none(outputs):
+        out.reviews.append(
+            f"cast_model_outputs={m.src(outputs)}: outputs leave the autocast region in their own type; cast them "
+            "where they are used"
+        )
+    model_type = options.pop("cast_model_type", None)
+    if model_type is not None and not _is_none(model_type) and not m.src(model_type).endswith("float32"):
+        out.reviews.append(f"cast_model_type={m.src(model_type)}: autocast keeps the weights in float32")
+    if levels & {"O2", "O3", "?"}:
+        batchnorm = options.get("keep_batchnorm_fp32")
+        if isinstance(batchnorm, ast.Constant) and batchnorm.value in (False, "False"):
+            out.reviews.append("keep_batchnorm_fp32=False: under autocast batch norm keeps float32 parameters")
+    return out
+
+
+def _is_none(expr: ast.expr) -> bool:
+    return isinstance(expr, ast.Constant) and expr.value in (None, False)
+
+
+def _level(m: Module, c: Conditions, out: Options, level: ast.expr | None, init: Initialize) -> set[str]:
+    """Adds the level's condition, and returns the levels that may be meant ("?" where any may)."""
+    if level is None:
+        return {"O1"} if init.splat is None else {"?"}
+    literal = levels_of(m, level)
+    if literal is None:
+        values, text = {"?"}, m.src(level)
+    else:
+        values, text = literal, m.src(level)
+    if values == {"O0"}:
+        out.enabled.append((level, FALSE))
+    elif "O0" in values or "?" in values:
+        out.enabled.append((level, _not_o0(c, level, text)))
+    if values & {"O2"}:
+        out.reviews.append(
+            "O2 kept float16 weights with float32 masters and cast the model's input to float16 and its output to "
+            "float32; autocast keeps float32 weights, casts per operation, and outputs may be float16"
+        )
+    if "O3" in values:
+        out.reviews.append("O3 ran wholly in float16; autocast keeps float32 weights and casts per operation")
+    if "?" in values:
+        out.reviews.append(
+            f"opt_level={_flat(text)} is decided at run time: O0 switches autocast off, every other level becomes "
+            "what O1 was"
+        )
+    if values == {"O3"}:
+        out.unscaled = True
+    return values
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _not_o0(c: Conditions, level: ast.expr, text: str) -> Term:
+    if isinstance(level, ast.IfExp):
+        one, other = level.body, level.orelse
+        if isinstance(one, ast.Constant) and isinstance(other, ast.Constant):
+            test = c.term(level.test)
+            if one.value == "O0" and other.value != "O0":
+                return negation(test)
+            if other.value == "O0" and one.value != "O0":
+                return test
+    simple = isinstance(level, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant))
+    text = _flat(text)
+    return Term(
+        f'{text} != "O0"' if simple else f'({text.strip("()") if text[0] == "(" else text}) != "O0"', 3, boolean=True
+    )
+
+
+def levels_of(m: Module, level: ast.expr, depth: int = 0) -> set[str] | None:
+    """Every value an ``opt_level`` expression can have; None where that is not known."""
+    if depth > 3:
+        return None
+    match level:
+        case ast.Constant(value=str() as value):
+            return {value}
+        case ast.IfExp(body=one, orelse=other):
+            first, second = levels_of(m, one, depth + 1), levels_of(m, other, depth + 1)
+            return None if first is None or second is None else first | second
+        case ast.Name(id=name):
+            scope = m.binding_scope(name, m.scope(level))
+            if scope is None or name in scope.params:
+                return None
+            stores = [
+                m.parent[n]
+                for n in m.nodes
+                if isinstance(n, ast.Name)
+                and n.id == name
+                and isinstance(n.ctx, ast.Store)
+                and m.binding_scope(name, m.scope(n)) is scope
+            ]
+            found: set[str] = set()
+            for store in stores:
+                inner = levels_of(m, store.value, depth + 1) if isinstance(store, ast.Assign) else None
+                if inner is None:
+                    return None
+                found |= inner
+            return found or None
+        case ast.Attribute(attr=attr):
+            return _argparse_levels(m, attr)
+        case _:
+            return None
+
+
+def _argparse_levels(m: Module, attr: str) -> set[str] | None:
+    """Choices of an argparse option, where it has a default and choices and nothing else sets it."""
+    found: set[str] = set()
+    known = False
+    for node in m.nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+            if argparse_dest(node) == attr:
+                words = {k.arg: k.value for k in node.keywords if k.arg}
+                choices, default = words.get("choices"), words.get("default")
+                if not isinstance(choices, (ast.List, ast.Tuple)) or not isinstance(default, ast.Constant):
+                    return None
+                found |= {str(e.value) for e in choices.elts if isinstance(e, ast.Constant)} | {str(default.value)}
+                known = True
+        if isinstance(node, ast.Attribute) and node.attr == attr and isinstance(node.ctx, ast.Store):
+            store = m.parent[node]
+            inner = levels_of(m, store.value, 2) if isinstance(store, ast.Assign) else None
+            if inner is None:
+                return None
+            found |= inner
+    return found if known or found else None
+
+
+def _splat(m: Module, out: Options, splat: ast.expr, level: ast.expr | None) -> None:
+    text = m.src(splat)
+    if level is None:
+        out.enabled.append((splat, Term(f'{text}.get("enabled", True)')))
+        out.enabled.append((splat, Term(f'{text}.get("opt_level", "O1") != "O0"', 3, boolean=True)))
+    out.reviews.append(
+        f"**{text}: of these options only enabled and opt_level are still read; a static loss scale, bounds of the "
+        "scale or casts in there no longer act"
+    )
+
+
+def _loss_scale(m: Module, c: Conditions, out: Options, scale: ast.expr | None, levels: set[str]) -> None:
+    if scale is None or (isinstance(scale, ast.Constant) and scale.value in (None, "dynamic")):
+        if scale is not None and not _is_none(scale):
+            out.unscaled = False  # O3 with a dynamic scale
+        return
+    scale = _literal(m, scale)
+    if isinstance(scale, ast.Constant) and scale.value in (None, "dynamic"):
+        return
+    out.unscaled = False
+    if isinstance(scale, ast.Constant):
+        try:
+            value = float(scale.value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            value = 0.0
+        if value == 1.0:
+            out.unscaled = True
+            if levels - {"O0", "O1"}:
+                out.reviews.append("loss_scale=1.0 becomes autocast without a loss scale")
+            return
+        out.scale, out.static_when = repr(value), TRUE
+        out.reviews.append(
+            f"a static loss scale of {value:g}: GradScaler skips a step whose gradients overflow, Apex took it"
+        )
+        return
+    value_text, when = _flat(m.src(scale)), None
+    if isinstance(scale, ast.IfExp):
+        arms = [scale.body, scale.orelse]
+        dynamic = [isinstance(a, ast.Constant) and a.value in ("dynamic", None) for a in arms]
+        if dynamic == [True, False]:
+            value_text, when = _flat(m.src(scale.orelse)), negation(c.term(scale.test))
+        elif dynamic == [False, True]:
+            value_text, when = _flat(m.src(scale.body)), c.term(scale.test)
+    out.scale = f"float({value_text})"
+    out.static_when = when or Term(f'{value_text} not in (None, "dynamic")', 3, boolean=True)
+    out.reviews.append(
+        f"loss_scale={_flat(m.src(scale))} may be static: GradScaler skips a step whose gradients overflow, Apex took "
+        "it"
+    )
+
+
+def _literal(m: Module, expr: ast.expr) -> ast.expr:
+    """The literal that a local name is always assigned; the expression itself otherwise."""
+    if not isinstance(expr, ast.Name):
+        return expr
+    scope = m.binding_scope(expr.id, m.scope(expr))
+    if scope is None or expr.id in scope.params:
+        return expr
+    values = [
+        m.parent[n]
+        for n in m.nodes
+        if isinstance(n, ast.Name)
+        and n.id == expr.id
+        and isinstance(n.ctx, ast.Store)
+        and m.binding_scope(expr.id, m.scope(n)) is scope
+    ]
+    if len(values) == 1 and isinstance(values[0], ast.Assign):
+        value = values[0].value
+        arms = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
+        if all(isinstance(a, ast.Constant) for a in arms):
+            return value
+    return expr
+
+
+def _bounds(m: Module, out: Options, options: dict[str, ast.expr]) -> None:
+    low, high = options.pop("min_loss_scale", None), options.pop("max_loss_scale", None)
+    if low is not None and not _is_none(low):
+        out.reviews.append(f"min_loss_scale={m.src(low)}: GradScaler has no lower bound")
+    if high is not None and not _is_none(high):
+        out.reviews.append(f"max_loss_scale={m.src(high)}: GradScaler has no upper bound")
+        try:
+            bound = float(ast.literal_eval(high))
+        except (ValueError, TypeError, SyntaxError):
+            try:
+                bound = float(eval_power(high))
+            except (ValueError, TypeError):
+                return
+        if bound < INITIAL_SCALE:
+            out.init_scale = repr(bound)
+
+
+def eval_power(expr: ast.expr) -> float:
+    """The value of ``2 ** 24`` and the like; ValueError for anything else."""
+    match expr:
+        case ast.BinOp(
+            left=ast.Constant(value=int() | float() as base),
+            op=ast.Pow(),
+            right=ast.Constant(value=int() | float() as exponent),
+        ):
+            return float(base**exponent)
+        case _:
+            raise ValueError("not a power")

@@ -1,0 +1,160 @@
+"""Does an optimizer own just the parameters of a model? Only what its construction proves.
+
+Parameters without a gradient do not matter to a clip, so a filter on ``requires_grad`` is no loss.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.facts.module import Scope
+from migrate.flow.values import Obj
+from migrate.plan.unit import Context
+
+
+def owns_all(ctx: Context, optimizers: frozenset[Obj], model: ast.expr) -> bool:
+    """Whether every object that may be the optimizer was made from all parameters of ``model``."""
+    held = ctx.v.of(model)
+    grows = any(
+        isinstance(n, ast.Call)
+        and isinstance(n.func, ast.Attribute)
+        and n.func.attr == "add_param_group"
+        and ctx.v.of(n.func.value) & optimizers
+        for n in ctx.m.nodes
+    )
+    if grows:
+        return False
+    made = [o for o in optimizers if o.kind == "call" and isinstance(o.key, ast.Call)]
+    if not held or not made or len(made) != len(optimizers):
+        return False
+    return all(_from_all(ctx, o.key, held) for o in made)  # type: ignore[arg-type]
+
+
+def owned_model(ctx: Context, optimizers: frozenset[Obj], scope: Scope) -> str | None:
+    """The text of a model, as ``scope`` can say it, all of whose parameters the optimizer owns."""
+    names: set[str] = set(scope.params)
+    at: Scope | None = scope
+    while at is not None:
+        names |= at.names
+        at = at.parent
+    for obj in optimizers:
+        if obj.kind == "call" and isinstance(obj.key, ast.Call):
+            for node in ast.walk(obj.key):
+                if isinstance(node, ast.Attribute) and node.attr == "parameters":
+                    base = node.value
+                    if (
+                        isinstance(base, ast.Name)
+                        and base.id in names
+                        and ctx.v.of(base) & ctx.v.variable(base.id, scope)
+                    ):
+                        if owns_all(ctx, optimizers, base):
+                            return base.id
+    return None
+
+
+def _from_all(ctx: Context, call: ast.Call, model: frozenset[Obj]) -> bool:
+    source = next((k.value for k in call.keywords if k.arg in ("params", "parameters")), None)
+    if source is None:
+        source = call.args[0] if call.args else None
+    return source is not None and _covers(ctx, source, model, 0)
+
+
+def _covers(ctx: Context, expr: ast.expr, model: frozenset[Obj], depth: int) -> bool:
+    """Whether an expression gives all parameters of ``model`` (and of nothing else)."""
+    if depth > 4:
+        return False
+    match expr:
+        case ast.Call(func=ast.Attribute(value=base, attr="parameters")):
+            return bool(ctx.v.of(base) & model)
+        case ast.Call(func=ast.Name(id="filter"), args=[test, source]):
+            return _only_trainable(test) and _covers(ctx, source, model, depth + 1)
+        case ast.Call(func=ast.Name(id="list" | "tuple"), args=[source]):
+            return _covers(ctx, source, model, depth + 1)
+        case ast.Name():
+            value = _assigned(ctx, expr)
+            return value is not None and _covers(ctx, value, model, depth + 1)
+        case ast.ListComp(elt=ast.Name(), generators=[gen]) | ast.GeneratorExp(elt=ast.Name(), generators=[gen]):
+            source = gen.iter
+            if not all(_only_trainable(t) for t in gen.ifs):
+                return False
+            return _covers(ctx, source, model, depth + 1)
+        case ast.List(elts=elts) if elts and all(isinstance(e, ast.Dict) for e in elts):
+            return _groups(ctx, elts, model, depth)
+        case _:
+            return False
+
+
+def _groups(ctx: Context, groups: list[ast.expr], model: frozenset[Obj], depth: int) -> bool:
+    """Parameter groups: one that holds all, or two filtered by a condition and its opposite."""
+    sources: list[ast.expr] = []
+    for group in groups:
+        assert isinstance(group, ast.Dict)
+        value = next(
+            (
+                v
+                for k, v in zip(group.keys, group.values, strict=True)
+                if isinstance(k, ast.Constant) and k.value == "params"
+            ),
+            None,
+        )
+        if value is None:
+            return False
+        sources.append(value)
+    if len(sources) == 1:
+        return _covers(ctx, sources[0], model, depth + 1)
+    if len(sources) != 2:
+        return False
+    halves = [_half(ctx, s, model) for s in sources]
+    if halves[0] is None or halves[1] is None:
+        return False
+    (first, negated), (second, other) = halves[0], halves[1]
+    return first == second and negated != other
+
+
+def _half(ctx: Context, expr: ast.expr, model: frozenset[Obj]) -> tuple[str, bool] | None:
+    """The condition (and whether it is negated) of ``[p for n, p in model.named_parameters() if …]``."""
+    if not isinstance(expr, (ast.ListComp, ast.GeneratorExp)) or len(expr.generators) != 1:
+        return None
+    gen = expr.generators[0]
+    tests = [t for t in gen.ifs for t in (t.values if isinstance(t, ast.BoolOp) and isinstance(t.op, ast.And) else [t])]
+    tests = [t for t in tests if not _only_trainable(t)]
+    if len(tests) != 1 or not _named(ctx, gen.iter, model, 0):
+        return None
+    test = tests[0]
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return ast.dump(test.operand), True
+    return ast.dump(test), False
+
+
+def _named(ctx: Context, expr: ast.expr, model: frozenset[Obj], depth: int) -> bool:
+    match expr:
+        case ast.Call(func=ast.Attribute(value=base, attr="named_parameters")):
+            return bool(ctx.v.of(base) & model)
+        case ast.Call(func=ast.Name(id="list"), args=[source]) if depth < 3:
+            return _named(ctx, source, model, depth + 1)
+        case ast.Name() if depth < 3:
+            value = _assigned(ctx, expr)
+            return value is not None and _named(ctx, value, model, depth + 1)
+        case _:
+            return False
+
+
+def _only_trainable(test: ast.expr) -> bool:
+    """``p.requires_grad``, also in a lambda."""
+    body = test.body if isinstance(test, ast.Lambda) else test
+    return isinstance(body, ast.Attribute) and body.attr == "requires_grad"
+
+
+def _assigned(ctx: Context, name: ast.Name) -> ast.expr | None:
+    """The one value a name is assigned in its scope; None where there are several or none."""
+    m = ctx.m
+    scope = m.binding_scope(name.id, m.scope(name))
+    found: list[ast.expr | None] = []
+    for node in m.nodes:
+        if isinstance(node, ast.Name) and node.id == name.id and isinstance(node.ctx, ast.Store):
+            if m.binding_scope(name.id, m.scope(node)) is scope:
+                above = m.parent[node]
+                found.append(above.value if isinstance(above, ast.Assign) else None)
+    if scope is None or name.id in scope.params or len(found) != 1:
+        return None
+    return found[0]

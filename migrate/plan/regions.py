@@ -1,0 +1,413 @@
+"""The autocast regions of a unit.
+
+Training: for each scaled loss, the run of statements from the first model call of its backward slice
+to the last statement that computes it; where the loss comes in as a parameter or an attribute, the
+slice goes on in the callers. Everything else that calls the model (evaluation) ran under O1's global
+patch too, and gets a region of its own. Autocast is dynamically scoped: the outermost statements are
+wrapped, never the callee. Backward, steps and zero_grad stay outside.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from dataclasses import dataclass, field
+
+from migrate.facts.module import Block, Scope
+from migrate.plan.compute import Compute, walk_now
+from migrate.plan.slices import Slices
+from migrate.plan.translate import passed
+from migrate.plan.unit import Context, Manual, Region, Unit
+
+_FLOAT_WORK = re.compile(
+    r"loss|criterion|crit|softmax|sigmoid|^log|exp|entropy|mse|norm|^F$|functional|ctc|kl_div", re.I
+)
+# Work on the host: no reason to make a region longer.
+_HOST_WORK = re.compile(
+    r"log(ger)?$|save|write|print|append|update|decode|accuracy|metric|meter|argmax|topk|reduce|gather|to_list|tolist|"
+    r"items?$|numpy|dump|record|format|postprocess|convert|name|path|file|image|add_|tqdm|time|getattr|hasattr", re.I
+)
+MAX_CLIMB = 4
+
+
+@dataclass(eq=False)
+class Hoist:
+    """A loss computed in the argument itself: it gets a name, under autocast, before the statement."""
+
+    stmt: ast.stmt
+    expr: ast.expr
+    name: str
+
+
+@dataclass(eq=False)
+class _Marks:
+    block: Block
+    spans: list[tuple[int, int, str]] = field(default_factory=list)
+
+
+class Planner:
+    """Plans the regions of one unit into ``unit.regions``."""
+
+    def __init__(self, ctx: Context, unit: Unit) -> None:
+        self.ctx, self.unit = ctx, unit
+        self.compute = Compute(ctx, unit)
+        self.slices = Slices(ctx)
+        self.hoists: list[Hoist] = []
+        self._marks: dict[int, _Marks] = {}
+        self._climbed: dict[tuple[int, frozenset[str]], bool] = {}
+
+    def plan(self) -> None:
+        """All regions; raises Manual where the forward of a scaled loss is not found."""
+        self._check_lazy()
+        for scale in self.unit.scales:
+            self._training(scale.call, scale.loss)
+        self._build()
+        if self.ctx.settings.eval == "autocast":
+            self._evaluation()
+        if not self.unit.regions and not self.hoists:
+            raise Manual(
+                self.unit.line_node,
+                "no call of the model was found in this file, so there is nothing to put under autocast",
+                'wrap the forward pass: with torch.autocast("cuda", dtype=torch.float16): …',
+            )
+
+    # ------------------------------------------------------------ training
+
+    def _training(self, site: ast.Call, loss: ast.expr | None) -> None:
+        if loss is None:
+            raise Manual(site, "scale_loss without a loss that can be read here")
+        stmt = self.ctx.m.statement(site)
+        found = self._sink(stmt, loss, "scaled loss", 0)
+        if not found:
+            raise Manual(
+                site,
+                f"where `{ast.unparse(loss)}` comes from is not known: no call of the model leads to it in this file",
+                'put the forward and the loss under torch.autocast("cuda", dtype=torch.float16) where they are '
+                "computed",
+            )
+
+    def _sink(self, stmt: ast.stmt, expr: ast.expr, why: str, depth: int) -> bool:
+        """Mark what computes ``expr``, used by ``stmt``; True where a model call was found."""
+        if self.compute.forwards(expr):
+            self._hoist(stmt, expr)
+            return True
+        return self._slice(stmt, self.slices.reads(expr), why, depth)
+
+    def _hoist(self, stmt: ast.stmt, expr: ast.expr) -> None:
+        scope = self.ctx.m.function(stmt)
+        name, number = "loss", 1
+        while name in scope.names:
+            number += 1
+            name = f"loss_{number}"
+        self.hoists.append(Hoist(stmt, expr, name))
+
+    def _slice(self, stmt: ast.stmt, needed: set[str], why: str, depth: int) -> bool:
+        """Walk backwards from ``stmt`` through its blocks and mark the statements that lead to ``needed``."""
+        m = self.ctx.m
+        found = False
+        needed = set(needed)
+        for at in m.spine(stmt):
+            block, index = m.place[at]
+            chosen: list[int] = []
+            for i in range(index - 1, -1, -1):
+                before = block.body[i]
+                defined = self.slices.defines(before)
+                if not defined & needed:
+                    continue
+                if self._other_arm(before):
+                    continue
+                needed -= self.slices.certain(before)
+                needed |= self.slices.reads(before)
+                chosen.append(i)
+            found |= self._mark(block, sorted(chosen), why)
+            if found and isinstance(block.owner, (ast.For, ast.AsyncFor, ast.While)):
+                return True
+        if found:
+            return True
+        return self._climb(m.function(stmt), needed, why, depth)
+
+    def _other_arm(self, stmt: ast.stmt) -> bool:
+        return isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom))
+
+    def _mark(self, block: Block, chosen: list[int], why: str) -> bool:
+        """Mark the runs of one block's slice; True where one of them calls the model."""
+        compute = self.compute
+        strong = [i for i in chosen if compute.forwards(block.body[i])]
+        weak = [i for i in chosen if compute.weak(block.body[i]) and not compute.forbidden(block.body[i])]
+        strong_free = [i for i in strong if not compute.forbidden(block.body[i])]
+        inner = [i for i in strong if i not in strong_free]
+        for i in inner:
+            self._nested(block.body[i], why)
+        if strong_free:
+            first = strong_free[0]
+            last = max([*strong_free, *(i for i in weak if i >= first)])
+        elif self._has_calls(weak, block):
+            first, last = weak[0], weak[-1]
+        else:
+            return bool(inner)
+        for low, high in self._split(block, first, last, set(strong_free) | set(weak)):
+            self._span(block, low, high, why)
+        return bool(strong)
+
+    def _nested(self, stmt: ast.stmt, why: str) -> None:
+        """A statement that holds both the forward and something forbidden: mark inside of it."""
+        for name in ("body", "orelse", "finalbody"):
+            body = getattr(stmt, name, None)
+            if isinstance(body, list) and body and isinstance(body[0], ast.stmt):
+                block = self.ctx.m.block(body[0])
+                self._mark(block, list(range(len(body))), why)
+
+    def _has_calls(self, weak: list[int], block: Block) -> bool:
+        """Whether weak computation is on this unit's loss way at all (a criterion), not only data preparation."""
+        return any(
+            isinstance(n, ast.Call) and _FLOAT_WORK.search(ast.unparse(n.func))
+            for i in weak
+            for n in walk_now(block.body[i])
+        )
+
+    def _split(self, block: Block, first: int, last: int, wanted: set[int]) -> list[tuple[int, int]]:
+        """Runs of statements between what must stay outside; each begins and ends with a wanted one."""
+        runs: list[tuple[int, int]] = []
+        start: int | None = None
+        end = first
+        for i in range(first, last + 1):
+            if self.compute.forbidden(block.body[i]) or self._has_scope_statement(block.body[i]):
+                if start is not None:
+                    runs.append((start, end))
+                start = None
+            elif i in wanted:
+                start = i if start is None else start
+                end = i
+        if start is not None:
+            runs.append((start, end))
+        return runs
+
+    def _has_scope_statement(self, stmt: ast.stmt) -> bool:
+        return isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Global, ast.Nonlocal))
+
+    def _span(self, block: Block, low: int, high: int, why: str) -> None:
+        marks = self._marks.setdefault(id(block.body), _Marks(block))
+        marks.spans.append((low, high, why))
+
+    def _climb(self, scope: Scope, needed: set[str], why: str, depth: int) -> bool:
+        """The slice left the function: go on in its callers, with arguments for parameters."""
+        ctx, m = self.ctx, self.ctx.m
+        key = (id(scope), frozenset(needed))
+        if key in self._climbed:
+            return self._climbed[key]
+        if depth >= MAX_CLIMB or not scope.is_function:
+            return False
+        self._climbed[key] = False  # recursion
+        calls = ctx.v.calls[scope.node]
+        first = m.self_name(scope)
+        wanted = {n for n in needed if n in scope.params and n != first}
+        attributes = {n for n in needed if first and n.startswith(f"{first}.")}
+        found: list[bool] = []
+        for call in calls:
+            stmt = m.statement(call)
+            hit = False
+            for name in sorted(wanted):
+                arg = passed(ctx, call, scope, name)
+                if arg is not None and not isinstance(arg, ast.Constant) and self._may_be_loss(arg):
+                    hit |= self._sink(stmt, arg, why, depth + 1)
+            if attributes and isinstance(call.func, ast.Attribute):
+                base = ast.unparse(call.func.value)
+                moved = {base + n[len(first or "") :] for n in attributes}
+                hit |= self._slice(stmt, moved, why, depth + 1)
+            found.append(hit)
+        self._climbed[key] = any(found)
+        return any(found)
+
+    def _may_be_loss(self, arg: ast.expr) -> bool:
+        held = self.ctx.v.of(arg)
+        return not self.compute.is_model(held) and not held & self.unit.optimizer_objects
+
+    # ------------------------------------------------------------ evaluation
+
+    def _evaluation(self) -> None:
+        """Regions for every other call of the model."""
+        m, compute = self.ctx.m, self.compute
+        todo = [n for n in m.nodes if isinstance(n, ast.Call) and compute.runs_model(n)]
+        seen: set[ast.Call] = set()
+        while todo:
+            call = todo.pop(0)
+            if call in seen:
+                continue
+            seen.add(call)
+            scope = m.function(call)
+            if compute.own_method(scope) or self.in_region(call) or self.covered(scope):
+                continue
+            within = self._lambda_around(call)
+            if within is not None:
+                todo += self.ctx.v.calls[within]
+                continue
+            if self._before_initialize(call):
+                continue
+            if self._pushes_up(scope, call):
+                todo += self.ctx.v.calls[scope.node]
+                continue
+            self._wrap_evaluation(call)
+            self._build()
+
+    def _before_initialize(self, call: ast.Call) -> bool:
+        """Whether a forward runs before mixed precision is switched on."""
+        m = self.ctx.m
+        here = [i for i in self.unit.initializes if m.function(i.call) is m.function(call)]
+        if not here or len(here) < len(self.unit.initializes):
+            return False
+        loops = set(m.loops(call))
+        return all(m.start(call) < m.start(i.call) and not loops & set(m.loops(i.call)) for i in here)
+
+    def lift(self, region: Region) -> bool:
+        """Put the region of an evaluation around the calls of its function instead; False where that cannot be."""
+        m = self.ctx.m
+        scope = m.function(region.block.body[region.first])
+        calls = self.ctx.v.calls[scope.node] if scope.is_function else []
+        stmts = [m.statement(c) for c in calls]
+        if not calls or self.compute.forbids_function(scope.node):
+            return False
+        if any(self.compute.forbidden(s) or self._has_scope_statement(s) for s in stmts):
+            return False
+        for marks in self._marks.values():
+            marks.spans = [s for s in marks.spans if m.function(marks.block.body[s[0]]) is not scope]
+        for stmt in stmts:
+            block, index = m.place[stmt]
+            self._span(block, index, index, "evaluation")
+        self._build()
+        return True
+
+    def _lambda_around(self, call: ast.Call) -> ast.Lambda | None:
+        """The lambda whose body holds the call: it runs where the lambda is called."""
+        return next((a for a in self.ctx.m.ancestors(call) if isinstance(a, ast.Lambda)), None)
+
+    def _check_lazy(self) -> None:
+        """A generator expression runs the model where it is read, not where it stands."""
+        for node in self.ctx.m.nodes:
+            if isinstance(node, ast.GeneratorExp) and self.compute.forwards(node.elt):
+                if not isinstance(self.ctx.m.parent[node], ast.Call):
+                    raise Manual(node, "a generator calls the model here, and runs it where it is read", "use a list")
+
+    def _pushes_up(self, scope: Scope, call: ast.Call) -> bool:
+        """Whether the callers are the place: the function computes one result and hands it back."""
+        calls = self.ctx.v.calls[scope.node] if scope.is_function else []
+        if not calls or any(scope is self.ctx.m.function(c) for c in calls):
+            return False
+        if any(self.in_region(c) or self.covered(self.ctx.m.function(c)) for c in calls):
+            return True
+        if self.compute.forbids_function(scope.node):
+            return False
+        if self.ctx.m.loops(call):
+            return False
+        return any(isinstance(n, ast.Return) and n.value is not None for n in walk_body(scope)) and not any(
+            isinstance(n, (ast.For, ast.While)) for n in walk_body(scope)
+        )
+
+    def _wrap_evaluation(self, call: ast.Call) -> None:
+        m, compute = self.ctx.m, self.compute
+        stmt = m.statement(call)
+        block, index = m.place[stmt]
+        if compute.forbidden(stmt):
+            if isinstance(stmt, (ast.For, ast.While, ast.If, ast.With, ast.Try)):
+                raise Manual(call, "the model is called in the header of a block that also runs a backward or step")
+            raise Manual(call, "the model is called in the statement that also runs a backward or step")
+        last = index
+        tainted = self.slices.defines(stmt)
+        for i in range(index + 1, len(block.body)):
+            later = block.body[i]
+            if compute.forbidden(later) or self._has_scope_statement(later):
+                break
+            if isinstance(later, (ast.Return, ast.Break, ast.Continue, ast.Raise)) and not compute.weak(later):
+                break
+            if self.slices.reads(later) & tainted:
+                if self._float_work(later, tainted) or compute.forwards(later):
+                    last = i
+                tainted |= self.slices.defines(later)
+        self._span(block, index, last, "evaluation")
+
+    def _float_work(self, stmt: ast.stmt, tainted: set[str]) -> bool:
+        """Whether a statement computes on model outputs in a way that O1's casts reached: losses, functions of torch,
+        products, functions of the project."""
+        for node in walk_now(stmt):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+                return True
+            if not isinstance(node, ast.Call) or not self.slices.reads(node) & tainted:
+                continue
+            func = node.func
+            name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+            if _HOST_WORK.search(name):
+                continue
+            if _FLOAT_WORK.search(name) and name != "log":
+                return True
+            module = self.ctx.m.src(func.value) if isinstance(func, ast.Attribute) else ""
+            if module in ("torch", "F", "nn.functional", "torch.nn.functional", "th") and self.compute.weak(node):
+                return True
+            if isinstance(func, ast.Name) and self.compute.weak(node) and not hasattr(builtins, name):
+                return True
+        return False
+
+    # ------------------------------------------------------------ coverage
+
+    def in_region(self, node: ast.AST) -> bool:
+        """Whether ``node`` lies in the text of a region (or of a hoisted loss)."""
+        m = self.ctx.m
+        for region in self.unit.regions:
+            low = m.start(region.block.body[region.first])
+            high = m.end(region.block.body[region.last])
+            if low <= m.start(node) < high:
+                return m.function(region.block.body[region.first]) is m.function(node)
+        return any(m.inside(node, h.expr) for h in self.hoists)
+
+    def covered(self, scope: Scope, trail: frozenset[Scope] = frozenset()) -> bool:
+        """Whether a function only ever runs under autocast."""
+        if not scope.is_function or scope in trail:
+            return False
+        calls = self.ctx.v.calls[scope.node]
+        return bool(calls) and all(
+            self.in_region(c) or self.covered(self.ctx.m.function(c), trail | {scope}) for c in calls
+        )
+
+    def _build(self) -> None:
+        """Merge what was marked into regions that do not overlap."""
+        self.unit.regions = []
+        for marks in self._marks.values():
+            spans = sorted(marks.spans)
+            merged: list[list[int]] = []
+            why: list[str] = []
+            for low, high, reason in spans:
+                if merged and self._joins(marks.block, merged[-1][1], low):
+                    merged[-1][1] = max(merged[-1][1], high)
+                else:
+                    merged.append([low, high])
+                    why.append(reason)
+            for (low, high), reason in zip(merged, why, strict=True):
+                self.unit.regions.append(Region(marks.block, low, high, reason))
+        self.unit.regions = [r for r in self.unit.regions if not self._inside_other(r)]
+        self.unit.regions.sort(key=lambda r: self.ctx.m.start(r.block.body[r.first]))
+
+    def _joins(self, block: Block, end: int, low: int) -> bool:
+        if low <= end + 1:
+            return True
+        gap = block.body[end + 1 : low]
+        return len(gap) <= 2 and not any(
+            self.compute.forbidden(s) or self._has_scope_statement(s) or self.compute.weak(s) for s in gap
+        )
+
+    def _inside_other(self, region: Region) -> bool:
+        m = self.ctx.m
+        mine = region.block.body[region.first]
+        for other in self.unit.regions:
+            if other is region or other.block is region.block:
+                continue
+            low = m.start(other.block.body[other.first])
+            high = m.end(other.block.body[other.last])
+            if low <= m.start(mine) < high and m.function(other.block.body[other.first]) is m.function(mine):
+                return True
+        return False
+
+
+def walk_body(scope: Scope) -> list[ast.AST]:
+    """Nodes that run when a function runs."""
+    if isinstance(scope.node, ast.Lambda):
+        return []
+    return [n for stmt in scope.node.body for n in walk_now(stmt)]

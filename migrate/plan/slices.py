@@ -1,0 +1,87 @@
+"""What a statement defines and reads: names, attributes and items by their text, calls of methods opened."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.plan.compute import walk_now
+from migrate.plan.unit import Context
+
+_MUTATORS = {"append", "extend", "add", "update", "insert", "setdefault", "add_", "mul_", "div_", "sub_", "copy_"}
+
+
+class Slices:
+    """Definitions and reads of one module's statements, with the attributes that methods set."""
+
+    def __init__(self, ctx: Context) -> None:
+        self.ctx = ctx
+        self._sets: dict[ast.AST, frozenset[str]] = {}
+
+    def defines(self, stmt: ast.stmt) -> set[str]:
+        """Texts (``loss``, ``self.loss_G``) that a statement may assign, nested statements included."""
+        found: set[str] = set()
+        for node in walk_now(stmt):
+            match node:
+                case ast.Name(id=name, ctx=ast.Store()):
+                    found.add(name)
+                case ast.Attribute(ctx=ast.Store()):
+                    found.add(ast.unparse(node))
+                case ast.Subscript(value=value, ctx=ast.Store()):
+                    found.add(ast.unparse(value))
+                case ast.Call(func=ast.Attribute(value=owner, attr=attr)) if attr in _MUTATORS:
+                    found.add(ast.unparse(owner))
+                case _:
+                    pass
+            if isinstance(node, ast.Call):
+                found |= self._set_by(node)
+        return found
+
+    def certain(self, stmt: ast.stmt) -> set[str]:
+        """Names that a plain assignment surely replaces."""
+        if isinstance(stmt, ast.Assign):
+            return {
+                t.id
+                for target in stmt.targets
+                for t in ast.walk(target)
+                if isinstance(t, ast.Name) and isinstance(t.ctx, ast.Store)
+            }
+        return set()
+
+    def reads(self, node: ast.AST) -> set[str]:
+        """Texts that a statement or expression reads."""
+        found: set[str] = set()
+        for n in walk_now(node):
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load):
+                found.add(n.id)
+            elif isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load):
+                found.add(ast.unparse(n))
+        return found
+
+    def _set_by(self, call: ast.Call) -> set[str]:
+        """Attributes of the receiver that a method of this module sets, as the caller would write them."""
+        if not isinstance(call.func, ast.Attribute):
+            return set()
+        base = ast.unparse(call.func.value)
+        found: set[str] = set()
+        for callee in self.ctx.v.callees(call):
+            found |= {f"{base}.{attr}" for attr in self.attributes_set(callee)}
+        return found
+
+    def attributes_set(self, node: ast.AST) -> frozenset[str]:
+        """Attributes of its own instance that a method sets, itself or through other methods."""
+        if node in self._sets:
+            return self._sets[node]
+        self._sets[node] = frozenset()
+        first = self.ctx.m.self_name(self.ctx.m.scope_of[node])
+        found: set[str] = set()
+        if first is not None:
+            for n in ast.walk(node):
+                if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store):
+                    if isinstance(n.value, ast.Name) and n.value.id == first:
+                        found.add(n.attr)
+                elif isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute):
+                    if isinstance(n.func.value, ast.Name) and n.func.value.id == first:
+                        for callee in self.ctx.v.callees(n):
+                            found |= self.attributes_set(callee)
+        self._sets[node] = frozenset(found)
+        return self._sets[node]

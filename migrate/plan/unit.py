@@ -1,0 +1,180 @@
+"""A training unit: everything that hangs together through one optimizer's value.
+
+`Manual` is how a stage says that a proof is missing: the unit then stays as it is, and the report
+carries the reason and the code to write.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from migrate.facts.module import Block, Module, Scope
+from migrate.facts.sites import Facts, Initialize, Scale
+from migrate.flow.values import Obj, Values
+from migrate.model import Settings
+from migrate.plan.conditions import TRUE, Conditions, Term
+from migrate.plan.options import Options
+
+
+class Manual(Exception):
+    """A proof is missing. ``node`` is the site, the text says which fact, ``suggestion`` what to write."""
+
+    def __init__(self, node: ast.AST, message: str, suggestion: str | None = None) -> None:
+        super().__init__(message)
+        self.node, self.message, self.suggestion = node, message, suggestion
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What every stage of one module's plan reads."""
+
+    m: Module
+    v: Values
+    facts: Facts
+    conditions: Conditions
+    settings: Settings
+    exported: frozenset[str] = frozenset()  # names that other files import from this module
+
+
+@dataclass(eq=False)
+class Step:
+    """One ``optimizer.step()``. ``anchor`` is the statement that an ``update()`` may follow: the step
+    itself, or the loop over the optimizers around it.
+
+    Seen from a caller, a call that steps is a step too: then ``text`` is the optimizer as the caller
+    can say it (None where it cannot), and ``within`` are the conditions inside the function called."""
+
+    call: ast.Call
+    optimizer: ast.expr
+    objects: frozenset[Obj]
+    stmt: ast.stmt
+    anchor: ast.stmt
+    text: str | None = None
+    within: tuple[ast.stmt, ...] = ()
+
+
+@dataclass(eq=False)
+class Scaler:
+    """A GradScaler to be: the optimizers it serves, its name, and how each function reaches it."""
+
+    objects: frozenset[Obj]
+    name: str = "scaler"
+    text_at: dict[ast.AST, str] = field(default_factory=dict)  # function node -> expression
+
+
+@dataclass(eq=False)
+class Region:
+    """Statements ``first`` to ``last`` of a block run under autocast."""
+
+    block: Block
+    first: int
+    last: int
+    why: str
+
+
+@dataclass(eq=False)
+class Unscale:
+    """``scaler.unscale_(optimizer)`` before ``before``; ``loop`` where it goes over several."""
+
+    before: ast.stmt
+    optimizer: str
+    objects: frozenset[Obj]
+    loop: str | None = None
+
+
+@dataclass(eq=False)
+class Unit:
+    """One training (or inference) unit and what was decided about it."""
+
+    number: int
+    initializes: list[Initialize]
+    scales: list[Scale]
+    options: dict[ast.Call, Options] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    scalers: list[Scaler] = field(default_factory=list)
+    regions: list[Region] = field(default_factory=list)
+    unscales: list[Unscale] = field(default_factory=list)
+    moved: dict[ast.stmt, ast.stmt] = field(default_factory=dict)  # clip -> step it now stands before
+    scaled_clips: list[ast.stmt] = field(default_factory=list)
+    updates: list[Step] = field(default_factory=list)  # an update() follows these
+    enabled: Term = TRUE
+    reviews: list[tuple[ast.AST, str, str]] = field(default_factory=list)  # site, rule, difference
+    infos: list[tuple[ast.AST, str, str]] = field(default_factory=list)
+    plain_steps: list[ast.Call] = field(default_factory=list)  # taken before any loss was scaled
+
+    def options_of(self, init: Initialize) -> Options:
+        """The native meaning of one of the unit's initialize calls."""
+        return self.options[init.call]
+
+    @property
+    def sites(self) -> list[Initialize | Scale]:
+        """Its initialize and scale_loss calls."""
+        return [*self.initializes, *self.scales]
+
+    @property
+    def moments(self) -> list[Scale | Step]:
+        """Its backwards and steps."""
+        return [*self.scales, *self.steps]
+
+    @property
+    def line_node(self) -> ast.AST:
+        return (self.initializes or self.scales)[0].call
+
+    @property
+    def model_objects(self) -> frozenset[Obj]:
+        return frozenset().union(*(i.model_objects for i in self.initializes))
+
+    @property
+    def optimizer_objects(self) -> frozenset[Obj]:
+        return frozenset().union(
+            *(i.optimizer_objects for i in self.initializes), *(s.optimizer_objects for s in self.scales)
+        )
+
+    @property
+    def trains(self) -> bool:
+        return any(i.optimizers for i in self.initializes) or bool(self.scales)
+
+    def review(self, site: ast.AST, rule: str, difference: str) -> None:
+        if not any(d == difference for _, _, d in self.reviews):
+            self.reviews.append((site, rule, difference))
+
+
+def group(facts: Facts) -> list[Unit]:
+    """Calls that share an optimizer are one unit; an ``initialize`` without optimizers is one of its own."""
+    sites: list[Initialize | Scale] = [*facts.initializes, *facts.scales]
+    parent = list(range(len(sites)))
+
+    def find(i: int) -> int:
+        while parent[i] != i:
+            i = parent[i]
+        return i
+
+    for i, one in enumerate(sites):
+        for j in range(i):
+            if one.optimizer_objects & sites[j].optimizer_objects or _same_model(one, sites[j]):
+                parent[find(i)] = find(j)
+    groups: dict[int, list[Initialize | Scale]] = {}
+    for i, site in enumerate(sites):
+        groups.setdefault(find(i), []).append(site)
+    units = [
+        Unit(0, [s for s in g if isinstance(s, Initialize)], [s for s in g if isinstance(s, Scale)])
+        for g in groups.values()
+    ]
+    units.sort(key=lambda u: (u.line_node.lineno, u.line_node.col_offset))  # type: ignore[attr-defined]
+    for number, unit in enumerate(units, 1):
+        unit.number = number
+    return units
+
+
+def _same_model(one: Initialize | Scale, other: Initialize | Scale) -> bool:
+    """Whether two initialize calls take the same model (one to train it, one to evaluate it)."""
+    if not isinstance(one, Initialize) or not isinstance(other, Initialize):
+        return False
+    shared = one.model_objects & other.model_objects
+    return any(o.kind in ("call", "instance", "param", "path") for o in shared)
+
+
+def function_scopes(m: Module) -> list[Scope]:
+    """The module's scope and every function's."""
+    return [s for s in m.scope_of.values() if s.is_function or s.parent is None]

@@ -1,0 +1,427 @@
+"""What the rules want done to one module, in terms of statements and expressions.
+
+Rules never touch text: they say "this statement goes", "this expression becomes …", "these
+statements go under this header". `Draft.edits` turns it all into edits by position, and tidies what
+it emptied: an ``if`` left without a body goes, a ``try`` whose body went goes with its handlers, a
+function keeps a ``pass``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from dataclasses import dataclass
+
+from migrate.facts.module import Block, Module
+from migrate.model import DeleteLines, Edit, InsertLines, Reindent, Replace
+
+_SUITES = ("body", "orelse", "finalbody", "handlers")
+
+
+_OPPOSITE: dict[type[ast.cmpop], str] = {ast.Is: "is not", ast.IsNot: "is", ast.Eq: "!=", ast.NotEq: "=="}
+
+
+@dataclass(frozen=True, eq=False)
+class Wrap:
+    """Statements ``first`` to ``last`` of a block go under a ``with`` header."""
+
+    block: Block
+    first: int
+    last: int
+    header: str
+
+
+class Draft:
+    """Collects wishes for one module. Lines given to it are written without indentation of their own
+    (a nested line brings one level of it as ``\\t``)."""
+
+    def __init__(self, module: Module) -> None:
+        self.m = module
+        self.unit = module.unit()
+        self._expr: dict[ast.AST, str] = {}
+        self._points: dict[int, list[str]] = defaultdict(list)
+        self._stmt: dict[ast.stmt, tuple[str, ...]] = {}
+        self._before: dict[ast.stmt, list[str]] = defaultdict(list)
+        self._after: dict[ast.stmt, list[str]] = defaultdict(list)
+        self._wraps: list[Wrap] = []
+        self._unwrap: dict[ast.stmt, str] = {}
+        self._else_only: dict[ast.If, str] = {}
+        self._lead: set[ast.stmt] = set()
+        self._cuts: list[tuple[int, int]] = []
+        self._edits: list[Edit] = []
+
+    # ------------------------------------------------------------ wishes
+
+    def replace(self, node: ast.AST, text: str) -> None:
+        """An expression (or any node with a span) becomes ``text``."""
+        self._expr[node] = text
+
+    def cut(self, start: int, end: int) -> None:
+        """Characters ``start`` to ``end`` of the old text go."""
+        self._cuts.append((start, end))
+
+    def insert_at(self, offset: int, text: str) -> None:
+        """``text`` goes in at a character offset of the old text."""
+        if text not in self._points[offset]:
+            self._points[offset].append(text)
+
+    def rewrite(self, stmt: ast.stmt, *lines: str) -> None:
+        """A whole statement becomes ``lines``; none deletes it."""
+        self._stmt[stmt] = lines
+
+    def delete(self, stmt: ast.stmt) -> None:
+        self._stmt[stmt] = ()
+
+    def before(self, stmt: ast.stmt, *lines: str) -> None:
+        self._before[stmt] += [line for line in lines if line not in self._before[stmt]]
+
+    def above(self, stmt: ast.stmt, *lines: str) -> None:
+        """Like `before`, and above the comment lines that lead the statement."""
+        self._lead.add(stmt)
+        self.before(stmt, *lines)
+
+    def after(self, stmt: ast.stmt, *lines: str) -> None:
+        self._after[stmt] += [line for line in lines if line not in self._after[stmt]]
+
+    def wrap(self, block: Block, first: int, last: int, header: str) -> None:
+        self._wraps.append(Wrap(block, first, last, header))
+
+    def unwrap(self, stmt: ast.With | ast.If, arm: str = "body") -> None:
+        """The header of a block goes, one arm moves up to the header's place, the other arm goes."""
+        self._unwrap[stmt] = arm
+
+    def kept_arm(self, stmt: ast.stmt) -> list[ast.stmt] | None:
+        """The statements that stay of an unwrapped one; None for any other."""
+        arm = self._unwrap.get(stmt)
+        return None if arm is None else getattr(stmt, arm)
+
+    # ------------------------------------------------------------ questions
+
+    def gone(self, node: ast.AST) -> bool:
+        """Whether the text of ``node`` will not stand in the result."""
+        if any(start <= self.m.start(node) < end for start, end in self._cuts):
+            return True
+        at: ast.AST | None = node
+        below: ast.AST | None = None
+        while at is not None:
+            if at in self._expr or at in self._stmt:
+                return True
+            if isinstance(at, ast.stmt) and below is not None:
+                kept = self.kept_arm(at)
+                if kept is not None and below not in kept:
+                    return True
+            below, at = at, self.m.parent.get(at)
+        return False
+
+    def deleted(self, stmt: ast.stmt) -> bool:
+        """Whether a statement goes and nothing takes its place."""
+        if self._stmt.get(stmt) == ():
+            return True
+        return stmt not in self._stmt and self.gone(stmt)
+
+    def touched(self) -> bool:
+        return bool(
+            self._expr or self._points or self._stmt or self._before or self._after or self._wraps or self._unwrap
+        )
+
+    # ------------------------------------------------------------ finishing
+
+    def edits(self) -> list[Edit]:
+        """All wishes as edits by position."""
+        self._edits = []
+        self._tidy()
+        for stmt in list(self._unwrap):
+            if stmt not in self._stmt and not self._dropped(stmt):
+                self._emit_unwrap(stmt)
+        for wrap in self._wraps:
+            self._emit_wrap(wrap)
+        for stmt, lines in self._stmt.items():
+            if not self._dropped(stmt):
+                self._emit_statement(stmt, lines)
+        for stmt in {**self._before, **self._after}:
+            if not self._dropped(stmt):
+                self._emit_around(stmt)
+        for node, text in self._expr.items():
+            parent = self.m.parent.get(node)
+            if parent is None or not self.gone(parent):
+                self._edits.append(Replace(self.m.start(node), self.m.end(node), text))
+        self._edits += [Replace(start, end, "") for start, end in self._cuts if not self._offset_gone(start)]
+        for offset, texts in sorted(self._points.items()):
+            if not self._offset_gone(offset):
+                self._edits += [Replace(offset, offset, text) for text in texts]
+        return self._edits
+
+    def _dropped(self, stmt: ast.stmt) -> bool:
+        """Whether an enclosing statement is rewritten as a whole."""
+        below: ast.AST = stmt
+        for outer in self.m.ancestors(stmt):
+            if outer in self._stmt:
+                return True
+            kept = self.kept_arm(outer) if isinstance(outer, ast.stmt) else None
+            if kept is not None and below not in kept:
+                return True
+            below = outer
+        return False
+
+    def _offset_gone(self, offset: int) -> bool:
+        for stmt in self._stmt:
+            if self.m.start(stmt) <= offset <= self.m.end(stmt):
+                return True
+        return any(self.m.start(n) < offset < self.m.end(n) for n in self._expr)
+
+    def _deleted(self, stmt: ast.stmt) -> bool:
+        return self._stmt.get(stmt) == () and not self._before.get(stmt) and not self._after.get(stmt)
+
+    def _tidy(self) -> None:
+        """Delete what has no body left, innermost first; keep what still must stand with a ``pass``."""
+        changed = True
+        while changed:
+            changed = False
+            seen: set[int] = set()
+            for stmt in [s for s in self._stmt if self._stmt[s] == ()]:
+                block = self.m.block(stmt)
+                if id(block) in seen or self._dropped(stmt):
+                    continue
+                seen.add(id(block))
+                if all(self._deleted(s) for s in block.body) and self._emptied(block):
+                    changed = True
+
+    def _emptied(self, block: Block) -> bool:
+        """A block lost all its statements: decide what becomes of its owner. True if that changed anything."""
+        owner = block.owner
+        match owner:
+            case ast.If() if block.field_name == "body":
+                rest = owner.orelse
+                if not rest or all(self._deleted(s) for s in rest):
+                    if self.m.is_elif(owner) and self._pure(owner.test):
+                        return self._once(owner)
+                    return self._once(owner) if self._pure(owner.test) else self._pass(block)
+                if len(rest) == 1 and isinstance(rest[0], ast.If) and self.m.is_elif(rest[0]):
+                    return self._pass(block)
+                if self.m.is_elif(owner):
+                    return self._pass(block)
+                return self._negate(owner)
+            case ast.If() if block.field_name == "orelse":
+                if self.m.is_elif(block.body[0]):
+                    return self._cut(block, block.body[0].lineno)
+                return self._cut_else(block)
+            case ast.Try() if block.field_name == "body":
+                if not owner.orelse and not owner.finalbody:
+                    return self._once(owner)
+                return self._pass(block)
+            case ast.With() | ast.AsyncWith():
+                return self._once(owner)
+            case ast.For() | ast.While() if block.field_name == "orelse":
+                return self._cut_else(block)
+            case ast.Module():
+                return False
+            case _:
+                return self._pass(block)
+
+    def _pure(self, test: ast.expr) -> bool:
+        return not any(
+            isinstance(n, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr))
+            or (isinstance(n, ast.Call) and not _harmless(n))
+            for n in ast.walk(test)
+        )
+
+    def _once(self, stmt: ast.stmt) -> bool:
+        if self._stmt.get(stmt) == ():
+            return False
+        self._stmt[stmt] = ()
+        return True
+
+    def _pass(self, block: Block) -> bool:
+        first = block.body[0]
+        if self._stmt.get(first) == ("pass",):
+            return False
+        self._stmt[first] = ("pass",)
+        return True
+
+    def _negate(self, stmt: ast.If) -> bool:
+        """``if x: (gone) else: B`` becomes ``if not x: B``."""
+        if stmt in self._else_only:
+            return False
+        test = stmt.test
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            text = self.m.src(test.operand)
+        elif isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _OPPOSITE:
+            left, right = self.m.src(test.left), self.m.src(test.comparators[0])
+            text = f"{left} {_OPPOSITE[type(test.ops[0])]} {right}"
+        else:
+            simple = isinstance(test, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Compare))
+            text = f"not {self.m.src(test)}" if simple else f"not ({self.m.src(test)})"
+        self._else_only[stmt] = text
+        rest = stmt.orelse[0]
+        if self.m.owns_lines(rest) and rest.lineno > self._else_line(stmt):
+            self._expr[test] = text
+            self._edits_later(DeleteLines(stmt.body[0].lineno, self._else_line(stmt)))
+            return True
+        return self._pass(self.m.block(stmt.body[0]))
+
+    def _edits_later(self, edit: Edit) -> None:
+        self._edits.append(edit)
+
+    def _else_line(self, stmt: ast.If | ast.For | ast.While | ast.AsyncFor) -> int:
+        """The line that holds the ``else`` of a compound statement."""
+        first = stmt.orelse[0]
+        for line in range(first.lineno, self.m.last_line(stmt.body[-1]) - 1, -1):
+            if self.m.line_text(line).lstrip().startswith("else"):
+                return line
+        return first.lineno
+
+    def else_offset(self, stmt: ast.If) -> int:
+        """Where the ``else`` of an ``if`` stands in the text."""
+        line = self._else_line(stmt)
+        return self.m.starts[line - 1] + self.m.line_text(line).index("else")
+
+    def _cut(self, block: Block, first: int) -> bool:
+        edit = DeleteLines(first, self.m.last_line(block.body[-1]))
+        if edit in self._edits:
+            return False
+        self._edits_later(edit)
+        return True
+
+    def _cut_else(self, block: Block) -> bool:
+        owner = block.owner
+        assert isinstance(owner, (ast.If, ast.For, ast.While, ast.AsyncFor))
+        return self._cut(block, self._else_line(owner))
+
+    # ------------------------------------------------------------ emission
+
+    def _expand(self, lines: list[str] | tuple[str, ...], indent: str) -> tuple[str, ...]:
+        out = []
+        for line in lines:
+            depth = len(line) - len(line.lstrip("\t"))
+            out.append(indent + self.unit * depth + line[depth:] if line.strip() else "")
+        return tuple(out)
+
+    def _emit_statement(self, stmt: ast.stmt, lines: tuple[str, ...]) -> None:
+        m = self.m
+        first, last = m.first_line(stmt), m.last_line(stmt)
+        inline = not m.owns_lines(stmt)
+        if not lines:
+            if not inline:
+                self._edits.append(DeleteLines(first, last))
+            else:
+                self._emit_inline_delete(stmt)
+            return
+        indent = m.indent(stmt)
+        if inline:
+            self._emit_inline(stmt, lines)
+        else:
+            self._edits.append(Replace(m.start(stmt), m.end(stmt), "\n".join(self._expand(lines, indent)).lstrip()))
+
+    def _emit_inline_delete(self, stmt: ast.stmt) -> None:
+        """Delete ``a`` of ``a; b`` with its semicolon, or leave ``pass`` in a one-line suite."""
+        m, (block, index) = self.m, self.m.place[stmt]
+        start, end = m.start(stmt), m.end(stmt)
+        if index + 1 < len(block.body) and block.body[index + 1].lineno == m.last_line(stmt):
+            self._edits.append(Replace(start, m.start(block.body[index + 1]), ""))
+        elif index > 0 and m.last_line(block.body[index - 1]) == stmt.lineno:
+            self._edits.append(Replace(m.end(block.body[index - 1]), end, ""))
+        else:
+            self._edits.append(Replace(start, end, "pass"))
+
+    def _emit_inline(self, stmt: ast.stmt, lines: tuple[str, ...]) -> None:
+        """Replace a statement that shares its line with others or with its header."""
+        m, (block, _) = self.m, self.m.place[stmt]
+        simple = all(not line.startswith("\t") and not line.rstrip().endswith(":") for line in lines)
+        if simple:
+            self._edits.append(Replace(m.start(stmt), m.end(stmt), "; ".join(lines)))
+            return
+        indent = m.indent(stmt)
+        if isinstance(block.owner, ast.stmt) and block.owner.lineno == stmt.lineno and block.body[0] is stmt:
+            inner = "\n".join(self._expand(lines, indent + self.unit))
+            colon = m.text.rindex(":", m.start(block.owner), m.start(stmt)) + 1
+            self._edits.append(Replace(colon, m.end(stmt), "\n" + inner))
+        else:
+            inner = "\n".join(self._expand(lines, indent))
+            self._edits.append(Replace(m.start(stmt), m.end(stmt), "\n" + inner))
+
+    def _emit_around(self, stmt: ast.stmt) -> None:
+        m = self.m
+        before, after = self._before.get(stmt, []), self._after.get(stmt, [])
+        if not m.owns_lines(stmt):
+            if before:
+                self._edits.append(Replace(m.start(stmt), m.start(stmt), "; ".join(before) + "; "))
+            if after:
+                self._edits.append(Replace(m.end(stmt), m.end(stmt), "; " + "; ".join(after)))
+            return
+        indent = m.indent(stmt)
+        if before:
+            line = m.first_line(stmt)
+            if stmt in self._lead:
+                while line > 1 and m.line_text(line - 1).startswith(f"{indent}#"):
+                    line -= 1
+            self._edits.append(InsertLines(line, self._expand(before, indent)))
+        if after:
+            lines = self._expand(after, indent)
+            self._edits.append(InsertLines(m.last_line(stmt) + 1, lines, after_previous=True))
+
+    def _emit_wrap(self, wrap: Wrap) -> None:
+        m = self.m
+        first, last = wrap.block.body[wrap.first], wrap.block.body[wrap.last]
+        if not m.owns_lines(first) or not m.owns_lines(last):
+            self._emit_inline_wrap(wrap)
+            return
+        indent = m.indent(first)
+        top = m.first_line(first)
+        self._edits.append(InsertLines(top, (indent + wrap.header,), inside=False))
+        self._edits.append(Reindent(top, m.last_line(last), indent, indent + self.unit))
+
+    def _emit_inline_wrap(self, wrap: Wrap) -> None:
+        """A region in a one-line suite or among ``a; b``: the statements move to lines of their own."""
+        m = self.m
+        body = wrap.block.body[wrap.first : wrap.last + 1]
+        indent = m.indent(body[0])
+        owner = wrap.block.owner
+        suite = isinstance(owner, ast.stmt) and owner.lineno == body[0].lineno
+        outer = indent + (self.unit if suite else "")
+        inner = [outer + wrap.header, *(outer + self.unit + m.src(s) for s in body)]
+        self._edits.append(Replace(m.start(body[0]), m.end(body[-1]), "\n" + "\n".join(inner)))
+
+    def _emit_unwrap(self, stmt: ast.stmt) -> None:
+        assert isinstance(stmt, (ast.With, ast.If))
+        m = self.m
+        kept: list[ast.stmt] = getattr(stmt, self._unwrap[stmt])
+        first, last = kept[0], kept[-1]
+        head = self._header_end(stmt) if kept is stmt.body else self._else_line(stmt)  # type: ignore[arg-type]
+        if first.lineno <= head or not m.owns_lines(first) or not m.owns_lines(last):
+            # a one-line suite: the arm takes the header's place
+            self._edits.append(Replace(m.start(stmt), m.start(first), ""))
+            if m.end(last) < m.end(stmt):
+                self._edits.append(Replace(m.end(last), m.end(stmt), ""))
+            return
+        self._edits.append(DeleteLines(stmt.lineno, head))
+        self._edits.append(Reindent(head + 1, m.last_line(last), m.indent(first), m.indent(stmt)))
+        if m.last_line(stmt) > m.last_line(last):
+            self._edits.append(DeleteLines(m.last_line(last) + 1, m.last_line(stmt)))
+
+    def _header_end(self, stmt: ast.With | ast.If) -> int:
+        """The last line of a compound statement's header."""
+        ends = (
+            [stmt.test]
+            if isinstance(stmt, ast.If)
+            else [e for i in stmt.items for e in (i.context_expr, i.optional_vars) if e is not None]
+        )
+        line = max(self.m.last_line(e) for e in ends)
+        while line < stmt.body[0].lineno - 1 and ":" not in self._after_expr(line, ends):
+            line += 1
+        return line
+
+    def _after_expr(self, line: int, ends: list[ast.expr]) -> str:
+        m = self.m
+        edge = max(m.end(e) for e in ends)
+        start = max(m.starts[line - 1], edge)
+        stop = m.starts[line] if line < len(m.starts) else len(m.text)
+        return m.text[start:stop].split("#")[0]
+
+
+def _harmless(call: ast.Call) -> bool:
+    """Calls that a vanishing condition may take with it."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return name in {
+        "getattr", "hasattr", "isinstance", "len", "bool", "int", "str", "get", "is_available",
+        "is_initialized", "get_rank", "get_world_size", "startswith", "lower", "upper", "any", "all",
+    }  # fmt: skip

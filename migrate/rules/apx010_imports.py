@@ -1,0 +1,411 @@
+"""Imports of ``apex.amp`` go when nothing in the file needs them any more, and so does what guarded them.
+
+A ``try`` around the import goes with its handlers ("Please install apex"), an ``if`` that held nothing
+else goes, and a flag such as ``APEX_AVAILABLE`` is true from now on: conditions drop it, branches for
+its absence are dead. ``import torch`` is added where the file had no name for it.
+
+Source: NVIDIA/apex pull request 1896 deleted ``apex.amp`` in May 2025.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+
+from migrate.facts.module import Scope
+from migrate.plan.bare import holds_flag
+from migrate.plan.unit import Context
+from migrate.rules.common import Work
+
+ID = "APX010"
+BEFORE = """\
+try:
+    from apex import amp
+    APEX_AVAILABLE = True
+except ImportError:
+    APEX_AVAILABLE = False
+
+parser.add_argument("--fp16", action="store_true")
+args = parser.parse_args()
+if args.fp16 and not APEX_AVAILABLE:
+    raise ImportError("Please install apex")
+"""
+AFTER = """\
+parser.add_argument("--fp16", action="store_true")
+args = parser.parse_args()
+"""
+
+Key = tuple[Scope | None, str]
+
+
+def apply(ctx: Context, work: Work, exported: frozenset[str] = frozenset()) -> None:
+    """Remove what no longer serves; runs after the units' own rules."""
+    _flags_for_objects(ctx, work)
+    tests = list(_apex_tests(ctx, work))
+    inside_tests = {id(n) for t in tests for n in ast.walk(t)}
+    doomed: dict[ast.stmt, list[ast.alias]] = {}
+    for stmt in ctx.facts.imports:
+        assert isinstance(stmt, (ast.Import, ast.ImportFrom))
+        gone = [a for a in stmt.names if _serves_no_more(ctx, work, stmt, a, inside_tests, exported)]
+        if gone:
+            doomed[stmt] = gone
+    if not doomed:
+        return
+    kept_tries = {
+        ctx.m.parent[s]
+        for s in ctx.facts.imports
+        if len(doomed.get(s, [])) < len(s.names)  # type: ignore[attr-defined]
+    }
+    names = {
+        (ctx.m.binding_scope(a.asname or a.name.split(".")[0], ctx.m.scope(s)), a.asname or a.name.split(".")[0])
+        for s, aliases in doomed.items()
+        for a in aliases
+    }
+    flags = {key for key in ctx.conditions.flags if not _set_in(ctx, key, kept_tries)}
+    for test in tests:
+        if not work.draft.gone(test) and _about(ctx, test, names | flags):
+            _fold_test(ctx, work, test)
+    for stmt, aliases in doomed.items():
+        _remove(ctx, work, stmt, aliases)
+    _remove_flags(ctx, work, flags, doomed, exported)
+    _remove_fallbacks(ctx, work, names)
+    _globals(ctx, work, names)
+
+
+def _flags_for_objects(ctx: Context, work: Work) -> None:
+    """What held amp or nothing holds ``True`` or nothing; where nobody asks any more, the assignment goes."""
+    m, draft = ctx.m, work.draft
+    for use, dotted in ctx.facts.uses.items():
+        if dotted not in ("apex", "apex.amp") or draft.gone(use) or not holds_flag(ctx, use):
+            continue
+        stmt = m.statement(use)
+        if isinstance(stmt, ast.Assign) and stmt.value is use and not _still_read(ctx, work, stmt):
+            draft.delete(stmt)
+        else:
+            draft.replace(use, "True")
+        work.note(None, "APX011", use, "what held amp is a flag now")
+
+
+def _still_read(ctx: Context, work: Work, stmt: ast.Assign) -> bool:
+    """Whether a variable or attribute that held amp is still read somewhere."""
+    m = ctx.m
+    for target in stmt.targets:
+        for node in m.nodes:
+            if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
+                continue
+            same = (
+                isinstance(node, ast.Attribute) and isinstance(target, ast.Attribute) and node.attr == target.attr
+            ) or (isinstance(node, ast.Name) and isinstance(target, ast.Name) and node.id == target.id)
+            if same and not work.draft.gone(node):
+                return True
+    return False
+
+
+def _is_amp(stmt: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
+    if isinstance(stmt, ast.ImportFrom):
+        source = stmt.module or ""
+        return source.startswith("apex.amp") or (source == "apex" and alias.name == "amp")
+    return alias.name.split(".")[0] == "apex" and alias.name in ("apex", "apex.amp")
+
+
+# What ``from apex.fp16_utils import *`` brings in.
+_FP16_UTILS = frozenset(
+    "BN_convert_float network_to_half prep_param_lists model_grads_to_master_grads master_params_to_model_params "
+    "tofp16 to_python_float clip_grad_norm convert_module convert_network FP16Model FP16_Optimizer LossScaler "
+    "DynamicLossScaler".split()
+)
+
+
+def _serves_no_more(
+    ctx: Context,
+    work: Work,
+    stmt: ast.Import | ast.ImportFrom,
+    alias: ast.alias,
+    tests: set[int],
+    exported: frozenset[str],
+) -> bool:
+    """Whether an imported name goes: amp that nobody reads any more, or any name of Apex that nobody ever read."""
+    if alias.name == "*":
+        names = {n.id for n in ctx.m.nodes if isinstance(n, ast.Name) and not work.draft.gone(n)}
+        unknown = {
+            n.id
+            for n in ctx.m.nodes
+            if isinstance(n, ast.Name)
+            and not work.draft.gone(n)
+            and ctx.m.binding_scope(n.id, ctx.m.scope(n)) is None
+            and not hasattr(builtins, n.id)
+        } - {"__file__", "__name__", "__doc__"}
+        elsewhere = any(
+            isinstance(n, ast.ImportFrom) and n is not stmt and n.names[0].name == "*" for n in ctx.m.nodes
+        )
+        if unknown and not elsewhere:
+            return False  # undefined before, but nobody could be sure
+        return (
+            isinstance(stmt, ast.ImportFrom)
+            and stmt.module == "apex.fp16_utils"
+            and not (names & _FP16_UTILS or exported)
+        )
+    if _needed(ctx, work, stmt, alias, tests, exported) or _probe(ctx, stmt):
+        return False
+    return _is_amp(stmt, alias)
+
+
+def _probe(ctx: Context, stmt: ast.stmt) -> bool:
+    """Whether an import only asks if Apex is there, for others to know: nobody reads its name, but its try returns,
+    does more, or sets what is read elsewhere."""
+    m = ctx.m
+    holder = m.parent[stmt]
+    if not isinstance(holder, ast.Try) or stmt not in holder.body:
+        return False
+    names = {a.asname or a.name.split(".")[0] for s in holder.body if s in ctx.facts.imports for a in s.names}  # type: ignore[attr-defined]
+    if any(isinstance(n, ast.Name) and n.id in names and isinstance(n.ctx, ast.Load) for n in m.nodes):
+        return False
+    inner = [*holder.body, *holder.orelse, *(x for h in holder.handlers for x in h.body)]
+    told = {
+        n.id for s in inner for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
+    if any(isinstance(n, (ast.Return, ast.Call)) for s in (*holder.body, *holder.orelse) for n in ast.walk(s)):
+        return True
+    return any(isinstance(n, ast.Name) and n.id in told and isinstance(n.ctx, ast.Load) for n in m.nodes)
+
+
+def _needed(
+    ctx: Context, work: Work, stmt: ast.stmt, alias: ast.alias, tests: set[int], exported: frozenset[str]
+) -> bool:
+    """Whether the name an import binds is still read where it is seen."""
+    m = ctx.m
+    name = alias.asname or alias.name.split(".")[0]
+    if name in exported or "*" in exported or _listed(ctx, name):
+        return True
+    home = m.binding_scope(name, m.scope(stmt))
+    for node in m.nodes:
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+            if m.binding_scope(name, m.scope(node)) is home and id(node) not in tests and not work.draft.gone(node):
+                return True
+    return False
+
+
+def _listed(ctx: Context, name: str) -> bool:
+    """Whether ``__all__`` hands a name on."""
+    return any(
+        isinstance(n, ast.Assign)
+        and any(isinstance(t, ast.Name) and t.id == "__all__" for t in n.targets)
+        and any(isinstance(c, ast.Constant) and c.value == name for c in ast.walk(n.value))
+        for n in ctx.m.tree.body
+    )
+
+
+# ---------------------------------------------------------------- conditions
+
+
+def _apex_tests(ctx: Context, work: Work) -> Iterator[ast.expr]:
+    """The outermost conditions that ask whether Apex is there."""
+    m = ctx.m
+    for node in m.nodes:
+        if not isinstance(node, (ast.BoolOp, ast.UnaryOp, ast.Compare, ast.Name, ast.Call, ast.Attribute)):
+            continue
+        above = m.parent.get(node)
+        if isinstance(above, (ast.BoolOp,)) or (isinstance(above, ast.UnaryOp) and isinstance(above.op, ast.Not)):
+            continue
+        if isinstance(node, (ast.Name, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
+            continue
+        plain = isinstance(node, (ast.Name, ast.Attribute, ast.Call))
+        if plain and not (isinstance(above, (ast.If, ast.While, ast.IfExp, ast.Assert)) and above.test is node):
+            continue
+        if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
+            continue
+        if _asks(ctx, node):
+            yield node
+
+
+def _asks(ctx: Context, expr: ast.expr) -> bool:
+    if ctx.conditions.constant(expr) is not None and not isinstance(expr, ast.Constant):
+        return True
+    if isinstance(expr, ast.BoolOp):
+        return any(_asks(ctx, x) for x in expr.values)
+    return isinstance(expr, ast.UnaryOp) and isinstance(expr.op, ast.Not) and _asks(ctx, expr.operand)
+
+
+def _about(ctx: Context, test: ast.expr, names: set[Key]) -> bool:
+    m = ctx.m
+    return any(
+        isinstance(n, ast.Name) and (m.binding_scope(n.id, m.scope(n)), n.id) in names for n in ast.walk(test)
+    ) or any(isinstance(n, ast.Attribute) and ctx.conditions.constant(n) for n in ast.walk(test))
+
+
+def _fold_test(ctx: Context, work: Work, test: ast.expr) -> None:
+    m, draft = ctx.m, work.draft
+    term = ctx.conditions.term(test)
+    above = m.parent[test]
+    work.note(
+        None, "APX011", m.statement(test) if not isinstance(above, ast.If) else test, "Apex is no longer asked for"
+    )
+    if isinstance(above, ast.If) and above.test is test and term.value is not None:
+        elif_next = len(above.orelse) == 1 and isinstance(above.orelse[0], ast.If) and m.is_elif(above.orelse[0])
+        if not term.value and not above.orelse:
+            draft.delete(above)
+        elif not term.value and elif_next:
+            draft.cut(m.start(above), m.start(above.orelse[0]) + (0 if m.is_elif(above) else len("el")))
+        elif not term.value and m.is_elif(above):
+            draft.cut(m.start(above), draft.else_offset(above))
+        elif term.value and m.is_elif(above) and not elif_next:
+            draft.cut(m.start(above), m.end(test))
+            draft.insert_at(m.start(above), "else")
+            for stmt in above.orelse:
+                draft.delete(stmt)
+        elif term.value and not m.is_elif(above) and not elif_next:
+            draft.unwrap(above)
+        elif not term.value and above.orelse and not elif_next and not m.is_elif(above):
+            draft.unwrap(above, "orelse")
+        else:
+            draft.replace(test, term.text)
+    elif isinstance(above, ast.Assert) and above.test is test and term.value:
+        draft.delete(above)
+    elif isinstance(above, ast.IfExp) and above.test is test and term.value is not None:
+        draft.replace(above, m.src(above.body if term.value else above.orelse))
+    else:
+        draft.replace(test, term.text)
+
+
+# ---------------------------------------------------------------- removal
+
+
+def _remove(ctx: Context, work: Work, stmt: ast.stmt, aliases: list[ast.alias]) -> None:
+    assert isinstance(stmt, (ast.Import, ast.ImportFrom))
+    kept = [a for a in stmt.names if a not in aliases]
+    work.note(None, ID, stmt, "apex.amp is no longer imported")
+    if not kept:
+        if not work.draft.gone(stmt):
+            work.draft.delete(stmt)
+        return
+    if work.draft.gone(stmt):
+        return
+    for alias in aliases:
+        index = stmt.names.index(alias)
+        behind = next((a for a in stmt.names[index + 1 :] if a in kept), None)
+        if behind is not None:
+            work.draft.cut(ctx.m.start(alias), ctx.m.start(stmt.names[index + 1]))
+        else:
+            before = stmt.names[index - 1]
+            work.draft.cut(ctx.m.end(before), ctx.m.end(alias))
+
+
+def _set_in(ctx: Context, key: Key, tries: set[ast.AST]) -> bool:
+    """Whether a flag is set in a try that still imports something of Apex."""
+    for node in ctx.m.nodes:
+        if isinstance(node, ast.Name) and node.id == key[1] and isinstance(node.ctx, ast.Store):
+            if any(a in tries for a in ctx.m.ancestors(node)):
+                return True
+    return False
+
+
+def _remove_flags(
+    ctx: Context, work: Work, flags: set[Key], doomed: dict[ast.stmt, list[ast.alias]], exported: frozenset[str]
+) -> None:
+    """Flags that nobody reads go; others become a plain ``True``."""
+    m, draft = ctx.m, work.draft
+    for home, name in sorted(flags, key=lambda key: key[1]):
+        reads = [
+            n
+            for n in m.nodes
+            if isinstance(n, ast.Name)
+            and n.id == name
+            and isinstance(n.ctx, ast.Load)
+            and m.binding_scope(name, m.scope(n)) is home
+            and not draft.gone(n)
+        ]
+        stores = [
+            m.statement(n)
+            for n in m.nodes
+            if isinstance(n, ast.Name)
+            and n.id == name
+            and isinstance(n.ctx, ast.Store)
+            and m.binding_scope(name, m.scope(n)) is home
+        ]
+        if not reads and not exported & {name, "*"} and not _listed(ctx, name):
+            for stmt in stores:
+                if not draft.gone(stmt) and isinstance(stmt, ast.Assign) and len(stmt.targets) == 1:
+                    draft.delete(stmt)
+                    work.note(None, "APX011", stmt, f"{name} is no longer read")
+    for stmt in doomed:
+        holder = m.parent[stmt]
+        if isinstance(holder, ast.Try) and stmt in holder.body and not draft.gone(holder) and draft.deleted(stmt):
+            _settle_try(ctx, work, holder)
+
+
+def _settle_try(ctx: Context, work: Work, holder: ast.Try) -> None:
+    """A try whose import went: what is left of its body cannot fail, so it stands alone."""
+    draft, m = work.draft, ctx.m
+    rest = [s for s in (*holder.body, *holder.orelse) if not draft.deleted(s)]
+    if not rest and not holder.finalbody:
+        draft.delete(holder)
+        work.note(None, ID, holder, "the guard of the import goes with it")
+    elif rest and not holder.finalbody and all(_harmless(s) for s in rest):
+        draft.rewrite(holder, *(m.src(s) for s in rest))
+        work.note(None, ID, holder, "the guard of the import goes with it")
+
+
+def _harmless(stmt: ast.stmt) -> bool:
+    return isinstance(stmt, ast.Pass) or (isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Constant))
+
+
+def _remove_fallbacks(ctx: Context, work: Work, names: set[Key]) -> None:
+    """``amp = None`` before or beside the import has nothing left to stand in for."""
+    m, draft = ctx.m, work.draft
+    for node in m.nodes:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and len(node.targets) == 1:
+            target = node.targets[0]
+            if isinstance(target, ast.Name) and not draft.gone(node) and node.value.value in (None, False):
+                if (m.binding_scope(target.id, m.scope(target)), target.id) in names:
+                    draft.delete(node)
+                    work.note(None, "APX011", node, f"{target.id} is no longer read")
+
+
+def _globals(ctx: Context, work: Work, names: set[Key]) -> None:
+    for node in ctx.m.nodes:
+        if isinstance(node, ast.Global) and not work.draft.gone(node):
+            left = [n for n in node.names if (ctx.m.module_scope, n) not in names]
+            if len(left) < len(node.names):
+                if left:
+                    work.draft.replace(node, f"global {', '.join(left)}")
+                else:
+                    work.draft.delete(node)
+                work.note(None, "APX011", node, "apex.amp is no longer a global name")
+
+
+def add_torch(ctx: Context, work: Work) -> None:
+    """``import torch`` for a file that had no name for it."""
+    if not work.templates.needs_import:
+        return
+    top = [s for s in ctx.m.tree.body if isinstance(s, (ast.Import, ast.ImportFrom))]
+    top = [s for s in top if not (isinstance(s, ast.ImportFrom) and s.module == "__future__")]
+    near = [s for s in top if _mentions_torch(s)]
+    if near:
+        work.draft.before(near[0], "import torch")
+        work.note(None, ID, near[0], "import torch is added")
+    elif top:
+        live = [s for s in top if not work.draft.gone(s)]
+        anchor = (live or top)[-1]
+        work.draft.after(anchor, "import torch")
+        work.note(None, ID, anchor, "import torch is added")
+    else:
+        body = ctx.m.tree.body
+        first = body[0]
+        doc = (
+            isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+        )
+        future = [s for s in body if isinstance(s, ast.ImportFrom)]
+        if future:
+            work.draft.after(future[-1], "import torch")
+        elif doc and len(body) > 1:
+            work.draft.before(body[1], "import torch")
+        else:
+            work.draft.before(first, "import torch")
+        work.note(None, ID, first, "import torch is added")
+
+
+def _mentions_torch(stmt: ast.Import | ast.ImportFrom) -> bool:
+    if isinstance(stmt, ast.ImportFrom):
+        return (stmt.module or "").split(".")[0] == "torch" and stmt.level == 0
+    return any(a.name.split(".")[0] == "torch" for a in stmt.names)

@@ -1,0 +1,171 @@
+"""``amp.initialize`` becomes a ``GradScaler`` beside the optimizer.
+
+Model and optimizer stay as they are: under autocast the weights remain float32 and nothing is
+patched. ``initialize`` changed its arguments in place and handed them back, so an assignment to the
+same names goes, one to other names stays an assignment. The legacy guard and ``opt_level != "O0"``
+become the scaler's ``enabled``; a disabled scaler is an exact no-op.
+
+Source: apex/amp/frontend.py and _initialize.py at tag 25.05; torch/amp/grad_scaler.py.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from migrate.facts.sites import Initialize
+from migrate.plan.conditions import TRUE, conjunction
+from migrate.plan.home import Creation, guards
+from migrate.plan.options import Options
+from migrate.rules.common import Plan, Work
+
+ID = "APX020"
+BEFORE = """\
+if args.fp16:
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+"""
+AFTER = """\
+scaler = torch.amp.GradScaler("cuda", enabled=args.fp16)
+"""
+
+
+def apply(plan: Plan, work: Work) -> None:
+    """Remove the unit's initialize calls and create its scalers."""
+    for init in plan.unit.initializes:
+        _remove(plan, work, init)
+    if not plan.scaled:
+        return
+    for creation in plan.homes.creations:
+        place = work.draft.before if creation.before else work.draft.after
+        place(creation.anchor, *_lines(plan, work, creation))
+        if creation.globals is not None:
+            names = ", ".join([*creation.globals.names, creation.scaler.name])
+            work.draft.replace(creation.globals, f"global {names}")
+            work.note(plan.unit.number, ID, creation.globals, "the scaler is global beside the optimizer")
+
+
+def _remove(plan: Plan, work: Work, init: Initialize) -> None:
+    m = work.m
+    stmt = m.statement(init.call)
+    what = "deleted: a GradScaler takes its place" if plan.scaled else "deleted: autocast regions take its place"
+    work.note(plan.unit.number, ID, stmt, f"amp.initialize {what}")
+    if init.handle is not None:
+        handle = m.statement(init.handle)
+        work.draft.delete(handle)
+        work.note(plan.unit.number, ID, handle, "amp.init deleted: nothing is patched any more")
+        if init.call is init.handle:
+            return
+    result = _result(work, init)
+    if isinstance(stmt, ast.Expr) and stmt.value is init.call:
+        effects = [x for x in (*init.models, *init.optimizers) if isinstance(x, ast.Call)]
+        work.draft.rewrite(stmt, *(" ".join(m.src(x).split()) for x in effects))
+    elif isinstance(stmt, ast.Assign) and stmt.value is init.call and len(stmt.targets) == 1:
+        kept = _assignment(work, stmt.targets[0], _models(work, init), _optimizers(init))
+        if kept is None:
+            work.draft.replace(init.call, result)
+        elif kept:
+            work.draft.rewrite(stmt, *kept)
+        else:
+            work.draft.delete(stmt)
+    else:
+        work.draft.replace(init.call, result)
+
+
+def _models(work: Work, init: Initialize) -> ast.expr:
+    call = init.call
+    return next((k.value for k in call.keywords if k.arg == "models"), call.args[0] if call.args else call)
+
+
+def _optimizers(init: Initialize) -> ast.expr | None:
+    call = init.call
+    if init.handle is not None:
+        return None  # wrap_optimizer hands back the optimizer alone
+    given = next((k.value for k in call.keywords if k.arg == "optimizers"), None)
+    if given is None and len(call.args) > 1:
+        given = call.args[1]
+    return None if isinstance(given, ast.Constant) and given.value is None else given
+
+
+def _result(work: Work, init: Initialize) -> str:
+    """What the call handed back, as an expression."""
+    m = work.m
+    models, optimizers = _models(work, init), _optimizers(init)
+    if optimizers is None:
+        return m.src(models)
+    pair = f"{m.src(models)}, {m.src(optimizers)}"
+    above = m.parent[init.call]
+    bare = isinstance(above, (ast.Return, ast.Assign)) and getattr(above, "value", None) is init.call
+    return pair if bare else f"({pair})"
+
+
+def _assignment(work: Work, target: ast.expr, models: ast.expr, optimizers: ast.expr | None) -> list[str] | None:
+    """The assignments that are left of ``target = amp.initialize(…)``; None where it has to stay whole."""
+    m = work.m
+    pairs: list[tuple[ast.expr, ast.expr]] = []
+    if optimizers is None:
+        if not _match(target, models, pairs):
+            return None
+    elif isinstance(target, (ast.Tuple, ast.List)) and len(target.elts) == 2:
+        if not _match(target.elts[0], models, pairs) or not _match(target.elts[1], optimizers, pairs):
+            return None
+    else:
+        return None
+    left = [(t, v) for t, v in pairs if ast.unparse(t) not in (ast.unparse(v), "_")]
+    if not left:
+        return []
+    return [f"{', '.join(m.src(t) for t, _ in left)} = {', '.join(' '.join(m.src(v).split()) for _, v in left)}"]
+
+
+def _match(target: ast.expr, value: ast.expr, pairs: list[tuple[ast.expr, ast.expr]]) -> bool:
+    """Pair up targets and values, opening literals of equal length."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):
+            starred = any(isinstance(e, ast.Starred) for e in (*target.elts, *value.elts))
+            return not starred and all(_match(t, v, pairs) for t, v in zip(target.elts, value.elts, strict=True))
+        return False
+    pairs.append((target, value))
+    return True
+
+
+def _chosen(plan: Plan) -> Options:
+    """The options that shape the scaler: where one of several calls asks for a static scale, that one's, under its
+    own condition."""
+    inits = plan.unit.initializes
+    every = [plan.unit.options_of(i) for i in inits]
+    static = [(i, o) for i, o in zip(inits, every, strict=True) if o.scale is not None]
+    if len(inits) == 1 or not static:
+        return every[0]
+    init, options = static[0]
+    anchor = plan.homes.creations[0].anchor
+    mine = [t for _, t in guards(plan.ctx, plan.unit, init, anchor) if t.value is None]
+    others = {t.text for i in inits if i is not init for _, t in guards(plan.ctx, plan.unit, i, anchor)}
+    own = conjunction([*(t for t in mine if t.text not in others), options.static_when or TRUE])
+    return replace(options, static_when=own)
+
+
+def _lines(plan: Plan, work: Work, creation: Creation) -> list[str]:
+    """The statements that make one scaler."""
+    options = _chosen(plan)
+    static = options.static_when
+    if creation.renamed and static is not None and options.scale is not None:
+        static = replace(static, text=creation.renamed[static.text])
+        options = replace(options, scale=creation.renamed[options.scale])
+    arguments: list[str] = []
+    fixed = options.scale is not None and static is not None and static.value
+    if fixed:
+        arguments.append(f"init_scale={options.scale}")
+    elif options.scale is not None and static is not None:
+        arguments.append(f"init_scale={options.scale} if {static.text} else 2.0**16")
+    elif options.init_scale is not None:
+        arguments.append(f"init_scale={options.init_scale}")
+    enabled = creation.enabled
+    if options.unscaled or enabled.value is False:
+        arguments.append("enabled=False")
+    elif enabled.value is None:
+        arguments.append(f"enabled={enabled.text if enabled.boolean else f'bool({enabled.text})'}")
+    name = creation.text
+    lines = [f"{name} = {work.templates.scaler(*arguments)}"]
+    if options.scale is not None and static is not None:
+        constant = [f"{name}.set_growth_factor(1.0)  # a static loss scale", f"{name}.set_backoff_factor(1.0)"]
+        lines += constant if fixed else [f"if {static.text}:", *(f"\t{line}" for line in constant)]
+    return lines

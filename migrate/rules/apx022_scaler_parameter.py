@@ -1,0 +1,68 @@
+"""The scaler goes where the optimizer goes.
+
+A function that is handed the optimizer is handed the scaler behind it, and so are its calls in the
+file. Nothing is created twice: a second scaler would lose the loss scale that the first has found.
+
+Source: torch docs, "Automatic Mixed Precision examples": one scaler for the convergence run.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.plan.home import Parameter, call_offset
+from migrate.rules.common import Plan, Work
+
+ID = "APX022"
+BEFORE = """\
+def train(model, optimizer, loader):
+    ...
+
+train(model, optimizer, loader)
+"""
+AFTER = """\
+def train(model, optimizer, scaler, loader):
+    ...
+
+train(model, optimizer, scaler, loader)
+"""
+
+
+def apply(plan: Plan, work: Work) -> None:
+    """Add the parameters and hand the scaler on."""
+    if not plan.scaled:
+        return
+    for parameter in plan.homes.parameters:
+        _define(plan, work, parameter)
+        for call, text in parameter.calls.items():
+            offset, written = call_offset(plan.ctx, call, parameter.function, parameter.after, parameter.name, text)
+            work.draft.insert_at(offset, written)
+            work.note(plan.unit.number, ID, work.m.statement(call), "the scaler is handed on beside the optimizer")
+
+
+def _define(plan: Plan, work: Work, parameter: Parameter) -> None:
+    node = parameter.function.node
+    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    m = work.m
+    args = node.args
+    positional = [*args.posonlyargs, *args.args]
+    defaults = dict(
+        zip([p.arg for p in positional][len(positional) - len(args.defaults) :], args.defaults, strict=True)
+    )
+    work.note_header(plan.unit.number, ID, node, f"{node.name}() takes the scaler beside the optimizer")
+    found = next((p for p in (*positional, *args.kwonlyargs) if p.arg == parameter.after), None)
+    if found is None:
+        if not positional:
+            offset = m.text.index("(", m.offset(node.lineno, node.col_offset)) + 1
+            work.draft.insert_at(offset, parameter.name + (", " if _takes_more(args) else ""))
+            return
+        found = positional[-1]
+    default = defaults.get(found.arg)
+    if found in args.kwonlyargs:
+        default = args.kw_defaults[args.kwonlyargs.index(found)]
+    end = m.end(default) if default is not None else m.end(found)
+    work.draft.insert_at(end, f", {parameter.name}" + ("=None" if default is not None else ""))
+
+
+def _takes_more(args: ast.arguments) -> bool:
+    return bool(args.vararg or args.kwonlyargs or args.kwarg)

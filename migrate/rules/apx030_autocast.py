@@ -1,0 +1,72 @@
+"""Forward and loss run under ``torch.autocast``.
+
+O1 patched torch for the whole process. Natively the region is said where it is: around the
+statements from the first model call to the last that computes the loss, and around evaluation.
+Backward, steps and ``zero_grad`` stay outside; functions called in the region run under autocast
+too, so only the outermost statements are wrapped.
+
+Source: torch docs, "Automatic Mixed Precision package": backward under autocast is not recommended.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.plan.unit import Region
+from migrate.rules.common import Plan, Work
+
+ID = "APX030"
+BEFORE = """\
+output = model(images)
+loss = criterion(output, target)
+"""
+AFTER = """\
+with torch.autocast("cuda", dtype=torch.float16, enabled=scaler.is_enabled()):
+    output = model(images)
+    loss = criterion(output, target)
+"""
+
+
+def apply(plan: Plan, work: Work) -> None:
+    """Wrap the unit's regions, and name a loss that was computed in an argument."""
+    assert plan.regions is not None
+    for region in plan.unit.regions:
+        stmts = set(region.block.body[region.first : region.last + 1])
+        if stmts & work.wrapped:
+            continue  # another unit of the file runs the same statements
+        work.wrapped |= stmts
+        entered = work.templates.autocast(plan.enabled_at[region])
+        beside = _joins(work, region)
+        if beside is not None:
+            work.draft.insert_at(work.m.end(beside), f", {entered}")
+            work.note(plan.unit.number, ID, beside, "autocast joins the block that is there")
+        else:
+            work.draft.wrap(region.block, region.first, region.last, f"with {entered}:")
+        _note(plan, work, region)
+    for hoist, enabled in zip(plan.regions.hoists, plan.hoist_enabled, strict=True):
+        text = work.m.src(hoist.expr)
+        work.draft.before(hoist.stmt, f"with {work.templates.autocast(enabled)}:", f"\t{hoist.name} = {text}")
+        work.draft.replace(hoist.expr, hoist.name)
+        work.note(plan.unit.number, ID, hoist.expr, "the loss is computed under autocast, before it is scaled")
+
+
+def _joins(work: Work, region: Region) -> ast.expr | None:
+    """The last item of a ``with torch.no_grad():`` whose whole body is the region: autocast joins it there."""
+    owner = region.block.owner
+    if not isinstance(owner, ast.With) or region.first != 0 or region.last != len(region.block.body) - 1:
+        return None
+    items = [i.context_expr for i in owner.items]
+    plain = all(work.m.src(i).rstrip("()").split(".")[-1] in ("no_grad", "inference_mode") for i in items)
+    if not plain or owner.body[0].lineno == owner.lineno or owner.items[-1].optional_vars is not None:
+        return None
+    return items[-1]
+
+
+def _note(plan: Plan, work: Work, region: Region) -> None:
+    first, last = region.block.body[region.first], region.block.body[region.last]
+    what = (
+        "evaluation runs under autocast, as it did under O1"
+        if region.why == "evaluation"
+        else ("forward and loss run under autocast")
+    )
+    work.note_lines(plan.unit.number, ID, work.m.first_line(first), work.m.last_line(last), what)

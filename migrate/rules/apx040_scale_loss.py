@@ -1,0 +1,119 @@
+"""``with amp.scale_loss(loss, optimizer) as scaled_loss`` becomes ``scaler.scale(loss).backward()``.
+
+Statements that stood in the block behind the backward saw scaled gradients, and still do. A guard
+``if fp16: … else: loss.backward()`` whose arms are alike folds into one path, because a disabled
+scaler scales by nothing. A loss with more than one element is cast to float32 first, as Apex did:
+a float16 loss times 65536 is infinite.
+
+Source: apex/amp/handle.py at tag 25.05; torch/amp/grad_scaler.py (scale).
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.facts.sites import Scale
+from migrate.plan.fold import only_backward
+from migrate.rules.common import Plan, Work
+
+ID = "APX040"
+BEFORE = """\
+if args.fp16:
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+else:
+    loss.backward()
+"""
+AFTER = """\
+scaler.scale(loss).backward()
+"""
+
+
+def apply(plan: Plan, work: Work) -> None:
+    """Rewrite every scaled backward, then fold the guards around them."""
+    for scale in plan.unit.scales:
+        _backward(plan, work, scale)
+    for fold in plan.folds:
+        work.draft.unwrap(fold.stmt, fold.arm)
+        for call, text in fold.parameters.items():
+            work.draft.replace(call, text)
+        work.note(plan.unit.number, ID, fold.stmt, "one path for both arms of the guard: a disabled scaler is a no-op")
+
+
+def _backward(plan: Plan, work: Work, scale: Scale) -> None:
+    m, draft = work.m, work.draft
+    with_ = scale.with_
+    assert with_ is not None and scale.loss is not None
+    last = m.last_line(with_.items[-1].context_expr)
+    work.note_lines(
+        plan.unit.number, ID, with_.lineno, max(last, m.last_line(with_)), "the loss is scaled by the GradScaler"
+    )
+    hoisted = next((h.name for h in plan.regions.hoists if h.expr is scale.loss), None) if plan.regions else None
+    loss = hoisted or " ".join(m.src(scale.loss).split())
+    uses = [n for n in ast.walk(m.function(with_).node) if isinstance(n, ast.Name) and n.id == scale.alias]
+    uses = [n for n in uses if isinstance(n.ctx, ast.Load) and m.start(n) > m.start(with_)]
+    if _has_gradient_argument(uses, m.parent):
+        loss = (
+            f"{loss}.float()"
+            if isinstance(scale.loss, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+            else f"({loss}).float()"
+        )
+    scaled = f"{plan.scaler_at[scale.call]}.scale({loss})" if plan.scaled else loss
+    inside = [n for n in uses if m.inside(n, with_)]
+    rebound = scale.alias is not None and scale.alias == m.src(scale.loss)
+    single = len(inside) == 1 and (len(uses) == 1 or (_reassigned_before(plan, scale, uses) and not rebound))
+    call = only_backward(scale)
+    if call is not None and single and not _comments(work, with_):
+        assert isinstance(call.func, ast.Attribute)
+        tail = m.text[m.end(call.func.value) : m.end(call)]
+        draft.rewrite(with_, scaled + tail)
+        return
+    if single:
+        draft.replace(inside[0], scaled)
+    elif scale.alias is not None and uses:
+        line = f"{scale.alias} = {scaled}"
+        if len(with_.items) == 1:
+            draft.before(with_, line)
+        else:
+            draft.before(with_.body[0], line)
+    if len(with_.items) == 1:
+        draft.unwrap(with_)
+    else:
+        _drop_item(work, with_, scale)
+
+
+def _has_gradient_argument(uses: list[ast.Name], parent: dict[ast.AST, ast.AST]) -> bool:
+    """Whether a scaled loss runs backward with a gradient of its own, so is no scalar."""
+    for use in uses:
+        above = parent[use]
+        call = parent.get(above)
+        if isinstance(above, ast.Attribute) and above.attr == "backward" and isinstance(call, ast.Call):
+            if call.args and not (isinstance(call.args[0], ast.Constant) and call.args[0].value is None):
+                return True
+            if any(k.arg == "gradient" for k in call.keywords):
+                return True
+    return False
+
+
+def _reassigned_before(plan: Plan, scale: Scale, uses: list[ast.Name]) -> bool:
+    """Whether the uses of the alias behind the block all belong to later scale_loss blocks."""
+    m = plan.ctx.m
+    others = [s.with_ for s in plan.unit.scales if s.with_ is not None]
+    return all(any(m.inside(u, w) for w in others) for u in uses)
+
+
+def _comments(work: Work, stmt: ast.stmt) -> bool:
+    """Whether comments stand in a statement, on lines of their own."""
+    return any(work.m.line_text(n).lstrip().startswith("#") for n in range(stmt.lineno, work.m.last_line(stmt) + 1))
+
+
+def _drop_item(work: Work, with_: ast.With, scale: Scale) -> None:
+    """Take one of several items out of a with header."""
+    m = work.m
+    index = next(i for i, item in enumerate(with_.items) if item is scale.item)
+    spans = [(m.start(i.context_expr), m.end(i.optional_vars or i.context_expr)) for i in with_.items]
+    if index + 1 < len(spans):
+        start, end = spans[index][0], spans[index + 1][0]
+    else:
+        start, end = spans[index - 1][1], spans[index][1]
+    work.draft.cut(start, end)

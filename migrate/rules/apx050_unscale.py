@@ -1,0 +1,87 @@
+"""Whoever reads gradients gets ``scaler.unscale_(optimizer)`` first.
+
+Apex left unscaled gradients behind its ``with``; natively they stay scaled until the step. So a clip,
+a norm for the log or a hand on ``p.grad`` needs one ``unscale_`` before it, under the condition that
+controls the step (a second one before ``update()`` is an error). A clip after every micro-batch
+moves under that condition (APX052).
+
+Source: torch docs, "Working with unscaled gradients".
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from migrate.rules.apx051_master_params import parameters
+from migrate.rules.common import Plan, Work
+
+ID = "APX050"
+BEFORE = """\
+torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+optimizer.step()
+"""
+AFTER = """\
+scaler.unscale_(optimizer)
+torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+scaler.step(optimizer)
+scaler.update()
+"""
+
+
+def apply(plan: Plan, work: Work) -> None:
+    """Insert the unscale calls, move clips under the step's condition, keep thresholds of scaled clips."""
+    if plan.scaled:
+        for unscale in plan.unit.unscales:
+            text = f"{plan.scaler_at[unscale.before]}.unscale_({unscale.optimizer})"
+            lines = [unscale.loop, f"\t{text}"] if unscale.loop else [text]
+            work.draft.above(unscale.before, *lines)
+            work.note(plan.unit.number, ID, unscale.before, "gradients are unscaled before they are read")
+    for clip, anchor in plan.unit.moved.items():
+        if plan.scaled:
+            guard = _own_guard(work, clip, anchor)
+            text = _moved_text(plan, work, clip)
+            lines = [text] if guard is None else [f"if {work.m.src(guard.test)}:", f"\t{text}"]
+            work.draft.before(anchor, *lines)
+            work.draft.delete(guard or clip)
+            work.note(plan.unit.number, "APX052", clip, "the clip moves under the condition of the step")
+    for clip in plan.unit.scaled_clips:
+        if plan.scaled:
+            _keep_threshold(plan, work, clip)
+
+
+def _own_guard(work: Work, clip: ast.stmt, anchor: ast.stmt) -> ast.If | None:
+    """An ``if`` around the clip alone, which the step is not under: it moves along."""
+    guard = work.m.parent[clip]
+    alone = isinstance(guard, ast.If) and not guard.orelse and len(guard.body) == 1 and not work.m.inside(anchor, guard)
+    return guard if alone and isinstance(guard, ast.If) else None
+
+
+def _moved_text(plan: Plan, work: Work, clip: ast.stmt) -> str:
+    m = work.m
+    text = m.src(clip)
+    for fold in plan.folds:
+        for call, said in fold.parameters.items():
+            if m.inside(call, clip):
+                text = text.replace(m.src(call), said)
+    for node in ast.walk(clip):
+        if isinstance(node, ast.Call) and any(x.endswith(".master_params") for x in plan.ctx.v.apex_names(node.func)):
+            text = text.replace(m.src(node), parameters(plan, node))
+    return re.sub(r",? \)", ")", " ".join(text.split()).replace("( ", "("))
+
+
+def _keep_threshold(plan: Plan, work: Work, clip: ast.stmt) -> None:
+    """A clip of scaled gradients at ``c`` is a clip of the gradients at ``c / scale``."""
+    assert isinstance(clip, ast.Expr) and isinstance(clip.value, ast.Call)
+    call = clip.value
+    scale = next(s for s in plan.unit.scales if s.with_ is not None and work.m.inside(clip, s.with_))
+    scaler = plan.scaler_at[scale.call]
+    work.draft.before(clip, f"{scaler}.unscale_({work.m.src(scale.optimizers)})" if scale.optimizers else "")
+    bound = next((k.value for k in call.keywords if k.arg in ("max_norm", "clip_value")), None)
+    if bound is None and len(call.args) > 1:
+        bound = call.args[1]
+    if bound is not None:
+        simple = isinstance(bound, (ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Subscript))
+        text = work.m.src(bound) if simple else f"({work.m.src(bound)})"
+        work.draft.replace(bound, f"{text} / {scaler}.get_scale()")
+    work.note(plan.unit.number, "APX053", clip, "the threshold that really acted on the scaled gradients is kept")

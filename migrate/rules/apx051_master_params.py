@@ -1,0 +1,51 @@
+"""``amp.master_params(optimizer)`` becomes the parameters that the optimizer owns.
+
+Natively there are no master copies: the optimizer's own parameters are the float32 weights. Where
+the optimizer provably owns just ``model.parameters()``, that is written; else a generator over the
+optimizer's groups, which is what ``master_params`` was.
+
+Source: apex/amp/_amp_state.py at tag 25.05 (master_params).
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.plan.ownership import owned_model
+from migrate.rules.common import Plan, Work
+
+ID = "APX051"
+BEFORE = """\
+torch.nn.utils.clip_grad_norm_(amp.master_params(optimizer), 1.0)
+"""
+AFTER = """\
+torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+"""
+
+
+def apply(plan: Plan, work: Work) -> None:
+    """Rewrite every master_params call of the unit's optimizers."""
+    served = {call for fold in plan.folds for call in fold.parameters}
+    for node in work.m.nodes:
+        if not isinstance(node, ast.Call) or node in served:
+            continue
+        if not any(x.endswith(".master_params") for x in plan.ctx.v.apex_names(node.func)):
+            continue
+        if not node.args or not plan.ctx.v.of(node.args[0]) & plan.unit.optimizer_objects:
+            continue
+        work.draft.replace(node, parameters(plan, node))
+        work.note(plan.unit.number, ID, node, "the optimizer's own parameters are the master weights")
+
+
+def parameters(plan: Plan, call: ast.Call) -> str:
+    """The native text for one ``master_params`` call."""
+    ctx = plan.ctx
+    optimizer = call.args[0]
+    clips = isinstance(ctx.m.parent[call], ast.Call) and "clip" in ctx.m.src(ctx.m.parent[call].func)  # type: ignore[attr-defined]
+    model = owned_model(ctx, ctx.v.of(optimizer), ctx.m.function(call))
+    if model is not None and clips:  # elsewhere a parameter without gradient, which the optimizer leaves out, counts
+        return f"{model}.parameters()"
+    inner = f'p for group in {ctx.m.src(optimizer)}.param_groups for p in group["params"]'
+    above = ctx.m.parent[call]
+    alone = isinstance(above, ast.Call) and above.args == [call] and not above.keywords
+    return inner if alone else f"({inner})"

@@ -1,0 +1,68 @@
+"""What every rule is handed, and how it reports."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from migrate.facts.module import Module
+from migrate.model import Finding, Severity
+from migrate.plan.decide import Plan
+from migrate.rewrite.draft import Draft
+from migrate.rewrite.templates import Templates
+
+
+@dataclass(frozen=True)
+class Noted:
+    """A place that a rule rewrote; the unit's applicability is added when the unit is done."""
+
+    rule: str
+    line: int
+    end_line: int
+    message: str
+
+
+@dataclass(eq=False)
+class Work:
+    """One module's wishes and notes while its units are written."""
+
+    m: Module
+    draft: Draft
+    templates: Templates
+    noted: list[tuple[int | None, Noted]] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    wrapped: set[ast.stmt] = field(default_factory=set)
+
+    def note(self, unit: int | None, rule: str, node: ast.AST, message: str) -> None:
+        """Record that ``rule`` rewrote ``node``."""
+        line = node.lineno  # type: ignore[attr-defined]
+        self.noted.append((unit, Noted(rule, line, self.m.last_line(node), message)))
+
+    def note_lines(self, unit: int | None, rule: str, first: int, last: int, message: str) -> None:
+        """Record that ``rule`` rewrote a run of lines."""
+        self.noted.append((unit, Noted(rule, first, last, message)))
+
+    def note_header(
+        self, unit: int | None, rule: str, node: ast.FunctionDef | ast.AsyncFunctionDef, message: str
+    ) -> None:
+        """Record that ``rule`` rewrote the header of a function."""
+        last = max(node.lineno, node.body[0].lineno - 1)
+        self.noted.append((unit, Noted(rule, node.lineno, last, message)))
+
+    def find(
+        self,
+        unit: int | None,
+        rule: str,
+        severity: Severity,
+        node: ast.AST,
+        message: str,
+        suggestion: str | None = None,
+    ) -> None:
+        """Record something the user has to know about ``node``."""
+        line = node.lineno  # type: ignore[attr-defined]
+        self.findings.append(
+            Finding(rule, severity, line, self.m.last_line(node), message, unit=unit, suggestion=suggestion)
+        )
+
+
+__all__ = ["Noted", "Plan", "Work"]
