@@ -1,0 +1,11 @@
+import torch
+# from apex import amp
+
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+# model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x, y in loader:
+    loss = criterion(model(x), y)
+    # with amp.scale_loss(loss, optimizer) as scaled_loss:
+    #     scaled_loss.backward()
+    loss.backward()
+    optimizer.step()

@@ -1,0 +1,12 @@
+import torch
+from apex.amp import initialize, scale_loss as scaled
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = initialize(model, optimizer, opt_level="O1")
+for x, y in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    with scaled(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()

@@ -1,0 +1,18 @@
+import sys
+import torch
+try:
+    from apex import amp
+except ImportError:
+    print("Please install apex from https://www.github.com/nvidia/apex to run this example.")
+    sys.exit(1)
+from data import loader
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x, y in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()

@@ -1,0 +1,20 @@
+import torch
+
+
+def setup(args):
+    args.model = build().cuda()
+    args.optimizer = torch.optim.SGD(args.model.parameters(), lr=0.1)
+    return args
+
+
+def main(loader):
+    model = build().cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    scaler = torch.amp.GradScaler("cuda")
+    for x, y in loader:
+        optimizer.zero_grad()
+        with torch.autocast("cuda", dtype=torch.float16):
+            loss = criterion(model(x), y)
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()

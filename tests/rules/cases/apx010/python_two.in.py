@@ -1,0 +1,3 @@
+# expect: unparsed
+from apex import amp
+print "apex"

@@ -1,0 +1,4 @@
+from . import apex
+from .amp import apex as amp
+
+amp.initialize(apex)

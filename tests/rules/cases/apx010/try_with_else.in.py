@@ -1,0 +1,23 @@
+import torch
+try:
+    from apex import amp
+except ImportError:
+    HAS_APEX = False
+else:
+    HAS_APEX = True
+
+
+def main(args, loader):
+    model = build().cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    if args.fp16 and HAS_APEX:
+        model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = criterion(model(x), y)
+        if args.fp16 and HAS_APEX:
+            with amp.scale_loss(loss, optimizer) as scaled_loss:
+                scaled_loss.backward()
+        else:
+            loss.backward()
+        optimizer.step()

@@ -1,0 +1,16 @@
+import torch
+try:
+    from apex.normalization import FusedLayerNorm as LayerNorm
+except ImportError:
+    LayerNorm = torch.nn.LayerNorm
+
+model = torch.nn.Sequential(build(), LayerNorm(8)).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cuda")
+for x, y in loader:
+    optimizer.zero_grad()
+    with torch.autocast("cuda", dtype=torch.float16):
+        loss = criterion(model(x), y)
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()

@@ -1,0 +1,21 @@
+import torch
+HAS_APEX = False
+try:
+    import apex
+    from apex import amp
+    HAS_APEX = True
+except ImportError as error:
+    print("apex is missing:", error)
+
+
+def main(loader):
+    assert HAS_APEX, "install apex first"
+    model = build().cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = criterion(model(x), y)
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()

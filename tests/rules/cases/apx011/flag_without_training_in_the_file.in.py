@@ -1,0 +1,10 @@
+# expect: manual stands in another file
+try:
+    from apex import amp
+    HAS_APEX = True
+except ImportError:
+    HAS_APEX = False
+
+
+def supported():
+    return HAS_APEX

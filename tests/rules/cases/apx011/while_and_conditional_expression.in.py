@@ -1,0 +1,17 @@
+import torch
+try:
+    from apex import amp
+    HAS_APEX = True
+except ImportError:
+    HAS_APEX = False
+name = "mixed" if HAS_APEX else "full"
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x, y in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()

@@ -1,0 +1,17 @@
+import torch
+from apex import amp
+
+
+class Trainer:
+    def __init__(self, args):
+        self.model = build().cuda()
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+        self.model, self.optimizer = amp.initialize(self.model, self.optimizer, opt_level="O1")
+
+    def train(self, loader):
+        for x, y in loader:
+            self.optimizer.zero_grad()
+            loss = criterion(self.model(x), y)
+            with amp.scale_loss(loss, self.optimizer) as scaled_loss:
+                scaled_loss.backward()
+            self.optimizer.step()

@@ -1,0 +1,15 @@
+import torch
+from apex import amp
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer) if args.fp16 else (model, optimizer)
+for x, y in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    if args.fp16:
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+    else:
+        loss.backward()
+    optimizer.step()

@@ -1,0 +1,21 @@
+import torch
+
+
+def setup(args):
+    model = build().cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    if not args.fp16:
+        return model, optimizer
+    return model, optimizer
+
+
+def main(args, loader):
+    model, optimizer = setup(args)
+    scaler = torch.amp.GradScaler("cuda", enabled=bool(args.fp16))
+    for x, y in loader:
+        optimizer.zero_grad()
+        with torch.autocast("cuda", dtype=torch.float16, enabled=scaler.is_enabled()):
+            loss = criterion(model(x), y)
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()

@@ -1,0 +1,4 @@
+import pytest
+
+apex = pytest.importorskip("apex")
+model, optimizer = apex.amp.initialize(model, optimizer, opt_level="O1")

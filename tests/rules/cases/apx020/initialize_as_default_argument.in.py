@@ -1,0 +1,19 @@
+# expect: manual
+import torch
+from apex import amp
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+
+def setup(model, optimizer, initialize=amp.initialize):
+    return initialize(model, optimizer, opt_level="O1")
+
+
+model, optimizer = setup(model, optimizer)
+for x, y in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()

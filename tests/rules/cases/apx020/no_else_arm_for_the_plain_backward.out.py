@@ -1,0 +1,15 @@
+import torch
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cuda", enabled=bool(args.fp16))
+for x, y in loader:
+    optimizer.zero_grad()
+    with torch.autocast("cuda", dtype=torch.float16, enabled=scaler.is_enabled()):
+        loss = criterion(model(x), y)
+    if args.fp16:
+        scaler.scale(loss).backward()
+    if not args.fp16:
+        loss.backward()
+    scaler.step(optimizer)
+    scaler.update()

@@ -1,0 +1,14 @@
+# settings: safe_only=true
+# expect: review a static loss scale of 1024
+import torch
+from apex import amp
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1", loss_scale=1024)
+for x, y in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()

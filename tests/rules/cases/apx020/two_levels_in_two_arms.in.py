@@ -1,0 +1,18 @@
+# expect: review O2 kept float16 weights
+import torch
+from apex import amp
+
+
+def main(args, loader):
+    model = build().cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    if args.o2:
+        model, optimizer = amp.initialize(model, optimizer, opt_level="O2")
+    else:
+        model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = criterion(model(x), y)
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()

@@ -1,0 +1,20 @@
+import torch
+
+
+def run(model, loader, optimizer=None, scaler=None, epoch=0):
+    for x, y in loader:
+        with torch.autocast("cuda", dtype=torch.float16):
+            loss = criterion(model(x), y)
+        if optimizer is not None:
+            optimizer.zero_grad()
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+    print("epoch", epoch)
+
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cuda")
+run(model, train_loader, optimizer, scaler, 1)
+run(model, test_loader, None, None, 1)

@@ -1,0 +1,19 @@
+import torch
+from apex import amp
+
+
+def run(model, optimizer, loader, epoch):
+    for x, y in loader:
+        loss = criterion(model(x), y)
+        if optimizer is not None:
+            optimizer.zero_grad()
+            with amp.scale_loss(loss, optimizer) as scaled_loss:
+                scaled_loss.backward()
+            optimizer.step()
+
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+run(model, optimizer, train_loader, 1)
+run(model, None, test_loader, 1)

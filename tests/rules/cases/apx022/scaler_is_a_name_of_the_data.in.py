@@ -1,0 +1,20 @@
+import torch
+from apex import amp
+from sklearn.preprocessing import StandardScaler
+
+scaler = StandardScaler()
+
+
+def train(model, optimizer, loader):
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = criterion(model(scaler.transform(x)), y)
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()
+
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+train(model, optimizer, load())

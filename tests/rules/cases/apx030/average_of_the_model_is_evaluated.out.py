@@ -1,0 +1,18 @@
+import torch
+from copy import deepcopy
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cuda")
+average = deepcopy(model)
+for x, y in loader:
+    optimizer.zero_grad()
+    with torch.autocast("cuda", dtype=torch.float16):
+        loss = criterion(model(x), y)
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+with torch.no_grad():
+    with torch.autocast("cuda", dtype=torch.float16):
+        output = average(first)
+    print(output.argmax(1))

@@ -1,0 +1,17 @@
+import torch
+from apex import amp
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x, y in loader:
+    optimizer.zero_grad()
+    # two ways to the output
+    if args.aux:
+        output, aux = model(x)
+        loss = criterion(output, y) + 0.4 * criterion(aux, y)
+    else:
+        loss = criterion(model(x), y)
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()

@@ -1,0 +1,22 @@
+import torch
+
+
+def predict(model, x):
+    if x is None:
+        return None
+    with torch.no_grad():
+        return model(x)
+
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cuda")
+for x, y in loader:
+    optimizer.zero_grad()
+    with torch.autocast("cuda", dtype=torch.float16):
+        loss = criterion(model(x), y)
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+with torch.autocast("cuda", dtype=torch.float16):
+    print(predict(model, first))

@@ -1,0 +1,23 @@
+import torch
+
+
+def evaluate(model, loader, args):
+    with torch.no_grad():
+        for x, y in loader:
+            with torch.autocast("cuda", dtype=torch.float16, enabled=bool(args.fp16)):
+                output = model(x)
+            print((output.argmax(1) == y).sum().item())
+
+
+def main(args):
+    model = build().cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    scaler = torch.amp.GradScaler("cuda", enabled=bool(args.fp16))
+    for x, y in loader:
+        optimizer.zero_grad()
+        with torch.autocast("cuda", dtype=torch.float16, enabled=scaler.is_enabled()):
+            loss = criterion(model(x), y)
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+    evaluate(model, loader, args)

@@ -1,0 +1,21 @@
+# expect: manual
+import torch
+from apex import amp
+
+
+def outputs(model, loader):
+    for x in loader:
+        yield model(x)
+
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x, y in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()
+for output in outputs(model, loader):
+    print(output.shape)

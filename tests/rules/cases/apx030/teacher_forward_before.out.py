@@ -1,0 +1,16 @@
+import torch
+
+teacher = build_teacher().cuda().eval()
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cuda")
+for x, y in loader:
+    optimizer.zero_grad()
+    with torch.autocast("cuda", dtype=torch.float16):
+        with torch.no_grad():
+            hints = teacher(x)
+        output = model(x)
+        loss = distill(output, hints, y)
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()

@@ -1,0 +1,15 @@
+import torch
+from apex import amp
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+loss = None
+for x, y in loader:
+    if loss is not None:
+        print("scaled loss of the last batch", loss.item())
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    with amp.scale_loss(loss, optimizer) as loss:
+        loss.backward()
+    optimizer.step()

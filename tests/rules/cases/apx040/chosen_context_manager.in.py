@@ -1,0 +1,15 @@
+# expect: manual
+from contextlib import nullcontext
+import torch
+from apex import amp
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+if args.fp16:
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x, y in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    with amp.scale_loss(loss, optimizer) if args.fp16 else nullcontext(loss) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()

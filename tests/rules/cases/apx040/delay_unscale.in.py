@@ -1,0 +1,13 @@
+import torch
+from apex import amp
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for i, (x, y) in enumerate(loader):
+    loss = criterion(model(x), y)
+    with amp.scale_loss(loss, optimizer, delay_unscale=(i + 1) % 4 != 0) as scaled_loss:
+        scaled_loss.backward()
+    if (i + 1) % 4 == 0:
+        optimizer.step()
+        optimizer.zero_grad()

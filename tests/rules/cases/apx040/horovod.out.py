@@ -1,0 +1,15 @@
+import torch
+import horovod.torch as hvd
+
+model = build().cuda()
+optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1))
+scaler = torch.amp.GradScaler("cuda")
+for x, y in loader:
+    optimizer.zero_grad()
+    with torch.autocast("cuda", dtype=torch.float16):
+        loss = criterion(model(x), y)
+    scaler.scale(loss).backward()
+    optimizer.synchronize()
+    with optimizer.skip_synchronize():
+        scaler.step(optimizer)
+        scaler.update()

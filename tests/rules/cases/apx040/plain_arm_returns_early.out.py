@@ -1,0 +1,21 @@
+import torch
+
+
+def backward(loss, optimizer, scaler, args):
+    if not args.fp16:
+        loss.backward()
+        return
+    scaler.scale(loss).backward()
+
+
+def main(args, loader):
+    model = build().cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    scaler = torch.amp.GradScaler("cuda", enabled=bool(args.fp16))
+    for x, y in loader:
+        optimizer.zero_grad()
+        with torch.autocast("cuda", dtype=torch.float16, enabled=scaler.is_enabled()):
+            loss = criterion(model(x), y)
+        backward(loss, optimizer, scaler, args)
+        scaler.step(optimizer)
+        scaler.update()

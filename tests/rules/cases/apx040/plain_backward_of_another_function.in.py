@@ -1,0 +1,19 @@
+# expect: manual
+import torch
+from apex import amp
+
+
+def add_penalty(model):
+    sum(p.pow(2).sum() for p in model.parameters()).backward()
+
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x, y in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    add_penalty(model)
+    optimizer.step()

@@ -1,0 +1,20 @@
+import torch
+
+
+def clip(model, bound):
+    for p in model.parameters():
+        p.grad.data.clamp_(-bound, bound)
+
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cuda")
+for x, y in loader:
+    optimizer.zero_grad()
+    with torch.autocast("cuda", dtype=torch.float16):
+        loss = criterion(model(x), y)
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)
+    clip(model, 0.1)
+    scaler.step(optimizer)
+    scaler.update()

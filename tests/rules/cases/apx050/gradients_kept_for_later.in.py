@@ -1,0 +1,21 @@
+# expect: manual
+import torch
+from apex import amp
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x, y in loader:
+    optimizer.zero_grad()
+    output = model(x)
+    loss = criterion(output, y)
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward(retain_graph=True)
+    first = [p.grad.clone() for p in model.parameters()]
+    optimizer.zero_grad()
+    loss = penalty(output)
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    for p, g in zip(model.parameters(), first):
+        p.grad.add_(g)
+    optimizer.step()

@@ -1,0 +1,16 @@
+# expect: manual
+import torch
+from apex import amp
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x, y in loader:
+    done = False
+    while not done:
+        optimizer.zero_grad()
+        loss = criterion(model(x), y)
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        done = all(torch.isfinite(p.grad).all() for p in model.parameters())
+    optimizer.step()

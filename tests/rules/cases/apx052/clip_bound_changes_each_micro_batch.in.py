@@ -1,0 +1,17 @@
+# expect: review the clip moves under that condition
+import torch
+from apex import amp
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for i, (x, y) in enumerate(loader):
+    loss = criterion(model(x), y)
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    bound = 1.0 / (i + 1)
+    if args.clip:
+        torch.nn.utils.clip_grad_norm_(model.parameters(), bound)
+    if (i + 1) % 4 == 0:
+        optimizer.step()
+        optimizer.zero_grad()

@@ -1,0 +1,19 @@
+# expect: manual
+import torch
+from apex import amp
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x, y in loader:
+    optimizer.zero_grad()
+    output = model(x)
+    loss = criterion(output, y)
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    loss = penalty(output)
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+        for p in model.parameters():
+            p.grad.div_(2)
+    optimizer.step()

@@ -1,0 +1,16 @@
+import torch
+from apex import amp
+
+model, embed = build().cuda(), build_embed().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+sparse = torch.optim.SparseAdam(embed.parameters())
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x, y in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()
+for x, y in loader:
+    sparse.zero_grad()
+    sparse.step()

@@ -1,0 +1,16 @@
+import torch
+
+model, embed = build().cuda(), build_embed().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+sparse = torch.optim.SparseAdam(embed.parameters())
+scaler = torch.amp.GradScaler("cuda")
+for x, y in loader:
+    optimizer.zero_grad()
+    with torch.autocast("cuda", dtype=torch.float16):
+        loss = criterion(model(x), y)
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+for x, y in loader:
+    sparse.zero_grad()
+    sparse.step()

@@ -1,0 +1,18 @@
+# expect: manual step under different conditions
+import torch
+from apex import amp
+
+model = build().cuda()
+opt_a = torch.optim.SGD(model.body.parameters(), lr=0.1)
+opt_b = torch.optim.Adam(model.head.parameters())
+model, [opt_a, opt_b] = amp.initialize(model, [opt_a, opt_b], opt_level="O1")
+for i, (x, y) in enumerate(loader):
+    loss = criterion(model(x), y)
+    with amp.scale_loss(loss, [opt_a, opt_b]) as scaled_loss:
+        scaled_loss.backward()
+    if i % 2:
+        opt_a.step()
+        opt_a.zero_grad()
+    if i % 3:
+        opt_b.step()
+        opt_b.zero_grad()

@@ -1,0 +1,4 @@
+# expect: info apex.optimizers still exists
+from apex.optimizers import FusedLAMB
+
+optimizer = FusedLAMB(model.parameters())

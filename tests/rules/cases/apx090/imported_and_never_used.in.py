@@ -1,0 +1,5 @@
+# rule: APX010
+import torch
+from apex import amp
+
+print(torch.__version__)

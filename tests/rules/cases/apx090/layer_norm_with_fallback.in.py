@@ -1,0 +1,6 @@
+# expect: info apex.normalization still exists
+try:
+    from apex.normalization.fused_layer_norm import FusedLayerNorm as LayerNorm
+except ImportError:
+    from torch.nn import LayerNorm
+norm = LayerNorm(8)
