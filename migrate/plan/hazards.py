@@ -155,12 +155,27 @@ class _Search:
             held = self.precision.value(node.func.value)
             if self._unchanged(node, bfloat16):
                 continue
-            if proved(held):
+            if proved(held) and not self._decoded(node):
                 found.outputs.append(FloatOutput(node, self._dot(node.func)))
-            elif doubtful(held):
+            elif proved(held) or doubtful(held):
                 self.plan.unit.infos.append((node, "APX032", _said_doubt(bfloat16)))
         if found.outputs:
             self.plan.unit.review(found.outputs[0].call, "APX032", _said_output(bfloat16))
+
+    def _decoded(self, node: ast.Call) -> bool:
+        """Whether the same name is decoded to text in a statement beside it: then it may hold token ids."""
+        root: ast.AST = node.func
+        while isinstance(root, (ast.Attribute, ast.Call, ast.Subscript)):
+            root = root.func if isinstance(root, ast.Call) else root.value
+        if not isinstance(root, ast.Name):
+            return False
+        calls = [n for s in self.m.block(self.m.statement(node)).body for n in ast.walk(s) if isinstance(n, ast.Call)]
+        return any(
+            isinstance(c.func, ast.Attribute)
+            and "decode" in c.func.attr
+            and any(isinstance(a, ast.Name) and a.id == root.id for a in c.args)
+            for c in calls
+        )
 
     def _dot(self, func: ast.Attribute) -> int:
         """Where the dot of ``x.cpu`` stands."""
@@ -394,7 +409,7 @@ def _said_doubt(bfloat16: bool) -> str:
     kind = "bfloat16, which numpy does not know" if bfloat16 else "float16"
     return (
         f"this may be a result in {kind}, which Apex handed on in float32: where it is a floating result of the model, "
-        "write .float() before"
+        "write .float() before .cpu()"
     )
 
 

@@ -273,3 +273,10 @@ def test_second_run_and_lines() -> None:
 def test_safe_only_holds_it_back() -> None:
     result = migrated(training(CRITERION, after="a = out.cpu().numpy()\n"), Settings(safe_only=True))
     assert result.new_text is None
+
+
+def test_what_is_decoded_may_hold_token_ids() -> None:
+    after = "text = tokenizer.batch_decode(out)\nids = out.cpu().tolist_of(1)\n"
+    result = migrated(training(CRITERION, after=after))
+    assert result.new_text is not None and "out.cpu().tolist_of(1)" in result.new_text
+    assert len(messages(result, "APX032", Severity.INFO)) == 1
