@@ -6,10 +6,8 @@ import ast
 import re
 from dataclasses import dataclass, field
 
-from migrate.facts.module import Scope
 from migrate.facts.sites import Initialize, Scale
-from migrate.flow.values import Obj
-from migrate.plan import gradients, hazards, options
+from migrate.plan import gradients, hazards, options, premises
 from migrate.plan.bare import handed_for_state
 from migrate.plan.conditions import TRUE, Term
 from migrate.plan.events import find_steps
@@ -39,7 +37,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     """Everything about one unit. ``state`` are the uses of the scaler's state that belong to it."""
     plan = Plan(ctx, unit, state=state)
     plan.scaled = bool(unit.scales) and ctx.settings.dtype == "float16"
-    _check(ctx, unit)
+    premises.check(ctx, unit)
     if state and not plan.scaled and unit.scales:
         raise Manual(
             state[0][0],
@@ -63,299 +61,17 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
             )
         gradients.decide(ctx, unit)
         plan.folds = folds(ctx, unit)
-        _step_without_backward(ctx, unit, plan)
-        _plain_backwards(ctx, unit, plan)
-        _moves(ctx, unit, plan)
+        premises.review_steps_without_backward(ctx, unit, plan.folds)
+        premises.check_plain_backwards(ctx, unit, plan.folds)
+        premises.check_moves(ctx, unit, plan.folds)
     planner = Planner(ctx, unit)
     planner.plan()
     plan.regions = planner
-    _second_order(ctx, unit, plan)
+    premises.review_second_order(ctx, unit, planner)
     _homes(ctx, unit, plan)
     _asks_for_amp(ctx, unit, plan)
     hazards.decide(plan)
     return plan
-
-
-def _check(ctx: Context, unit: Unit) -> None:
-    for init in unit.initializes:
-        _check_result(ctx, init)
-    for scale in unit.scales:
-        if scale.with_ is not None:
-            _check_backward(ctx, scale)
-        if scale.with_ is None or scale.item is None:
-            raise Manual(scale.call, "scale_loss is not entered by a with statement here")
-        if scale.item.optional_vars is not None and scale.alias is None:
-            raise Manual(scale.call, "the scaled loss is not bound to a plain name")
-        if scale.optimizers is None:
-            raise Manual(scale.call, "scale_loss without an optimizer that can be read here")
-    if unit.scales and not unit.initializes:
-        raise Manual(
-            unit.scales[0].call,
-            "this optimizer is initialized in another file (or is a parameter that nothing in this file fills)",
-            "scaler.scale(loss).backward() here, with the scaler handed on from where amp.initialize stands",
-        )
-    for scale in unit.scales:
-        if scale.with_ is not None:
-            _check_body(ctx, scale)
-        held = ctx.v.of(scale.optimizers) if scale.optimizers is not None else frozenset()
-        if any(o.kind in ("seq", "dict") and not _single(o) for o in held):
-            unit.review(
-                scale.call,
-                "APX041",
-                "several optimizers share this loss: on overflow Apex left out all their steps, GradScaler leaves out "
-                "those whose own gradients overflowed",
-            )
-    alone = _trains_plainly(ctx, unit) or _only_evaluates(ctx, unit)
-    if not unit.scales and any(i.optimizers for i in unit.initializes) and not alone:
-        raise Manual(
-            unit.initializes[0].call,
-            "the loss of this optimizer is not scaled in this file",
-            'scaler = torch.amp.GradScaler("cuda") beside the optimizer, handed on to where the loss is scaled',
-        )
-    for name in ctx.facts.ambiguous & {"amp", "apex"}:
-        raise Manual(unit.line_node, f"`{name}` may be Apex or another module here: two backends side by side")
-
-
-def _single(container: Obj) -> bool:
-    """A list or tuple literal of one element."""
-    return isinstance(container.key, (ast.List, ast.Tuple)) and len(container.key.elts) == 1
-
-
-def _check_result(ctx: Context, init: Initialize) -> None:
-    """A result kept whole is a pair only where there is an optimizer; with None it is the model alone."""
-    m = ctx.m
-    above = m.parent[init.call]
-    whole = isinstance(above, ast.Assign) and not isinstance(above.targets[0], (ast.Tuple, ast.List))
-    for optimizer in init.optimizers:
-        if not (whole and isinstance(optimizer, ast.Name)):
-            continue
-        scope = m.binding_scope(optimizer.id, m.scope(optimizer))
-        for node in m.nodes:
-            if isinstance(node, ast.Name) and node.id == optimizer.id and isinstance(node.ctx, ast.Store):
-                stored = m.parent[node]
-                if m.binding_scope(node.id, m.scope(node)) is scope and isinstance(stored, ast.Assign):
-                    if isinstance(stored.value, ast.Constant) and stored.value.value is None:
-                        raise Manual(
-                            init.call,
-                            f"`{optimizer.id}` may be None, and then amp.initialize handed back the model alone; here "
-                            "its result is taken apart later",
-                            "drop the call and use model and optimizer as they are",
-                        )
-
-
-def _check_backward(ctx: Context, scale: Scale) -> None:
-    """The block has to do something with the scaled loss, and must not run backward on anything else."""
-    assert scale.with_ is not None
-    nodes = [n for stmt in scale.with_.body for n in ast.walk(stmt)]
-    for node in nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
-            owner = node.func.value
-            if not (isinstance(owner, ast.Name) and owner.id == scale.alias) and not any(
-                isinstance(n, ast.Name) and n.id == scale.alias for n in ast.walk(node)
-            ):
-                raise Manual(
-                    node,
-                    f"{ctx.m.src(node)} inside the scale_loss block runs on a loss that is not scaled: Apex divided "
-                    "its gradients by the loss scale all the same",
-                    "scaler.scale(loss).backward()",
-                )
-    if not any(isinstance(n, ast.Name) and n.id == scale.alias for n in nodes):
-        raise Manual(scale.call, "nothing in the scale_loss block uses the scaled loss")
-
-
-def _check_body(ctx: Context, scale: Scale) -> None:
-    """A step or zero_grad inside the with block ran before Apex had unscaled (or put back) the gradients."""
-    assert scale.with_ is not None
-    for stmt in scale.with_.body:
-        for node in ast.walk(stmt):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                held = ctx.v.of(node.func.value)
-                if node.func.attr in ("step", "zero_grad") and held & scale.optimizer_objects:
-                    raise Manual(
-                        node,
-                        f"{ctx.m.src(node)} inside the scale_loss block ran on gradients that were still scaled "
-                        "(or not yet put together with earlier ones)",
-                        "move it behind the block, where it belongs",
-                    )
-
-
-def _only_evaluates(ctx: Context, unit: Unit) -> bool:
-    """Whether nothing trains here: no backward, no step, and the optimizer goes to nobody but to be saved or loaded."""
-    for node in ctx.m.nodes:
-        if not isinstance(node, ast.Call):
-            continue
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if name == "backward":
-            return False
-        if isinstance(node.func, ast.Attribute) and ctx.v.of(node.func.value) & unit.optimizer_objects:
-            if name not in ("load_state_dict", "state_dict"):
-                return False
-        if node in (i.call for i in unit.initializes) or re.search("load|save|checkpoint|sched", name, re.I):
-            continue
-        if any(ctx.v.of(a) & unit.optimizer_objects for a in [*node.args, *(k.value for k in node.keywords)]):
-            return False
-    return True
-
-
-def _trains_plainly(ctx: Context, unit: Unit) -> bool:
-    """Whether the optimizer steps in this file after a plain backward: O1's casts without loss scaling."""
-    steps = backward = False
-    for node in ctx.m.nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            steps |= node.func.attr == "step" and bool(ctx.v.of(node.func.value) & unit.optimizer_objects)
-            backward |= node.func.attr == "backward"
-    return steps and backward and not ctx.facts.scales
-
-
-def _plain_backwards(ctx: Context, unit: Unit, plan: Plan) -> None:
-    """An unscaled backward beside a scaled one would mix scaled and unscaled gradients."""
-    m = ctx.m
-    dropped = [s for f in plan.folds for s in (f.stmt.orelse if f.arm == "body" else f.stmt.body)]
-    places = _reached(ctx, {m.function(s.call) for s in unit.moments})
-    aliases = {s.alias for s in unit.scales}
-    for node in m.nodes:
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward"):
-            continue
-        if m.function(node) not in places or any(m.inside(node, s) for s in dropped):
-            continue
-        if any(s.with_ is not None and m.inside(node, s.with_) for s in unit.scales):
-            continue
-        if isinstance(node.func.value, ast.Name) and node.func.value.id in aliases:
-            continue
-        if _amp_off(ctx, unit, node) or _thrown_away(ctx, unit, node):
-            continue
-        if isinstance(node.func.value, ast.Call) and isinstance(node.func.value.func, ast.Attribute):
-            if node.func.value.func.attr == "scale":
-                raise Manual(node, "native AMP and Apex stand side by side: one backend has to go first")
-        raise Manual(
-            node,
-            f"`{m.src(node)}` runs beside a scaled backward of the same step: its gradients would not be scaled",
-            "scale this loss too: scaler.scale(loss).backward()",
-        )
-
-
-def _step_without_backward(ctx: Context, unit: Unit, plan: Plan) -> None:
-    """A backward that a condition may leave out, and a step that is taken all the same."""
-    m = ctx.m
-    guards_ = {f.stmt for f in plan.folds}
-    for scale in unit.scales:
-        for step in unit.steps:
-            if m.function(step.call) is not m.function(scale.call) or m.start(step.call) < m.start(scale.call):
-                continue
-            tops = gradients.common(ctx, m.statement(scale.call), step.anchor)
-            if tops is None:
-                continue
-            inside = [s for s in m.spine(scale.call) if m.inside(s, tops[0])]
-            for stmt in inside:
-                if not isinstance(stmt, ast.If) or stmt in guards_ or _backward_in_each_arm(stmt):
-                    continue
-                if any(ast.dump(stmt.test) == ast.dump(x.test) for i in unit.initializes for x in _ifs(ctx, i.call)):
-                    continue
-                unit.review(
-                    scale.call,
-                    "APX060",
-                    "the backward is left out under a condition while the step may be taken all the same: with no "
-                    "backward since the last step, scaler.step() raises where Apex did nothing",
-                )
-
-
-def _ifs(ctx: Context, node: ast.AST) -> list[ast.If]:
-    return [a for a in ctx.m.ancestors(node) if isinstance(a, ast.If)]
-
-
-def _backward_in_each_arm(stmt: ast.If) -> bool:
-    def runs(body: list[ast.stmt]) -> bool:
-        return any(isinstance(n, ast.Attribute) and n.attr == "backward" for s in body for n in ast.walk(s))
-
-    return runs(stmt.body) and runs(stmt.orelse)
-
-
-def _thrown_away(ctx: Context, unit: Unit, node: ast.Call) -> bool:
-    """Whether a backward's gradients are zeroed in its own block, and no step of the unit stands there."""
-    m = ctx.m
-    if any(m.function(x.call) is m.function(node) for x in unit.moments):
-        return False
-    block, index = m.place[m.statement(node)]
-    return any(
-        isinstance(n, ast.Attribute) and n.attr == "zero_grad" for s in block.body[index + 1 :] for n in ast.walk(s)
-    )
-
-
-def _reached(ctx: Context, scopes: set[Scope]) -> set[Scope]:
-    """``scopes`` and the functions of the module that they call, directly or not."""
-    found, todo = set(scopes), list(scopes)
-    while todo:
-        scope = todo.pop()
-        for stmt in ctx.m.body_of(scope):
-            for node in ast.walk(stmt):
-                if isinstance(node, ast.Call) and ctx.m.function(node) is scope:
-                    for callee in ctx.v.callees(node):
-                        inner = ctx.m.scope_of[callee]
-                        if inner not in found:
-                            found.add(inner)
-                            todo.append(inner)
-    return found
-
-
-def _amp_off(ctx: Context, unit: Unit, node: ast.AST) -> bool:
-    """Whether ``node`` lies in the arm of a guard whose other arm scales the loss, or under the negated guard."""
-    m = ctx.m
-    below: ast.AST = node
-    guards_: set[str] = set()
-    for init in unit.initializes:
-        for outer in m.ancestors(init.call):
-            if isinstance(outer, ast.If):
-                guards_.add(ast.dump(outer.test))
-    for outer in m.ancestors(node):
-        if isinstance(outer, ast.If):
-            mine = outer.body if below in outer.body else outer.orelse
-            other = outer.orelse if mine is outer.body else outer.body
-            if any(m.inside(s.call, x) for s in unit.scales for x in other):
-                return True
-            if mine is outer.orelse and ast.dump(outer.test) in guards_:
-                return True
-            test = outer.test
-            if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) and ast.dump(test.operand) in guards_:
-                return mine is outer.body
-        below = outer
-    return False
-
-
-def _moves(ctx: Context, unit: Unit, plan: Plan) -> None:
-    """A clip that moves leaves its guard behind: that guard has to fold away."""
-    m = ctx.m
-    kept = [x for f in plan.folds for x in getattr(f.stmt, f.arm)]
-    dropped = [x for f in plan.folds for x in (f.stmt.orelse if f.arm == "body" else f.stmt.body)]
-    for clip in [c for c in unit.moved if c in dropped]:
-        del unit.moved[clip]
-    for clip in unit.moved:
-        guard = m.parent[clip]
-        step = unit.moved[clip]
-        tops = gradients.common(ctx, clip, step)
-        own = isinstance(guard, ast.If) and not guard.orelse and tops is not None and m.inside(guard, tops[0])
-        if own and isinstance(guard, ast.If) and len(guard.body) == 1 and m.parent.get(guard) is m.parent.get(tops[0]):  # type: ignore[index]
-            continue  # the condition moves with the clip
-        if own:
-            raise Manual(
-                clip,
-                "gradients are clipped under a condition of their own after every backward, and the step is taken "
-                "under another",
-                "under the step's condition: scaler.unscale_(optimizer), then this condition and the clip",
-            )
-        if isinstance(guard, ast.If) and guard.orelse and clip not in kept:
-            raise Manual(
-                clip,
-                "the two arms of this guard clip differently, and the step is taken under another condition",
-                "under the step's condition: scaler.unscale_(optimizer), then clip",
-            )
-    for fold in plan.folds:
-        if fold.loose:
-            unit.review(
-                fold.stmt,
-                "APX051",
-                "the arm without mixed precision clipped model.parameters(); now both clip the parameters that the "
-                "optimizer owns, which were not proved to be the same",
-            )
 
 
 # ---------------------------------------------------------------- scaler and enabled
@@ -434,22 +150,6 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
 def _callee_here(ctx: Context, use: ast.expr) -> bool:
     call = handed_for_state(ctx, use)
     return call is not None and bool(ctx.v.callees(call))
-
-
-def _second_order(ctx: Context, unit: Unit, plan: Plan) -> None:
-    """``autograd.grad`` inside a region (a gradient penalty) runs under autocast and unscaled, as it did under O1."""
-    m = ctx.m
-    for node in m.nodes:
-        if isinstance(node, ast.Call) and any(k.arg == "create_graph" for k in node.keywords):
-            if isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
-                continue
-            if plan.regions is not None and (plan.regions.in_region(node) or plan.regions.covered(m.function(node))):
-                unit.review(
-                    node,
-                    "APX034",
-                    "these gradients are taken under autocast and without a loss scale, as before; PyTorch advises to "
-                    "scale the outputs, take the gradients outside of autocast and divide them by the scale",
-                )
 
 
 def _asks_for_amp(ctx: Context, unit: Unit, plan: Plan) -> None:
