@@ -6,6 +6,7 @@ import ast
 import re
 from collections import defaultdict
 
+from migrate.facts.module import Module
 from migrate.plan.translate import receiver
 from migrate.plan.unit import Context, Manual, Unit
 
@@ -25,6 +26,8 @@ def assign_state(ctx: Context, units: list[Unit]) -> dict[int, list[tuple[ast.ex
             kind = "taken"
         elif dotted in ("apex", "apex.amp") and not _is_test(ctx, use) and handed_for_state(ctx, use) is not None:
             kind = "handed"
+        if kind == "state_dict" and scale_entry(ctx.m, use) is not None:
+            kind = "entry"
         if kind is None or not training:
             continue
         unit = training[0]
@@ -69,6 +72,14 @@ def unresolved(ctx: Context) -> Manual | None:
                 if _reads_scale(ctx, use):
                     continue
                 return Manual(use, f"{ctx.m.src(use)} is used for more than one loss scale", "scaler.get_scale()")
+            if tail == "state_dict" and isinstance(above, ast.Call) and called:
+                inside = _looks_inside(ctx, use, above)
+                if inside is not None:
+                    return Manual(
+                        inside,
+                        f"{ctx.m.src(inside)} reads Apex's own entries, which a GradScaler's state does not have",
+                        "scaler.get_scale() for the loss scale",
+                    )
             if called or decorates:
                 continue
             return Manual(use, f"{ctx.m.src(use)} is handed on as an object here; who calls it is not known")
@@ -82,6 +93,35 @@ def unresolved(ctx: Context) -> Manual | None:
         if isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id == "hasattr":
             continue
         return Manual(use, f"{dotted} has no counterpart in native AMP", _suggestion(tail))
+    return None
+
+
+def scale_entry(m: Module, use: ast.expr) -> ast.expr | None:
+    """The whole of ``amp.state_dict()["loss_scaler0"]["loss_scale"]`` around its ``amp.state_dict``."""
+    entry = m.parent[m.parent[use]]
+    whole = m.parent.get(entry)
+    if (
+        isinstance(entry, ast.Subscript)
+        and entry.value is m.parent[use]
+        and isinstance(whole, ast.Subscript)
+        and whole.value is entry
+        and isinstance(whole.ctx, ast.Load)
+        and isinstance(whole.slice, ast.Constant)
+        and whole.slice.value == "loss_scale"
+    ):
+        return whole
+    return None
+
+
+def _looks_inside(ctx: Context, use: ast.expr, call: ast.Call) -> ast.expr | None:
+    """Where the state's entries are read, by their keys or all of them, other than as `scale_entry`."""
+    for node in ctx.m.nodes:
+        if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            direct = node.value is call
+            if direct and scale_entry(ctx.m, use) is not None:
+                continue
+            if direct or any(o.key is call for o in ctx.v.of(node.value)):
+                return node
     return None
 
 

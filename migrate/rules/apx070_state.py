@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 
 from migrate.model import Severity
+from migrate.plan.bare import scale_entry
 from migrate.rules.common import Plan, Work
 
 ID = "APX070"
@@ -36,6 +37,9 @@ def apply(plan: Plan, work: Work) -> None:
         if kind == "handed":
             work.draft.replace(use, scaler)
             work.note(plan.unit.number, ID, use, "the GradScaler is handed on in amp's place")
+        elif kind == "entry" and (whole := scale_entry(work.m, use)) is not None:
+            work.draft.replace(whole, f"{scaler}.get_scale()")
+            work.note(plan.unit.number, "APX071", use, "the loss scale is the scaler's")
         elif kind in ("state_dict", "load_state_dict"):
             work.draft.replace(use, f"{scaler}.{kind}")
             work.note(plan.unit.number, ID, use, f"{kind} of the scaler")
