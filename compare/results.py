@@ -1,0 +1,251 @@
+"""The results of a session as plain data: what the figures draw and the report prints.
+
+`compare.analyse.analyse(session)` makes a `Results` of what was recorded; nothing in it needs a GPU.
+Units: times in milliseconds where a name ends in `_ms` and seconds where it ends in `_s`, memory in
+bytes, accuracy in percent, differences of accuracy in percentage points, speed in samples per second.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from compare.spec import Spec
+
+ArmStatus = Literal["ok", "unavailable", "failed"]
+Verdict = Literal["equivalent", "different", "inconclusive", "no verdict"]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its 95 % confidence interval."""
+
+    value: float
+    low: float | None
+    """None where too few runs allow no interval."""
+    high: float | None
+    n: int
+    """Independent runs (processes) behind it."""
+    method: str
+    """How the interval was made, for the report's method section."""
+
+
+@dataclass(frozen=True)
+class StepTimes:
+    """Distribution of the step time over all timed steps of an arm, and where the time goes."""
+
+    median_ms: float
+    q1_ms: float
+    q3_ms: float
+    p95_ms: float
+    samples_ms: tuple[float, ...]
+    """All timed steps, or an even thinning of them to at most 2000."""
+    host_ms: float
+    """Median time the host took to issue a step."""
+    busy_share: float | None
+    """Share of a step in which a kernel ran on the device."""
+    launch_bound: bool | None
+    """Whether the device waited for the host more than a tenth of the time; None where it is not known."""
+    input_share: float | None
+    """Time to draw and augment a batch, as a share of the step that does not include it."""
+    clock: str
+
+
+@dataclass(frozen=True)
+class MemoryUse:
+    """Largest peak over the arm's runs."""
+
+    allocated: int
+    reserved: int
+    device_used: int | None
+
+
+@dataclass(frozen=True)
+class EpochPoint:
+    epoch: int
+    train_s: float
+    """Training time up to the end of this epoch, evaluation excluded."""
+    losses: tuple[float, ...]
+    test_accuracy: float | None
+    gradient_norm: float | None
+    loss_scale: float | None
+
+
+@dataclass(frozen=True)
+class ScalePoint:
+    step: int
+    """Counted from the start of training."""
+    loss_scale: float
+    skipped: bool
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """One seed of one arm, trained."""
+
+    seed: int
+    status: str
+    reason: str | None
+    epochs: tuple[EpochPoint, ...]
+    scales: tuple[ScalePoint, ...]
+    skipped_steps: int
+    steps: int
+    final_accuracy: float | None
+    """Of the last epoch, never of the best one; None unless every epoch was run."""
+    time_to_target_s: float | None
+    """Training time to the end of the first epoch that reached the target; None if none did."""
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    mean: Interval
+    runs: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Step0Difference:
+    """Relative difference to the baseline at step 0: norm of the difference over the baseline's norm."""
+
+    baseline: str
+    logits: float
+    gradients: float | None
+    same_weights: bool
+    same_order: bool
+
+
+@dataclass(frozen=True)
+class ArmResult:
+    name: str
+    title: str
+    precision: str
+    status: ArmStatus
+    reason: str | None = None
+    images_per_s: Interval | None = None
+    steps: StepTimes | None = None
+    memory: MemoryUse | None = None
+    accuracy: Accuracy | None = None
+    training: tuple[TrainingRun, ...] = ()
+    step0: tuple[Step0Difference, ...] = ()
+    largest_batch: int | None = None
+    arm_file: str | None = None
+    arm_source: str | None = None
+    arm_sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What two runs of the same arm differ by: no smaller difference between arms means anything."""
+
+    arm: str
+    ratio: Interval
+    largest: float
+    """Largest ratio of any one A/A pair, the greater over the smaller, at least 1."""
+
+
+@dataclass(frozen=True)
+class Equivalence:
+    """Paired test of equivalence (two one-sided t tests) of final accuracy over seeds."""
+
+    arm: str
+    baseline: str
+    n: int
+    difference: float
+    """Mean of arm minus baseline."""
+    low: float | None
+    high: float | None
+    """90 % interval: inside the margin exactly where the test at 5 % says equivalent."""
+    margin: float
+    p: float | None
+    p_holm: float | None
+    verdict: Verdict
+    power: float | None
+    """Probability of the verdict *equivalent* if the arms were equal, with this n and the spread that was seen."""
+    seeds_needed: int | None
+    """Seeds with which that probability would reach 80 %."""
+    mcnemar_p: float | None = None
+    """Secondary: McNemar's test on the test images, pooled over the seeds."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    arm: str
+    baseline: str
+    speed: Interval | None
+    """Ratio of speeds, arm over baseline: above 1 the arm is faster."""
+    speed_beyond_noise: bool | None
+    memory: float | None
+    """Ratio of peak allocated memory, arm over baseline."""
+    equivalence: Equivalence | None
+
+
+@dataclass(frozen=True)
+class SweepPoint:
+    arm: str
+    batch: int
+    images_per_s: Interval | None
+    memory_allocated: int | None
+    reason: str | None = None
+    """Why there is none (out of memory, say)."""
+
+
+@dataclass(frozen=True)
+class OtherSpeed:
+    """Speed of an arm on another workload or recipe."""
+
+    workload: str
+    recipe: str
+    arm: str
+    images_per_s: Interval | None
+    memory_allocated: int | None
+    speed_ratio: Interval | None
+    """To the baseline arm on the same workload and recipe."""
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A common claim beside what was measured here."""
+
+    claim: str
+    source: str
+    measured: str
+    holds: Literal["yes", "no", "not measured"]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A task that did not end well: a recorded result like any other."""
+
+    task: str
+    arm: str
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Results:
+    spec: Spec
+    environment: dict[str, Any]
+    started: str
+    command: str
+    arms: tuple[ArmResult, ...]
+    pairs: tuple[Pair, ...]
+    floors: tuple[Floor, ...]
+    sweep: tuple[SweepPoint, ...]
+    others: tuple[OtherSpeed, ...]
+    claims: tuple[Claim, ...]
+    failures: tuple[Failure, ...]
+    notices: tuple[str, ...]
+    """What a reader has to know: damage, budget decisions, tasks that did not run, checks that failed."""
+    headline: str
+    """The verdict in one sentence."""
+    smoke: bool
+    """True for the smoke profile: no conclusion may be drawn from any number."""
+    flags: dict[str, Any] = field(default_factory=dict)
+    complete: bool = True
+
+    def arm(self, name: str) -> ArmResult | None:
+        return next((arm for arm in self.arms if arm.name == name), None)
+
+    def pair(self, arm: str, baseline: str) -> Pair | None:
+        return next((pair for pair in self.pairs if (pair.arm, pair.baseline) == (arm, baseline)), None)

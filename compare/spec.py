@@ -1,0 +1,109 @@
+"""What a comparison runs: the specification of a session, and the tasks it consists of.
+
+A *session* is one folder of results. A *task* is one fresh process: one arm, one seed, one kind of
+measurement. Everything a task does is in its fields and in the specification; nothing is read from
+the environment of the process, so that equal specifications give comparable results.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal
+
+Kind = Literal["speed", "train", "capacity"]
+Device = Literal["cuda", "cpu"]
+
+RESNET50 = "resnet50-cifar10"
+MLP = "mlp"
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One session, as it was asked for. Two runs with equal specifications continue one another.
+
+    Times are in seconds, accuracy and `margin` in percentage points.
+    """
+
+    profile: str
+    device: Device
+    arms: tuple[str, ...]
+    """Arms whose speed and memory is measured, in the order the report lists them."""
+    trained: tuple[str, ...]
+    """Arms that are also trained over the seeds for accuracy."""
+    repeated: tuple[str, ...]
+    """Arms that run twice in each block: the A/A pairs, whose difference is the noise floor."""
+    baseline: str = "fp32"
+    workload: str = RESNET50
+    recipe: str = "plain"
+    stem: str = "cifar"
+    data: str = "synthetic"
+    """`synthetic`, or the absolute path of a folder (an image folder or one with CIFAR-10's own files)."""
+    batch: int = 128
+    processes: int = 1
+    """Processes of one task: above one it runs under torchrun with DistributedDataParallel, `batch` in each."""
+    seeds: int = 1
+    epochs: int = 1
+    epoch_steps: int | None = None
+    """Steps of an epoch where it is cut short (smoke), else None: the whole of the data."""
+    blocks: int = 1
+    """Blocks of speed tasks: in each every arm runs once, in an order of its own."""
+    settling_blocks: int = 0
+    """Blocks run first and left out of the statistics: the GPU reaches its temperature in them."""
+    warmup: int = 50
+    windows: int = 5
+    window_steps: int = 50
+    sweep: tuple[int, ...] = ()
+    """Batch sizes of the batch sweep, other than `batch`."""
+    capacity: bool = False
+    """Whether the largest batch that fits is searched for."""
+    extra_recipes: tuple[str, ...] = ()
+    extra_workloads: tuple[str, ...] = ()
+    margin: float = 0.5
+    """Equivalence margin of accuracy; fixed before anything runs."""
+    target_accuracy: float | None = None
+    """Accuracy (percent) of *time to accuracy*."""
+    timeout: float = 3600.0
+    """Seconds after which one task is ended and recorded as timed out."""
+    budget: float | None = None
+    """Seconds for the whole session, or None."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Spec:
+        known = {field.name for field in fields(cls)}
+        values = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+        kept: dict[str, Any] = {key: value for key, value in values.items() if key in known}
+        return cls(**kept)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One process: what it trains, and what of it is measured."""
+
+    kind: Kind
+    arm: str
+    seed: int = 0
+    block: int = 0
+    replica: int = 0
+    """1 for the second run of an arm in its block (A/A), else 0."""
+    workload: str = RESNET50
+    recipe: str = "plain"
+    batch: int = 128
+    settling: bool = False
+    """Whether it belongs to a block that the statistics leave out."""
+
+    @property
+    def name(self) -> str:
+        """The name of its files, unique in a session."""
+        workload = self.workload.replace(":", ".").replace("/", ".")
+        parts = [self.kind, workload, self.recipe, f"bs{self.batch}", f"b{self.block:02d}", f"s{self.seed}", self.arm]
+        if self.settling:
+            parts.insert(1, "settling")
+        return "-".join(parts) + ("-again" if self.replica else "")
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Task:
+        known = {field.name for field in fields(cls)}
+        return cls(**{key: value for key, value in data.items() if key in known})

@@ -1,0 +1,131 @@
+"""The arms: that the native one is the codemod's output, and that each trains as it says."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from compare.arms import ARMS, RECIPES, Arm, load
+from migrate.engine import migrate_module
+from migrate.model import Settings
+
+PROJECT = Path(__file__).parents[2]
+FOLDER = PROJECT / "compare" / "arms"
+
+
+class Unnamed(ast.NodeTransformer):
+    """Without the module's docstring and the arm's name, in which alone the two may differ."""
+
+    def visit_Module(self, node: ast.Module) -> ast.Module:
+        return ast.Module([self.visit(statement) for statement in node.body[1:]], node.type_ignores)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        return ast.ClassDef("Arm", node.bases, node.keywords, node.body, node.decorator_list)
+
+
+@pytest.mark.parametrize(("device", "file"), [("cuda", "native_amp.py"), ("cpu", "native_amp_cpu.py")])
+def test_the_native_arm_is_what_the_codemod_makes_of_the_legacy_one(device: str, file: str) -> None:
+    result = migrate_module((FOLDER / "apex_o1.py").read_text(), Settings(device_type=device))
+    assert [unit.applicability for unit in result.units] == ["safe"] and result.new_text
+    made, kept = (ast.dump(Unnamed().visit(ast.parse(text))) for text in (result.new_text, (FOLDER / file).read_text()))
+    assert made == kept, f"{file} is no longer the codemod's output: migrate apex_o1.py anew"
+
+
+def test_every_arm_names_a_class_that_is_there() -> None:
+    for arm in ARMS.values():
+        for target in filter(None, (arm.cuda, arm.cpu, arm.penalty)):
+            module, _, name = target.partition(":")
+            source = (PROJECT / Path(*module.split("."))).with_suffix(".py").read_text()
+            assert name in {node.name for node in ast.parse(source).body if isinstance(node, ast.ClassDef)}, arm.name
+
+
+# ---------------------------------------------------------------- real steps on the CPU
+
+
+def network() -> tuple[nn.Module, torch.optim.Optimizer]:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 6 * 6, 10))
+    return model, torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+
+
+def batches(count: int) -> list[tuple[Tensor, Tensor]]:
+    generator = torch.Generator().manual_seed(1)
+    return [
+        (torch.randn(4, 3, 8, 8, generator=generator), torch.randint(10, (4,), generator=generator))
+        for _ in range(count)
+    ]
+
+
+def trained(target: str, recipe: str = "plain", steps: int = 8) -> tuple[Arm, list[float]]:
+    settings = RECIPES[recipe]
+    arm = load(target)(nn.functional.cross_entropy, max_norm=settings.max_norm, accumulate=settings.accumulate)
+    arm.setup(*network())
+    return arm, [float(arm.train_step(*batch)) for batch in batches(steps)]
+
+
+@pytest.mark.parametrize("recipe", ["plain", "clip", "accumulate"])
+@pytest.mark.parametrize("arm", ["native-fp16", "native-bf16"])
+def test_half_precision_follows_full_precision(arm: str, recipe: str) -> None:
+    full, losses = trained(ARMS["fp32"].cpu or "", recipe)
+    half, others = trained(ARMS[arm].cpu or "", recipe)
+    assert others == pytest.approx(losses, rel=0.1) and others != losses
+    for name, weight in full.model.state_dict().items():
+        assert torch.allclose(weight.float(), half.model.state_dict()[name].float(), atol=0.1), name
+
+
+def test_casts_happen_in_the_forward_and_weights_stay_float32() -> None:
+    for name, kind in (("fp32", torch.float32), ("native-fp16", torch.float16), ("native-bf16", torch.bfloat16)):
+        arm, _ = trained(ARMS[name].cpu or "", steps=1)
+        assert arm.evaluate(batches(1)[0][0]).dtype is kind
+        assert {weight.dtype for weight in arm.model.parameters()} == {torch.float32}
+
+
+def test_only_float16_has_a_loss_scale() -> None:
+    for name, scale in (("fp32", None), ("native-fp16", 65536.0), ("native-bf16", None)):
+        assert trained(ARMS[name].cpu or "", steps=1)[0].loss_scale() == scale
+
+
+def test_a_checkpoint_of_each_arm_loads_into_a_fresh_model(tmp_path: Path) -> None:
+    for name in ("fp32", "native-fp16", "native-bf16"):
+        arm, _ = trained(ARMS[name].cpu or "", steps=2)
+        torch.save(arm.state_dict(), tmp_path / "checkpoint.pt")
+        state = torch.load(tmp_path / "checkpoint.pt", weights_only=True)
+        model, optimizer = network()
+        model.load_state_dict(state["model"])
+        optimizer.load_state_dict(state["optimizer"])
+
+
+@pytest.mark.parametrize("recipe", ["plain", "clip", "accumulate"])
+def test_the_legacy_arm_on_the_double_of_apex_steps_as_full_precision_does(recipe: str) -> None:
+    """The double scales losses and casts nothing, by powers of two: the weights have to be equal to the last bit."""
+    script = f"""
+import torch
+from tests.compare.test_arms import trained
+legacy, _ = trained("compare.arms.apex_o1:ApexO1", {recipe!r})
+plain, _ = trained("compare.arms.fp32:Fp32", {recipe!r})
+import apex
+assert "double" in apex.__file__, apex.__file__
+for one, other in zip(legacy.model.state_dict().values(), plain.model.state_dict().values()):
+    assert torch.{"allclose(one, other, atol=1e-6)" if recipe == "clip" else "equal(one, other)"}
+assert legacy.loss_scale() == 65536.0 and set(legacy.state_dict()) == {{"model", "optimizer", "amp"}}
+"""
+    path = os.pathsep.join([str(PROJECT / "tests" / "double"), str(PROJECT)])
+    done = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_channels_last_leaves_batches_without_channels_alone() -> None:
+    from compare.arms.unlocked import _channels_last
+
+    flat = torch.randn(4, 5)
+    assert _channels_last(flat) is flat
+    assert _channels_last(torch.randn(2, 3, 4, 4)).is_contiguous(memory_format=torch.channels_last)
