@@ -1,0 +1,15 @@
+"""The images: decoded once into one file, kept on the device, augmented there.
+
+`prepare` decodes a source and returns its file, `load` returns the images of a source or of such a
+file, `download` fetches CIFAR-10, and `batches.Batches` makes training batches of them.
+"""
+
+from __future__ import annotations
+
+from compare.data.batches import Batches
+from compare.data.cache import load, prepare
+from compare.data.cifar10 import download
+from compare.data.images import Images, Progress
+from compare.data.synthetic import SYNTHETIC, synthetic
+
+__all__ = ["SYNTHETIC", "Batches", "Images", "Progress", "download", "load", "prepare", "synthetic"]
