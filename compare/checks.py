@@ -1,0 +1,136 @@
+"""Checks that the arms of a session were treated alike: each that fails is a notice in the report."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from compare.arms import ARMS
+from compare.records import Decision, Ended, Environment, Finished, Run, Session, Started
+
+SAME_MACHINE = ("gpu", "driver", "torch")
+"""Keys of the environment that may not change between the starts of a session."""
+TF32_WORDS = ("tf32", "fp32_precision", "float32_matmul_precision")
+"""What is in the name of a switch in which arms with and without TF32 differ."""
+HARMLESS = ("idle", "application clocks", "display clocks", "sync boost")
+"""Reasons for a clock below its maximum that are no sign of trouble."""
+MOST_NAMES = 6
+"""Names that one notice lists."""
+
+
+def check(session: Session, runs: Sequence[Run]) -> list[str]:
+    """One sentence for each thing that a reader has to know before comparing arms."""
+    return [
+        *_budget(session),
+        *_unfinished(session, runs),
+        *_environments(session),
+        *_slowed_down(runs),
+        *_sources(runs),
+        *_flags(runs),
+        *_beginnings(runs),
+    ]
+
+
+def _budget(session: Session) -> Iterator[str]:
+    for decision in session.of(Decision):
+        yield _sentence(decision.reason)
+    not_run = list(dict.fromkeys(name for record in session.of(Finished)[-1:] for name in record.not_run))
+    if not_run:
+        yield f"{_count(not_run, 'task')} did not run: {_names(not_run)}."
+
+
+def _unfinished(session: Session, runs: Sequence[Run]) -> Iterator[str]:
+    if not session.of(Finished):
+        yield "The session has not finished: started again, it continues with what is missing."
+    cut = [run.task.name for run in runs if run.status == "incomplete"]
+    if cut:
+        yield f"{_count(cut, 'task')} did not run to the end and left no result: {_names(cut)}."
+
+
+def _environments(session: Session) -> Iterator[str]:
+    for key in SAME_MACHINE:
+        found = _distinct(record.environment.get(key) for record in session.of(Environment))
+        if len(found) > 1:
+            told = " and ".join(value if isinstance(value, str) else json.dumps(value) for value in found)
+            yield f"Check failed: the {key} changed within the session ({told})."
+
+
+def _slowed_down(runs: Sequence[Run]) -> Iterator[str]:
+    """What the driver said just before or after a task: a GPU too hot or short of power."""
+    tasks: defaultdict[str, set[str]] = defaultdict(set)
+    for run in runs:
+        states = [record.gpu for record in run.of(Started)] + [record.gpu for record in run.of(Ended)]
+        for state in states:
+            for reason in (state or {}).get("throttle") or ():
+                if reason not in HARMLESS:
+                    tasks[reason].add(run.task.name)
+    for reason, names in tasks.items():
+        count = _count(sorted(names), "task")
+        yield f"The driver held the GPU's clock down ({reason}) at the start or the end of {count}."
+
+
+def _sources(runs: Sequence[Run]) -> Iterator[str]:
+    digests: defaultdict[str, set[str]] = defaultdict(set)
+    for run, started in _started(runs):
+        # A recipe may have a class and a file of its own.
+        digests[f"{run.task.arm} ({started.arm_file})"].add(started.arm_sha256)
+    for arm, found in digests.items():
+        if len(found) > 1:
+            yield f"Check failed: the source of the arm {arm} changed within the session."
+
+
+def _flags(runs: Sequence[Run]) -> Iterator[str]:
+    """All switches are equal in all arms; those of TF32 are equal in all arms without it, and in those with it."""
+    common: defaultdict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for run, started in _started(runs):
+        info = ARMS.get(run.task.arm)
+        for flag, value in started.flags.items():
+            about_tf32 = any(word in flag.lower() for word in TF32_WORDS)
+            group = f"{flag} (arms with TF32)" if about_tf32 and info is not None and info.tf32 else flag
+            common[group][json.dumps(value, sort_keys=True)].add(run.task.arm)
+    for flag, values in common.items():
+        if len(values) > 1:
+            told = "; ".join(f"{value} in {_names(sorted(arms))}" for value, arms in sorted(values.items()))
+            yield f"Check failed: the flag {flag} is not the same in all runs: {told}."
+
+
+def _beginnings(runs: Sequence[Run]) -> Iterator[str]:
+    """Equal initial weights in all runs of a seed, equal order of the data in those with the same batch."""
+    weights: defaultdict[tuple[object, ...], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    orders: defaultdict[tuple[object, ...], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for run, started in _started(runs):
+        task = run.task
+        weights[task.workload, task.seed][started.initial_weights].add(task.arm)
+        orders[task.workload, task.seed, task.kind, task.recipe, task.batch][started.order].add(task.arm)
+    for what, groups in (("initial weights", weights), ("order of the data", orders)):
+        told = set()
+        for (workload, seed, *_), digests in groups.items():
+            if len(digests) > 1 and (workload, seed) not in told:
+                told.add((workload, seed))
+                arms = sorted(set().union(*digests.values()))
+                yield f"Check failed: not all runs of {workload}, seed {seed}, had the same {what} ({_names(arms)})."
+
+
+def _started(runs: Iterable[Run]) -> Iterator[tuple[Run, Started]]:
+    for run in runs:
+        started = run.last(Started)
+        if started is not None:
+            yield run, started
+
+
+def _distinct(values: Iterable[object]) -> list[object]:
+    return list({json.dumps(value, sort_keys=True, default=str): value for value in values}.values())
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:MOST_NAMES])
+    return f"{shown} and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else shown
+
+
+def _count(things: Sequence[object], noun: str) -> str:
+    return f"{len(things)} {noun}" + ("" if len(things) == 1 else "s")
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."
