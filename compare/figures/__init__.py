@@ -1,0 +1,31 @@
+"""The figures: each module draws one from the results alone, without global state of matplotlib."""
+
+from __future__ import annotations
+
+from compare.figures import (
+    accuracy,
+    equivalence,
+    loss,
+    loss_scale,
+    memory,
+    step_time,
+    sweep,
+    throughput,
+    time_to_accuracy,
+)
+from compare.figures.canvas import Plate, render
+
+__all__ = ["PLATES", "Plate", "render"]
+
+PLATES: tuple[Plate, ...] = (
+    throughput.PLATE,
+    step_time.PLATE,
+    memory.PLATE,
+    equivalence.PLATE,
+    accuracy.PLATE,
+    loss.PLATE,
+    time_to_accuracy.PLATE,
+    loss_scale.PLATE,
+    sweep.PLATE,
+)
+"""In the report's order."""

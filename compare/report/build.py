@@ -1,0 +1,113 @@
+"""Builds the report of a session from what was recorded, anywhere, without a GPU."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from compare.analyse import analyse
+from compare.errors import UserError
+from compare.figures import PLATES, Plate, render
+from compare.records import Session, read_session
+from compare.report import events, results_json
+from compare.report.page import Drawn, page
+from compare.report.render import to_html, to_markdown
+from compare.results import Results
+
+_STAGE = ".report.new"
+_CSS_PIXELS_PER_INCH = 96
+
+
+def build(folder: Path, *, tensorboard: bool = True) -> Results:
+    """Write results.json, report.html, report.md, figures/ and tensorboard/ into a session's folder.
+
+    Everything is made before the first file is replaced: if that fails, the old report is still there.
+    Raises UserError if the folder holds no session or the report cannot be written.
+    """
+    session = _read(folder)
+    results = analyse(session)
+    files = report_files(results)
+    if tensorboard:
+        files |= _events(results, session)
+    _write(folder, files)
+    return results
+
+
+def report_files(results: Results) -> dict[str, bytes]:
+    """The files of the report by their path in its folder. Equal results give equal bytes."""
+    drawn = {plate.name: _draw(plate, results) for plate in PLATES}
+    files: dict[str, bytes] = {}
+    for one in drawn.values():
+        if one.png is not None and one.svg is not None:
+            files |= {f"figures/{one.name}.png": one.png, f"figures/{one.name}.svg": one.svg}
+    content = page(results, drawn)
+    files["results.json"] = results_json.render(results).encode()
+    files["report.md"] = to_markdown(content).encode()
+    files["report.html"] = to_html(content).encode()
+    return files
+
+
+def _read(folder: Path) -> Session:
+    try:
+        return read_session(folder)
+    except OSError as error:
+        raise UserError(f"{folder} cannot be read ({error.strerror or error}).") from error
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        # A file of another make may parse and still lack what a session has.
+        said = str(error)
+        raise UserError(
+            said if said.startswith(str(folder)) else f"{folder} holds no session that can be read ({said})."
+        ) from error
+
+
+def _draw(plate: Plate, results: Results) -> Drawn:
+    figure = plate.draw(results)
+    if figure is None:
+        return Drawn(plate.name, plate.title, "", plate.reading, None, None, plate.nothing(results))
+    width, height = (round(inches * _CSS_PIXELS_PER_INCH) for inches in figure.get_size_inches())
+    png, svg = render(figure, "png"), render(figure, "svg")
+    return Drawn(plate.name, plate.title, plate.alt(results), plate.reading, png, svg, "", width, height)
+
+
+def _events(results: Results, session: Session) -> dict[str, bytes]:
+    """The event files, or none and a line that says so."""
+    try:
+        return events.event_files(results, events.learning_rates(session))
+    except ImportError as error:
+        print(f"TensorBoard's event files are left out: {error}.", file=sys.stderr)
+        return {}
+
+
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Put every file beside its target, then replace the targets one by one; drop what an older build left over."""
+    stage = folder / _STAGE
+    try:
+        shutil.rmtree(stage, ignore_errors=True)  # of a build that was killed
+        for name, content in files.items():
+            path = stage / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        for name in files:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(stage / name, folder / name)
+        _drop_stale(folder, files)
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        why = "the disk is full; free some space and build it again" if full else error.strerror or str(error)
+        raise UserError(f"The report in {folder} cannot be written: {why}.") from error
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def _drop_stale(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Figures and event files of ours that this report no longer has."""
+    ours = [folder / "figures" / f"{plate.name}.{kind}" for plate in PLATES for kind in ("png", "svg")]
+    if any(name.startswith("tensorboard/") for name in files):
+        ours += (folder / "tensorboard").glob(f"*/*/{events.FILE}")
+    for path in ours:
+        if path.relative_to(folder).as_posix() not in files:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,76 @@
+"""Puts the page together: the same content for HTML and Markdown."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from compare.report import format as fmt
+from compare.report import measured, method, overview
+from compare.report.blocks import Block, Image, Page, Section, Text
+from compare.results import Results
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure as files, or the reason why there is none."""
+
+    name: str
+    title: str
+    alt: str
+    reading: str
+    png: bytes | None
+    svg: bytes | None
+    nothing: str
+    width: int = 0
+    height: int = 0
+    """Pixels at which its type has its natural size."""
+
+
+def page(results: Results, drawn: Mapping[str, Drawn]) -> Page:
+    """Everything the reports say, in order."""
+    return Page(
+        title="Apex amp and native AMP compared" + (" (SMOKE)" if results.smoke else ""),
+        about=_about(results),
+        headline=results.headline,
+        smoke=results.smoke,
+        complete=results.complete,
+        overview=overview.overview(results),
+        legend=overview.legend(results),
+        sections=(
+            overview.before_reading(results),
+            _figures(drawn),
+            measured.pairs(results),
+            measured.accuracy(results),
+            measured.step0(results),
+            measured.claims(results),
+            measured.sizes(results),
+            measured.time_spent(results),
+            measured.training(results),
+            method.environment(results),
+            method.method(results),
+            method.threats(results),
+            method.sources(results),
+            method.rebuild(results),
+        ),
+    )
+
+
+def _about(results: Results) -> str:
+    spec = results.spec
+    device = results.environment.get("gpu") or results.environment.get("cpu") or spec.device
+    name = device.get("name", spec.device) if isinstance(device, Mapping) else device
+    trained = f", {fmt.plural(spec.seeds, 'seed')} of {fmt.plural(spec.epochs, 'epoch')}" if spec.trained else ""
+    return f"{name} · {spec.workload}, batch {spec.batch}{trained} · profile {spec.profile} · {results.started[:10]}"
+
+
+def _figures(drawn: Mapping[str, Drawn]) -> Section:
+    blocks: list[Block] = []
+    for one in drawn.values():
+        if one.svg is None:
+            continue
+        data = "data:image/svg+xml;base64," + base64.b64encode(one.svg).decode("ascii")
+        blocks.append(Image(one.name, one.alt, one.reading, data, one.width, one.height))
+    blocks += [Text(f"No figure “{one.title}”: {one.nothing}") for one in drawn.values() if one.svg is None]
+    return Section("figures", "Figures", tuple(blocks))
