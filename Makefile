@@ -4,11 +4,15 @@
 ifdef PYTHON
   PY := $(PYTHON)
   CORE :=
+  COMPARE :=
+  APEX :=
   TESTS :=
   BENCH :=
 else
   PY := .venv/bin/python
   CORE := .venv/.core
+  COMPARE := .venv/.compare
+  APEX := apex-if-possible
   TESTS := .venv/.tests
   BENCH := .venv/.bench
 endif
@@ -17,14 +21,24 @@ PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --cons
 EXAMPLE := docs/example/legacy_train.py
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint typecheck pytest migrate compare bench clean
+.PHONY: help test lint typecheck pytest migrate compare apex apex-if-possible doctor policy bench clean
+
+# What `make compare` hands on: PROFILE=quick becomes --profile quick.
+OPTIONS := PROFILE ARMS SEEDS EPOCHS BATCH BLOCKS WORKLOAD RECIPE STEM DATA NPROC SWEEP MARGIN TARGET BUDGET TIMEOUT OUT
+lower = $(shell printf %s '$(1)' | tr A-Z a-z)
+ASKED = $(foreach name,$(OPTIONS),$(if $($(name)),--$(call lower,$(name)) '$($(name))')) $(if $(PLAN),--plan)
 
 help:
 	@echo 'make test                      ruff, mypy --strict and pytest (the first time: about 5 GB of wheels)'
 	@echo 'make migrate TARGET=path       show what the migration of path would change; WRITE=1 changes it'
 	@echo 'make migrate                   the same for the bundled legacy example'
-	@echo 'make compare                   the comparison of Apex amp and native AMP'
-	@echo 'make bench                     how fast the migration is'
+	@echo 'make compare                   train with Apex amp and natively, write reports/<date>-<gpu>-<profile>/'
+	@echo '                               PROFILE=quick|standard|full (smoke without a GPU), BUDGET=25m, PLAN=1,'
+	@echo '                               ARMS= SEEDS= EPOCHS= BATCH= DATA= … as in amp-compare run --help'
+	@echo 'make apex                      build NVIDIA Apex 25.05; APEX_SRC=folder takes it from there'
+	@echo 'make doctor                    what this machine has and lacks for a comparison'
+	@echo 'make policy                    the type every operation runs in, Apex O1 beside native AMP'
+	@echo 'make bench                     how fast the migration is, and what the comparison itself costs'
 	@echo 'make clean                     remove .venv and the caches'
 	@echo
 	@echo 'PYTHON=/path/to/python make …  use that environment and install nothing'
@@ -49,11 +63,26 @@ endif
 endif
 	@$(PY) -m migrate $(if $(WRITE),--write) "$(or $(TARGET),$(EXAMPLE))" || [ $$? -eq 1 ]
 
-compare: $(CORE)
-	@$(PY) -m compare
+# Exit code 1 says that an arm failed: the report is there and says how.
+compare: $(COMPARE) $(APEX)
+	@$(PY) -m compare run $(ASKED)
+
+apex: $(COMPARE)
+	@$(PY) -m compare.build_apex
+
+# Without a GPU or a compiler there is no Apex: its arms are then listed as unavailable, with the reason.
+apex-if-possible: $(COMPARE)
+	@$(if $(PLAN),:,$(PY) -m compare.build_apex --optional)
+
+doctor: $(COMPARE)
+	@$(PY) -m compare doctor $(if $(DATA),--data '$(DATA)')
+
+policy: $(COMPARE)
+	@$(PY) -m compare policy
 
 bench: $(BENCH)
 	$(PY) tests/bench/run.py
+	$(PY) tests/bench/harness.py
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
@@ -73,10 +102,14 @@ clean:
 	$(PIP) --editable .
 	@touch $@
 
-.venv/.tests: .venv/.made pyproject.toml constraints.txt
-	$(PIP) --editable '.[dev,compare]'
+.venv/.compare: .venv/.made pyproject.toml constraints.txt
+	$(PIP) --editable '.[compare]'
 	@touch $@ .venv/.core
 
+.venv/.tests: .venv/.made pyproject.toml constraints.txt
+	$(PIP) --editable '.[dev,compare]'
+	@touch $@ .venv/.core .venv/.compare
+
 .venv/.bench: .venv/.made pyproject.toml constraints.txt
-	$(PIP) --editable '.[bench]'
-	@touch $@ .venv/.core
+	$(PIP) --editable '.[bench,compare]'
+	@touch $@ .venv/.core .venv/.compare

@@ -1,0 +1,142 @@
+"""The commands `run` and `report`: from a specification to a printed verdict."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from argparse import Namespace
+from collections import Counter
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from compare import estimate, folders, plan, runner
+from compare.arms import ARMS, Precision
+from compare.errors import UserError
+from compare.request import DEFAULT_DATA, specification
+from compare.results import Results
+from compare.spec import Device, Spec
+from compare.watch import Terminal
+from compare.workloads import load_workload
+
+REPORTS = Path("reports")
+
+
+def run(asked: Namespace) -> int:
+    """Run what was asked for, write the report, print the verdict. Raises UserError."""
+    from compare.env import inspect_machine
+
+    console = Console()
+    device, environment = inspect_machine()
+    spec = specification(asked, device)
+    load_workload(spec.workload)
+    unavailable = _unavailable(spec, environment)
+    gpu = environment["gpu"] if spec.device == "cuda" else None
+    folder = asked.out or folders.choose(REPORTS, spec, gpu, datetime.now().astimezone().date())
+    rate = _rates(spec.device)
+    _announce(console, spec, folder, unavailable, rate)
+    if asked.plan:
+        return 0
+    cache, samples = _data(console, spec)
+    around = runner.Surroundings(environment, unavailable, rate, cache, samples)
+    with folders.alone(folder), Terminal(console) as terminal:
+        runner.run(spec, folder, around, shlex.join(["amp-compare", *sys.argv[1:]]), terminal)
+    return report(folder)
+
+
+def report(folder: Path) -> int:
+    """Write the report of what is recorded in a folder and print its verdict. Raises UserError."""
+    from compare.report.build import build
+
+    results = build(folder)
+    console = Console()
+    console.print()
+    console.print(results.headline, highlight=False, markup=False, soft_wrap=True)
+    for failure in results.failures:
+        line = f"  {failure.status}: {failure.task}: {failure.reason}"
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    console.print(f"{folder / 'report.html'}", highlight=False, markup=False, soft_wrap=True)
+    return 1 if _failed(results) else 0
+
+
+def _failed(results: Results) -> bool:
+    """Whether an arm that was asked for could not be measured for a reason of its own."""
+    return any(arm.status == "failed" for arm in results.arms)
+
+
+def _unavailable(spec: Spec, environment: dict[str, Any]) -> dict[str, str]:
+    """The arms of the specification that cannot run here, and why."""
+    reasons: dict[str, str] = {}
+    for name in spec.arms:
+        arm = ARMS[name]
+        if arm.apex and environment["apex_reason"]:
+            reasons[name] = environment["apex_reason"]
+        elif reason := plan.cannot(name, spec.recipe, spec.device):
+            reasons[name] = reason
+        elif arm.compiled and not (shutil.which("cc") or shutil.which("gcc")):
+            reasons[name] = "torch.compile needs a C compiler, and there is none here."
+    return reasons
+
+
+def _rates(device: Device) -> dict[Precision, float]:
+    """How fast this GPU is, measured in a process of its own: this one shall hold none of its memory."""
+    if device != "cuda":
+        return {}
+    finished = subprocess.run([sys.executable, "-m", "compare.estimate"], capture_output=True, text=True)
+    if finished.returncode:
+        words = (finished.stderr.strip() or "it said nothing").splitlines()[-1]
+        raise UserError(f"The GPU cannot be used: a matrix product on it failed ({words}).")
+    found: dict[Precision, float] = json.loads(finished.stdout.splitlines()[-1])
+    return found
+
+
+def _announce(
+    console: Console, spec: Spec, folder: Path, unavailable: dict[str, str], rate: dict[Precision, float]
+) -> None:
+    """Say what will run, where it goes and about how long it takes."""
+    tasks = plan.tasks(spec, [arm for arm in spec.arms if arm not in unavailable])
+    needed = estimate.total(tasks, spec, rate)
+    counted = Counter(task.kind for task in tasks)
+    kinds = ", ".join(f"{count} {kind}" for kind, count in counted.items()) or "none"
+    lines = [
+        f"profile   {spec.profile}: {spec.workload}, {spec.recipe}, batch {spec.batch}"
+        + (f" in each of {spec.processes} processes" if spec.processes > 1 else ""),
+        f"arms      {', '.join(arm for arm in spec.arms if arm not in unavailable) or 'none'}",
+        *(f"          {arm} is unavailable: {reason}" for arm, reason in unavailable.items()),
+        f"trained   {', '.join(spec.trained)}: {spec.seeds} seeds, {spec.epochs} epochs"
+        if spec.trained and spec.seeds
+        else "trained   none: speed and memory only",
+        f"tasks     {len(tasks)} processes ({kinds}), about {_duration(needed)}, give or take a factor of two",
+        f"folder    {folder}" + (" (goes on with what is there)" if (folder / "session.jsonl").exists() else ""),
+    ]
+    if spec.budget:
+        lines.append(f"budget    {_duration(spec.budget)}: blocks, seeds and epochs are cut to it after one block")
+    if spec.profile == "smoke":
+        lines.append("SMOKE     made-up data on a CPU: it shows that everything runs; no figure of it means anything")
+    for line in lines:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _data(console: Console, spec: Spec) -> tuple[Path | None, int]:
+    """The file of decoded images and how many train; CIFAR-10 is downloaded where no data were named."""
+    if spec.data.startswith("synthetic") or ":" in spec.workload or spec.workload == "mlp":
+        return None, estimate.TRAIN_SAMPLES
+    from compare import data
+
+    if Path(spec.data) == DEFAULT_DATA.absolute() and not Path(spec.data).exists():
+        console.print(f"data      downloading CIFAR-10 to {spec.data}", highlight=False, markup=False)
+        data.download(Path(spec.data))
+    console.print(f"data      {spec.data}", highlight=False, markup=False, soft_wrap=True)
+    file = data.prepare(spec.data)
+    return file, len(data.load(spec.data, file).train_labels)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

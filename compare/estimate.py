@@ -1,0 +1,85 @@
+"""About how long tasks take, before anything has run.
+
+The step time is the arithmetic of the step over what a large matrix product reaches on this device, measured
+here and now, times what the network reaches of that, plus a floor for issuing its kernels. It is a guess
+within a factor of two, and is said to be one; once a block has run, its own times are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from compare.arms import ARMS, RECIPES, Precision
+from compare.spec import MLP, Device, Spec, Task
+
+START = 15.0
+"""Seconds until a process on a GPU does its first step."""
+START_CPU = 8.0
+COMPILE = 60.0
+REACHED = {"float32": 0.5, "tf32": 0.3, "float16": 0.2, "bfloat16": 0.2}
+"""Share of the matrix product's rate that ResNet50 reaches at 32x32."""
+ISSUE = 0.02
+"""Seconds a host needs to issue one step of ResNet50."""
+TRAIN_SAMPLES = 50_000
+CPU_STEP = {"float32": 0.5, "bfloat16": 0.3, "float16": 9.0}
+"""Seconds of a ResNet50 step with 8 images on two cores, by type: measured on a cloud machine, rounded up."""
+
+# Operations of a forward for one sample: torchvision's resnet50 on 32x32 with either stem, and the MLP.
+_FORWARD = {"cifar": 2 * 1.30e9, "imagenet": 2 * 0.085e9, MLP: 2 * 3 * 4096.0**2}
+
+
+def rates(device: Device) -> dict[Precision, float]:
+    """Operations per second of a matrix product in each type, measured in about a second; empty on a CPU."""
+    if device != "cuda":
+        return {}
+    return {precision: _rate(precision) for precision in ("float32", "tf32", "float16", "bfloat16")}
+
+
+def _rate(precision: Precision) -> float:
+    import torch
+
+    from compare.measure.timing import Stopwatch
+
+    dtype = {"float16": torch.float16, "bfloat16": torch.bfloat16}.get(precision, torch.float32)
+    torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
+    size, repeats = 4096, 10
+    left = torch.randn(size, size, device="cuda", dtype=dtype)
+    left @ left
+    watch = Stopwatch(left.device)
+    for _ in range(repeats):
+        left @ left
+    return 2.0 * size**3 * repeats / watch.stop()
+
+
+def seconds(task: Task, spec: Spec, rate: dict[Precision, float]) -> float:
+    """About how long one task takes."""
+    info = ARMS[task.arm]
+    step = _step(task, spec, rate)
+    start = (START if rate else START_CPU) + (COMPILE if info.compiled else 0.0)
+    if task.kind == "capacity":
+        return 10 * start
+    if task.kind == "speed":
+        return start + step * (spec.warmup + spec.windows * spec.window_steps + 25)
+    steps = spec.epoch_steps or TRAIN_SAMPLES // (task.batch * spec.processes)
+    return start + 1.15 * step * steps * spec.epochs
+
+
+def _step(task: Task, spec: Spec, rate: dict[Precision, float]) -> float:
+    precision = ARMS[task.arm].precision
+    work = 3 * _FORWARD[MLP if task.workload == MLP else spec.stem] * task.batch
+    if RECIPES[task.recipe].penalty:
+        work *= 2.5
+    if not rate:
+        return CPU_STEP.get(precision, CPU_STEP["float32"]) * work / (3 * _FORWARD["cifar"] * 8)
+    return work / (REACHED[precision] * rate[precision]) + ISSUE
+
+
+def total(tasks: Iterable[Task], spec: Spec, rate: dict[Precision, float]) -> float:
+    """About how long the tasks take together, in seconds."""
+    return sum(seconds(task, spec, rate) for task in tasks)
+
+
+if __name__ == "__main__":
+    import json
+
+    print(json.dumps(rates("cuda")))

@@ -1,0 +1,124 @@
+"""From a specification to its tasks, in the order they run, and to what a budget leaves of them.
+
+Order: the speed blocks, then the training blocks, then what is only there for speed and memory (sweep,
+other recipes and workloads, largest batch), so that a budget is spent on the main question first.
+Within a block every arm runs once, in an order drawn for the block, so that a drift of the machine
+(clocks, temperature, neighbours) falls on all arms alike.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from compare.arms import ARMS, RECIPES
+from compare.records import Decision
+from compare.spec import Device, Spec, Task
+
+LEAST_BLOCKS = 3
+LEAST_SEEDS = 3
+LEAST_EPOCHS = 3
+WORTHWHILE_EPOCHS = 10
+"""Epochs below which fewer seeds are better than fewer epochs."""
+SPEED_SHARE = 0.4
+"""Share of a budget that speed blocks may take where arms are trained too."""
+TRAINING_OVERHEAD = 1.15
+"""Evaluation and input over the bare steps of an epoch."""
+
+
+def tasks(spec: Spec, available: Iterable[str]) -> list[Task]:
+    """Every task of the session, in order, for the arms that can run."""
+    arms = [arm for arm in spec.arms if arm in set(available)]
+    main = Task("speed", "", workload=spec.workload, recipe=spec.recipe, batch=spec.batch)
+    planned: list[Task] = []
+    for block in range(spec.settling_blocks):
+        planned += _block(replace(main, block=block, settling=True), arms, ())
+    for block in range(spec.blocks):
+        planned += _block(replace(main, block=block), arms, spec.repeated)
+    for seed in range(spec.seeds):
+        trained = [arm for arm in arms if arm in spec.trained]
+        planned += _block(replace(main, kind="train", seed=seed, block=seed), trained, ())
+    for batch in spec.sweep:
+        planned += _block(replace(main, batch=batch), arms, ()) if batch != spec.batch else []
+    for workload in (spec.workload, *spec.extra_workloads):
+        batch = 512 if workload == "mlp" else spec.batch
+        for recipe in dict.fromkeys((spec.recipe, *spec.extra_recipes)):
+            if (workload, recipe) != (spec.workload, spec.recipe):
+                able = [arm for arm in arms if cannot(arm, recipe, spec.device) is None]
+                planned += _block(replace(main, workload=workload, recipe=recipe, batch=batch), able, ())
+    if spec.capacity and spec.processes == 1:
+        planned += _block(replace(main, kind="capacity"), arms, ())
+    return planned
+
+
+def cannot(arm: str, recipe: str, device: Device) -> str | None:
+    """Why an arm cannot run a recipe on a device, in one sentence; None if it can."""
+    info = ARMS[arm]
+    if info.target(RECIPES[recipe], device) is not None:
+        return None
+    if info.target(RECIPES["plain"], device) is None:
+        return "It needs a CUDA device."
+    if info.apex:
+        return f"Apex amp has no way to do the recipe {recipe} (NVIDIA/apex issue 818)."
+    return f"This arm has no recipe {recipe}."
+
+
+def _block(task: Task, arms: Iterable[str], repeated: Iterable[str]) -> list[Task]:
+    """One task an arm, and a second for the repeated ones, in an order that only the block decides."""
+    block = [replace(task, arm=arm) for arm in arms]
+    block += [replace(once, replica=1) for once in block if once.arm in set(repeated)]
+    random.Random(f"{task.kind} {task.workload} {task.recipe} {task.batch} {task.block} {task.settling}").shuffle(block)
+    return block
+
+
+# ---------------------------------------------------------------- budget
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one arm was seen to take, in seconds."""
+
+    task: float
+    """A whole speed task."""
+    start: float
+    """Of that, everything but steps."""
+    step: float
+
+
+def decide(spec: Spec, costs: Mapping[str, Cost], steps_per_epoch: int, left: float) -> Decision:
+    """What of blocks, seeds and epochs fits into the seconds that are left after the first speed block.
+
+    Seeds stay as many as asked for while ten epochs fit, and never fall below three: fewer allow no verdict.
+    If not even three epochs of three seeds fit, nothing is trained.
+    """
+    trained = [arm for arm in spec.trained if arm in costs]
+    block = sum(cost.task * (2 if arm in spec.repeated else 1) for arm, cost in costs.items())
+    rounds = spec.settling_blocks + spec.blocks - 1
+    blocks = spec.blocks
+    share = SPEED_SHARE if trained and spec.seeds else 0.95
+    while blocks > min(LEAST_BLOCKS, spec.blocks) and rounds * block > share * left:
+        blocks, rounds = blocks - 1, rounds - 1
+    for_training = 0.95 * left - rounds * block
+
+    def epochs_that_fit(seeds: int) -> int:
+        start = sum(costs[arm].start for arm in trained)
+        epoch = TRAINING_OVERHEAD * steps_per_epoch * sum(costs[arm].step for arm in trained)
+        return min(spec.epochs, int((for_training / seeds - start) / epoch)) if epoch > 0 else spec.epochs
+
+    seeds, epochs = spec.seeds, spec.epochs
+    if trained and spec.seeds:
+        while seeds > min(LEAST_SEEDS, spec.seeds) and epochs_that_fit(seeds) < min(WORTHWHILE_EPOCHS, spec.epochs):
+            seeds -= 1
+        epochs = epochs_that_fit(seeds)
+        if epochs < min(LEAST_EPOCHS, spec.epochs):
+            seeds = epochs = 0
+    cut = (blocks, seeds, epochs) != (spec.blocks, spec.seeds, spec.epochs)
+    minutes = f"{(spec.budget or 0) / 60:.0f} minutes"
+    reason = (
+        f"The budget of {minutes} allows {blocks} of {spec.blocks} speed blocks and "
+        + (f"{seeds} of {spec.seeds} seeds with {epochs} of {spec.epochs} epochs." if seeds else "no training.")
+        if cut
+        else f"The budget of {minutes} allows everything that was asked for."
+    )
+    return Decision(reason, blocks, seeds, epochs)

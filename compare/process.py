@@ -1,0 +1,151 @@
+"""One task's process, from its start to a recorded end, whatever becomes of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from compare.errors import UserError
+from compare.records import Ended, Planned, Writer, read
+from compare.worker import CANNOT_WRITE, Request
+
+Progress = Callable[[int, int, str], None]
+
+GRACE = 5.0
+"""Seconds between asking a process to end and killing it."""
+TAIL = 400
+"""Characters of a process's last words that are kept as the reason of its failure."""
+
+
+def run_task(request: Request, progress: Progress) -> Ended:
+    """Run the task in a fresh process (several under torchrun) and return its end.
+
+    A process that crashes, is killed or takes longer than `spec.timeout` seconds gets its end written here.
+    What it printed is kept as `<task>.log` unless it ended well. Raises UserError where records cannot be written.
+    """
+    records, log = request.records, request.records.with_suffix(".log")
+    begun = time.monotonic()
+    try:
+        with Writer(records) as writer:
+            writer.write(Planned(_task(request)))
+        status = _run(request, log, progress)
+        ended = next((record for record in reversed(read(records)[0]) if isinstance(record, Ended)), None)
+        if status == CANNOT_WRITE:
+            raise UserError(_cannot_write(records, _last_words(log)))
+        if ended is None:
+            ended = _end_of(status, request, _last_words(log), time.monotonic() - begun)
+            with Writer(records) as writer:
+                writer.write(ended)
+    except OSError as error:
+        raise UserError(_cannot_write(records, error.strerror or str(error))) from error
+    if ended.status == "ok":
+        log.unlink(missing_ok=True)
+    return ended
+
+
+def _run(request: Request, log: Path, progress: Progress) -> int | None:
+    """The process's exit status, None if it was ended for its time."""
+    with tempfile.TemporaryDirectory(prefix="compare-") as folder, log.open("wb") as errors:
+        asked = Path(folder) / "request.json"
+        asked.write_text(json.dumps(request.to_json()), encoding="utf-8")
+        process = subprocess.Popen(
+            command(request, asked),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,
+            env=_environment(request),
+        )
+        reader = threading.Thread(target=_follow, args=(process, errors, progress), daemon=True)
+        reader.start()
+        try:
+            return process.wait(timeout=request.spec.timeout)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            # Also on the way out of an interrupt: nothing of a task is left behind, its grandchildren neither.
+            _end(process)
+            reader.join(timeout=GRACE)
+
+
+def _environment(request: Request) -> dict[str, str]:
+    """The process's environment variables: as they are, but for what the measurement needs."""
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    if request.spec.device == "cpu":
+        # Threads that spin at each barrier make a step eight times as long once another process takes a core.
+        environment.setdefault("OMP_WAIT_POLICY", "passive")
+    return environment
+
+
+def command(request: Request, asked: Path) -> list[str]:
+    """The command line of a task's process."""
+    worker = ["-m", "compare.worker", str(asked)]
+    if request.spec.processes == 1:
+        return [sys.executable, *worker]
+    count = f"--nproc-per-node={request.spec.processes}"
+    return [sys.executable, "-m", "torch.distributed.run", "--standalone", count, *worker]
+
+
+def _follow(process: subprocess.Popen[bytes], log: object, progress: Progress) -> None:
+    """Pass on what the process says of its progress; anything else it prints goes to its log."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        try:
+            said = json.loads(line)
+            progress(int(said["done"]), int(said["total"]), str(said["note"]))
+        except (ValueError, KeyError, TypeError):
+            log.write(line)  # type: ignore[attr-defined]
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the process and all it started. Its closed standard input already tells a worker to go."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, sign)
+        except ProcessLookupError:
+            break
+        if process.poll() is None:
+            try:
+                process.wait(timeout=GRACE)
+            except subprocess.TimeoutExpired:
+                continue
+    if process.stdin is not None:
+        process.stdin.close()
+    process.wait()
+
+
+def _end_of(status: int | None, request: Request, words: str, seconds: float) -> Ended:
+    """The end of a process that did not write its own."""
+    if status is None:
+        return Ended("timeout", f"It took longer than {request.spec.timeout:.0f} s and was ended.", seconds)
+    if status < 0:
+        name = signal.Signals(-status).name
+        hint = " (the system may have run out of memory)" if name == "SIGKILL" else ""
+        return Ended("failed", f"It was ended by {name}{hint}.", seconds)
+    return Ended("failed", f"It ended with status {status}. {words}".strip(), seconds)
+
+
+def _last_words(log: Path) -> str:
+    """The end of what the process printed, on one line."""
+    text = log.read_text(encoding="utf-8", errors="replace").strip() if log.exists() else ""
+    return " / ".join(text.splitlines()[-3:])[-TAIL:]
+
+
+def _cannot_write(path: Path, why: str) -> str:
+    return (
+        f"The records of the comparison cannot be written to {path} ({why}): make room, then start it again; "
+        "it goes on where it stopped."
+    )
+
+
+def _task(request: Request) -> dict[str, object]:
+    task: dict[str, object] = request.to_json()["task"]
+    return task

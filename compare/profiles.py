@@ -1,0 +1,68 @@
+"""The profiles: how much a session measures, from a smoke test on a CPU to everything."""
+
+from __future__ import annotations
+
+from compare.arms import ARMS, RECIPES
+from compare.errors import UserError
+from compare.spec import MLP, Device, Spec
+
+COMPARED = ("fp32", "apex-o1", "native-fp16")
+"""The arms that are trained over seeds: the migration and what it is measured against."""
+FOUR = ("fp32", "tf32", "apex-o1", "native-fp16")
+PROFILES = ("smoke", "quick", "standard", "full")
+
+NO_VERDICT_BELOW = 3
+"""Seeds under which no equivalence is judged."""
+
+
+def profile(name: str, device: Device) -> Spec:
+    """The specification of a profile. Raises UserError for one that does not fit the device."""
+    if name not in PROFILES:
+        raise UserError(f"There is no profile {name!r}: choose one of {', '.join(PROFILES)}.")
+    if name == "smoke":
+        # On a CPU, autocast to float16 is some twenty times slower than float32: everything is small.
+        return Spec(
+            profile="smoke",
+            device="cpu",
+            arms=("fp32", "apex-o1", "native-fp16", "native-bf16"),
+            trained=("fp32", "native-fp16", "native-bf16"),
+            repeated=("fp32",),
+            batch=4,
+            seeds=1,
+            epochs=2,
+            epoch_steps=2,
+            warmup=1,
+            windows=2,
+            window_steps=2,
+            timeout=600.0,
+        )
+    if device != "cuda":
+        raise UserError(f"The profile {name} needs a CUDA GPU, and there is none here: PROFILE=smoke runs on the CPU.")
+    if name == "quick":
+        return Spec(
+            profile="quick",
+            device="cuda",
+            arms=FOUR,
+            trained=COMPARED,
+            repeated=(),
+            blocks=3,
+            seeds=1,
+            epochs=3,
+            target_accuracy=60.0,
+        )
+    return Spec(
+        profile=name,
+        device="cuda",
+        arms=FOUR if name == "standard" else tuple(ARMS),
+        trained=COMPARED,
+        repeated=("apex-o1", "native-fp16"),
+        blocks=5,
+        settling_blocks=1,
+        seeds=5,
+        epochs=30,
+        target_accuracy=90.0,
+        sweep=() if name == "standard" else (32, 64, 256, 512, 1024, 2048),
+        capacity=name == "full",
+        extra_recipes=() if name == "standard" else tuple(recipe for recipe in RECIPES if recipe != "plain"),
+        extra_workloads=() if name == "standard" else (MLP,),
+    )

@@ -1,0 +1,118 @@
+"""From the words of the command line to a specification, each wrong word refused in one sentence."""
+
+from __future__ import annotations
+
+import re
+from argparse import Namespace
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from compare.arms import ARMS, RECIPES
+from compare.errors import UserError
+from compare.profiles import profile
+from compare.spec import MLP, RESNET50, Device, Spec
+
+DEFAULT_DATA = Path("data")
+"""Where CIFAR-10 is looked for, and put, if no folder is named."""
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def specification(asked: Namespace, device: Device) -> Spec:
+    """The specification that was asked for. Raises UserError."""
+    name = asked.profile or ("standard" if device == "cuda" else "smoke")
+    spec = profile(name, device)
+    changes: dict[str, Any] = {
+        "seeds": _count("--seeds", asked.seeds, least=0),
+        "epochs": _count("--epochs", asked.epochs),
+        "batch": _count("--batch", asked.batch),
+        "blocks": _count("--blocks", asked.blocks),
+        "processes": _count("--nproc", asked.nproc),
+        "workload": asked.workload,
+        "recipe": _choice("recipe", asked.recipe, RECIPES),
+        "stem": asked.stem,
+        "margin": _positive("--margin", asked.margin),
+        "target_accuracy": _positive("--target", asked.target),
+        "budget": _duration("--budget", asked.budget),
+        "timeout": _duration("--timeout", asked.timeout),
+        "sweep": _sweep(asked.sweep),
+    }
+    spec = replace(spec, **{key: value for key, value in changes.items() if value is not None})
+    if asked.workload == MLP and asked.batch is None and name != "smoke":
+        spec = replace(spec, batch=512)
+    if asked.arms:
+        spec = _with_arms(spec, asked.arms)
+    if spec.workload == MLP or spec.recipe == "gradient-penalty":
+        # Random data has no accuracy; the penalty is there for its speed.
+        spec = replace(spec, trained=())
+    return replace(spec, data=_data(asked.data, spec))
+
+
+def _with_arms(spec: Spec, words: str) -> Spec:
+    names = tuple(dict.fromkeys(word.strip() for word in words.split(",") if word.strip()))
+    if not names or set(names) - set(ARMS):
+        listed = "".join(f"\n  {arm.name:<28}{arm.title}" for arm in ARMS.values())
+        wrong = ", ".join(sorted(set(names) - set(ARMS) - {"help"}))
+        raise UserError((f"There is no arm {wrong}; these are there:" if wrong else "These arms are there:") + listed)
+    return replace(
+        spec,
+        arms=names,
+        trained=tuple(arm for arm in spec.trained if arm in names),
+        repeated=tuple(arm for arm in spec.repeated if arm in names),
+    )
+
+
+def _data(named: str | None, spec: Spec) -> str:
+    """The source of the data, as an absolute path."""
+    if spec.workload not in (RESNET50,) and named is None:
+        return "synthetic"
+    if spec.profile == "smoke" and named is None:
+        # As many images as the few steps use, so that nothing is waited for.
+        return "synthetic:64,16"
+    if named is None:
+        return str(DEFAULT_DATA.absolute())
+    return named if named.startswith("synthetic") else str(Path(named).expanduser().absolute())
+
+
+def _sweep(words: str | None) -> tuple[int, ...] | None:
+    if words is None:
+        return None
+    if words == "none":
+        return ()
+    try:
+        sizes = tuple(dict.fromkeys(int(word) for word in words.split(",")))
+    except ValueError:
+        sizes = (0,)
+    if min(sizes) < 1:
+        raise UserError(f"--sweep takes batch sizes such as 32,256,1024, not {words!r}.")
+    return sizes
+
+
+def _count(option: str, value: int | None, least: int = 1) -> int | None:
+    if value is not None and value < least:
+        raise UserError(f"{option} takes a whole number of at least {least}, not {value}.")
+    return value
+
+
+def _positive(option: str, value: float | None) -> float | None:
+    if value is not None and not 0 < value <= 100:
+        raise UserError(f"{option} takes a number above 0 and up to 100, not {value}.")
+    return value
+
+
+def _choice(what: str, name: str | None, known: dict[str, Any]) -> str | None:
+    if name is not None and name not in known:
+        raise UserError(f"There is no {what} {name!r}: choose one of {', '.join(known)}.")
+    return name
+
+
+def _duration(option: str, words: str | None) -> float | None:
+    """Seconds of `90s`, `25m`, `1.5h` or a bare number of seconds."""
+    if words is None:
+        return None
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", words.strip())
+    if match is None or not float(match[1]):
+        raise UserError(f"{option} takes a time such as 90s, 25m or 2h, not {words!r}.")
+    return float(match[1]) * _UNITS.get(match[2], 1.0)
+
+

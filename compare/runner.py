@@ -1,0 +1,186 @@
+"""Runs a session: what is missing of it, task after task, each in a fresh process."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, Protocol
+
+from compare import estimate, plan
+from compare.arms import Precision
+from compare.errors import UserError
+from compare.folders import same
+from compare.process import run_task
+from compare.records import (
+    Asked,
+    Decision,
+    Ended,
+    Environment,
+    Finished,
+    Run,
+    Session,
+    Unavailable,
+    Window,
+    Writer,
+    read_session,
+)
+from compare.spec import Spec, Task
+from compare.worker import Request
+
+
+class Watcher(Protocol):
+    """Who is told what happens."""
+
+    def starts(self, number: int, of: int, task: Task) -> None: ...
+    def progress(self, done: int, total: int, note: str) -> None: ...
+    def ended(self, task: Task, ended: Ended) -> None: ...
+    def says(self, sentence: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a session is run on, found out beforehand."""
+
+    environment: dict[str, Any]
+    unavailable: Mapping[str, str]
+    """Arms that cannot run here, with the reason."""
+    rate: Mapping[Precision, float]
+    """For estimates, from `estimate.rates`."""
+    cache: Path | None = None
+    samples: int = estimate.TRAIN_SAMPLES
+
+
+def run(spec: Spec, folder: Path, around: Surroundings, command: str, watcher: Watcher) -> None:
+    """Run what the folder's session still lacks.
+
+    Raises UserError if the folder holds a session of another specification, or cannot be written.
+    """
+    try:
+        with Writer(folder / "session.jsonl") as writer:
+            _open(spec, folder, around, command, writer)
+            not_run = _tasks(spec, folder, around, writer, watcher)
+            writer.write(Finished(_now(), [task.name for task in not_run]))
+    except OSError as error:
+        raise UserError(
+            f"{folder} cannot be written ({error.strerror}): make room or name another folder, then start it again; "
+            "it goes on where it stopped."
+        ) from error
+
+
+def _open(spec: Spec, folder: Path, around: Surroundings, command: str, writer: Writer) -> None:
+    """Check that the session in the folder is this one, or begin it; note what it runs on."""
+    if (folder / "session.jsonl").stat().st_size:
+        try:
+            old = read_session(folder).asked
+        except ValueError as error:
+            raise UserError(f"{error} Name another folder with --out.") from error
+        if not same(old, spec):
+            raise UserError(f"{folder} holds a comparison with other settings: name another folder with --out.")
+    else:
+        writer.write(Asked(spec.to_json(), _now(), command))
+    writer.write(Environment(around.environment))
+    for arm, reason in around.unavailable.items():
+        writer.write(Unavailable(arm, reason))
+
+
+def _tasks(spec: Spec, folder: Path, around: Surroundings, writer: Writer, watcher: Watcher) -> list[Task]:
+    """Run every task that has no recorded end. Returns those that the budget left no time for."""
+    available = [arm for arm in spec.arms if arm not in around.unavailable]
+    decision: Decision | None = None
+    not_run: list[Task] = []
+    queue = plan.tasks(spec, available)
+    done = 0
+    while done < len(queue):
+        session = read_session(folder)
+        if decision is None and (decision := _decision(spec, session, available, around, writer)) is not None:
+            watcher.says(decision.reason)
+            kept = set(plan.tasks(decision.within(spec), available))
+            not_run += [task for task in queue if task not in kept and not _ended(session, task)]
+            queue = [task for task in queue if task in kept]
+            spec_now = decision.within(spec)
+        elif decision is None:
+            spec_now = spec
+        task = queue[done]
+        done += 1
+        if _ended(session, task):
+            continue
+        if spec.budget and _spent(session) + _expected(task, spec_now, session, around) > spec.budget:
+            not_run.append(task)
+            continue
+        watcher.starts(done, len(queue), task)
+        path = folder / "runs" / f"{task.name}.jsonl"
+        _put_aside(path)
+        watcher.ended(task, run_task(Request(spec_now, task, path, around.cache), watcher.progress))
+    return not_run
+
+
+def _decision(
+    spec: Spec, session: Session, available: list[str], around: Surroundings, writer: Writer
+) -> Decision | None:
+    """What the budget allows: as decided before, or decided now that every arm has been timed once; else None."""
+    earlier = session.of(Decision)
+    if earlier:
+        return earlier[-1]
+    seen = {run.task.arm for run in session.runs if run.task.kind == "speed" and run.status != "incomplete"}
+    if not spec.budget or not available or not seen.issuperset(available):
+        return None
+    steps = spec.epoch_steps or around.samples // (spec.batch * spec.processes)
+    decision = plan.decide(spec, _costs(session), steps, spec.budget - _spent(session))
+    writer.write(decision)
+    return decision
+
+
+def _costs(session: Session) -> dict[str, plan.Cost]:
+    """What each arm's speed tasks took so far."""
+    costs: dict[str, plan.Cost] = {}
+    for run in session.runs:
+        ended, windows = run.last(Ended), run.of(Window)
+        if run.task.kind == "speed" and ended and ended.seconds and windows:
+            step = statistics.median(time for window in windows for time in window.step_ms) / 1e3
+            steps = session.spec.warmup + sum(len(window.step_ms) for window in windows)
+            start = max(0.0, ended.seconds - steps * step)
+            costs[run.task.arm] = plan.Cost(ended.seconds, start, step)
+    return costs
+
+
+def _expected(task: Task, spec: Spec, session: Session, around: Surroundings) -> float:
+    """How long a task will about take: as long as its like took, else the estimate."""
+    like = [
+        ended.seconds
+        for run in session.runs
+        if _alike(run.task) == _alike(task) and (ended := run.last(Ended)) and ended.status == "ok" and ended.seconds
+    ]
+    return max(like) if like else estimate.seconds(task, spec, dict(around.rate))
+
+
+def _alike(task: Task) -> Task:
+    return replace(task, seed=0, block=0, replica=0, settling=False)
+
+
+def _spent(session: Session) -> float:
+    """Seconds that the session's tasks have taken, in all its starts."""
+    return sum(ended.seconds or 0.0 for run in session.runs if (ended := run.last(Ended)))
+
+
+def _ended(session: Session, task: Task) -> Run | None:
+    """The run of a task that has a recorded end."""
+    return next((run for run in session.runs if run.task == task and run.status != "incomplete"), None)
+
+
+def _put_aside(path: Path) -> None:
+    """Keep what an interrupted attempt recorded, out of the way of the next."""
+    if path.exists():
+        aside = path.parent / "interrupted"
+        aside.mkdir(exist_ok=True)
+        number = len(list(aside.glob(f"{path.stem}.*"))) + 1
+        shutil.move(path, aside / f"{path.stem}.{number}.jsonl")
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+

@@ -1,0 +1,100 @@
+"""Step time, memory and what goes with them, for one arm in its own process."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+
+from torch import Tensor
+
+from compare.measure.busy import busy_share
+from compare.measure.gradients import GradientProbe
+from compare.measure.memory import peaks, reset_peaks
+from compare.measure.timing import Stopwatch, time_window
+from compare.records import InputCost, Step0, Trace
+from compare.tasks.prepared import Emit, Prepared, Progress, check_finite, wait_for_all
+
+DISTINCT_BATCHES = 8
+"""Batches drawn and augmented before anything is timed, and used in turn."""
+LOGITS = 1280
+"""Logits recorded at step 0: those of 128 images of ten classes."""
+FIRST_STEP_ATTEMPTS = 40
+"""The loss scale starts at 2**16 and is halved by each overflow: more skips in a row are no longer that."""
+TRACED_STEPS = {"cuda": 10, "cpu": 2}
+GENTLE = 0.1
+"""Share of the peak learning rate in speed tasks: a few batches are repeated, and the loss shall stay finite."""
+
+
+def run(prepared: Prepared, emit: Emit, progress: Progress) -> None:
+    """Step 0, warm-up, timed windows, then what may not be timed. Raises NotFinite."""
+    spec, arm, device = prepared.spec, prepared.arm, prepared.device
+    total = spec.warmup + spec.windows * spec.window_steps
+    arm.model.train()
+    prepared.set_rate(GENTLE * prepared.peak_rate)
+    batches = list(itertools.islice(prepared.job.batches.epoch(1), DISTINCT_BATCHES))
+    emit(_step0(prepared, batches[0]))
+    for number in range(spec.warmup):
+        prepared.step(batches[number % len(batches)])
+        if number % 10 == 0:
+            progress(number, total, "warm-up")
+    reset_peaks(device)
+    for index in range(spec.windows):
+        wait_for_all(prepared.place)
+        progress(spec.warmup + index * spec.window_steps, total, f"window {index + 1} of {spec.windows}")
+        window = time_window(index, spec.window_steps, prepared.step, batches, device)
+        emit(window)
+    memory = peaks(device, prepared.data_bytes)
+    if memory is not None:
+        emit(memory)
+    progress(total, total, "observing")
+    emit(_input_cost(prepared))
+    step_ms = statistics.median(window.step_ms)
+    emit(busy_share(lambda: prepared.step(batches[0]), device, step_ms))
+    for number in range(TRACED_STEPS[device.type]):
+        emit(trace := _trace(prepared, number, batches[number % len(batches)]))
+    check_finite(trace.loss, "after the timed steps")
+
+
+def _step0(prepared: Prepared, batch: tuple[Tensor, Tensor]) -> Step0:
+    """Logits and gradients from the initial weights.
+
+    The forward is one of training (batch statistics): with the running statistics of an untrained network the
+    values would grow from layer to layer and say little.
+    """
+    arm, recipe = prepared.arm, prepared.recipe
+    logits = arm.evaluate(batch[0]).float().reshape(-1)[:LOGITS].cpu().tolist()
+    attempts = 0
+    with GradientProbe(prepared.job.optimizer) as probe:
+        while probe.norm is None and attempts < FIRST_STEP_ATTEMPTS:
+            attempts += 1
+            for _ in range(recipe.accumulate):
+                loss = prepared.step(batch)
+    return Step0(logits, probe.sample, float(loss), attempts)
+
+
+def _input_cost(prepared: Prepared) -> InputCost:
+    """Time to draw and augment a batch, after a first one."""
+    drawn = iter(prepared.job.batches.epoch(2))
+    next(drawn, None)
+    times = []
+    for _ in range(20):
+        watch = Stopwatch(prepared.device)
+        if next(drawn, None) is None:
+            break
+        times.append(1e3 * watch.stop())
+    return InputCost(times)
+
+
+def _trace(prepared: Prepared, number: int, batch: tuple[Tensor, Tensor]) -> Trace:
+    """One full step (all batches it accumulates), observed."""
+    before = prepared.counter.taken
+    with GradientProbe(prepared.job.optimizer) as probe:
+        for _ in range(prepared.recipe.accumulate):
+            loss = prepared.step(batch)
+    return Trace(
+        step=number,
+        loss=float(loss),
+        gradient_norm=probe.norm,
+        loss_scale=prepared.arm.loss_scale(),
+        skipped=prepared.counter.taken == before,
+    )

@@ -1,0 +1,159 @@
+"""One task in its own process: `python -m compare.worker REQUEST.json`, started by the runner.
+
+Records go to the task's file, messages of progress to standard output as JSON, everything else to standard
+error. Under torchrun every process runs this, and the first one writes. The process ends when the runner's end
+of its standard input closes, so that none outlives a runner that was killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+import traceback
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from compare.errors import UserError
+from compare.records import Ended, Record, Status, Writer
+from compare.spec import Spec, Task
+
+CANNOT_WRITE = 73  # EX_CANTCREAT: the records cannot be written, which no later task would fare better with
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a process is asked to do."""
+
+    spec: Spec
+    task: Task
+    records: Path
+    cache: Path | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "spec": self.spec.to_json(),
+            "task": asdict(self.task),
+            "records": str(self.records),
+            "cache": str(self.cache) if self.cache else None,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Request:
+        cache = data["cache"]
+        return cls(
+            Spec.from_json(data["spec"]),
+            Task.from_json(data["task"]),
+            Path(data["records"]),
+            Path(cache) if cache else None,
+        )
+
+
+def main(arguments: list[str]) -> int:
+    """Run the task; 0 when its end is recorded, whatever it was."""
+    threading.Thread(target=_end_with_the_runner, daemon=True).start()
+    request = Request.from_json(json.loads(Path(arguments[0]).read_text(encoding="utf-8")))
+    if int(os.environ.get("RANK", "0")) == 0:
+        try:
+            with Writer(request.records) as writer:
+                return _recorded(request, writer)
+        except OSError as error:
+            print(f"{request.records} cannot be written: {error.strerror}.", file=sys.stderr)
+            return CANNOT_WRITE
+    # The first process tells how it ended; the others fail for torchrun to see.
+    _run(request, lambda record: None, lambda done, total, note: None)
+    return 0
+
+
+def _recorded(request: Request, writer: Writer) -> int:
+    begun = time.monotonic()
+    status, reason = _outcome(request, writer)
+    from compare import env
+
+    writer.write(Ended(status, reason, time.monotonic() - begun, env.gpu_state()))
+    return 0
+
+
+def _outcome(request: Request, writer: Writer) -> tuple[Status, str | None]:
+    """Run the task and say how it ended. Raises OSError where a record cannot be written."""
+    import torch
+
+    from compare.tasks.prepared import NotFinite
+
+    try:
+        _run(request, _guarded(writer), _tell)
+    except _CannotWrite as error:
+        raise error.error from error
+    except NotFinite as error:
+        return "nan", str(error)
+    except (torch.OutOfMemoryError, MemoryError) as error:
+        return "oom", _first_line(error)
+    except UserError as error:
+        return "failed", str(error)
+    except Exception as error:
+        traceback.print_exc()
+        return "failed", f"{type(error).__name__}: {_first_line(error)}"
+    return "ok", None
+
+
+def _run(request: Request, emit: Any, tell: Any) -> None:
+    import torch
+    import torch.distributed as dist
+
+    from compare.tasks import capacity, speed, train
+    from compare.tasks.prepared import Place, prepare
+
+    place = Place.of_environment(request.spec)
+    if request.task.kind == "capacity":
+        capacity.run(request.spec, request.task, place, request.cache, emit, tell)
+        return
+    if place.world > 1:
+        if place.device.type == "cuda":
+            torch.cuda.set_device(place.device)
+        dist.init_process_group("nccl" if place.device.type == "cuda" else "gloo")
+    try:
+        prepared = prepare(request.spec, request.task, place, request.cache)
+        emit(prepared.started)
+        (speed if request.task.kind == "speed" else train).run(prepared, emit, tell)
+    finally:
+        if place.world > 1:
+            dist.destroy_process_group()
+
+
+class _CannotWrite(Exception):
+    def __init__(self, error: OSError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def _guarded(writer: Writer) -> Any:
+    """Writing records, its failures told apart from the task's own."""
+
+    def emit(record: Record) -> None:
+        try:
+            writer.write(record)
+        except OSError as error:
+            raise _CannotWrite(error) from error
+
+    return emit
+
+
+def _tell(done: int, total: int, note: str) -> None:
+    print(json.dumps({"done": done, "total": total, "note": note}), flush=True)
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _end_with_the_runner() -> None:
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    os._exit(70)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

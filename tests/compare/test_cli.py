@@ -1,0 +1,124 @@
+"""The command line as a user meets it: real processes, exit codes, one sentence for each wrong word."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parents[2]
+TINY = ("--workload", "tests.compare.tiny:build", "--batch", "8")
+
+
+def compare(*words: str, cwd: Path = PROJECT, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "compare", *words],
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "200", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(PROJECT), **variables},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_a_whole_smoke_comparison_from_command_to_report(tmp_path: Path) -> None:
+    out = tmp_path / "session"
+    done = compare("run", "--profile", "smoke", "--out", str(out), *TINY)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "apex-o1 is unavailable:" in done.stdout and "SMOKE" in done.stdout
+    assert done.stdout.rstrip().endswith("report.html")
+    results = json.loads((out / "results.json").read_text())
+    assert results["schema"] == 1 and results["profile"] == "smoke"
+    assert {arm["name"]: arm["status"] for arm in results["arms"]} == {
+        "fp32": "ok",
+        "apex-o1": "unavailable",
+        "native-fp16": "ok",
+        "native-bf16": "ok",
+    }
+    page = (out / "report.html").read_text()
+    assert "SMOKE" in page and "no conclusion" in page.lower()
+    assert (out / "report.md").exists() and list((out / "figures").glob("*.svg"))
+
+    again = compare("report", str(out))
+    assert again.returncode == 0 and (out / "report.html").read_text() == page
+
+
+def test_an_arm_that_fails_is_exit_1_with_a_report(tmp_path: Path) -> None:
+    out = tmp_path / "session"
+    words = ("--arms", "fp32", "--seeds", "0", "--workload", "tests.compare.tiny:crashes", "--batch", "8")
+    done = compare("run", "--profile", "smoke", "--out", str(out), *words)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "a fault that was built in" in done.stdout and (out / "report.html").exists()
+
+
+def test_the_plan_runs_nothing_and_writes_nothing(tmp_path: Path) -> None:
+    done = compare("run", "--plan", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "about" in done.stdout and "processes" in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("run", "--profile", "standard"), "needs a CUDA GPU"),
+        (("run", "--profile", "large"), "There is no profile 'large'"),
+        (("run", "--arms", "fp32,apex-o7"), "There is no arm apex-o7"),
+        (("run", "--arms", "help"), "These arms are there"),
+        (("run", "--recipe", "cake"), "There is no recipe 'cake'"),
+        (("run", "--budget", "soon"), "--budget takes a time such as"),
+        (("run", "--budget", "0m"), "--budget takes a time such as"),
+        (("run", "--epochs", "0"), "--epochs takes a whole number of at least 1"),
+        (("run", "--seeds", "-1"), "--seeds takes a whole number of at least 0"),
+        (("run", "--margin", "-0.5"), "--margin takes a number above 0"),
+        (("run", "--sweep", "1,two"), "--sweep takes batch sizes"),
+        (("run", "--data", "/nowhere/at/all"), "/nowhere/at/all does not exist"),
+        (("run", "--workload", "nothing"), "nothing"),
+        (("run", "--workload", "tests.compare.tiny:absent"), "absent"),
+        (("report", "/nowhere/at/all"), "/nowhere/at/all"),
+        (("run", "--out", "/proc/session"), "cannot be written"),
+    ],
+)
+def test_a_wrong_word_is_one_sentence_and_exit_2(words: tuple[str, ...], sentence: str, tmp_path: Path) -> None:
+    done = compare(*words, cwd=tmp_path)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert sentence in done.stderr and "Traceback" not in done.stderr
+    assert done.stderr.startswith("amp-compare: ")
+    assert list(tmp_path.iterdir()) == [], "something was written before the refusal"
+
+
+def test_no_command_is_wrong_usage() -> None:
+    assert compare().returncode == 2
+
+
+def test_help_and_version_are_no_errors() -> None:
+    assert compare("--version").stdout.startswith("amp-compare ")
+    for words in (("--help",), ("run", "--help"), ("policy", "--help")):
+        assert compare(*words).returncode == 0
+
+
+def test_a_gpu_that_torch_cannot_use_is_never_a_smoke_run(tmp_path: Path) -> None:
+    """A driver that sees a GPU (a script in the place of nvidia-smi) beside a torch that can use none."""
+    fake = tmp_path / "bin" / "nvidia-smi"
+    fake.parent.mkdir()
+    fake.write_text(
+        "#!/bin/sh\n"
+        'case "$*" in\n'
+        "  *--query*) echo 'NVIDIA A100-SXM4-40GB, 470.57.02, 40960, 8.0, Default';;\n"
+        "  *) echo '| NVIDIA-SMI 470.57.02    Driver Version: 470.57.02    CUDA Version: 11.4 |';;\n"
+        "esac\n"
+    )
+    fake.chmod(0o755)
+    done = compare("run", cwd=tmp_path, PATH=f"{fake.parent}:{os.environ['PATH']}")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "470.57.02" in done.stderr and "torch" in done.stderr
+    assert not (tmp_path / "reports").exists()
+
+
+def test_the_policy_command_needs_no_gpu() -> None:
+    done = compare("policy", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)

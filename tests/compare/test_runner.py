@@ -1,0 +1,314 @@
+"""The runner with real processes: what crashes is recorded, what is missing is run, nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from compare import folders, plan, runner
+from compare.errors import UserError
+from compare.process import run_task
+from compare.records import (
+    Decision,
+    Ended,
+    Environment,
+    Epoch,
+    Finished,
+    Planned,
+    Run,
+    Session,
+    Started,
+    Unavailable,
+    Window,
+    Writer,
+    read,
+    read_session,
+)
+from compare.spec import Spec, Task
+from compare.worker import Request
+
+PROJECT = Path(__file__).parents[2]
+WORK = "tests.compare.tiny:"
+SPEC = Spec(
+    "smoke",
+    "cpu",
+    arms=("fp32", "apex-o1"),
+    trained=("fp32",),
+    repeated=("fp32",),
+    workload=WORK + "build",
+    batch=8,
+    warmup=1,
+    windows=1,
+    window_steps=2,
+    timeout=120.0,
+)
+AROUND = runner.Surroundings({"gpu": None}, {"apex-o1": "There is no Apex here."}, {})
+
+
+class Listener:
+    """A watcher that keeps what it was told."""
+
+    def __init__(self) -> None:
+        self.started: list[str] = []
+        self.statuses: list[str] = []
+        self.sentences: list[str] = []
+
+    def starts(self, number: int, of: int, task: Task) -> None:
+        self.started.append(task.name)
+
+    def progress(self, done: int, total: int, note: str) -> None: ...
+
+    def ended(self, task: Task, ended: Ended) -> None:
+        self.statuses.append(ended.status)
+
+    def says(self, sentence: str) -> None:
+        self.sentences.append(sentence)
+
+
+def session(folder: Path, spec: Spec = SPEC) -> tuple[Listener, Session]:
+    listener = Listener()
+    runner.run(spec, folder, AROUND, "amp-compare run", listener)
+    return listener, read_session(folder)
+
+
+def one(folder: Path, fault: str, timeout: float = 120.0, kind: str = "speed") -> tuple[Ended, Run]:
+    task = Task(kind, "fp32", workload=WORK + fault, batch=8)  # type: ignore[arg-type]
+    ended = run_task(Request(replace(SPEC, timeout=timeout), task, folder / "runs" / "one.jsonl"), lambda *_: None)
+    records, _ = read(folder / "runs" / "one.jsonl")
+    return ended, Run(task, tuple(records))
+
+
+def test_a_session_runs_once_and_then_has_nothing_left(tmp_path: Path) -> None:
+    listener, found = session(tmp_path)
+    assert listener.statuses == ["ok"] * 3
+    assert {(run.task.kind, run.task.replica) for run in found.runs} == {("speed", 0), ("speed", 1), ("train", 0)}
+    assert all(isinstance(run.records[0], Planned) and run.status == "ok" for run in found.runs)
+    assert all(run.last(Started) for run in found.runs)
+    assert [(gone.arm, gone.reason) for gone in found.of(Unavailable)] == [("apex-o1", "There is no Apex here.")]
+    assert found.of(Finished)[-1].not_run == []
+    assert list((tmp_path / "runs").glob("*.log")) == [], "the log of a process that ended well is not kept"
+    again, found = session(tmp_path)
+    assert again.started == []
+    assert len(found.of(Environment)) == 2 and len(found.runs) == 3
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "words"),
+    [
+        ("crashes", "failed", "RuntimeError: a fault that was built in"),
+        ("out_of_memory_at_once", "oom", "CUDA out of memory"),
+        ("diverges", "nan", "the loss was nan"),
+        ("dies", "failed", "SIGKILL"),
+        ("nothing_of_that_name", "failed", "nothing_of_that_name"),
+    ],
+)
+def test_whatever_becomes_of_a_process_is_recorded(tmp_path: Path, fault: str, status: str, words: str) -> None:
+    ended, run = one(tmp_path, fault)
+    assert ended.status == status and ended.reason is not None and words in ended.reason
+    assert "\n" not in ended.reason
+    assert run.last(Ended) == ended and ended.seconds is not None
+    assert (tmp_path / "runs" / "one.log").exists()
+
+
+def test_a_process_that_hangs_is_ended_and_recorded(tmp_path: Path) -> None:
+    ended, run = one(tmp_path, "hangs", timeout=15.0)
+    assert ended.status == "timeout" and ended.reason == "It took longer than 15 s and was ended."
+    assert run.last(Started) is not None, "what it had recorded is kept"
+    left = subprocess.run(["pgrep", "-f", str(tmp_path)], capture_output=True, text=True)
+    assert left.stdout == "", "a process was left behind"
+
+
+def test_one_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
+    listener, found = session(tmp_path, replace(SPEC, workload=WORK + "crashes", repeated=()))
+    assert listener.statuses == ["failed", "failed"]
+    assert found.of(Finished)
+    again, _ = session(tmp_path, replace(SPEC, workload=WORK + "crashes", repeated=()))
+    assert again.started == [], "a failure is a result: it is not tried again"
+
+
+def test_what_was_interrupted_runs_again_and_its_records_are_put_aside(tmp_path: Path) -> None:
+    session(tmp_path)
+    victim = next((tmp_path / "runs").glob("train-*.jsonl"))
+    lines = victim.read_text().splitlines(keepends=True)
+    victim.write_text("".join(lines[:-1])[:-10])
+    listener, found = session(tmp_path)
+    assert listener.started == [victim.stem] and listener.statuses == ["ok"]
+    assert all(run.status == "ok" for run in found.runs) and len(found.runs) == 3
+    assert [path.name for path in (tmp_path / "runs" / "interrupted").iterdir()] == [f"{victim.stem}.1.jsonl"]
+
+
+def test_a_runner_killed_at_any_moment_goes_on_with_what_is_missing(tmp_path: Path) -> None:
+    """A real kill -9 in the middle of a task: its process goes too, and the next start runs the rest."""
+    asked = tmp_path / "spec.json"
+    asked.write_text(json.dumps(SPEC.to_json()))
+    script = (
+        "import json, sys; from pathlib import Path; from tests.compare.test_runner import *;"
+        "spec = Spec.from_json(json.loads(Path(sys.argv[1]).read_text()));"
+        "runner.run(spec, Path(sys.argv[2]), AROUND, '', Listener())"
+    )
+    folder = tmp_path / "session"
+    process = subprocess.Popen([sys.executable, "-c", script, str(asked), str(folder)], cwd=PROJECT)
+    while not (begun := list((folder / "runs").glob("*.jsonl"))) or begun[0].stat().st_size < 300:
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before = {run.task.name for run in read_session(folder).runs if run.status == "ok"}
+    listener, found = session(folder)
+    assert set(listener.started) == {task.name for task in plan.tasks(SPEC, ["fp32"])} - before
+    assert all(run.status == "ok" for run in found.runs) and len(found.runs) == 3
+
+
+def test_a_worker_ends_when_its_input_closes(tmp_path: Path) -> None:
+    task = Task("speed", "fp32", workload=WORK + "hangs", batch=8)
+    request = tmp_path / "request.json"
+    request.write_text(json.dumps(Request(SPEC, task, tmp_path / "one.jsonl").to_json()))
+    command = [sys.executable, "-m", "compare.worker", str(request)]
+    process = subprocess.Popen(command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    while not (tmp_path / "one.jsonl").exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    assert process.stdin is not None
+    process.stdin.close()
+    assert process.wait(timeout=60) != 0
+
+
+# ---------------------------------------------------------------- budget
+
+
+def test_a_budget_decides_after_the_first_block_and_stays_decided(tmp_path: Path) -> None:
+    spec = replace(SPEC, blocks=4, seeds=4, epochs=40, budget=1e6)
+    first = next(task for task in plan.tasks(spec, ["fp32"]) if task.kind == "speed")
+    _fabricate(tmp_path / "runs" / f"{first.name}.jsonl", first, seconds=100.0)
+    tight = replace(spec, budget=700.0)
+    around = replace(AROUND, samples=8)
+    with Writer(tmp_path / "session.jsonl") as writer:
+        runner._open(tight, tmp_path, around, "", writer)
+        decided = runner._decision(tight, read_session(tmp_path), ["fp32"], around, writer)
+        again = runner._decision(replace(tight, budget=1e9), read_session(tmp_path), ["fp32"], around, writer)
+    assert decided is not None and again == decided
+    assert decided.blocks == 3 and decided.seeds == 0, "two more blocks of two tasks leave nothing of 600 s"
+    assert len(read_session(tmp_path).of(Decision)) == 1
+
+
+def test_no_task_is_begun_that_the_budget_has_no_time_for(tmp_path: Path) -> None:
+    spec = replace(SPEC, budget=250.0)
+    first, second, _ = sorted(plan.tasks(spec, ["fp32"]), key=lambda task: (task.kind, task.replica))
+    _fabricate(tmp_path / "runs" / f"{first.name}.jsonl", first, seconds=200.0)
+    listener, found = session(tmp_path, spec)
+    assert second.name in found.of(Finished)[-1].not_run, "a second one of 200 s does not fit into 250 s"
+    assert listener.sentences and "budget" in listener.sentences[0]
+
+
+def _fabricate(path: Path, task: Task, seconds: float) -> None:
+    with Writer(path) as writer:
+        writer.write(Planned(dict(task.__dict__)))
+        writer.write(Window(0, [10.0, 10.0], 1.0, "host"))
+        writer.write(Ended("ok", None, seconds))
+
+
+# ---------------------------------------------------------------- refusals
+
+
+def test_a_full_disk_is_one_sentence_and_what_was_written_stays(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    task = Task("speed", "fp32", workload=WORK + "build", batch=8)
+    (tmp_path / "runs" / "one.jsonl").symlink_to("/dev/full")
+    with pytest.raises(UserError, match=r"No space left on device.*goes on where it stopped"):
+        run_task(Request(SPEC, task, tmp_path / "runs" / "one.jsonl"), lambda *_: None)
+
+
+def test_a_disk_that_fills_up_under_a_running_task_is_the_same_sentence(tmp_path: Path) -> None:
+    """The process meets the limit, not the runner: a file may grow to 3000 bytes there."""
+    limit = tmp_path / "sitecustomize.py"
+    limit.write_text(
+        "import resource, signal, sys\n"
+        "if 'compare.worker' in ' '.join(sys.orig_argv):\n"
+        "    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "    resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))\n"
+    )
+    task = Task("speed", "fp32", workload=WORK + "build", batch=8)
+    script = (
+        "from tests.compare.test_runner import *; import sys\n"
+        f"try: run_task(Request(SPEC, Task('speed', 'fp32', workload={task.workload!r}, batch=8), Path(sys.argv[1])), "
+        "lambda *_: None)\n"
+        "except UserError as error: print(error)"
+    )
+    path = os.pathsep.join([str(tmp_path), str(PROJECT)])
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "one.jsonl")],
+        cwd=PROJECT,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+    )
+    assert "cannot be written" in done.stdout, done.stdout + done.stderr
+    assert "it goes on where it stopped" in done.stdout
+    records, _ = read(tmp_path / "one.jsonl")
+    assert any(isinstance(record, Planned) for record in records)
+
+
+def test_a_folder_with_other_settings_is_refused(tmp_path: Path) -> None:
+    session(tmp_path, replace(SPEC, arms=(), trained=(), repeated=()))
+    with pytest.raises(UserError, match="other settings"):
+        session(tmp_path)
+
+
+def test_a_session_file_that_cannot_be_read_is_refused_and_left(tmp_path: Path) -> None:
+    (tmp_path / "session.jsonl").write_text("something else\n")
+    with pytest.raises(UserError, match="holds no session"):
+        session(tmp_path)
+    assert (tmp_path / "session.jsonl").read_text() == "something else\n"
+
+
+def test_two_runners_do_not_share_a_folder(tmp_path: Path) -> None:
+    with folders.alone(tmp_path / "session"):
+        script = (
+            "import sys; from pathlib import Path; from compare import folders\n"
+            "with folders.alone(Path(sys.argv[1])): pass"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", script, str(tmp_path / "session")], cwd=PROJECT, capture_output=True, text=True
+        )
+        assert "Another comparison is running" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("gpu", "name"),
+    [
+        ("NVIDIA H100 80GB HBM3", "h100-80gb-hbm3"),
+        ("NVIDIA GeForce RTX 4090", "rtx-4090"),
+        ("Tesla V100-SXM2-16GB", "tesla-v100-sxm2-16gb"),
+        (None, "cpu"),
+    ],
+)
+def test_a_folder_is_named_after_the_gpu(gpu: str | None, name: str) -> None:
+    assert folders.slug(gpu) == name
+
+
+def test_an_unfinished_folder_is_gone_on_with_and_a_finished_one_is_not(tmp_path: Path) -> None:
+    today, later = date(2026, 11, 21), date(2026, 11, 22)
+    folder = folders.choose(tmp_path, SPEC, None, today)
+    assert folder == tmp_path / "2026-11-21-cpu-smoke"
+    with Writer(folder / "session.jsonl") as writer:
+        runner._open(SPEC, folder, AROUND, "", writer)
+        assert folders.choose(tmp_path, SPEC, None, later) == folder
+        assert folders.choose(tmp_path, replace(SPEC, budget=5.0), None, later) == folder
+        other = folders.choose(tmp_path, replace(SPEC, seeds=9), None, today)
+        assert other == tmp_path / "2026-11-21-cpu-smoke-2"
+        writer.write(Finished("now"))
+    assert folders.choose(tmp_path, SPEC, None, later) == tmp_path / "2026-11-22-cpu-smoke"
+
+
+def test_training_records_reach_the_file(tmp_path: Path) -> None:
+    _, run = one(tmp_path, "build", kind="train")
+    assert [epoch.epoch for epoch in run.of(Epoch)] == [1]

@@ -1,0 +1,199 @@
+"""What a task's process does, run here on a small network and a real GradScaler on the CPU."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+import torch
+
+from compare.arms import ARMS, Recipe
+from compare.records import Busy, Capacity, Epoch, InputCost, Record, Step0, Trace, Window
+from compare.spec import Spec, Task
+from compare.tasks import capacity, prepared, speed, train
+from compare.tasks.prepared import NotFinite, Place, Prepared, prepare
+
+SPEC = Spec(
+    "smoke", "cpu", ("fp32", "native-fp16"), ("fp32",), (), epochs=3, warmup=2, windows=2, window_steps=3, batch=8
+)
+PLACE = Place(torch.device("cpu"))
+WORK = "tests.compare.tiny:"
+R = TypeVar("R")
+
+
+def ready(arm: str = "fp32", work: str = "build", recipe: str = "plain", seed: int = 0) -> Prepared:
+    return prepare(SPEC, Task("speed", arm, seed=seed, workload=WORK + work, recipe=recipe, batch=8), PLACE)
+
+
+def recorded(kind: type[R], records: list[Record]) -> list[R]:
+    return [record for record in records if isinstance(record, kind)]
+
+
+def run(what: Prepared, task: object = speed) -> list[Record]:
+    records: list[Record] = []
+    task.run(what, records.append, lambda done, total, note: None)  # type: ignore[attr-defined]
+    return records
+
+
+def test_a_speed_task_records_its_windows_and_what_goes_with_them() -> None:
+    records = run(ready())
+    windows = recorded(Window, records)
+    assert [window.index for window in windows] == [0, 1]
+    assert all(len(window.step_ms) == 3 and min(window.step_ms) > 0 for window in windows)
+    assert all(window.clock == "host" for window in windows)
+    assert recorded(Step0, records)[0].attempts == 1
+    assert recorded(Busy, records)[0].share is None and recorded(Busy, records)[0].reason
+    assert recorded(InputCost, records)[0].batch_ms
+    assert len(recorded(Trace, records)) == 2 and not any(trace.skipped for trace in recorded(Trace, records))
+
+
+def test_arms_of_one_seed_start_equal_and_others_differ() -> None:
+    fp32, fp16, other = ready("fp32").started, ready("native-fp16").started, ready("fp32", seed=1).started
+    assert (fp32.initial_weights, fp32.order) == (fp16.initial_weights, fp16.order)
+    assert fp32.initial_weights != other.initial_weights and fp32.order != other.order
+    assert fp32.arm_sha256 != fp16.arm_sha256 and "class NativeAmp" in fp16.arm_source
+
+
+def test_step_0_samples_the_same_gradients_in_every_arm() -> None:
+    samples = {}
+    for arm in ("fp32", "native-fp16", "native-bf16"):
+        step0 = recorded(Step0, run(ready(arm)))[0]
+        assert step0.gradients is not None
+        samples[arm] = torch.tensor(step0.gradients)
+    exact = samples["fp32"]
+    for arm, tolerance in (("native-fp16", 0.01), ("native-bf16", 0.05)):
+        difference = float((samples[arm] - exact).norm() / exact.norm())
+        assert 0 < difference < tolerance, arm
+
+
+def test_a_first_loss_scale_that_overflows_is_tried_again() -> None:
+    step0 = recorded(Step0, run(ready("native-fp16", "overflows")))[0]
+    assert step0.attempts > 1 and step0.gradients is not None
+    assert all(math.isfinite(value) for value in step0.gradients)
+
+
+def test_training_records_every_epoch_and_the_last_ones_predictions() -> None:
+    epochs = recorded(Epoch, run(ready(), train))
+    assert [epoch.epoch for epoch in epochs] == [1, 2, 3]
+    assert [epoch.correct is None for epoch in epochs] == [True, True, False]
+    last = epochs[-1]
+    assert last.test_accuracy is not None and last.test_accuracy > 90.0, "three clouds far apart were not learnt"
+    assert last.correct is not None
+    bits = f"{int(last.correct, 16):024b}"
+    assert 100.0 * bits.count("1") / 24 == pytest.approx(last.test_accuracy)
+    assert last.losses[-1] < epochs[0].losses[0]
+    assert last.steps == 8 and last.train_s > 0 and last.eval_s is not None and last.eval_s > 0
+    assert last.gradient_norm is not None and last.gradient_norm > 0
+
+
+def test_skipped_steps_are_counted_with_the_scales_they_left() -> None:
+    epochs = recorded(Epoch, run(ready("native-fp16", "overflows"), train))
+    first = epochs[0]
+    assert first.skipped and first.skipped == list(range(len(first.skipped))), "the overflows come first"
+    assert [scale for step, scale in first.scales if step in first.skipped] == [
+        65536.0 / 2 ** (count + 1) for count in range(len(first.skipped))
+    ]
+    assert epochs[-1].skipped == []
+
+
+def test_fp32_has_no_scale_and_skips_nothing() -> None:
+    for epoch in recorded(Epoch, run(ready(), train)):
+        assert epoch.loss_scale is None and epoch.scales == [] and epoch.skipped == []
+
+
+def test_accumulation_steps_once_in_four_batches_and_skips_are_told_from_that() -> None:
+    what = ready("native-fp16", recipe="accumulate")
+    epochs = recorded(Epoch, run(what, train))
+    assert what.counter.taken == 3 * 8 // 4
+    assert all(epoch.skipped == [] for epoch in epochs)
+
+
+def test_clipping_bounds_the_gradient_the_optimizer_sees() -> None:
+    assert all(trace.gradient_norm is not None for trace in recorded(Trace, run(ready("native-fp16"))))
+    for arm in ("fp32", "native-fp16"):
+        for trace in recorded(Trace, run(ready(arm, recipe="clip"))):
+            assert trace.gradient_norm is not None and trace.gradient_norm <= 1.0 + 1e-4
+
+
+def test_the_gradient_penalty_runs_where_there_is_a_class_for_it() -> None:
+    for arm in ("fp32", "native-fp16", "native-bf16"):
+        assert math.isfinite(recorded(Trace, run(ready(arm, recipe="gradient-penalty")))[-1].loss)
+
+
+def test_a_loss_that_is_not_finite_ends_the_task() -> None:
+    with pytest.raises(NotFinite, match="after the timed steps"):
+        run(ready(work="diverges"))
+    records: list[Record] = []
+    with pytest.raises(NotFinite, match="epoch 1"):
+        train.run(ready(work="diverges"), records.append, lambda done, total, note: None)
+    assert len(recorded(Epoch, records)) == 1, "the epoch that went wrong is recorded too"
+
+
+def test_an_epoch_can_be_cut_short() -> None:
+    short = Spec(**{**SPEC.__dict__, "epoch_steps": 2})
+    what = prepare(short, Task("train", "fp32", workload=WORK + "build", batch=8), PLACE)
+    epoch = recorded(Epoch, run(what, train))[0]
+    assert epoch.steps == 2 and len(epoch.losses) == 2
+
+
+@pytest.mark.parametrize("length", [1, 2, 9, 10, 11, 390, 391])
+def test_the_parts_of_an_epoch_are_all_of_it_in_order(length: int) -> None:
+    losses = [float(number) for number in range(length)]
+    parts = train._parts(losses)
+    assert [loss for part in parts for loss in part] == losses
+    assert len(parts) == min(10, length) and max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+def test_no_arm_replaces_the_optimizer_whose_steps_are_counted() -> None:
+    for arm in ("fp32", "native-fp16", "native-bf16"):
+        what = ready(arm)
+        for batch in what.job.batches.epoch(1):
+            what.step(batch)
+        assert what.counter.taken == 8, arm
+
+
+# ---------------------------------------------------------------- largest batch
+
+
+@pytest.mark.parametrize("true", [0, 1, 2, 7, 127, 128, 129, 1000, 5000])
+@pytest.mark.parametrize("start", [1, 128])
+def test_the_search_finds_the_largest_batch_to_a_sixteenth(true: int, start: int) -> None:
+    tried: list[int] = []
+
+    def fits(batch: int) -> bool:
+        tried.append(batch)
+        return batch <= true
+
+    found = capacity.largest(start, fits)
+    assert found <= true and true - found <= max(0, true // 16)
+    assert len(tried) == len(set(tried)) < 30
+
+
+def test_the_search_stops_at_the_limit() -> None:
+    assert capacity.largest(128, lambda batch: True, limit=1000) in range(512, 1001)
+
+
+def test_each_probe_is_a_process_of_its_own() -> None:
+    records: list[Record] = []
+    task = Task("capacity", "fp32", workload=WORK + "out_of_memory", batch=8)
+    capacity.run(SPEC, task, PLACE, None, records.append, lambda done, total, note: None)
+    probes = recorded(Capacity, records)
+    assert {probe.batch: probe.fits for probe in probes} == {8: True, 16: False, 12: False, 10: True, 11: True}
+
+
+def test_a_probe_that_fails_otherwise_is_no_answer() -> None:
+    task = Task("capacity", "fp32", workload=WORK + "crashes", batch=8)
+    with pytest.raises(capacity.ProbeFailed, match="built in"):
+        capacity.run(SPEC, task, PLACE, None, lambda record: None, lambda done, total, note: None)
+
+
+def test_arms_and_recipes_are_known_by_their_own_names() -> None:
+    assert all(name == info.name for name, info in ARMS.items())
+    assert Recipe("plain") == prepared.RECIPES["plain"]
+
+
+def test_the_cache_is_handed_to_the_workload(tmp_path: Path) -> None:
+    seen = prepare(SPEC, Task("speed", "fp32", workload=WORK + "build", batch=8), PLACE, tmp_path)
+    assert seen.job.batches.setting.cache == tmp_path  # type: ignore[attr-defined]
