@@ -39,7 +39,7 @@ help:
 	@echo 'make doctor                    what this machine has and lacks for a comparison'
 	@echo 'make policy                    the type every operation runs in, Apex O1 beside native AMP'
 	@echo 'make bench                     how fast the migration is, and what the comparison itself costs'
-	@echo 'make clean                     remove .venv and the caches'
+	@echo 'make clean                     remove .venv, what was built and the caches'
 	@echo
 	@echo 'PYTHON=/path/to/python make …  use that environment and install nothing'
 
@@ -85,7 +85,7 @@ bench: $(BENCH)
 	$(PY) tests/bench/harness.py
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # ---------------------------------------------------------------- environments
 

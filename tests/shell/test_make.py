@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 import sys
@@ -50,10 +51,28 @@ def test_without_one_every_target_makes_its_own() -> None:
     assert "install --quiet --constraint constraints.txt --editable ." in run.stdout
 
 
-def test_compare_says_what_is_missing_and_fails() -> None:
-    run = make("compare")
-    assert run.returncode != 0
-    assert "amp-compare: the comparison suite is not part of this version yet." in run.stderr
+def test_compare_hands_its_variables_on() -> None:
+    plan = make("-n", "compare", "PROFILE=quick", "ARMS=fp32,apex-o1", "BUDGET=25m", "DATA=/a folder", "PLAN=1").stdout
+    words = shlex.split(plan.splitlines()[-1])
+    assert words[1:4] == ["-m", "compare", "run"]
+    assert words[4:8] == ["--profile", "quick", "--arms", "fp32,apex-o1"]
+    assert words[8:] == ["--data", "/a folder", "--budget", "25m", "--plan"]
+
+
+def test_every_variable_of_compare_is_an_option() -> None:
+    names = next(line for line in (PROJECT / "Makefile").read_text().splitlines() if line.startswith("OPTIONS :="))
+    options = [f"--{name.lower()}" for name in names.split()[2:]]
+    asked = [sys.executable, "-m", "compare", "run", "--help"]
+    told = subprocess.run(asked, cwd=PROJECT, capture_output=True, text=True)
+    assert [option for option in options if option not in told.stdout] == []
+
+
+def test_a_comparison_in_an_own_environment_tries_apex_first_and_in_a_given_one_does_not() -> None:
+    own = {key: value for key, value in environment().items() if key not in ("PYTHON", "MAKEFLAGS")}
+    command = ["make", "-n", "-B", "compare"]
+    run = subprocess.run(command, cwd=PROJECT, env=own, capture_output=True, text=True, timeout=60)
+    assert run.stdout.index("compare.build_apex --optional") < run.stdout.index("-m compare run")
+    assert "build_apex" not in make("-n", "compare").stdout
 
 
 def test_pending_changes_are_no_error_but_wrong_usage_is(tmp_path: Path) -> None:
