@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
+from statistics import median
 
 from compare.report import format as fmt
 from compare.report.blocks import Block, Cell, Section, Text, number, table
@@ -142,6 +144,7 @@ def training(results: Results) -> Section:
             number(fmt.percent(run.final_accuracy)),
             number(fmt.significant(_last_loss(run))),
             number(f"{run.skipped_steps:,} of {run.steps:,}"),
+            number(fmt.duration(_epoch_time(run))),
             number(fmt.duration(run.epochs[-1].train_s) if run.epochs else fmt.NONE),
             number(fmt.duration(run.time_to_target_s)),
             Cell(run.reason or ""),
@@ -159,11 +162,18 @@ def training(results: Results) -> Section:
         "Final accuracy",
         "Last loss",
         "Skipped steps",
+        "Epoch (median)",
         "Training time",
         reach,
         "Reason",
     )
     return _section("runs", "Every training run", table(head, rows), "No arm was trained in this session.")
+
+
+def _epoch_time(run: TrainingRun) -> float | None:
+    """Median training time of an epoch, evaluation excluded."""
+    ends = [0.0, *(point.train_s for point in run.epochs)]
+    return median(end - start for start, end in pairwise(ends)) if run.epochs else None
 
 
 def time_spent(results: Results) -> Section:
