@@ -6,8 +6,9 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
+from compare import plan
 from compare.arms import ARMS
-from compare.records import Decision, Ended, Environment, Finished, Run, Session, Started
+from compare.records import Decision, Ended, Environment, Finished, Run, Session, Started, Unavailable
 
 SAME_MACHINE = ("gpu", "driver", "torch")
 """Keys of the environment that may not change between the starts of a session."""
@@ -32,12 +33,28 @@ def check(session: Session, runs: Sequence[Run]) -> list[str]:
     ]
 
 
+def missing(session: Session) -> list[str]:
+    """Tasks of a finished session that left no record at all: their files were removed or cannot be read."""
+    if not session.of(Finished):
+        return []
+    known = {*not_run(session), *(run.task.name for run in session.runs)}
+    start = max((at for at, record in enumerate(session.records) if isinstance(record, Environment)), default=0)
+    gone = {record.arm for record in session.records[start:] if isinstance(record, Unavailable)}
+    planned = plan.tasks(session.spec, [arm for arm in session.spec.arms if arm not in gone])
+    return [task.name for task in planned if task.name not in known]
+
+
+def not_run(session: Session) -> list[str]:
+    """Tasks that the budget left no time for when the session last came to its end."""
+    return list(dict.fromkeys(name for record in session.of(Finished)[-1:] for name in record.not_run))
+
+
 def _budget(session: Session) -> Iterator[str]:
     for decision in session.of(Decision):
         yield _sentence(decision.reason)
-    not_run = list(dict.fromkeys(name for record in session.of(Finished)[-1:] for name in record.not_run))
-    if not_run:
-        yield f"{_count(not_run, 'task')} did not run: {_names(not_run)}."
+    left = not_run(session)
+    if left:
+        yield f"{_count(left, 'task')} did not run: {_names(left)}."
 
 
 def _unfinished(session: Session, runs: Sequence[Run]) -> Iterator[str]:
@@ -46,6 +63,9 @@ def _unfinished(session: Session, runs: Sequence[Run]) -> Iterator[str]:
     cut = [run.task.name for run in runs if run.status == "incomplete"]
     if cut:
         yield f"{_count(cut, 'task')} did not run to the end and left no result: {_names(cut)}."
+    gone = missing(session)
+    if gone:
+        yield f"{_count(gone, 'task')} of this session left no readable record: {_names(gone)}."
 
 
 def _environments(session: Session) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 import signal
 import sys
 import traceback
@@ -33,7 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(line_buffering=True)  # lines of progress shall reach a log as they come
+        # Lines of progress shall reach a log as they come, and a sign the locale lacks is no reason to stop.
+        sys.stdout.reconfigure(line_buffering=True, errors="replace")
     previous = signal.signal(signal.SIGTERM, _interrupt)
     try:
         return _dispatch(_parser().parse_args(words))
@@ -46,7 +48,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ImportError as error:
         _complain(f"{error}: install what the comparison needs with pip install '.[compare]'.")
         return FAILED
-    except SystemExit as ending:  # argparse ends --help and wrong usage this way
+    except BrokenPipeError:
+        return _reader_gone(words)
+    except SystemExit as ending:
+        # argparse ends --help and wrong usage this way, and rich a write to a pipe that nobody reads.
+        if ending.code == 1:
+            return _reader_gone(words)
         return ending.code if isinstance(ending.code, int) else FAILED
     except Exception:
         traceback.print_exc()
@@ -130,6 +137,12 @@ def _add_run(run: argparse.ArgumentParser) -> None:
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
+
+
+def _reader_gone(words: Sequence[str]) -> int:
+    """Who read our output went away (`| head`): that ends a run early, and anything else in good order."""
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115  what is still buffered has nowhere to go
+    return INTERRUPTED if words[:1] == ["run"] else COMPLETE
 
 
 def _complain(sentence: str) -> None:

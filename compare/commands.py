@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from argparse import Namespace
 from collections import Counter
 from datetime import datetime
@@ -18,6 +19,7 @@ from rich.console import Console
 from compare import estimate, folders, plan, runner
 from compare.arms import ARMS, Precision
 from compare.errors import UserError
+from compare.report.format import plural
 from compare.request import DEFAULT_DATA, specification
 from compare.results import Results
 from compare.spec import Device, Spec
@@ -31,6 +33,7 @@ def run(asked: Namespace) -> int:
     """Run what was asked for, write the report, print the verdict. Raises UserError."""
     from compare.env import inspect_machine
 
+    begun = time.monotonic()
     console = Console()
     device, environment = inspect_machine()
     spec = specification(asked, device)
@@ -42,8 +45,7 @@ def run(asked: Namespace) -> int:
     _announce(console, spec, folder, unavailable, rate)
     if asked.plan:
         return 0
-    cache, samples = _data(console, spec)
-    around = runner.Surroundings(environment, unavailable, rate, cache, samples)
+    around = runner.Surroundings(environment, unavailable, rate, _data(console, spec), begun)
     with folders.alone(folder), Terminal(console) as terminal:
         runner.run(spec, folder, around, shlex.join(["amp-compare", *sys.argv[1:]]), terminal)
     return report(folder)
@@ -102,38 +104,42 @@ def _announce(
     tasks = plan.tasks(spec, [arm for arm in spec.arms if arm not in unavailable])
     needed = estimate.total(tasks, spec, rate)
     counted = Counter(task.kind for task in tasks)
+    time = (
+        f"about {_duration(needed)}, give or take a factor of two"
+        if estimate.known(spec.workload)
+        else f"about {_duration(needed)} to start them; how long a step of your network takes is not known yet"
+    )
     kinds = ", ".join(f"{count} {kind}" for kind, count in counted.items()) or "none"
     lines = [
         f"profile   {spec.profile}: {spec.workload}, {spec.recipe}, batch {spec.batch}"
         + (f" in each of {spec.processes} processes" if spec.processes > 1 else ""),
         f"arms      {', '.join(arm for arm in spec.arms if arm not in unavailable) or 'none'}",
         *(f"          {arm} is unavailable: {reason}" for arm, reason in unavailable.items()),
-        f"trained   {', '.join(spec.trained)}: {spec.seeds} seeds, {spec.epochs} epochs"
+        f"trained   {', '.join(spec.trained)}: {plural(spec.seeds, 'seed')}, {plural(spec.epochs, 'epoch')}"
         if spec.trained and spec.seeds
         else "trained   none: speed and memory only",
-        f"tasks     {len(tasks)} processes ({kinds}), about {_duration(needed)}, give or take a factor of two",
-        f"folder    {folder}" + (" (goes on with what is there)" if (folder / "session.jsonl").exists() else ""),
+        f"tasks     {len(tasks)} processes ({kinds}), {time}",
+        f"folder    {folder}" + (" (goes on with what is there)" if folders.unfinished(folder, spec) else ""),
     ]
     if spec.budget:
         lines.append(f"budget    {_duration(spec.budget)}: blocks, seeds and epochs are cut to it after one block")
     if spec.profile == "smoke":
-        lines.append("SMOKE     made-up data on a CPU: it shows that everything runs; no figure of it means anything")
+        lines.append("SMOKE     a few steps on a CPU: it shows that everything runs; no figure of it means anything")
     for line in lines:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
-def _data(console: Console, spec: Spec) -> tuple[Path | None, int]:
-    """The file of decoded images and how many train; CIFAR-10 is downloaded where no data were named."""
+def _data(console: Console, spec: Spec) -> Path | None:
+    """The file of decoded images; CIFAR-10 is downloaded where no data were named."""
     if spec.data.startswith("synthetic") or ":" in spec.workload or spec.workload == "mlp":
-        return None, estimate.TRAIN_SAMPLES
+        return None
     from compare import data
 
     if Path(spec.data) == DEFAULT_DATA.absolute() and not Path(spec.data).exists():
         console.print(f"data      downloading CIFAR-10 to {spec.data}", highlight=False, markup=False)
         data.download(Path(spec.data))
     console.print(f"data      {spec.data}", highlight=False, markup=False, soft_wrap=True)
-    file = data.prepare(spec.data)
-    return file, len(data.load(spec.data, file).train_labels)
+    return data.prepare(spec.data)
 
 
 def _duration(seconds: float) -> str:

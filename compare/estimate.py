@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from compare.arms import ARMS, RECIPES, Precision
-from compare.spec import MLP, Device, Spec, Task
+from compare.spec import MLP, RESNET50, Device, Spec, Task
 
 START = 15.0
 """Seconds until a process on a GPU does its first step."""
@@ -51,6 +51,11 @@ def _rate(precision: Precision) -> float:
     return 2.0 * size**3 * repeats / watch.stop()
 
 
+def known(workload: str) -> bool:
+    """Whether the arithmetic of its step is known here; of others only the start of a process is."""
+    return workload in (RESNET50, MLP)
+
+
 def seconds(task: Task, spec: Spec, rate: dict[Precision, float]) -> float:
     """About how long one task takes."""
     info = ARMS[task.arm]
@@ -65,6 +70,8 @@ def seconds(task: Task, spec: Spec, rate: dict[Precision, float]) -> float:
 
 
 def _step(task: Task, spec: Spec, rate: dict[Precision, float]) -> float:
+    if not known(task.workload):
+        return 0.0
     precision = ARMS[task.arm].precision
     work = 3 * _FORWARD[MLP if task.workload == MLP else spec.stem] * task.batch
     if RECIPES[task.recipe].penalty:

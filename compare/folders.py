@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import fcntl
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 from compare.errors import UserError
-from compare.records import Asked, Finished, read
+from compare.records import Asked, Decision, Finished, read
 from compare.spec import Spec
 
 
@@ -32,16 +32,28 @@ def choose(reports: Path, spec: Spec, gpu: str | None, today: date) -> Path:
 
 
 def unfinished(folder: Path, spec: Spec) -> bool:
-    """Whether the folder holds a session of this specification that has not ended."""
+    """Whether the folder holds a session of this specification that would go on.
+
+    One that a budget ended goes on with a greater budget, unless that budget had fewer blocks, seeds or epochs decided.
+    """
     records, _ = read(folder / "session.jsonl")
     asked = next((record for record in records if isinstance(record, Asked)), None)
-    ended = records and isinstance(records[-1], Finished) and not records[-1].not_run
-    return asked is not None and not ended and same(Spec.from_json(asked.spec), spec)
+    try:
+        old = Spec.from_json(asked.spec) if asked else None
+    except ValueError:
+        return False
+    if old is None or differences(old, spec):
+        return False
+    if not isinstance(records[-1], Finished):
+        return True
+    cut = any(isinstance(record, Decision) and record.within(old) != old for record in records)
+    return bool(records[-1].not_run) and not cut and (spec.budget or math.inf) > (old.budget or math.inf)
 
 
-def same(one: Spec, other: Spec) -> bool:
-    """Whether two specifications ask for the same measurements; how long they may take does not matter."""
-    return replace(one, budget=None, timeout=0.0) == replace(other, budget=None, timeout=0.0)
+def differences(one: Spec, other: Spec) -> list[str]:
+    """The settings in which two specifications differ; how long they may take does not matter."""
+    left, right = one.to_json(), other.to_json()
+    return [name for name in left if name not in ("budget", "timeout") and left[name] != right[name]]
 
 
 def slug(gpu: str | None) -> str:

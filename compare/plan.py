@@ -86,6 +86,11 @@ class Cost:
     step: float
 
 
+def training(cost: Cost, steps_per_epoch: int, epochs: int) -> float:
+    """Seconds of a training task of the arm."""
+    return cost.start + TRAINING_OVERHEAD * cost.step * steps_per_epoch * epochs
+
+
 def decide(spec: Spec, costs: Mapping[str, Cost], steps_per_epoch: int, left: float) -> Decision:
     """What of blocks, seeds and epochs fits into the seconds that are left after the first speed block.
 
@@ -103,7 +108,7 @@ def decide(spec: Spec, costs: Mapping[str, Cost], steps_per_epoch: int, left: fl
 
     def epochs_that_fit(seeds: int) -> int:
         start = sum(costs[arm].start for arm in trained)
-        epoch = TRAINING_OVERHEAD * steps_per_epoch * sum(costs[arm].step for arm in trained)
+        epoch = sum(training(costs[arm], steps_per_epoch, 1) for arm in trained) - start
         return min(spec.epochs, int((for_training / seeds - start) / epoch)) if epoch > 0 else spec.epochs
 
     seeds, epochs = spec.seeds, spec.epochs
@@ -114,11 +119,12 @@ def decide(spec: Spec, costs: Mapping[str, Cost], steps_per_epoch: int, left: fl
         if epochs < min(LEAST_EPOCHS, spec.epochs):
             seeds = epochs = 0
     cut = (blocks, seeds, epochs) != (spec.blocks, spec.seeds, spec.epochs)
-    minutes = f"{(spec.budget or 0) / 60:.0f} minutes"
+    budget = spec.budget or 0.0
+    time = f"{budget:.0f} seconds" if budget < 120 else f"{budget / 60:.0f} minutes"
     reason = (
-        f"The budget of {minutes} allows {blocks} of {spec.blocks} speed blocks and "
+        f"The budget of {time} allows {blocks} of {spec.blocks} speed blocks and "
         + (f"{seeds} of {spec.seeds} seeds with {epochs} of {spec.epochs} epochs." if seeds else "no training.")
         if cut
-        else f"The budget of {minutes} allows everything that was asked for."
+        else f"The budget of {time} allows everything that was asked for."
     )
     return Decision(reason, blocks, seeds, epochs)

@@ -27,7 +27,7 @@ def profile(name: str, device: Device) -> Spec:
             arms=("fp32", "apex-o1", "native-fp16", "native-bf16"),
             trained=("fp32", "native-fp16", "native-bf16"),
             repeated=("fp32",),
-            batch=4,
+            batch=2,
             seeds=1,
             epochs=2,
             epoch_steps=2,

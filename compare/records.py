@@ -293,7 +293,8 @@ class Writer:
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         _mend_tail(path)
-        self._file = path.open("a", encoding="utf-8")
+        # A path that is no text in this locale holds lone surrogates: escaped, they are JSON and read back as such.
+        self._file = path.open("a", encoding="utf-8", errors="backslashreplace")
 
     def write(self, record: Record) -> None:
         """Append one record. Raises OSError where it cannot be written."""
@@ -381,9 +382,15 @@ def read_session(folder: Path) -> Session:
         found, damage = read(path)
         notices += damage
         planned = next((record for record in found if isinstance(record, Planned)), None)
-        if planned is not None:
-            runs.append(Run(Task.from_json(planned.task), tuple(found)))
-    spec = Spec.from_json(asked.spec)
+        try:
+            if planned is not None:
+                runs.append(Run(Task.from_json(planned.task), tuple(found)))
+        except ValueError as error:
+            notices.append(f"{path.name} is left out: it does not say which task it is of ({error}).")
+    try:
+        spec = Spec.from_json(asked.spec)
+    except ValueError as error:
+        raise ValueError(f"{folder} holds no session of this version ({error}).") from error
     decision = next((record for record in reversed(records) if isinstance(record, Decision)), None)
     run = decision.within(spec) if decision else spec
     return Session(folder, spec, run, tuple(records), tuple(runs), tuple(notices))

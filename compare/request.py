@@ -114,5 +114,3 @@ def _duration(option: str, words: str | None) -> float | None:
     if match is None or not float(match[1]):
         raise UserError(f"{option} takes a time such as 90s, 25m or 2h, not {words!r}.")
     return float(match[1]) * _UNITS.get(match[2], 1.0)
-
-

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import statistics
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,7 +15,7 @@ from typing import Any, Protocol
 from compare import estimate, plan
 from compare.arms import Precision
 from compare.errors import UserError
-from compare.folders import same
+from compare.folders import differences
 from compare.process import run_task
 from compare.records import (
     Asked,
@@ -23,13 +25,18 @@ from compare.records import (
     Finished,
     Run,
     Session,
+    Started,
     Unavailable,
     Window,
     Writer,
     read_session,
 )
+from compare.report.format import plural
 from compare.spec import Spec, Task
 from compare.worker import Request
+
+REPORT = 30.0
+"""Seconds of a budget that are kept for the report."""
 
 
 class Watcher(Protocol):
@@ -51,7 +58,8 @@ class Surroundings:
     rate: Mapping[Precision, float]
     """For estimates, from `estimate.rates`."""
     cache: Path | None = None
-    samples: int = estimate.TRAIN_SAMPLES
+    begun: float = field(default_factory=time.monotonic)
+    """When the command was started, on the monotonic clock: a budget counts all it does, not the tasks alone."""
 
 
 def run(spec: Spec, folder: Path, around: Surroundings, command: str, watcher: Watcher) -> None:
@@ -64,6 +72,8 @@ def run(spec: Spec, folder: Path, around: Surroundings, command: str, watcher: W
             _open(spec, folder, around, command, writer)
             not_run = _tasks(spec, folder, around, writer, watcher)
             writer.write(Finished(_now(), [task.name for task in not_run]))
+            if not_run:
+                watcher.says(f"The budget left no time for {plural(len(not_run), 'task')}; the report names them.")
     except OSError as error:
         raise UserError(
             f"{folder} cannot be written ({error.strerror}): make room or name another folder, then start it again; "
@@ -78,8 +88,10 @@ def _open(spec: Spec, folder: Path, around: Surroundings, command: str, writer: 
             old = read_session(folder).asked
         except ValueError as error:
             raise UserError(f"{error} Name another folder with --out.") from error
-        if not same(old, spec):
-            raise UserError(f"{folder} holds a comparison with other settings: name another folder with --out.")
+        if other := differences(old, spec):
+            raise UserError(
+                f"{folder} holds a comparison with other settings ({', '.join(other)}): name another folder with --out."
+            )
     else:
         writer.write(Asked(spec.to_json(), _now(), command))
     writer.write(Environment(around.environment))
@@ -90,13 +102,15 @@ def _open(spec: Spec, folder: Path, around: Surroundings, command: str, writer: 
 def _tasks(spec: Spec, folder: Path, around: Surroundings, writer: Writer, watcher: Watcher) -> list[Task]:
     """Run every task that has no recorded end. Returns those that the budget left no time for."""
     available = [arm for arm in spec.arms if arm not in around.unavailable]
+    earlier = _spent(read_session(folder))
     decision: Decision | None = None
     not_run: list[Task] = []
     queue = plan.tasks(spec, available)
     done = 0
     while done < len(queue):
         session = read_session(folder)
-        if decision is None and (decision := _decision(spec, session, available, around, writer)) is not None:
+        left = (spec.budget or math.inf) - REPORT - earlier - (time.monotonic() - around.begun)
+        if decision is None and (decision := _decision(spec, session, available, left, writer)) is not None:
             watcher.says(decision.reason)
             kept = set(plan.tasks(decision.within(spec), available))
             not_run += [task for task in queue if task not in kept and not _ended(session, task)]
@@ -108,7 +122,7 @@ def _tasks(spec: Spec, folder: Path, around: Surroundings, writer: Writer, watch
         done += 1
         if _ended(session, task):
             continue
-        if spec.budget and _spent(session) + _expected(task, spec_now, session, around) > spec.budget:
+        if spec.budget and _expected(task, spec_now, session, around) > left:
             not_run.append(task)
             continue
         watcher.starts(done, len(queue), task)
@@ -119,7 +133,7 @@ def _tasks(spec: Spec, folder: Path, around: Surroundings, writer: Writer, watch
 
 
 def _decision(
-    spec: Spec, session: Session, available: list[str], around: Surroundings, writer: Writer
+    spec: Spec, session: Session, available: list[str], left: float, writer: Writer
 ) -> Decision | None:
     """What the budget allows: as decided before, or decided now that every arm has been timed once; else None."""
     earlier = session.of(Decision)
@@ -128,8 +142,7 @@ def _decision(
     seen = {run.task.arm for run in session.runs if run.task.kind == "speed" and run.status != "incomplete"}
     if not spec.budget or not available or not seen.issuperset(available):
         return None
-    steps = spec.epoch_steps or around.samples // (spec.batch * spec.processes)
-    decision = plan.decide(spec, _costs(session), steps, spec.budget - _spent(session))
+    decision = plan.decide(spec, _costs(session), _epoch_steps(spec, session), left)
     writer.write(decision)
     return decision
 
@@ -148,13 +161,25 @@ def _costs(session: Session) -> dict[str, plan.Cost]:
 
 
 def _expected(task: Task, spec: Spec, session: Session, around: Surroundings) -> float:
-    """How long a task will about take: as long as its like took, else the estimate."""
+    """How long a task will about take: as long as its like took, else by its arm's step, else the estimate."""
     like = [
         ended.seconds
         for run in session.runs
         if _alike(run.task) == _alike(task) and (ended := run.last(Ended)) and ended.status == "ok" and ended.seconds
     ]
-    return max(like) if like else estimate.seconds(task, spec, dict(around.rate))
+    if like:
+        return max(like)
+    cost = _costs(session).get(task.arm)
+    if task.kind == "train" and cost:
+        return plan.training(cost, _epoch_steps(spec, session), spec.epochs)
+    return estimate.seconds(task, spec, dict(around.rate))
+
+
+def _epoch_steps(spec: Spec, session: Session) -> int:
+    """Steps of an epoch, by the number of samples that a process found."""
+    found = next((started.train_samples for run in session.runs if (started := run.last(Started))), None)
+    whole = (found or estimate.TRAIN_SAMPLES) // (spec.batch * spec.processes)
+    return min(whole, spec.epoch_steps) if spec.epoch_steps else whole
 
 
 def _alike(task: Task) -> Task:
@@ -162,7 +187,7 @@ def _alike(task: Task) -> Task:
 
 
 def _spent(session: Session) -> float:
-    """Seconds that the session's tasks have taken, in all its starts."""
+    """Seconds that the session's tasks have taken so far."""
     return sum(ended.seconds or 0.0 for run in session.runs if (ended := run.last(Ended)))
 
 
@@ -182,5 +207,3 @@ def _put_aside(path: Path) -> None:
 
 def _now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
-
-

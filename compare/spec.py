@@ -7,7 +7,7 @@ the environment of the process, so that equal specifications give comparable res
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, Literal
 
 Kind = Literal["speed", "train", "capacity"]
@@ -72,10 +72,8 @@ class Spec:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Spec:
-        known = {field.name for field in fields(cls)}
-        values = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
-        kept: dict[str, Any] = {key: value for key, value in values.items() if key in known}
-        return cls(**kept)
+        """The specification that was recorded. Raises ValueError for what is none."""
+        return cls(**_known(cls, data))
 
 
 @dataclass(frozen=True)
@@ -105,5 +103,16 @@ class Task:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Task:
-        known = {field.name for field in fields(cls)}
-        return cls(**{key: value for key, value in data.items() if key in known})
+        """The task that was recorded. Raises ValueError for what is none."""
+        return cls(**_known(cls, data))
+
+
+def _known(kind: type[Spec] | type[Task], data: Any) -> dict[str, Any]:
+    """The fields of `kind`; what another version added is left out."""
+    if not isinstance(data, dict):
+        raise ValueError(f"not a {kind.__name__.lower()}: {data!r}")
+    lacking = [field.name for field in fields(kind) if field.default is MISSING and field.name not in data]
+    if lacking:
+        raise ValueError(f"a {kind.__name__.lower()} without {', '.join(lacking)}")
+    names = {field.name for field in fields(kind)}
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in data.items() if key in names}

@@ -26,9 +26,7 @@ _CLOSE_TO_ONE = 0.02
 
 def headline(results: Results) -> str:
     """The verdict in one sentence."""
-    if results.smoke:
-        return _smoke(results)
-    sentence = _measured(results)
+    sentence = _smoke(results) if results.smoke else _measured(results)
     return sentence if results.complete else f"Not complete yet: {sentence}"
 
 
@@ -98,7 +96,9 @@ def _speed(results: Results, pair: Pair) -> str:
         return f"trains {what} {_times(speed)} as fast as {other} ({slower}{interval}, beyond the A/A floor)"
     largest = max(floor.largest for floor in results.floors)
     floor = f"the A/A floor is {ratio(largest, 3)}"
-    return f"trains {what} as fast as {other} within the noise ({_times(speed)}, {interval}, {floor})"
+    return (
+        f"trains {what} at a speed that the noise does not tell from {other}'s ({_times(speed)}, {interval}, {floor})"
+    )
 
 
 def _memory(pair: Pair) -> str:

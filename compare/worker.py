@@ -79,8 +79,7 @@ def _recorded(request: Request, writer: Writer) -> int:
 
 def _outcome(request: Request, writer: Writer) -> tuple[Status, str | None]:
     """Run the task and say how it ended. Raises OSError where a record cannot be written."""
-    import torch
-
+    from compare.measure.memory import out_of_memory
     from compare.tasks.prepared import NotFinite
 
     try:
@@ -89,11 +88,11 @@ def _outcome(request: Request, writer: Writer) -> tuple[Status, str | None]:
         raise error.error from error
     except NotFinite as error:
         return "nan", str(error)
-    except (torch.OutOfMemoryError, MemoryError) as error:
-        return "oom", _first_line(error)
     except UserError as error:
         return "failed", str(error)
     except Exception as error:
+        if out_of_memory(error):
+            return "oom", _first_line(error)
         traceback.print_exc()
         return "failed", f"{type(error).__name__}: {_first_line(error)}"
     return "ok", None

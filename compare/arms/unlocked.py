@@ -59,11 +59,14 @@ def _weights_channels_last(model: nn.Module) -> nn.Module:
 
 
 def _compiled(model: nn.Module) -> nn.Module:
-    """The model, compiled in place.
+    """The model, compiled in place, so that its parameters keep their names.
+
+    `Module.compile` would leave a container of torch's own, such as `nn.Sequential`, uncompiled without a word: it
+    starts at `_call_impl`, and dynamo skips torch's own files (torch 2.11).
 
     Autocast surrounds the forward only, as PyTorch teaches it, so the compiled backward must not be
     traced as if it ran under autocast too, which is the default (torch 2.11).
     """
     functorch_config.backward_pass_autocast = "off"
-    model.compile()
+    model.forward = torch.compile(model.forward)
     return model

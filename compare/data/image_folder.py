@@ -126,4 +126,4 @@ def _image(file: Path) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
     # Pillow raises SyntaxError and ValueError too for some damaged files.
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         why = "no image Pillow knows" if isinstance(error, UnidentifiedImageError) else str(error)
-        raise UserError(f"{file} cannot be read as an image ({why}).") from error
+        raise UserError(f"{file} cannot be read as an image ({why}): replace or remove it.") from error

@@ -20,7 +20,9 @@ def figure(results: Results) -> Figure | None:
     arms = _arms(results)
     if not arms:
         return None
-    figure, panels = canvas(results, "Loss scale", _seen(arms), [1.35] * len(arms), share_x=True)
+    figure, panels = canvas(
+        results, "Loss scale", _seen(arms), [1.35] * len(arms) if len(arms) > 1 else [1.7], share_x=True
+    )
     for axes, arm in zip(panels, arms, strict=True):
         _draw(axes, arm)
         axes.label_outer()
@@ -32,7 +34,10 @@ def figure(results: Results) -> Figure | None:
     low, high = math.floor(math.log2(min(values))), math.ceil(math.log2(max(values)))
     for axes in panels:
         axes.set_ylim(2.0 ** (low - 1), 2.0 ** (high + 1))
-    figure.supylabel("Loss scale", size=9)
+    if len(arms) > 1:
+        figure.supylabel("Loss scale", size=9)
+    else:  # of one low panel a label of the whole figure leaves nothing
+        panels[0].set_ylabel("Loss scale")
     return figure
 
 

@@ -11,8 +11,8 @@ from compare.measure.timing import Stopwatch
 from compare.records import Busy
 
 
-def busy_share(step: Callable[[], object], device: torch.device, step_ms: float, steps: int = 10) -> Busy:
-    """Time in which at least one kernel ran, over the step time `step_ms` measured without the profiler.
+def busy_share(step: Callable[[], object], device: torch.device, step_ms: float, steps: int = 12) -> Busy:
+    """Time in which at least one kernel ran, over the mean step time `step_ms` measured without the profiler.
 
     The profiler slows the host, not the kernels: so their time is taken from it and the step's is not.
     """

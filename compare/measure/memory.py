@@ -1,10 +1,25 @@
-"""Peaks of device memory over the timed windows."""
+"""Peaks of device memory over the timed windows, and what running out of it looks like."""
 
 from __future__ import annotations
 
 import torch
 
 from compare.records import Memory
+
+_SIGNS = (
+    "out of memory",  # the driver's own, and Triton's
+    "ALLOC_FAILED",  # cuBLAS and cuDNN
+    "unable to find an engine",  # cuDNN, where no algorithm's workspace is to be had
+    "CUDNN_STATUS_NOT_SUPPORTED",
+    "can't allocate memory",  # on a CPU
+)
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an exception says that memory ran out: only torch's own allocator has a class for it."""
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+        return True
+    return isinstance(error, RuntimeError) and any(sign in str(error) for sign in _SIGNS)
 
 
 def reset_peaks(device: torch.device) -> None:

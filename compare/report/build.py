@@ -45,10 +45,15 @@ def report_files(results: Results) -> dict[str, bytes]:
         if one.png is not None and one.svg is not None:
             files |= {f"figures/{one.name}.png": one.png, f"figures/{one.name}.svg": one.svg}
     content = page(results, drawn)
-    files["results.json"] = results_json.render(results).encode()
-    files["report.md"] = to_markdown(content).encode()
-    files["report.html"] = to_html(content).encode()
+    files["results.json"] = _bytes(results_json.render(results))
+    files["report.md"] = _bytes(to_markdown(content))
+    files["report.html"] = _bytes(to_html(content))
     return files
+
+
+def _bytes(text: str) -> bytes:
+    """The text in UTF-8; what is no text (a path's bytes in another encoding) is escaped."""
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _read(folder: Path) -> Session:
@@ -97,7 +102,11 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
         _drop_stale(folder, files)
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        why = "the disk is full; free some space and build it again" if full else error.strerror or str(error)
+        why = (
+            "the disk is full; free some space and build it again"
+            if full
+            else f"{error.strerror or error}; copy the folder to where you may write, and build it there"
+        )
         raise UserError(f"The report in {folder} cannot be written: {why}.") from error
     finally:
         shutil.rmtree(stage, ignore_errors=True)

@@ -98,7 +98,14 @@ def rebuild(results: Results) -> Section:
 
 def data_name(spec: Spec) -> str:
     """The data without the path of someone's machine."""
-    return "synthetic data" if spec.data == "synthetic" else f"the images in the folder “{PurePath(spec.data).name}”"
+    if spec.workload == MLP or (spec.workload != RESNET50 and _synthetic(spec)):
+        return "what the workload makes itself"
+    return "synthetic data" if _synthetic(spec) else f"the images in the folder “{PurePath(spec.data).name}”"
+
+
+def _synthetic(spec: Spec) -> bool:
+    """Whether the images are made up; after a colon stands how many."""
+    return spec.data.partition(":")[0] == "synthetic"
 
 
 def workload_name(spec: Spec) -> str:
@@ -123,9 +130,10 @@ def _how(results: Results) -> Iterator[str]:
     )
     yield f"Speed: {fmt.plural(spec.blocks, 'block')}, in each every arm once, in a random order of its own.{settling}"
     clocks = sorted({arm.steps.clock for arm in results.arms if arm.steps})
-    clock = f", timed by {fmt.listed(clocks)}" if clocks else ""
+    words = {"cuda-events": "CUDA events", "host": "the host's clock"}
+    clock = f", timed by {fmt.listed([words.get(one, one) for one in clocks])}" if clocks else ""
     yield (
-        f"Each process: {spec.warmup} steps of warm-up, then {fmt.plural(spec.windows, 'window')} of "
+        f"Each process: {fmt.plural(spec.warmup, 'step')} of warm-up, then {fmt.plural(spec.windows, 'window')} of "
         f"{fmt.plural(spec.window_steps, 'step')}{clock}. Nothing but steps runs in a timed window: losses, "
         "gradient norms and loss scales come from steps that are not timed."
     )
@@ -160,7 +168,7 @@ def _threats(results: Results) -> Iterator[str]:
         "have other ratios."
     )
     yield f"One network ({workload_name(spec)}): attention, recurrence and large images behave otherwise."
-    if spec.data == "synthetic":
+    if spec.workload == RESNET50 and _synthetic(spec):
         yield "Synthetic data: the accuracy shows that training works, not what real images would give."
     elif spec.workload == RESNET50:
         yield (

@@ -115,11 +115,10 @@ def _verdict(results: Results, arm: ArmResult) -> Cell:
         return Cell("baseline", tone="quiet")
     test = main_test(results, arm.name)
     if test is not None:
-        return Cell(
-            test.verdict,
-            f"to {test.baseline}" if test.verdict == "equivalent" else f"against {test.baseline}",
-            TONES[test.verdict],
-        )
+        against = f"{'to' if test.verdict == 'equivalent' else 'against'} {test.baseline}"
+        # A seed is left out where a run diverged: a verdict without it says less than it seems to.
+        some = f", {test.n} of {results.spec.seeds} seeds" if test.n < results.spec.seeds else ""
+        return Cell(test.verdict, against + some, TONES[test.verdict])
     return Cell("speed and memory only" if not arm.training else "no verdict", tone="quiet")
 
 

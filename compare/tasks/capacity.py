@@ -15,7 +15,7 @@ from pathlib import Path
 
 import torch
 
-from compare.measure.memory import peaks
+from compare.measure.memory import out_of_memory, peaks
 from compare.measure.timing import synchronize
 from compare.records import Capacity
 from compare.spec import Spec, Task
@@ -95,7 +95,5 @@ def _try(spec: Spec, task: Task, place: Place, cache: Path | None, answers: Queu
         synchronize(prepared.device)
         memory = peaks(prepared.device, prepared.data_bytes)
         answers.put(Capacity(task.batch, True, memory.allocated if memory else None))
-    except (torch.OutOfMemoryError, MemoryError):
-        answers.put(Capacity(task.batch, False))
     except Exception as error:
-        answers.put(f"{type(error).__name__}: {error}")
+        answers.put(Capacity(task.batch, False) if out_of_memory(error) else f"{type(error).__name__}: {error}")

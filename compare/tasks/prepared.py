@@ -154,6 +154,15 @@ def wait_for_all(place: Place) -> None:
         dist.barrier()
 
 
+def in_any(place: Place, true: bool) -> bool:
+    """Whether it is true in any process of the task: all have to leave together, or the others wait for ever."""
+    if place.world == 1:
+        return true
+    seen = torch.tensor(float(true), device=place.device)
+    dist.all_reduce(seen)
+    return bool(seen > 0)
+
+
 def check_finite(loss: float, when: str) -> None:
     """Raise NotFinite for a loss that is not."""
     if not math.isfinite(loss):

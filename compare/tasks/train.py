@@ -13,7 +13,7 @@ from torch import Tensor
 from compare.measure.gradients import GradientProbe
 from compare.measure.timing import Stopwatch
 from compare.records import Epoch
-from compare.tasks.prepared import Emit, NotFinite, Prepared, Progress, wait_for_all
+from compare.tasks.prepared import Emit, NotFinite, Prepared, Progress, in_any, wait_for_all
 
 PARTS = 10
 """Parts of an epoch whose mean loss is recorded."""
@@ -29,8 +29,9 @@ def run(prepared: Prepared, emit: Emit, progress: Progress) -> None:
         losses = torch.stack(trained.losses).float().tolist()
         emit(_epoch(prepared, number, trained, losses))
         last = _parts(losses)[-1]
-        if 2 * sum(math.isfinite(loss) for loss in last) < len(last):
-            raise NotFinite(f"the loss was {last[-1]} at the end of epoch {number + 1}")
+        if in_any(prepared.place, 2 * sum(math.isfinite(loss) for loss in last) < len(last)):
+            loss = str(last[-1]) if not math.isfinite(last[-1]) else "not finite in another process"
+            raise NotFinite(f"the loss was {loss} at the end of epoch {number + 1}")
 
 
 @dataclass

@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import importlib
 import math
+import os
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,7 +91,7 @@ WORKLOADS: dict[str, str] = {
 
 
 def load_workload(name: str) -> Workload:
-    """The workload of that name, or the function that `package.module:function` names.
+    """The workload of that name, or the function that `package.module:function` names, found from the present folder.
 
     Raises UserError with one sentence where there is none.
     """
@@ -100,6 +102,8 @@ def load_workload(name: str) -> Workload:
         raise UserError(
             f"There is no workload {name}: choose one of {known}, or name yours as package.module:function."
         )
+    if name not in WORKLOADS and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())  # `python -m` looks there, the console script does not
     try:
         found = getattr(importlib.import_module(module), function, None)
     except Exception as error:  # a user's module may fail in any way while it is imported

@@ -195,7 +195,7 @@ def test_a_difference_that_two_runs_of_one_arm_also_show_is_not(tmp_path: Path) 
     pair = pair_of(results, "native-fp16", "apex-o1")
     assert pair.speed is not None and pair.speed.low is not None and pair.speed.low > 1
     assert pair.speed_beyond_noise is False
-    assert f"as fast as Apex O1 within the noise (1.009{TIMES}" in results.headline
+    assert f"at a speed that the noise does not tell from Apex O1's (1.009{TIMES}" in results.headline
     assert "the A/A floor is 1.03" in results.headline
 
 
@@ -375,6 +375,15 @@ def test_a_seed_that_became_nan_in_one_arm_is_left_out_and_said(tmp_path: Path) 
     assert "1 seed left out (1 nan in Apex O1)" in results.headline
 
 
+def test_where_a_seed_diverged_the_rest_is_never_called_equivalent(tmp_path: Path) -> None:
+    clean, diverged = made(tmp_path / "clean"), made(tmp_path / "diverged", failures=[NAN])
+    assert parity_of(clean, "native-fp16", "apex-o1").verdict == "equivalent"
+    test = parity_of(diverged, "native-fp16", "apex-o1")
+    assert (test.n, test.verdict) == (4, "inconclusive")
+    assert test.low is not None and test.high is not None and -0.5 < test.low < test.high < 0.5
+    assert parity_of(diverged, "native-fp16", "fp32").verdict == "equivalent"
+
+
 def test_seeds_without_their_like_have_no_test(tmp_path: Path) -> None:
     failures = [Fails("train", "apex-o1", seed, "failed", "no") for seed in range(5)]
     results = made(tmp_path, failures=failures)
@@ -541,7 +550,7 @@ def test_an_arm_none_of_whose_runs_ended_well_failed(tmp_path: Path) -> None:
     arm = arm_of(results, "apex-o1")
     assert (arm.status, arm.reason) == ("failed", "speed: oom, out of memory in block 0")
     assert len(results.failures) == 13
-    assert results.headline.startswith("Apex O1 failed (speed: oom, out of memory in block 0); native AMP (float16)")
+    assert "Apex O1 failed (speed: oom, out of memory in block 0); native AMP (float16)" in results.headline
 
 
 def test_one_bad_run_does_not_make_an_arm_fail(tmp_path: Path) -> None:
@@ -569,6 +578,33 @@ def test_a_session_of_which_nothing_has_run_yet_has_results(tmp_path: Path) -> N
     results = analyse_folder(tmp_path)
     assert results.pairs == () and {arm.status for arm in results.arms} == {"failed"}
     assert "was not measured (failed: none of its tasks has run to its end)" in results.headline
+
+
+def test_an_unfinished_session_calls_no_arm_failed(tmp_path: Path) -> None:
+    make_session(tmp_path, finished=False)
+    for path in tmp_path.glob("runs/*tf32.jsonl"):
+        path.unlink()
+    arm = arm_of(analyse_folder(tmp_path), "tf32")
+    assert (arm.status, arm.reason) == ("unavailable", "None of its tasks has run to its end yet.")
+
+
+def test_a_file_that_is_gone_is_said_and_makes_the_session_incomplete(tmp_path: Path) -> None:
+    make_session(tmp_path)
+    lost = task_file(tmp_path, "train", "fp32", 3)
+    lost.unlink()
+    results = analyse_folder(tmp_path)
+    assert not results.complete and results.headline.startswith("Not complete yet: ")
+    assert f"1 task of this session left no readable record: {lost.stem}." in results.notices
+
+
+def test_an_arm_that_the_budget_left_out_did_not_fail(tmp_path: Path) -> None:
+    make_session(tmp_path, arms=("fp32", "tf32", "native-fp16"))
+    left = [path.stem for path in tmp_path.glob("runs/*-tf32.jsonl")]
+    make_session(tmp_path / "cut", arms=("fp32", "tf32", "native-fp16"), not_run=left)
+    results = analyse_folder(tmp_path / "cut")
+    assert left and results.complete
+    arm = arm_of(results, "tf32")
+    assert (arm.status, arm.reason) == ("unavailable", "The budget left no time for it.")
 
 
 def test_what_the_budget_took_away_is_said(tmp_path: Path) -> None:
@@ -733,6 +769,10 @@ def test_nothing_is_concluded_from_a_smoke_session(tmp_path: Path) -> None:
     assert {arm.steps.launch_bound for arm in results.arms if arm.steps} == {None}
     assert {pair.equivalence.verdict for pair in results.pairs if pair.equivalence} == {"no verdict"}
     assert {claim.holds for claim in results.claims} == {"not measured"}
+
+
+def test_a_smoke_session_that_was_cut_off_says_so(tmp_path: Path) -> None:
+    assert made(tmp_path, smoke=True, finished=False).headline.startswith("Not complete yet: SMOKE: ")
 
 
 def test_a_cpu_is_a_smoke_session_whatever_its_profile(tmp_path: Path) -> None:

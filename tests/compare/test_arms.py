@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor, fx, nn
 
 from compare.arms import ARMS, RECIPES, Arm, load
 from migrate.engine import migrate_module
@@ -129,3 +130,30 @@ def test_channels_last_leaves_batches_without_channels_alone() -> None:
     flat = torch.randn(4, 5)
     assert _channels_last(flat) is flat
     assert _channels_last(torch.randn(2, 3, 4, 4)).is_contiguous(memory_format=torch.channels_last)
+
+
+def test_a_compiled_model_is_one_graph_whatever_its_class_and_trains_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    from compare.arms import unlocked
+
+    graphs: list[fx.GraphModule] = []
+
+    def keep(graph: fx.GraphModule, _: list[Tensor]) -> object:
+        graphs.append(graph)
+        return graph.forward
+
+    class Compiled(load(ARMS["fp32"].cpu or "")):  # type: ignore[misc]
+        def setup(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+            super().setup(unlocked._compiled(model), optimizer)
+
+    monkeypatch.setattr(unlocked.functorch_config, "backward_pass_autocast", "same_as_forward")  # put back afterwards
+    monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend=keep))
+    monkeypatch.setattr(unlocked, "Compiled", Compiled, raising=False)
+    compiled, losses = trained("compare.arms.unlocked:Compiled")
+    plain, others = trained(ARMS["fp32"].cpu or "")
+    assert losses == pytest.approx(others, rel=1e-4)
+    assert len(graphs) == 1, "the container of torch's own was not compiled, or in pieces"
+    assert list(compiled.model.state_dict()) == list(plain.model.state_dict())
+    compiled.model.eval()
+    plain.model.eval()
+    images = batches(1)[0][0]
+    assert torch.allclose(compiled.evaluate(images), plain.evaluate(images), atol=1e-3)

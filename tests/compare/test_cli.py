@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.compare.doubles import fake_smi
+
 PROJECT = Path(__file__).parents[2]
 TINY = ("--workload", "tests.compare.tiny:build", "--batch", "8")
 
@@ -90,6 +92,28 @@ def test_a_wrong_word_is_one_sentence_and_exit_2(words: tuple[str, ...], sentenc
     assert list(tmp_path.iterdir()) == [], "something was written before the refusal"
 
 
+def test_the_console_script_finds_a_network_in_the_folder_it_is_started_in(tmp_path: Path) -> None:
+    folder = tmp_path / "a b \u00e4"
+    folder.mkdir()
+    (folder / "mine.py").write_text("def build(setting): ...", encoding="utf-8")
+    script = "import sys; sys.path.remove(''); from compare.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-c", script, "run", "--workload", "mine:build", "--profile", "smoke", "--plan"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(PROJECT), "CUDA_VISIBLE_DEVICES": "", "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "how long a step of your network takes is not known" in done.stdout
+
+
+def test_a_reader_that_goes_away_is_no_error_of_the_policy(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m compare policy --all; echo $? >{tmp_path / 'code'}"
+    subprocess.run(["bash", "-c", f"({command}) | true"], cwd=PROJECT, check=False, capture_output=True)
+    assert (tmp_path / "code").read_text().strip() == "0"
+
+
 def test_no_command_is_wrong_usage() -> None:
     assert compare().returncode == 2
 
@@ -102,19 +126,10 @@ def test_help_and_version_are_no_errors() -> None:
 
 def test_a_gpu_that_torch_cannot_use_is_never_a_smoke_run(tmp_path: Path) -> None:
     """A driver that sees a GPU (a script in the place of nvidia-smi) beside a torch that can use none."""
-    fake = tmp_path / "bin" / "nvidia-smi"
-    fake.parent.mkdir()
-    fake.write_text(
-        "#!/bin/sh\n"
-        'case "$*" in\n'
-        "  *--query*) echo 'NVIDIA A100-SXM4-40GB, 470.57.02, 40960, 8.0, Default';;\n"
-        "  *) echo '| NVIDIA-SMI 470.57.02    Driver Version: 470.57.02    CUDA Version: 11.4 |';;\n"
-        "esac\n"
-    )
-    fake.chmod(0o755)
-    done = compare("run", cwd=tmp_path, PATH=f"{fake.parent}:{os.environ['PATH']}")
+    fake = fake_smi(tmp_path / "bin").parent
+    done = compare("run", "--plan", cwd=tmp_path, PATH=f"{fake}:{os.environ['PATH']}")
     assert done.returncode == 2, done.stdout + done.stderr
-    assert "470.57.02" in done.stderr and "torch" in done.stderr
+    assert "550.54.15" in done.stderr and "torch" in done.stderr
     assert not (tmp_path / "reports").exists()
 
 

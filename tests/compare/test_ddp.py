@@ -52,3 +52,9 @@ def test_a_fault_in_all_processes_is_one_recorded_end(tmp_path: Path) -> None:
     ended = run(tmp_path, replace(SPEC, processes=2), "speed", 8, work="crashes").of(Ended)
     assert [record.status for record in ended] == ["failed"]
     assert "built in" in str(ended[0].reason)
+
+
+def test_a_loss_that_is_not_finite_in_one_process_ends_all(tmp_path: Path) -> None:
+    spec = replace(SPEC, processes=2, epochs=3)
+    ended = run(tmp_path, spec, "train", 8, work="diverges_in_the_second_process").of(Ended)
+    assert [record.status for record in ended] == ["nan"]

@@ -50,6 +50,7 @@ def run(folder: Path, kind: str, arm: str, workload: str = RESNET50, recipe: str
 @pytest.mark.gpu
 def test_events_time_the_device_and_not_the_host(device: torch.device) -> None:
     matrix = torch.randn(4096, 4096, device=device)
+    matrix @ matrix  # the first product loads cuBLAS
     window = time_window(0, 20, lambda left: left @ matrix, [matrix], device)
     assert window.clock == "cuda-events" and len(window.step_ms) == 20
     assert min(window.step_ms) > 0 and sum(window.step_ms) / 20 > window.host_ms, "the host did not run ahead"
@@ -72,6 +73,7 @@ def test_peaks_are_those_since_the_reset_less_the_data(device: torch.device) -> 
 @pytest.mark.gpu
 def test_a_device_that_is_kept_busy_is_seen_to_be(device: torch.device) -> None:
     matrix = torch.randn(4096, 4096, device=device)
+    matrix @ matrix  # the first product loads cuBLAS
     watch = Stopwatch(device)
     for _ in range(10):
         matrix @ matrix
@@ -138,12 +140,13 @@ def test_apex_and_native_start_from_the_same_gradients(tmp_path: Path) -> None:
         pytest.skip(problem)
     samples = []
     for arm in ("fp32", "apex-o1", "native-fp16", "apex-o2"):
-        step0 = run(tmp_path, "speed", arm).of(Step0)[0]
+        # An untrained ResNet50 amplifies rounding until its gradients in half precision are others altogether.
+        step0 = run(tmp_path, "speed", arm, workload=MLP, batch=512).of(Step0)[0]
         assert step0.gradients is not None
         samples.append(torch.tensor(step0.gradients))
     full = samples[0]
     for half in samples[1:]:
-        assert float((half - full).norm() / full.norm()) < 0.2
+        assert float((half - full).norm() / full.norm()) < 0.1
 
 
 def check_speed(found: Run) -> None:

@@ -46,6 +46,13 @@ def test_numbers_that_json_has_not_are_spelt_out(value: float) -> None:
         assert found == value or (math.isnan(found) and math.isnan(value))
 
 
+def test_a_path_that_is_no_text_reads_back_as_it_was(tmp_path: Path) -> None:
+    asked = Asked({}, "now", "amp-compare run --out /data/\udcc3\udca4")
+    with Writer(tmp_path / "session.jsonl") as writer:
+        writer.write(asked)
+    assert read(tmp_path / "session.jsonl") == ([asked], [])
+
+
 def test_a_text_field_that_says_nan_stays_a_text() -> None:
     assert decode(encode(Ended("nan", "nan", 1.0))) == Ended("nan", "nan", 1.0)
 
@@ -91,6 +98,15 @@ def test_a_session_reads_back_with_what_a_budget_decided(tmp_path: Path) -> None
     assert (session.spec.blocks, session.spec.seeds, session.spec.epochs) == (3, 4, 10)
     assert [run.task for run in session.runs] == [task]
     assert session.runs[0].status == "incomplete"
+
+
+def test_a_file_that_does_not_say_its_task_is_left_out_with_a_notice(tmp_path: Path) -> None:
+    with Writer(tmp_path / "session.jsonl") as writer:
+        writer.write(Asked(Spec("smoke", "cpu", ("fp32",), (), ()).to_json(), "now", "amp-compare run"))
+    with Writer(tmp_path / "runs" / "speed-x.jsonl") as writer:
+        writer.write(Planned({"arm": "fp32"}))
+    session = read_session(tmp_path)
+    assert session.runs == () and "speed-x.jsonl is left out" in session.notices[0]
 
 
 def test_a_folder_without_a_session_says_so(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from compare.report.page import Drawn
 from compare.report.page import page as page_of
 from compare.report.render import escape_markdown, fenced, to_html, to_markdown
 from compare.results import Interval, Results
-from compare.spec import Spec
+from compare.spec import MLP, RESNET50, Spec
 from tests.compare.made import Fails, make_session
 from tests.compare.sample import make_results, without_arms
 
@@ -320,6 +320,36 @@ def test_three_of_the_threats_depend_on_the_session() -> None:
     assert "Launch bound at batch 128: apex-o1" in real and "too few" not in real and "No A/A pair" not in real
     few = html(replace(make_results(seeds=1), floors=())).section("threats")
     assert "too few for any verdict" in few and "No A/A pair" in few
+
+
+@pytest.mark.parametrize(
+    ("workload", "data", "words"),
+    [
+        (RESNET50, "synthetic:64,16", "data: synthetic data;"),
+        (RESNET50, "/home/someone/cifar", "data: the images in the folder “cifar”;"),
+        (MLP, "synthetic", "data: what the workload makes itself;"),
+        ("mine:build", "synthetic", "data: what the workload makes itself;"),
+    ],
+)
+def test_the_data_are_called_what_they_are(workload: str, data: str, words: str) -> None:
+    results = make_results()
+    page = html(replace(results, spec=replace(results.spec, workload=workload, data=data)))
+    assert words in page.section("method")
+    assert ("compressed again" in page.section("threats")) == data.startswith("/")
+
+
+def test_a_pair_that_is_not_judged_says_why() -> None:
+    results = make_results()
+    bare = tuple(replace(pair, speed_beyond_noise=None) for pair in results.pairs)
+    assert "no interval to judge by" in html(replace(results, pairs=bare)).section("pairs")
+    assert "no floor to compare with" in html(replace(results, pairs=bare, floors=())).section("pairs")
+    assert "no floor" not in html(replace(results, pairs=bare, smoke=True)).section("pairs")
+
+
+def test_the_first_screen_says_of_how_many_seeds_a_verdict_is(tmp_path: Path) -> None:
+    make_session(tmp_path, failures=[Fails("train", "apex-o1", 2, "nan", "diverged")])
+    build(tmp_path, tensorboard=False)
+    assert "to apex-o1, 4 of 5 seeds" in Page((tmp_path / "report.html").read_text(encoding="utf-8")).section("first")
 
 
 def test_what_the_seeds_can_show_is_said() -> None:

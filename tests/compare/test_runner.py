@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from compare import folders, plan, runner
+from compare import estimate, folders, plan, runner
 from compare.errors import UserError
 from compare.process import run_task
 from compare.records import (
@@ -33,7 +33,7 @@ from compare.records import (
     read,
     read_session,
 )
-from compare.spec import Spec, Task
+from compare.spec import RESNET50, Spec, Task
 from compare.worker import Request
 
 PROJECT = Path(__file__).parents[2]
@@ -76,7 +76,7 @@ class Listener:
 
 def session(folder: Path, spec: Spec = SPEC) -> tuple[Listener, Session]:
     listener = Listener()
-    runner.run(spec, folder, AROUND, "amp-compare run", listener)
+    runner.run(spec, folder, replace(AROUND, begun=time.monotonic()), "amp-compare run", listener)
     return listener, read_session(folder)
 
 
@@ -190,11 +190,10 @@ def test_a_budget_decides_after_the_first_block_and_stays_decided(tmp_path: Path
     first = next(task for task in plan.tasks(spec, ["fp32"]) if task.kind == "speed")
     _fabricate(tmp_path / "runs" / f"{first.name}.jsonl", first, seconds=100.0)
     tight = replace(spec, budget=700.0)
-    around = replace(AROUND, samples=8)
     with Writer(tmp_path / "session.jsonl") as writer:
-        runner._open(tight, tmp_path, around, "", writer)
-        decided = runner._decision(tight, read_session(tmp_path), ["fp32"], around, writer)
-        again = runner._decision(replace(tight, budget=1e9), read_session(tmp_path), ["fp32"], around, writer)
+        runner._open(tight, tmp_path, AROUND, "", writer)
+        decided = runner._decision(tight, read_session(tmp_path), ["fp32"], 600.0, writer)
+        again = runner._decision(tight, read_session(tmp_path), ["fp32"], 1e9, writer)
     assert decided is not None and again == decided
     assert decided.blocks == 3 and decided.seeds == 0, "two more blocks of two tasks leave nothing of 600 s"
     assert len(read_session(tmp_path).of(Decision)) == 1
@@ -207,6 +206,28 @@ def test_no_task_is_begun_that_the_budget_has_no_time_for(tmp_path: Path) -> Non
     listener, found = session(tmp_path, spec)
     assert second.name in found.of(Finished)[-1].not_run, "a second one of 200 s does not fit into 250 s"
     assert listener.sentences and "budget" in listener.sentences[0]
+
+
+def test_a_budget_counts_what_came_before_the_first_task(tmp_path: Path) -> None:
+    spec, listener = replace(SPEC, budget=600.0), Listener()
+    runner.run(spec, tmp_path, replace(AROUND, begun=time.monotonic() - 599.0), "", listener)
+    assert listener.started == [] and len(read_session(tmp_path).of(Finished)[-1].not_run) == 3
+
+
+def test_training_is_expected_to_take_what_its_arms_steps_took(tmp_path: Path) -> None:
+    spec = replace(SPEC, epochs=10, epoch_steps=50)
+    first = next(task for task in plan.tasks(spec, ["fp32"]) if task.kind == "speed")
+    _fabricate(tmp_path / "runs" / f"{first.name}.jsonl", first, seconds=20.0)
+    with Writer(tmp_path / "session.jsonl") as writer:
+        runner._open(spec, tmp_path, AROUND, "", writer)
+    train = replace(first, kind="train")
+    seconds = runner._expected(train, spec, read_session(tmp_path), AROUND)
+    assert seconds == pytest.approx(20.0 - 3 * 0.01 + 1.15 * 0.01 * 50 * 10)
+
+
+def test_of_an_own_network_only_the_start_is_known_before_it_ran() -> None:
+    own, known = (replace(Task("speed", "native-fp16"), workload=name) for name in (WORK + "build", RESNET50))
+    assert estimate.seconds(own, SPEC, {}) == estimate.START_CPU < estimate.seconds(known, SPEC, {})
 
 
 def _fabricate(path: Path, task: Task, seconds: float) -> None:
@@ -307,6 +328,31 @@ def test_an_unfinished_folder_is_gone_on_with_and_a_finished_one_is_not(tmp_path
         assert other == tmp_path / "2026-11-21-cpu-smoke-2"
         writer.write(Finished("now"))
     assert folders.choose(tmp_path, SPEC, None, later) == tmp_path / "2026-11-22-cpu-smoke"
+
+
+def test_what_a_budget_cut_is_not_gone_on_with(tmp_path: Path) -> None:
+    today, spec = date(2026, 11, 21), replace(SPEC, budget=60.0)
+    folder = folders.choose(tmp_path, spec, None, today)
+    with Writer(folder / "session.jsonl") as writer:
+        runner._open(spec, folder, AROUND, "", writer)
+        writer.write(Finished("now", ["speed-x"]))
+        assert folders.choose(tmp_path, replace(spec, budget=90.0), None, today) == folder
+        assert folders.choose(tmp_path, replace(spec, budget=None), None, today) == folder
+        assert folders.choose(tmp_path, spec, None, today) != folder, "its budget is spent"
+        writer.write(Decision("The budget allows no training.", 1, 0, 0))
+        writer.write(Finished("now", ["speed-x"]))
+    assert folders.choose(tmp_path, replace(spec, budget=90.0), None, today) != folder
+
+
+def test_a_folder_of_another_make_is_passed_over_and_refused_by_name(tmp_path: Path) -> None:
+    folder = tmp_path / "2026-11-21-cpu-smoke"
+    folder.mkdir()
+    line = '{"type":"asked","spec":{"profile":"smoke"},"started":"x","command":"y"}\n'
+    (folder / "session.jsonl").write_text(line, encoding="utf-8")
+    assert folders.choose(tmp_path, SPEC, None, date(2026, 11, 21)).name == "2026-11-21-cpu-smoke-2"
+    with pytest.raises(UserError, match=r"no session of this version.*--out"):
+        session(folder)
+    assert (folder / "session.jsonl").read_text(encoding="utf-8") == line
 
 
 def test_training_records_reach_the_file(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from compare.arms import ARMS, Recipe
+from compare.measure.memory import out_of_memory
 from compare.records import Busy, Capacity, Epoch, InputCost, Record, Step0, Trace, Window
 from compare.spec import Spec, Task
 from compare.tasks import capacity, prepared, speed, train
@@ -187,6 +188,23 @@ def test_a_probe_that_fails_otherwise_is_no_answer() -> None:
     task = Task("capacity", "fp32", workload=WORK + "crashes", batch=8)
     with pytest.raises(capacity.ProbeFailed, match="built in"):
         capacity.run(SPEC, task, PLACE, None, lambda record: None, lambda done, total, note: None)
+
+
+@pytest.mark.parametrize(
+    ("error", "ran_out"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 1 GiB."), True),
+        (MemoryError(), True),
+        (RuntimeError("CUDA error: out of memory"), True),
+        (RuntimeError("Triton Error [CUDA]: out of memory"), True),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"), True),
+        (RuntimeError("FIND was unable to find an engine to execute this computation"), True),
+        (RuntimeError("CUDA error: an illegal memory access was encountered"), False),
+        (ValueError("out of memory"), False),
+    ],
+)
+def test_running_out_of_memory_is_known_by_whoever_says_it(error: Exception, ran_out: bool) -> None:
+    assert out_of_memory(error) is ran_out
 
 
 def test_arms_and_recipes_are_known_by_their_own_names() -> None:

@@ -92,6 +92,10 @@ def diverges(setting: Setting) -> Job:
     return _with_loss(setting, lambda loss: loss * float("nan"))
 
 
+def diverges_in_the_second_process(setting: Setting) -> Job:
+    return _with_loss(setting, lambda loss: loss if setting.rank == 0 else loss.detach() * float("nan") + 0 * loss)
+
+
 def dies(setting: Setting) -> Job:
     os.kill(os.getpid(), signal.SIGKILL)
     raise AssertionError

@@ -1,0 +1,138 @@
+"""Training runs, and whether their accuracy is the same in two arms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from compare import stats
+from compare.analysis.material import Material
+from compare.analysis.runs import UNSUCCESSFUL, reason_of
+from compare.records import Epoch, Run
+from compare.results import EpochPoint, Equivalence, ScalePoint, TrainingRun
+from compare.spec import Spec
+from compare.verdict import APEX, NATIVE
+
+
+def training_runs(material: Material, arm: str) -> tuple[TrainingRun, ...]:
+    runs = sorted(material.of(arm, material.main("train")), key=lambda run: run.task.seed)
+    return tuple(_training(run, material.spec) for run in runs)
+
+
+def _training(run: Run, spec: Spec) -> TrainingRun:
+    points: list[EpochPoint] = []
+    scales: list[ScalePoint] = []
+    steps, seconds, reached = 0, 0.0, None
+    epochs = run.of(Epoch)
+    for epoch in epochs:
+        seconds += epoch.train_s
+        points.append(
+            EpochPoint(
+                epoch=epoch.epoch,
+                train_s=seconds,
+                losses=tuple(epoch.losses),
+                test_accuracy=epoch.test_accuracy,
+                gradient_norm=epoch.gradient_norm,
+                loss_scale=epoch.loss_scale,
+            )
+        )
+        skipped = set(epoch.skipped)
+        scales += [ScalePoint(steps + step, scale, step in skipped) for step, scale in epoch.scales]
+        steps += epoch.steps
+        target, accuracy = spec.target_accuracy, epoch.test_accuracy
+        if reached is None and target is not None and accuracy is not None and accuracy >= target:
+            reached = seconds
+    whole = run.status == "ok" and [epoch.epoch for epoch in epochs] == list(range(1, spec.epochs + 1))
+    return TrainingRun(
+        seed=run.task.seed,
+        status=run.status,
+        reason=reason_of(run) if run.status in UNSUCCESSFUL else None,
+        epochs=tuple(points),
+        scales=tuple(scales),
+        skipped_steps=sum(len(epoch.skipped) for epoch in epochs),
+        steps=steps,
+        final_accuracy=epochs[-1].test_accuracy if whole and epochs else None,
+        time_to_target_s=reached,
+    )
+
+
+def final_accuracies(trainings: Iterable[TrainingRun]) -> dict[int, float]:
+    """Final accuracy by seed."""
+    finals = {run.seed: run.final_accuracy for run in trainings}
+    return {seed: final for seed, final in finals.items() if final is not None and math.isfinite(final)}
+
+
+def parity_tests(
+    material: Material, trainings: Mapping[str, Sequence[TrainingRun]], notices: list[str]
+) -> dict[tuple[str, str], Equivalence]:
+    """The tests of parity, Holm's correction over all of them; seeds that cannot be paired are said in `notices`."""
+    base = material.spec.baseline
+    wanted = [(NATIVE, APEX), (NATIVE, base), (APEX, base), *((arm, base) for arm in material.spec.trained)]
+    tests: dict[tuple[str, str], Equivalence] = {}
+    for arm, baseline in dict.fromkeys(wanted):
+        if arm != baseline and trainings.get(arm) and trainings.get(baseline):
+            notices += _left_out(arm, baseline, trainings, material.spec)
+            test = _equivalence(material, arm, baseline, trainings)
+            if test is not None:
+                tests[arm, baseline] = test
+    tested = [key for key, test in tests.items() if test.p is not None]
+    adjusted = stats.holm([test.p for test in tests.values() if test.p is not None])
+    return {**tests, **{key: replace(tests[key], p_holm=p) for key, p in zip(tested, adjusted, strict=True)}}
+
+
+def _equivalence(
+    material: Material, arm: str, baseline: str, trainings: Mapping[str, Sequence[TrainingRun]]
+) -> Equivalence | None:
+    own, other = final_accuracies(trainings[arm]), final_accuracies(trainings[baseline])
+    seeds = sorted(own.keys() & other.keys())
+    if not seeds:
+        return None
+    test = stats.equivalence([own[seed] for seed in seeds], [other[seed] for seed in seeds], material.spec.margin)
+    diverged = any(run.status == "nan" for name in (arm, baseline) for run in trainings[name])
+    if diverged and test.verdict == "equivalent":
+        # The seeds that are left are those that went well: they cannot show that nothing was lost.
+        test = replace(test, verdict="inconclusive")
+    if material.smoke:
+        test = replace(test, low=None, high=None, p=None, verdict="no verdict", power=None, seeds_needed=None)
+    return Equivalence(
+        arm=arm, baseline=baseline, p_holm=None, mcnemar_p=_mcnemar(material, arm, baseline, seeds), **vars(test)
+    )
+
+
+def _left_out(arm: str, baseline: str, trainings: Mapping[str, Sequence[TrainingRun]], spec: Spec) -> Iterable[str]:
+    """A sentence for each seed that only one arm has, or none: leaving it out is a choice a reader has to know."""
+    for seed in range(spec.seeds):
+        why = []
+        for name in (arm, baseline):
+            run = next((run for run in trainings[name] if run.seed == seed), None)
+            if run is None:
+                why.append(f"{name} did not run")
+            elif run.final_accuracy is None:
+                ended = f"ended {run.status}" if run.status != "ok" else "has no accuracy of its last epoch"
+                why.append(f"{name} {ended}" + (f": {run.reason}" if run.reason else ""))
+        if why:
+            yield f"Seed {seed} is left out of the accuracy of {arm} against {baseline} ({'; '.join(why)})."
+
+
+def _mcnemar(material: Material, arm: str, baseline: str, seeds: Sequence[int]) -> float | None:
+    """McNemar's test on the test images of all seeds together; None unless both arms recorded them."""
+    if material.smoke:
+        return None
+    own, other = (_correct(material, name) for name in (arm, baseline))
+    pooled: tuple[list[bool], list[bool]] = ([], [])
+    for seed in seeds:
+        if seed in own and seed in other and len(own[seed]) == len(other[seed]):
+            pooled[0].extend(own[seed])
+            pooled[1].extend(other[seed])
+    return stats.mcnemar(*pooled) if pooled[0] else None
+
+
+def _correct(material: Material, arm: str) -> dict[int, list[bool]]:
+    """By seed, which test images were right at the end. Bits that fill up the last digit are wrong in every arm."""
+    found = {}
+    for run in material.of(arm, material.main("train")):
+        epoch = run.last(Epoch)
+        if run.status == "ok" and epoch is not None and epoch.correct:
+            found[run.task.seed] = [bit == "1" for bit in f"{int(epoch.correct, 16):0{4 * len(epoch.correct)}b}"]
+    return found

@@ -1,0 +1,56 @@
+"""A session's runs as the statistics use them: by arm and by what was run, without the settling blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from compare.analysis.runs import speed_of, timed
+from compare.checks import not_run
+from compare.records import Finished, Run, Session, Unavailable
+from compare.spec import Spec, Task
+
+
+@dataclass(frozen=True)
+class Material:
+    """A session's runs as the statistics use them."""
+
+    spec: Spec
+    """As a budget left it."""
+    runs: tuple[Run, ...]
+    unavailable: Mapping[str, str]
+    smoke: bool
+    finished: bool
+    not_run: frozenset[str]
+    """Names of the tasks that the budget left no time for."""
+
+    def of(self, arm: str, task: Task, *, replica: int | None = 0) -> list[Run]:
+        """An arm's runs of the kind, workload, recipe and batch of `task`; every replica with None."""
+        wanted = (task.kind, arm, task.workload, task.recipe, task.batch)
+        return [
+            run
+            for run in self.runs
+            if (run.task.kind, run.task.arm, run.task.workload, run.task.recipe, run.task.batch) == wanted
+            and not run.task.settling
+            and replica in (None, run.task.replica)
+        ]
+
+    def main(self, kind: str = "speed") -> Task:
+        """What the session is about: its own workload, recipe and batch."""
+        spec = self.spec
+        return Task(kind, "", workload=spec.workload, recipe=spec.recipe, batch=spec.batch)  # type: ignore[arg-type]
+
+    def speeds(self, arm: str, task: Task, *, replica: int = 0) -> dict[int, float]:
+        """Samples per second by block."""
+        return {
+            run.task.block: speed_of(run, self.spec.processes)
+            for run in self.of(arm, task, replica=replica)
+            if timed(run)
+        }
+
+
+def gather(session: Session) -> Material:
+    spec = session.spec
+    unavailable = {record.arm: record.reason for record in session.of(Unavailable)}
+    smoke = spec.profile == "smoke" or spec.device == "cpu"
+    return Material(spec, session.runs, unavailable, smoke, bool(session.of(Finished)), frozenset(not_run(session)))
