@@ -74,6 +74,14 @@ def parity_tests(
         if arm != baseline and trainings.get(arm) and trainings.get(baseline):
             notices += _left_out(arm, baseline, trainings, material.spec)
             test = _equivalence(material, arm, baseline, trainings)
+            diverged = any(run.status == "nan" for name in (arm, baseline) for run in trainings[name])
+            if test is not None and test.verdict == "equivalent" and diverged:
+                # The seeds that are left are those that went well: they cannot show that nothing was lost.
+                test = replace(test, verdict="inconclusive")
+                notices.append(
+                    f"{arm} against {baseline} is called inconclusive, although the seeds that are left lie within the "
+                    "margin: where a seed diverged, they are the ones that went well."
+                )
             if test is not None:
                 tests[arm, baseline] = test
     tested = [key for key, test in tests.items() if test.p is not None]
@@ -89,10 +97,6 @@ def _equivalence(
     if not seeds:
         return None
     test = stats.equivalence([own[seed] for seed in seeds], [other[seed] for seed in seeds], material.spec.margin)
-    diverged = any(run.status == "nan" for name in (arm, baseline) for run in trainings[name])
-    if diverged and test.verdict == "equivalent":
-        # The seeds that are left are those that went well: they cannot show that nothing was lost.
-        test = replace(test, verdict="inconclusive")
     if material.smoke:
         test = replace(test, low=None, high=None, p=None, verdict="no verdict", power=None, seeds_needed=None)
     return Equivalence(

@@ -349,7 +349,8 @@ def test_a_pair_that_is_not_judged_says_why() -> None:
 def test_the_first_screen_says_of_how_many_seeds_a_verdict_is(tmp_path: Path) -> None:
     make_session(tmp_path, failures=[Fails("train", "apex-o1", 2, "nan", "diverged")])
     build(tmp_path, tensorboard=False)
-    assert "to apex-o1, 4 of 5 seeds" in Page((tmp_path / "report.html").read_text(encoding="utf-8")).section("first")
+    page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert "against apex-o1, 4 of 5 seeds" in page.section("first")
 
 
 def test_what_the_seeds_can_show_is_said() -> None:
