@@ -87,6 +87,18 @@ def one(folder: Path, fault: str, timeout: float = 120.0, kind: str = "speed") -
     return ended, Run(task, tuple(records))
 
 
+def processes_with(path: Path) -> list[int]:
+    """The processes that hold a file open."""
+    found = []
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        try:
+            if os.readlink(link) == str(path):
+                found.append(int(link.parts[2]))
+        except OSError:  # it ended meanwhile, or closed the file
+            continue
+    return found
+
+
 def test_a_session_runs_once_and_then_has_nothing_left(tmp_path: Path) -> None:
     listener, found = session(tmp_path)
     assert listener.statuses == ["ok"] * 3
@@ -123,8 +135,13 @@ def test_a_process_that_hangs_is_ended_and_recorded(tmp_path: Path) -> None:
     ended, run = one(tmp_path, "hangs", timeout=15.0)
     assert ended.status == "timeout" and ended.reason == "It took longer than 15 s and was ended."
     assert run.last(Started) is not None, "what it had recorded is kept"
-    left = subprocess.run(["pgrep", "-f", str(tmp_path)], capture_output=True, text=True)
-    assert left.stdout == "", "a process was left behind"
+    assert processes_with(tmp_path / "runs" / "one.jsonl") == [], "a process was left behind"
+
+
+def test_processes_that_hold_a_file_are_found(tmp_path: Path) -> None:
+    with (tmp_path / "file").open("w"):
+        assert processes_with(tmp_path / "file") == [os.getpid()]
+    assert processes_with(tmp_path / "file") == []
 
 
 def test_one_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
