@@ -123,8 +123,8 @@ def _tasks(spec: Spec, folder: Path, around: Surroundings, writer: Writer, watch
         if _ended(session, task):
             continue
         if spec.budget and _expected(task, spec_now, session, around) > left:
-            not_run.append(task)
-            continue
+            # Nor is anything after it: what is left of a block says nothing without the arms it is compared with.
+            return not_run + [later for later in queue[done - 1 :] if not _ended(session, later)]
         watcher.starts(done, len(queue), task)
         path = folder / "runs" / f"{task.name}.jsonl"
         _put_aside(path)

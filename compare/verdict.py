@@ -78,7 +78,8 @@ def _measured(results: Results) -> str:
 
 
 def _sentence(results: Results, pair: Pair) -> str:
-    parts = [f"{NATIVE_WORDS} {_speed(results, pair)}{_memory(pair)}", _accuracy(results, pair)]
+    memory = _memory(pair) if pair.speed else ""
+    parts = [f"{NATIVE_WORDS} {_speed(results, pair)}{memory}", _accuracy(results, pair)]
     return "; ".join(part for part in parts if part)
 
 

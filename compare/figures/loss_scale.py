@@ -34,10 +34,7 @@ def figure(results: Results) -> Figure | None:
     low, high = math.floor(math.log2(min(values))), math.ceil(math.log2(max(values)))
     for axes in panels:
         axes.set_ylim(2.0 ** (low - 1), 2.0 ** (high + 1))
-    if len(arms) > 1:
-        figure.supylabel("Loss scale", size=9)
-    else:  # of one low panel a label of the whole figure leaves nothing
-        panels[0].set_ylabel("Loss scale")
+        axes.set_ylabel("Loss scale")
     return figure
 
 
@@ -71,18 +68,19 @@ def _draw(axes: Axes, arm: ArmResult) -> None:
             gid=f"scale:{arm.name}:{run.seed}",
         )
         skipped = [point for point in points if point.skipped]
-        axes.plot(
-            [point.step for point in skipped],
-            [point.loss_scale for point in skipped],
-            linestyle="",
-            marker="x",
-            markersize=5,
-            markeredgewidth=1.2,
-            color=INK,
-            clip_on=False,
-            zorder=4,
-            gid=f"skipped:{arm.name}:{run.seed}",
-        )
+        if skipped:  # the extent of an empty line that is not clipped is the whole plane, and the layout gives up
+            axes.plot(
+                [point.step for point in skipped],
+                [point.loss_scale for point in skipped],
+                linestyle="",
+                marker="x",
+                markersize=5,
+                markeredgewidth=1.2,
+                color=INK,
+                clip_on=False,
+                zorder=4,
+                gid=f"skipped:{arm.name}:{run.seed}",
+            )
     skips = sum(run.skipped_steps for run in arm.training)
     steps = sum(run.steps for run in arm.training)
     axes.set_title(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from matplotlib.text import Text
 from compare.figures import PLATES, render
 from compare.figures.canvas import SMOKE_LINE, two_lines
 from compare.figures.colours import look
-from compare.results import Results
+from compare.results import Results, TrainingRun
 from tests.compare.sample import NINE, make_results, without_arms
 
 THREE = ("fp32", "apex-o1", "native-fp16")
@@ -78,7 +79,9 @@ def test_no_text_is_cut_off(plate: Any, variant: str) -> None:
         assert plate.nothing(VARIANTS[variant]).endswith(".")
         return
     canvas = FigureCanvasAgg(figure)
-    canvas.draw()  # type: ignore[no-untyped-call]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of a layout that gave up
+        canvas.draw()  # type: ignore[no-untyped-call]
     frame = figure.bbox
     hidden = _beyond_the_axes(figure)
     for text in figure.findobj(Text):
@@ -313,6 +316,20 @@ def test_loss_scale_marks_the_skipped_steps(nine: Results) -> None:
             crosses = [(point.step, point.loss_scale) for point in run.scales if point.skipped]
             assert points(skipped[f"{name}:{run.seed}"]) == crosses
             assert len(crosses) == run.skipped_steps > 0
+
+
+def test_a_run_without_a_skipped_step_leaves_the_layout_whole(nine: Results) -> None:
+    """An empty line that is not clipped once made the layout give up, with the title across the panel."""
+
+    def calm(run: TrainingRun) -> TrainingRun:
+        return replace(run, scales=tuple(replace(point, skipped=False) for point in run.scales), skipped_steps=0)
+
+    arms = tuple(replace(arm, training=tuple(calm(run) for run in arm.training)) for arm in nine.arms)
+    figure = draw("loss-scale", replace(nine, arms=arms))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        render(figure, "png")
+    assert artists(figure, "skipped") == {}
 
 
 def test_equivalence_draws_interval_and_margin(nine: Results) -> None:
