@@ -105,7 +105,7 @@ def _announce(
     needed = estimate.total(tasks, spec, rate)
     counted = Counter(task.kind for task in tasks)
     time = (
-        f"about {_duration(needed)}, give or take a factor of two"
+        f"about {_duration(needed)}: a guess until they run"
         if estimate.known(spec.workload)
         else f"about {_duration(needed)} to start them; how long a step of your network takes is not known yet"
     )

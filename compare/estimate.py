@@ -1,8 +1,8 @@
 """About how long tasks take, before anything has run.
 
 The step time is the arithmetic of the step over what a large matrix product reaches on this device, measured
-here and now, times what the network reaches of that, plus a floor for issuing its kernels. It is a guess
-within a factor of two, and is said to be one; once a block has run, its own times are used.
+here and now, times what the network reaches of that, plus a floor for issuing its kernels. It is a guess,
+and is said to be one; once every arm has been timed, a budget goes by those times.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from compare.arms import ARMS, RECIPES, Precision
 from compare.spec import MLP, RESNET50, Device, Spec, Task
 
+# Of a GPU all four are assumptions, to be set by the first sessions that are recorded on one.
 START = 15.0
 """Seconds until a process on a GPU does its first step."""
 START_CPU = 8.0
