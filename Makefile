@@ -71,7 +71,9 @@ apex: $(COMPARE)
 	@$(PY) -m compare.build_apex
 
 # Without a GPU or a compiler there is no Apex: its arms are then listed as unavailable, with the reason.
+# A wrong word is refused first, not after a build of many minutes.
 apex-if-possible: $(COMPARE)
+	@$(if $(PLAN),:,$(PY) -m compare run $(ASKED) --plan >/dev/null)
 	@$(if $(PLAN),:,$(PY) -m compare.build_apex --optional)
 
 doctor: $(COMPARE)

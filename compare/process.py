@@ -106,7 +106,7 @@ def _follow(process: subprocess.Popen[bytes], log: object, progress: Progress) -
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the process and all it started. Its closed standard input already tells a worker to go."""
+    """End the process and all it started, by force where asking is not enough."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, sign)

@@ -132,9 +132,7 @@ def _tasks(spec: Spec, folder: Path, around: Surroundings, writer: Writer, watch
     return not_run
 
 
-def _decision(
-    spec: Spec, session: Session, available: list[str], left: float, writer: Writer
-) -> Decision | None:
+def _decision(spec: Spec, session: Session, available: list[str], left: float, writer: Writer) -> Decision | None:
     """What the budget allows: as decided before, or decided now that every arm has been timed once; else None."""
     earlier = session.of(Decision)
     if earlier:

@@ -71,7 +71,10 @@ def test_a_comparison_in_an_own_environment_tries_apex_first_and_in_a_given_one_
     own = {key: value for key, value in environment().items() if key not in ("PYTHON", "MAKEFLAGS")}
     command = ["make", "-n", "-B", "compare"]
     run = subprocess.run(command, cwd=PROJECT, env=own, capture_output=True, text=True, timeout=60)
-    assert run.stdout.index("compare.build_apex --optional") < run.stdout.index("-m compare run")
+    steps = [" ".join(line.split()) for line in run.stdout.splitlines() if " -m compare" in line]
+    checked, built, ran = (step.partition(" -m ")[2] for step in steps)
+    assert checked == "compare run --plan >/dev/null", "a wrong word is refused before Apex is built"
+    assert built == "compare.build_apex --optional" and ran == "compare run"
     assert "build_apex" not in make("-n", "compare").stdout
 
 
