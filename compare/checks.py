@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from compare import plan
 from compare.arms import ARMS
 from compare.records import Decision, Ended, Environment, Finished, Run, Session, Started, Unavailable
+from compare.report.format import plural
 
 SAME_MACHINE = ("gpu", "driver", "torch")
 """Keys of the environment that may not change between the starts of a session."""
@@ -54,7 +55,7 @@ def _budget(session: Session) -> Iterator[str]:
         yield _sentence(decision.reason)
     left = not_run(session)
     if left:
-        yield f"{_count(left, 'task')} did not run: {_names(left)}."
+        yield f"{plural(len(left), 'task')} did not run: {_names(left)}."
 
 
 def _unfinished(session: Session, runs: Sequence[Run]) -> Iterator[str]:
@@ -62,10 +63,10 @@ def _unfinished(session: Session, runs: Sequence[Run]) -> Iterator[str]:
         yield "The session has not finished: started again, it continues with what is missing."
     cut = [run.task.name for run in runs if run.status == "incomplete"]
     if cut:
-        yield f"{_count(cut, 'task')} did not run to the end and left no result: {_names(cut)}."
+        yield f"{plural(len(cut), 'task')} did not run to the end and left no result: {_names(cut)}."
     gone = missing(session)
     if gone:
-        yield f"{_count(gone, 'task')} of this session left no readable record: {_names(gone)}."
+        yield f"{plural(len(gone), 'task')} of this session left no readable record: {_names(gone)}."
 
 
 def _environments(session: Session) -> Iterator[str]:
@@ -86,7 +87,7 @@ def _slowed_down(runs: Sequence[Run]) -> Iterator[str]:
                 if reason not in HARMLESS:
                     tasks[reason].add(run.task.name)
     for reason, names in tasks.items():
-        count = _count(sorted(names), "task")
+        count = plural(len(names), "task")
         yield f"The driver held the GPU's clock down ({reason}) at the start or the end of {count}."
 
 
@@ -146,10 +147,6 @@ def _distinct(values: Iterable[object]) -> list[object]:
 def _names(names: Sequence[str]) -> str:
     shown = ", ".join(names[:MOST_NAMES])
     return f"{shown} and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else shown
-
-
-def _count(things: Sequence[object], noun: str) -> str:
-    return f"{len(things)} {noun}" + ("" if len(things) == 1 else "s")
 
 
 def _sentence(text: str) -> str:
