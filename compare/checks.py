@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from compare import plan
 from compare.arms import ARMS
+from compare.format import plural
 from compare.records import Decision, Ended, Environment, Finished, Run, Session, Started, Unavailable
-from compare.report.format import plural
 
 SAME_MACHINE = ("gpu", "driver", "torch")
 """Keys of the environment that may not change between the starts of a session."""

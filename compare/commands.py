@@ -19,7 +19,7 @@ from rich.console import Console
 from compare import estimate, folders, plan, runner
 from compare.arms import ARMS, Precision
 from compare.errors import UserError
-from compare.report.format import plural
+from compare.format import plural
 from compare.request import DEFAULT_DATA, specification
 from compare.results import Results
 from compare.spec import Device, Spec

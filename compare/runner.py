@@ -16,6 +16,7 @@ from compare import estimate, plan
 from compare.arms import Precision
 from compare.errors import UserError
 from compare.folders import differences
+from compare.format import plural
 from compare.process import run_task
 from compare.records import (
     Asked,
@@ -31,7 +32,6 @@ from compare.records import (
     Writer,
     read_session,
 )
-from compare.report.format import plural
 from compare.spec import Spec, Task
 from compare.worker import Request
 

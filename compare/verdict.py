@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from compare.report.format import between, listed, plural, points, ratio
+from compare.format import between, listed, plural, points, ratio
 from compare.results import Claim, Equivalence, Interval, Pair, Results
 from compare.stats import MIN_SEEDS
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
+from compare import format as fmt
 from compare.figures.canvas import INK, SOFT, Plate, canvas, rows_height, styled, two_lines
 from compare.figures.colours import look
-from compare.report import format as fmt
 from compare.results import Equivalence, Results
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
+from compare import format as fmt
 from compare.figures.canvas import Plate, canvas, styled
 from compare.figures.curves import Curves, curves, loss_points
 from compare.figures.lines import band_note, draw_curves, epoch_axis, log_ticks
-from compare.report import format as fmt
 from compare.results import Results
 from compare.spec import RESNET50
 

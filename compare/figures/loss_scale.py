@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
+from compare import format as fmt
 from compare.figures.canvas import INK, Plate, canvas, styled
 from compare.figures.colours import look
-from compare.report import format as fmt
 from compare.results import ArmResult, Results, ScalePoint
 
 

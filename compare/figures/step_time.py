@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from compare import format as fmt
 from compare.figures.canvas import INK, Plate, arm_rows, canvas, rows_height, styled, two_lines
 from compare.figures.colours import look
-from compare.report import format as fmt
 from compare.results import Results, StepTimes
 
 _SHAPE_FROM = 40

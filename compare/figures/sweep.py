@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
+from compare import format as fmt
 from compare.figures.canvas import ALARM, INK, Plate, arm_line, canvas, styled
 from compare.figures.colours import look
 from compare.figures.lines import log_ticks
-from compare.report import format as fmt
 from compare.results import Results, SweepPoint
 
 

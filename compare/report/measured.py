@@ -6,7 +6,7 @@ import math
 from itertools import pairwise
 from statistics import median
 
-from compare.report import format as fmt
+from compare import format as fmt
 from compare.report.blocks import Block, Cell, Section, Text, number, table
 from compare.report.overview import TONES
 from compare.results import Equivalence, Interval, Pair, Results, SweepPoint, TrainingRun

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from compare.report import format as fmt
+from compare import format as fmt
 from compare.report.blocks import Block, Cell, Code, Items, Section, Text, table
 from compare.results import Results
 from compare.spec import MLP, RESNET50, Spec

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compare.report import format as fmt
+from compare import format as fmt
 from compare.report.blocks import Block, Cell, Items, Section, Table, Text, Tone, number, table
 from compare.results import ArmResult, Equivalence, Results
 

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from compare.report import format as fmt
+from compare import format as fmt
 from compare.report import measured, method, overview
 from compare.report.blocks import Block, Image, Page, Section, Text
 from compare.results import Results

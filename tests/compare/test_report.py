@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
+from compare import format as fmt
 from compare.errors import UserError
 from compare.figures import PLATES
 from compare.records import Asked, Unavailable, encode
 from compare.report import build as build_module
 from compare.report import events
-from compare.report import format as fmt
 from compare.report.build import build, report_files
 from compare.report.page import Drawn
 from compare.report.page import page as page_of

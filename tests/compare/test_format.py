@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from compare.report import format as fmt
+from compare import format as fmt
 from compare.results import Interval
 
 TIMES, MINUS, DASH = "\N{MULTIPLICATION SIGN}", "\N{MINUS SIGN}", "\N{EN DASH}"
