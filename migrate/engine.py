@@ -29,9 +29,7 @@ from migrate.model import (
     UnitSummary,
 )
 from migrate.plan.bare import assign_state, through_parameter, unresolved
-from migrate.plan.conditions import Conditions
 from migrate.plan.decide import Plan, decide
-from migrate.plan.unit import Context, Manual, Unit, group
 from migrate.rewrite.apply import EditConflict, apply_edits
 from migrate.rewrite.draft import Draft
 from migrate.rewrite.templates import Templates
@@ -52,6 +50,8 @@ from migrate.rules import (
     apx095_to_python_float,
 )
 from migrate.rules.common import Work
+from migrate.units.conditions import Conditions
+from migrate.units.unit import Context, Manual, Unit, group
 
 _UNIT_RULES = (
     apx020_initialize,

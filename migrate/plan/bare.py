@@ -7,8 +7,8 @@ import re
 from collections import defaultdict
 
 from migrate.facts.module import Module
-from migrate.plan.translate import receiver
-from migrate.plan.unit import Context, Manual, Unit
+from migrate.units.translate import receiver
+from migrate.units.unit import Context, Manual, Unit
 
 _HANDLED = frozenset(
     "initialize scale_loss master_params disable_casts float_function half_function register_half_function "

@@ -7,14 +7,15 @@ import re
 from dataclasses import dataclass, field
 
 from migrate.facts.sites import Initialize, Scale
-from migrate.plan import gradients, hazards, options, premises
+from migrate.plan import gradients, hazards, premises
 from migrate.plan.bare import handed_for_state
-from migrate.plan.conditions import TRUE, Term
-from migrate.plan.events import find_steps
 from migrate.plan.fold import Fold, folds
 from migrate.plan.home import Finder, Homes, either, free_name, guards, terms_there
 from migrate.plan.regions import Planner
-from migrate.plan.unit import Context, Manual, Region, Scaler, Unit
+from migrate.units import options
+from migrate.units.conditions import TRUE, Term
+from migrate.units.events import find_steps
+from migrate.units.unit import Context, Manual, Region, Scaler, Unit
 
 
 @dataclass(eq=False)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from migrate.facts.sites import Scale
 from migrate.flow.values import Obj
-from migrate.plan.ownership import owns_all
-from migrate.plan.unit import Context, Unit
+from migrate.units.ownership import owns_all
+from migrate.units.unit import Context, Unit
 
 
 @dataclass(frozen=True, eq=False)

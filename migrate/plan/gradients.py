@@ -15,8 +15,8 @@ from collections import defaultdict
 from migrate.facts.module import Scope
 from migrate.facts.sites import Scale
 from migrate.flow.values import Obj
-from migrate.plan.events import Event, events, is_clip, lifted_backwards, lifted_steps, reads_gradients
-from migrate.plan.unit import Context, Manual, Scaler, Step, Unit, Unscale, function_scopes
+from migrate.units.events import Event, events, is_clip, lifted_backwards, lifted_steps, reads_gradients
+from migrate.units.unit import Context, Manual, Scaler, Step, Unit, Unscale, function_scopes
 
 _COMPOUND = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef, ast.ClassDef)
 

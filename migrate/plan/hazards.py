@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from migrate.flow.values import argument
-from migrate.plan.compute import walk_now
-from migrate.plan.precision import FLOAT, HALF, MAYBE, Precision, Regions, doubtful, proved
-from migrate.plan.unit import Manual
+from migrate.plan.coverage import Coverage
+from migrate.units.compute import walk_now
+from migrate.units.precision import FLOAT, HALF, MAYBE, Precision, doubtful, proved
+from migrate.units.unit import Manual
 
 if TYPE_CHECKING:
     from migrate.plan.decide import Plan
@@ -126,7 +127,7 @@ class _Search:
         assert plan.regions is not None
         self.plan, self.ctx, self.m = plan, plan.ctx, plan.ctx.m
         self.planner = plan.regions
-        self.regions = Regions(plan.ctx, plan.unit, plan.regions)
+        self.coverage = Coverage(plan.ctx, plan.unit, plan.regions)
         self._precision: Precision | None = None
         self.dropped = [s for f in plan.folds for s in (f.stmt.orelse if f.arm == "body" else f.stmt.body)]
         self.names = {n.id for n in self.m.nodes if isinstance(n, ast.Name)} | {
@@ -136,7 +137,7 @@ class _Search:
     @property
     def precision(self) -> Precision:
         if self._precision is None:
-            self._precision = Precision(self.ctx, self.plan.unit, self.regions)
+            self._precision = Precision(self.ctx, self.plan.unit, self.planner.compute, self.coverage)
             self._precision.run()
         return self._precision
 
@@ -212,7 +213,7 @@ class _Search:
         calls = [n for n in self.m.nodes if isinstance(n, ast.Call) and self._entropy(n) and self._stays(n)]
         by_statement: dict[ast.stmt, list[ast.Call]] = {}
         for call in calls:
-            if self.regions.may(call):
+            if self.coverage.may(call):
                 by_statement.setdefault(self.m.statement(call), []).append(call)
         for stmt, here in by_statement.items():
             found.entropies.append(self._statement(stmt, here))

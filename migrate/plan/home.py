@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from migrate.facts.module import Scope
 from migrate.facts.sites import Initialize, opened
-from migrate.plan.conditions import FALSE, Term, conjunction, negation
-from migrate.plan.translate import partial_of, passed, receiver, translate
-from migrate.plan.unit import Context, Manual, Scaler, Unit
+from migrate.units.conditions import FALSE, Term, conjunction, negation
+from migrate.units.translate import partial_of, passed, receiver, translate
+from migrate.units.unit import Context, Manual, Scaler, Unit
 
 _COMMON_NAMES = ("scaler", "grad_scaler", "amp_scaler", "loss_scaler")
 

@@ -14,7 +14,7 @@ from migrate.flow.values import Obj
 from migrate.plan import gradients
 from migrate.plan.fold import Fold
 from migrate.plan.regions import Planner
-from migrate.plan.unit import Context, Manual, Unit
+from migrate.units.unit import Context, Manual, Unit
 
 
 def check(ctx: Context, unit: Unit) -> None:

@@ -15,10 +15,10 @@ import re
 from dataclasses import dataclass, field
 
 from migrate.facts.module import Block, Scope
-from migrate.plan.compute import Compute, walk_now
-from migrate.plan.slices import Slices
-from migrate.plan.translate import passed
-from migrate.plan.unit import Context, Manual, Region, Unit
+from migrate.units.compute import Compute, walk_now
+from migrate.units.slices import Slices
+from migrate.units.translate import passed
+from migrate.units.unit import Context, Manual, Region, Unit
 
 _FLOAT_WORK = re.compile(
     r"loss|criterion|crit|softmax|sigmoid|^log|exp|entropy|mse|norm|^F$|functional|ctc|kl_div", re.I

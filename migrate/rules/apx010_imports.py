@@ -15,8 +15,8 @@ from collections.abc import Iterator
 
 from migrate.facts.module import Scope
 from migrate.plan.bare import holds_flag
-from migrate.plan.unit import Context
 from migrate.rules.common import Work
+from migrate.units.unit import Context
 
 ID = "APX010"
 BEFORE = """\

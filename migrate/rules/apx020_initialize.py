@@ -14,10 +14,10 @@ import ast
 from dataclasses import replace
 
 from migrate.facts.sites import Initialize
-from migrate.plan.conditions import TRUE, conjunction
 from migrate.plan.home import Creation, guards
-from migrate.plan.options import Options
 from migrate.rules.common import Plan, Work
+from migrate.units.conditions import TRUE, conjunction
+from migrate.units.options import Options
 
 ID = "APX020"
 BEFORE = """\

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import ast
 
-from migrate.plan.unit import Region
 from migrate.rules.common import Plan, Work
+from migrate.units.unit import Region
 
 ID = "APX030"
 BEFORE = """\

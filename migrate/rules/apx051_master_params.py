@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import ast
 
-from migrate.plan.ownership import owned_model
 from migrate.rules.common import Plan, Work
+from migrate.units.ownership import owned_model
 
 ID = "APX051"
 BEFORE = """\

@@ -11,8 +11,8 @@ from __future__ import annotations
 import ast
 
 from migrate.model import Finding, Severity
-from migrate.plan.unit import Context
 from migrate.rules.common import Work
+from migrate.units.unit import Context
 
 ID = "APX090"
 BEFORE = """\

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import ast
 
-from migrate.plan.unit import Context
 from migrate.rules.common import Work
+from migrate.units.unit import Context
 
 ID = "APX095"
 BEFORE = """\

@@ -13,8 +13,8 @@ from migrate.facts.module import Block, Module, Scope
 from migrate.facts.sites import Facts, Initialize, Scale
 from migrate.flow.values import Obj, Values
 from migrate.model import Settings
-from migrate.plan.conditions import TRUE, Conditions, Term
-from migrate.plan.options import Options
+from migrate.units.conditions import TRUE, Conditions, Term
+from migrate.units.options import Options
 
 
 class Manual(Exception):

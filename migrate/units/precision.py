@@ -17,12 +17,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from migrate.facts.module import FunctionNode, Scope
 from migrate.flow.values import Obj
-from migrate.plan.regions import Planner
-from migrate.plan.translate import passed
-from migrate.plan.unit import Context, Unit
+from migrate.units.compute import Compute
+from migrate.units.translate import passed
+from migrate.units.unit import Context, Unit
 
 HALF, FLOAT, OTHER, MAYBE = "half", "float", "other", "maybe"
 MAX_DEPTH = 5
@@ -144,12 +145,24 @@ class _Frame:
     leaves: list[list[_Env]] = field(default_factory=list)
 
 
+class Casts(Protocol):
+    """Where autocast is on: the plan of the unit knows."""
+
+    def autocast(self, node: ast.AST) -> bool:
+        """Whether ``node`` surely runs under autocast."""
+
+    def covered(self, scope: Scope) -> bool:
+        """Whether a function only ever runs under autocast."""
+
+    def off(self, node: ast.AST) -> bool:
+        """Whether a ``with`` around ``node`` switches casts off."""
+
+
 class Precision:
     """Runs the functions of one unit that call its model, and remembers what was seen."""
 
-    def __init__(self, ctx: Context, unit: Unit, regions: Regions) -> None:
-        self.ctx, self.unit, self.regions = ctx, unit, regions
-        self.compute = regions.compute
+    def __init__(self, ctx: Context, unit: Unit, compute: Compute, casts: Casts) -> None:
+        self.ctx, self.unit, self.compute, self.casts = ctx, unit, compute, casts
         self.seen: dict[ast.AST, Value] = {}  # every expression that was run -> what it may hold
         self.entered: dict[ast.AST, set[ast.Call]] = defaultdict(set)
         self._memo: dict[tuple[ast.AST, bool, tuple[tuple[str, Value], ...]], Value] = {}
@@ -161,9 +174,9 @@ class Precision:
         m = self.ctx.m
         roots: dict[ast.AST, bool] = {}
         for node in m.nodes:
-            if isinstance(node, ast.Call) and self.compute.strong(node) and self.regions.autocast(node):
+            if isinstance(node, ast.Call) and self.compute.strong(node) and self.casts.autocast(node):
                 scope = m.function(node)
-                roots[scope.node] = roots.get(scope.node, False) or not self.regions.covered(scope)
+                roots[scope.node] = roots.get(scope.node, False) or not self.casts.covered(scope)
         done: set[ast.AST] = set()
         for node in sorted(roots, key=lambda n: not roots[n]):
             if roots[node] or not self.complete(node):
@@ -413,9 +426,9 @@ class Precision:
 
     def _cast(self, frame: _Frame, node: ast.AST) -> bool:
         """Whether ``node`` runs under autocast."""
-        if self.regions.off(node):
+        if self.casts.off(node):
             return False
-        return frame.dynamic or self.regions.autocast(node)
+        return frame.dynamic or self.casts.autocast(node)
 
     def _call(self, frame: _Frame, node: ast.Call, env: _Env) -> Value:
         func = node.func
@@ -589,64 +602,6 @@ class Precision:
         result = below.returned if below.returned.flat else of(OTHER)
         self._memo[key] = result
         return result
-
-
-class Regions:
-    """Where autocast is on, for all of a unit: in the text of a region, or in a function called from one."""
-
-    def __init__(self, ctx: Context, unit: Unit, planner: Planner) -> None:
-        self.ctx, self.unit, self.planner = ctx, unit, planner
-        self.compute = planner.compute
-        self._sure: dict[ast.AST, bool] = {}
-        self._covered: dict[ast.AST, bool] = {}
-        self._reached: dict[ast.AST, bool] = {}
-
-    def autocast(self, node: ast.AST) -> bool:
-        """Whether ``node`` surely runs under autocast."""
-        if node not in self._sure:
-            inside = self.planner.in_region(node) or self.covered(self.ctx.m.function(node))
-            self._sure[node] = inside and not self.off(node)
-        return self._sure[node]
-
-    def covered(self, scope: Scope) -> bool:
-        if scope.node not in self._covered:
-            self._covered[scope.node] = self.planner.covered(scope)
-        return self._covered[scope.node]
-
-    def may(self, node: ast.AST) -> bool:
-        """Whether ``node`` may run under autocast: through one of the calls of its function at least."""
-        if self.off(node):
-            return False
-        return self.planner.in_region(node) or self.reached(self.ctx.m.scope(node))
-
-    def reached(self, scope: Scope) -> bool:
-        if scope.node in self._reached:
-            return self._reached[scope.node]
-        self._reached[scope.node] = False  # recursion
-        calls = self.ctx.v.calls[scope.node] if scope.is_function else []
-        found = any(self.may(c) for c in calls)
-        found = found or (scope.is_function and self._forward(scope) and bool(self.unit.regions or self.planner.hoists))
-        self._reached[scope.node] = found
-        return found
-
-    def _forward(self, scope: Scope) -> bool:
-        """Whether a function is the ``forward`` of one of the unit's own models."""
-        owner = self.ctx.m.class_of(scope)
-        return owner in self.compute.model_classes and getattr(scope.node, "name", "") in ("forward", "__call__")
-
-    def off(self, node: ast.AST) -> bool:
-        """Whether a ``with`` around ``node`` switches casts off."""
-        below = node
-        for outer in self.ctx.m.ancestors(node):
-            if isinstance(outer, (ast.With, ast.AsyncWith)) and below in outer.body:
-                for item in outer.items:
-                    text = ast.unparse(item.context_expr)
-                    if "disable_casts" in text or ("autocast" in text and "enabled=False" in text):
-                        return True
-            if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                return False
-            below = outer
-        return False
 
 
 def sigmoids_of(obj: Obj) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate.facts.module import Scope
-from migrate.plan.unit import Context
+from migrate.units.unit import Context
 
 
 def translate(ctx: Context, expr: ast.expr, text: str, there: Scope) -> str | None:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from migrate.facts.module import Scope
 from migrate.facts.sites import Scale, opened
 from migrate.flow.values import Obj
-from migrate.plan.compute import walk_now
-from migrate.plan.translate import passed
-from migrate.plan.unit import Context, Manual, Step, Unit
+from migrate.units.compute import walk_now
+from migrate.units.translate import passed
+from migrate.units.unit import Context, Manual, Step, Unit
 
 # Calls between backward and step that take the model or the optimizer and leave gradients alone.
 _NO_READER = re.compile(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from migrate.facts.module import Module
 from migrate.facts.sites import Initialize
-from migrate.plan.conditions import FALSE, TRUE, Conditions, Term, argparse_dest, negation
+from migrate.units.conditions import FALSE, TRUE, Conditions, Term, argparse_dest, negation
 
 INITIAL_SCALE = 2.0**16
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from migrate.facts.module import Scope
 from migrate.facts.sites import opened
 from migrate.flow.values import ELEMENT_KEY, Obj
-from migrate.plan.unit import Context, Unit
+from migrate.units.unit import Context, Unit
 
 # Methods of a model that run no forward.
 _INERT_METHOD = re.compile(

@@ -9,7 +9,7 @@ import ast
 
 from migrate.facts.module import Scope
 from migrate.flow.values import Obj
-from migrate.plan.unit import Context
+from migrate.units.unit import Context
 
 
 def owns_all(ctx: Context, optimizers: frozenset[Obj], model: ast.expr) -> bool:

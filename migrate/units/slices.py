@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from migrate.plan.compute import walk_now
-from migrate.plan.unit import Context
+from migrate.units.compute import walk_now
+from migrate.units.unit import Context
 
 _MUTATORS = {"append", "extend", "add", "update", "insert", "setdefault", "add_", "mul_", "div_", "sub_", "copy_"}
 

@@ -1,0 +1,1 @@
+"""What is known of a unit before anything is decided about it: readings only; `migrate.plan` decides."""
