@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import difflib
 import io
+import itertools
 import tokenize
 from collections import Counter
 from collections.abc import Callable, Sequence
 
 from migrate.model import Applicability, ModuleResult, Settings, Severity, worst
 
-from .harness import Header, categories, compare, server
+from .harness import TOLERANCE, Header, categories, compare, server
 
 Migrate = Callable[[str, Settings], ModuleResult]
 
@@ -152,14 +153,15 @@ def execution(old: str, new: str, header: Header) -> list[str]:
         return [f"header: `differs` may name {', '.join(sorted(NAMEABLE))}"]
     complaints = []
     seen: set[str] = set()
-    for argv in header.runs:
-        legacy = server().run_text("legacy", old, argv)
+    for argv, casts in itertools.product(header.runs, (False, True) if header.casts else (False,)):
+        legacy = server().run_text("legacy", old, argv, casts=casts)
         if legacy.error and not argv and len(header.runs) > 1:
             continue
-        native = server().run_text("native", new, argv, header.leaves)
-        differences = compare(legacy, native, header.settings)
+        native = server().run_text("native", new, argv, header.leaves, casts=casts)
+        differences = compare(legacy, native, header.settings, TOLERANCE if casts else 0.0)
         seen |= categories(differences)
-        complaints += [f"run {list(argv)}: {one}" for one in differences if one.partition(":")[0] not in header.differs]
+        run = f"run {list(argv)}{' with real casts' if casts else ''}"
+        complaints += [f"{run}: {one}" for one in differences if one.partition(":")[0] not in header.differs]
     if not header.exact:
         return complaints
     complaints += [f"runs: the header says that {one} differ, they do not" for one in header.differs - seen]

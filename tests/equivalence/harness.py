@@ -11,6 +11,7 @@ import functools
 import io
 import itertools
 import json
+import math
 import os
 import re
 import shlex
@@ -30,7 +31,10 @@ SCRIPTS = HERE / "scripts"
 RUNNER = HERE / "runner.py"
 TIMEOUT_S = 60
 
-Mode = Literal["legacy", "native"]
+#: With real casts, types are compared exactly and numbers like this: the two differ in the order of roundings.
+TOLERANCE = 2e-2
+
+Mode = Literal["legacy", "native", "partly"]
 
 
 class Forward(NamedTuple):
@@ -71,6 +75,7 @@ class Trace:
     exit: int | str = 0
     stdout: tuple[str, ...] = ()
     weights: tuple[tuple[tuple[str, str], ...], ...] = ()
+    values: tuple[tuple[tuple[float, ...], ...], ...] = field(default=(), compare=False)
     forwards: tuple[Forward, ...] = ()
     losses: tuple[Loss, ...] = ()
     backwards: tuple[Backward, ...] = ()
@@ -89,6 +94,7 @@ class Trace:
                 tuple((one["sha256"], f"{one['shape']} {', '.join(one['head'])}") for one in params)
                 for params in data.get("weights", ())
             ),
+            values=tuple(tuple(tuple(one) for one in params) for params in data.get("values", ())),
             forwards=tuple(Forward(*one) for one in data.get("forwards", ())),
             losses=tuple(Loss(*one) for one in data.get("losses", ())),
             backwards=tuple(Backward(*one) for one in data.get("backwards", ())),
@@ -122,8 +128,10 @@ class ForkServer:
         argv: Sequence[str] = (),
         leaves: Sequence[str] = (),
         timeout: int = TIMEOUT_S,
+        casts: bool = False,
+        overflow: Sequence[int] = (),
     ) -> Trace:
-        """Run one script file in a fresh working directory."""
+        """Run one script file in a fresh working directory; runner.py says what can be asked for."""
         assert self._process.stdin is not None and self._process.stdout is not None
         with tempfile.TemporaryDirectory() as place:
             out = Path(place) / "trace.json"
@@ -134,6 +142,8 @@ class ForkServer:
                 "script": str(script.resolve()),
                 "argv": list(argv),
                 "leaves": list(leaves),
+                "casts": casts,
+                "overflow": list(overflow),
                 "cwd": str(work),
                 "out": str(out),
                 "timeout": timeout,
@@ -152,12 +162,14 @@ class ForkServer:
         argv: Sequence[str] = (),
         leaves: Sequence[str] = (),
         timeout: int = TIMEOUT_S,
+        casts: bool = False,
+        overflow: Sequence[int] = (),
     ) -> Trace:
         """As `run`, for a script that is no file yet."""
         with tempfile.TemporaryDirectory() as place:
             script = Path(place) / "script.py"
             script.write_bytes(text.encode(declared_encoding(text.encode("utf-8"))))
-            return self.run(mode, script, argv, leaves, timeout)
+            return self.run(mode, script, argv, leaves, timeout, casts, overflow)
 
     def close(self) -> None:
         assert self._process.stdin is not None and self._process.stdout is not None
@@ -177,7 +189,7 @@ def server() -> ForkServer:
 # ---------------------------------------------------------------- comparing
 
 
-def compare(legacy: Trace, native: Trace, settings: Settings | None = None) -> list[str]:
+def compare(legacy: Trace, native: Trace, settings: Settings | None = None, tolerance: float = 0.0) -> list[str]:
     """The differences, each as ``category: what``. The categories:
 
     weights   parameters of the optimizers at exit, bit by bit
@@ -188,6 +200,8 @@ def compare(legacy: Trace, native: Trace, settings: Settings | None = None) -> l
     backward  number of backwards; any of them under autocast
     scaling   a backward without scaling that had it, another initial scale, a constant scale that moves
     error     one of the runs failed, or exited with another status
+
+    With a tolerance (for runs with real casts) weights and printed numbers may differ by as much.
     """
     settings = settings or Settings()
     found: list[str] = []
@@ -198,8 +212,12 @@ def compare(legacy: Trace, native: Trace, settings: Settings | None = None) -> l
         return found
     if legacy.exit != native.exit:
         found.append(f"error: exit status {legacy.exit!r} became {native.exit!r}")
-    found += _weights(legacy, native)
-    found += _sequence("stdout", legacy.stdout, native.stdout)
+    if tolerance:
+        found += _values(legacy, native, tolerance)
+        found += _printed(legacy.stdout, native.stdout, tolerance)
+    else:
+        found += _weights(legacy, native)
+        found += _sequence("stdout", legacy.stdout, native.stdout)
     found += _sequence("steps", legacy.steps, native.steps)
     found += _forwards(legacy, native, settings)
     found += _losses(legacy, native, settings)
@@ -237,6 +255,45 @@ def _weights(legacy: Trace, native: Trace) -> list[str]:
             if old[0] != new[0]:
                 found.append(f"weights: optimizer {index}, parameter {at}: {old[1]} became {new[1]}")
     return found
+
+
+def _near(old: float, new: float, tolerance: float) -> bool:
+    if old == new or (math.isnan(old) and math.isnan(new)):
+        return True
+    return abs(old - new) <= 0.1 * tolerance + tolerance * abs(old)
+
+
+def _values(legacy: Trace, native: Trace, tolerance: float) -> list[str]:
+    def shapes(trace: Trace) -> list[list[int]]:
+        return [[len(param) for param in params] for params in trace.values]
+
+    if shapes(legacy) != shapes(native):
+        return ["weights: other optimizers or parameters"]
+    return [
+        f"weights: optimizer {index}, parameter {at}: {list(old[:4])} became {list(new[:4])}"
+        for index, (before, after) in enumerate(zip(legacy.values, native.values, strict=True))
+        for at, (old, new) in enumerate(zip(before, after, strict=True))
+        if not all(_near(one, other, tolerance) for one, other in zip(old, new, strict=True))
+    ]
+
+
+_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.\d+(?:e[-+]?\d+)?|inf\b|nan\b)")
+
+
+def _printed(before: Sequence[str], after: Sequence[str], tolerance: float) -> list[str]:
+    """Fractions are compared as numbers, everything else as text."""
+    if len(before) == len(after):
+        after = [old if _same_line(old, new, tolerance) else new for old, new in zip(before, after, strict=True)]
+    return _sequence("stdout", before, after)
+
+
+def _same_line(old: str, new: str, tolerance: float) -> bool:
+    before, after = _NUMBER.findall(old), _NUMBER.findall(new)
+    return (
+        _NUMBER.sub("#", old) == _NUMBER.sub("#", new)
+        and len(before) == len(after)
+        and all(_near(float(one), float(other), tolerance) for one, other in zip(before, after, strict=True))
+    )
 
 
 def _sequence(category: str, before: Sequence[object], after: Sequence[object]) -> list[str]:
@@ -316,6 +373,7 @@ class Header:
     """What a script says about itself in its first comment lines.
 
     ``differs`` names what of the comparison differs: exactly that, or with ``exact=False`` at most that.
+    ``casts`` (``# casts: real``): both also run with real casts, where numbers are compared with a tolerance.
     """
 
     expect: Applicability
@@ -325,6 +383,7 @@ class Header:
     leaves: tuple[str, ...] = ()
     settings: Settings = Settings()
     exact: bool = True
+    casts: bool = False
 
 
 def read_header(text: str) -> Header:
@@ -335,6 +394,7 @@ def read_header(text: str) -> Header:
     differs: set[str] = set()
     leaves: list[str] = []
     options: dict[str, Any] = {}
+    casts = False
     for line in text.lstrip("\ufeff").splitlines():
         if not line.startswith("#"):
             break
@@ -352,11 +412,23 @@ def read_header(text: str) -> Header:
             differs.update(value.replace("|", " ").replace(",", " ").split())
         elif key == "leaves":
             leaves += value.replace(",", " ").split()
+        elif key == "casts":
+            if value != "real":
+                raise ValueError("`# casts:` can only be `real`")
+            casts = True
         elif key == "settings":
             options.update(_option(one) for one in value.split())
     if expect is None:
         raise ValueError("the script has no line `# expect: safe|review|manual`")
-    return Header(expect, note, tuple(dict.fromkeys(runs)), frozenset(differs), tuple(leaves), Settings(**options))
+    return Header(
+        expect,
+        note,
+        tuple(dict.fromkeys(runs)),
+        frozenset(differs),
+        tuple(leaves),
+        Settings(**options),
+        casts=casts,
+    )
 
 
 def _option(text: str) -> tuple[str, Any]:

@@ -1,13 +1,20 @@
 """Runs one training script on the CPU, and records what it computed. A program of its own, never imported.
 
-    python runner.py legacy|native SCRIPT OUT.json [arguments of the script]
+    python runner.py legacy|native|partly SCRIPT OUT.json [arguments of the script]
     python runner.py --serve            requests as JSON lines on stdin, each run in a fork of this process
 
-``legacy``: ``import apex`` finds the CPU double. ``native``: ``import apex`` fails.
+``legacy``: ``import apex`` finds the CPU double. ``native``: ``import apex`` fails. ``partly``: a migration
+that left some of Apex where it was; finds the double.
 CUDA is mapped to the CPU in both: ``.cuda()``, ``device="cuda"`` and ``torch.cuda.*`` work and do nothing.
 ``torch.autocast("cuda")`` becomes a region that only records (it would silently disable itself without a
 GPU); ``GradScaler("cuda")`` becomes the real one on the CPU. All arithmetic is float32, so that scaling by
 powers of two is exact.
+
+A request may ask for more than that:
+
+``casts``     real casts. O1 casts as it does on a GPU (Apex's own Python code where ``APEX_SRC`` names its
+              sources, else the double), autocast as on the CPU, with CUDA's list of float32 functions.
+``overflow``  numbers of backwards (0 is the first) whose gradients all become infinite.
 """
 
 from __future__ import annotations
@@ -76,6 +83,7 @@ class PerThread(threading.local):
 
     def __init__(self) -> None:
         self.regions: list[bool] = []
+        self.casts: list[contextlib.ExitStack] = []  # what each region has really switched on
         self.in_module = False
         self.in_backward = False
         self.in_loss = False
@@ -84,8 +92,10 @@ class PerThread(threading.local):
 class Recorder:
     """What happened, in order."""
 
-    def __init__(self, legacy: bool) -> None:
+    def __init__(self, legacy: bool, casts: bool = False, overflow: Sequence[int] = ()) -> None:
         self.legacy = legacy
+        self.casts = casts
+        self.overflow = frozenset(overflow)
         self.here = PerThread()
         self.optimizers: list[torch.optim.Optimizer] = []
         self.forwards: list[list[Any]] = []
@@ -168,6 +178,7 @@ class Recorder:
     def result(self) -> dict[str, Any]:
         return {
             "weights": [_weights(optimizer) for optimizer in self.optimizers],
+            "values": [_values(optimizer) for optimizer in self.optimizers] if self.casts else [],
             "forwards": self.forwards,
             "losses": self.losses,
             "backwards": self.backwards,
@@ -195,6 +206,15 @@ def _weights(optimizer: torch.optim.Optimizer) -> list[dict[str, Any]]:
                 }
             )
     return found
+
+
+def _values(optimizer: torch.optim.Optimizer) -> list[list[float]]:
+    """All weights as numbers: real casts are compared with a tolerance."""
+    return [
+        [float(one) for one in param.detach().flatten()]
+        for group in optimizer.param_groups
+        for param in group["params"]
+    ]
 
 
 # ---------------------------------------------------------------- CUDA on a CPU
@@ -379,6 +399,30 @@ def map_cuda_to_cpu() -> None:
 # ---------------------------------------------------------------- recording
 
 
+class CudaFloat32(TorchFunctionMode):
+    """The functions that autocast computes in float32 on CUDA, and leaves in half on the CPU."""
+
+    NAMES = frozenset(
+        "__pow__ __rpow__ acos asin cdist cosh cumprod cumsum dist erfinv exp expm1 group_norm layer_norm log log10 "
+        "log1p log2 log_softmax logsumexp norm pdist pow prod reciprocal renorm rsqrt sinh softmax softplus sum "
+        "tan".split()
+    )
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if getattr(func, "__name__", "") in self.NAMES:
+            args = tuple(_in_float32(value) for value in args)
+            kwargs = {name: _in_float32(value) for name, value in kwargs.items()}
+        return func(*args, **kwargs)
+
+
+def _in_float32(value: Any) -> Any:
+    half = isinstance(value, torch.Tensor) and value.dtype in (torch.float16, torch.bfloat16)
+    return value.float() if half else value
+
+
 def record_autocast(recorder: Recorder) -> None:
     """A region that only records takes the place of ``torch.autocast`` for CUDA."""
     real = torch.amp.autocast_mode.autocast
@@ -405,9 +449,16 @@ def record_autocast(recorder: Recorder) -> None:
         def __enter__(self) -> Any:
             recorder.regions["enabled" if self._enabled else "disabled"] += 1
             recorder.here.regions.append(self._enabled)
+            casts = contextlib.ExitStack()
+            if recorder.casts:
+                casts.enter_context(real("cpu", dtype=self.fast_dtype, enabled=self._enabled))
+                if self._enabled:
+                    casts.enter_context(CudaFloat32())
+            recorder.here.casts.append(casts)
             return self
 
         def __exit__(self, *exc: object) -> None:
+            recorder.here.casts.pop().close()
             recorder.here.regions.pop()
 
         def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -432,6 +483,13 @@ def record_autocast(recorder: Recorder) -> None:
         recorder.region() if device_type == "cuda" else asked(device_type)
     )
     anything.get_autocast_gpu_dtype = _returns(torch.float16)
+    if recorder.casts:
+        # Its decorators cast tensors of the device they are told, and here that is the CPU.
+        custom_fwd, custom_bwd = anything.amp.custom_fwd, anything.amp.custom_bwd
+        anything.amp.custom_fwd = lambda fwd=None, *, device_type, **options: custom_fwd(
+            fwd, device_type="cpu", **options
+        )
+        anything.amp.custom_bwd = lambda bwd=None, *, device_type: custom_bwd(bwd, device_type="cpu")
 
 
 def record_scaler(recorder: Recorder) -> None:
@@ -502,6 +560,8 @@ def record_calls(recorder: Recorder) -> None:
         if here.in_backward:
             return backward(tensors, *args, **kwargs)
         roots = tensors if isinstance(tensors, (list, tuple)) else [tensors]
+        if len(recorder.backwards) in recorder.overflow:
+            tensors = [root * float("inf") for root in roots]
         recorder.backwards.append([recorder.region(), recorder.scale_below(roots)])
         here.in_backward = True
         try:
@@ -575,21 +635,38 @@ class NoApex(importlib.abc.MetaPathFinder):
 # ---------------------------------------------------------------- running
 
 
-def run(mode: str, script: str, argv: Sequence[str], leaves: Sequence[str] = ()) -> dict[str, Any]:
+def find_apex(mode: str, recorder: Recorder, leaves: Sequence[str]) -> None:
+    """What ``import apex`` finds: the double, Apex itself, or nothing."""
+    if mode == "native":
+        sys.meta_path.insert(0, NoApex(leaves))
+    source = os.environ.get("APEX_SRC") if recorder.casts and mode != "native" else None
+    if mode != "native" or leaves:
+        sys.path.insert(0, source or str(DOUBLE))
+    if mode == "native":
+        return
+    if source:
+        observe: Any = importlib.import_module("real_apex").install()
+    else:
+        observe = importlib.import_module("apex.observe")
+        observe.real_casts = recorder.casts
+    observe.listener = recorder.listen
+
+
+def run(
+    mode: str,
+    script: str,
+    argv: Sequence[str],
+    leaves: Sequence[str] = (),
+    casts: bool = False,
+    overflow: Sequence[int] = (),
+) -> dict[str, Any]:
     """Run ``script`` in this process, which is spoilt for anything else afterwards."""
-    legacy = mode == "legacy"
-    recorder = Recorder(legacy)
+    recorder = Recorder(mode != "native", casts, overflow)
     map_cuda_to_cpu()
     record_autocast(recorder)
     record_scaler(recorder)
     record_calls(recorder)
-    if legacy or leaves:
-        sys.path.insert(0, str(DOUBLE))
-    if legacy:
-        observe: Any = importlib.import_module("apex.observe")
-        observe.listener = recorder.listen
-    else:
-        sys.meta_path.insert(0, NoApex(leaves))
+    find_apex(mode, recorder, leaves)
     sys.argv = [script, *argv]
     sys.path.insert(0, os.path.dirname(script))
     out = io.StringIO()
@@ -614,7 +691,7 @@ def _write(path: str, result: dict[str, Any]) -> None:
 
 
 def _serve() -> None:
-    """One JSON request a line: mode, script, argv, leaves, cwd, out, timeout. Answers with wait status."""
+    """One JSON request a line: cwd, out, timeout and the arguments of `run`. Answers with wait status."""
     for line in sys.stdin:
         request = json.loads(line)
         child = os.fork()
@@ -625,15 +702,17 @@ def _serve() -> None:
 
 
 def _child(request: dict[str, Any]) -> None:
+    out = request["out"]
     try:
-        signal.alarm(request["timeout"])
+        signal.alarm(request.pop("timeout"))
         nowhere = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):
             os.dup2(nowhere, descriptor)
-        os.chdir(request["cwd"])
-        _write(request["out"], run(request["mode"], request["script"], request["argv"], request["leaves"]))
+        os.chdir(request.pop("cwd"))
+        del request["out"]
+        _write(out, run(**request))
     except BaseException:
-        Path(request["out"]).write_text(json.dumps({"error": traceback.format_exc()}), encoding="utf-8")
+        Path(out).write_text(json.dumps({"error": traceback.format_exc()}), encoding="utf-8")
         os._exit(3)
     os._exit(0)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,8 @@ from typing import Any
 import pytest
 
 pytest.importorskip("torch")
+
+from .harness import ForkServer
 
 HERE = Path(__file__).resolve().parent
 DOUBLE = HERE.parent / "double"
@@ -271,3 +274,66 @@ def test_calls(tmp_path: Path) -> None:
         if one != other
     ]
     assert not found, "\n".join(found)
+
+
+# ---------------------------------------------------------------- casts
+
+CASTS = """
+import functools, itertools, warnings
+import torch, torch.nn.functional as F
+from apex import amp
+warnings.simplefilter("ignore")
+model = torch.nn.Linear(2, 2)
+amp.initialize(model, torch.optim.SGD(model.parameters(), lr=1.0))
+
+def shown(value):
+    if isinstance(value, (tuple, list)):
+        return [shown(one) for one in value]
+    return str(value.dtype) if isinstance(value, torch.Tensor) else type(value).__name__
+
+def tried(function, *args):
+    try:
+        return shown(function(*args))
+    except NotImplementedError:
+        return "refused"
+    except Exception:
+        return "no such call"
+
+def half(*shape):
+    return torch.full(shape, 0.5, dtype=torch.float16)
+
+def full(*shape):
+    return torch.full(shape, 0.5)
+
+for owner, name in itertools.product((torch, F, torch.Tensor), NAMES):
+    function = getattr(owner, name, None)
+    if function is None:
+        continue
+    for first, second in itertools.product((half, full, torch.Tensor.double), repeat=2):
+        make = [one if one is not torch.Tensor.double else lambda *s: full(*s).double() for one in (first, second)]
+        x, y, z = make[0](2, 2), make[1](2, 2), make[1](2)
+        args = [(x,), (x, y), (x, 1), (x, y, y), (x, z), (x, z, z), ([x, y],), (z, z), (z, make[0](2)), (x, 2, 0, 1)]
+        print(owner.__name__, name, [tried(function, *one) for one in args])
+with amp.disable_casts():
+    print(torch.mm(full(2, 2), full(2, 2)).dtype, torch.exp(half(2)).dtype, tried(torch.exp_, half(2)))
+print(amp.half_function(lambda x: x)(full(2)).dtype, amp.float_function(lambda x: x)(half(2)).dtype)
+print(tried(amp.promote_function(lambda x, y: (x, y)), half(2), full(2)))
+"""
+
+
+def test_casts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The double's O1 casts as Apex does: every function of the lists, with every mixture of types."""
+    lists = runpy.run_path(str(DOUBLE / "apex" / "amp" / "_casts.py"))
+    groups = [value for name, value in lists.items() if name.isupper() and isinstance(value, list)]
+    names = sorted({name for group in groups for name in group} | {"binary_cross_entropy", "mean", "sigmoid"})
+    names += [name + "_" for name in names if not name.startswith("__")]
+    seen = {}
+    for side, source in (("Apex", SOURCE), ("double", "")):
+        monkeypatch.setenv("APEX_SRC", source)
+        server = ForkServer()
+        trace = server.run_text("legacy", f"NAMES = {names!r}\n{CASTS}", casts=True)
+        server.close()
+        assert trace.error is None, trace.error
+        seen[side] = trace.stdout
+    differences = [f"{one} | {other}" for one, other in zip(seen["Apex"], seen["double"], strict=True) if one != other]
+    assert not differences, "\n".join(differences[:10])

@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 from migrate.model import Applicability, Change, ModuleResult, Settings
 
 from .checks import apex_imports, lost_comments, lost_lines, own_line_comments
-from .harness import SCRIPTS, Trace, categories, compare, read_header, read_script, server
+from .harness import SCRIPTS, TOLERANCE, Trace, categories, compare, read_header, read_script, server
 
 LEGACY = """
 import torch
@@ -220,6 +220,76 @@ def test_evaluation_in_float32(legacy: Trace) -> None:
     assert categories(compare(legacy, native)) == {"forwards"}
 
 
+TYPES = """
+import torch
+import torch.nn.functional as F
+from apex import amp
+torch.manual_seed(0)
+model = torch.nn.Linear(4, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+model, optimizer = amp.initialize(model, optimizer)
+out = model(torch.randn(5, 4).cuda())
+print(out.dtype, F.softmax(out, dim=1).dtype, out.pow(2).dtype)
+loss = F.cross_entropy(out, torch.tensor([0, 1, 2, 0, 1]).cuda())
+with amp.scale_loss(loss, optimizer) as scaled_loss:
+    scaled_loss.backward()
+optimizer.step()
+print("loss %.4f" % loss.item())
+"""
+TYPES_NATIVE = """
+import torch
+import torch.nn.functional as F
+torch.manual_seed(0)
+model = torch.nn.Linear(4, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+scaler = torch.amp.GradScaler("cuda")
+with torch.autocast("cuda", dtype=torch.float16):
+    out = model(torch.randn(5, 4).cuda())
+    print(out.dtype, F.softmax(out, dim=1).dtype, out.pow(2).dtype)
+    loss = F.cross_entropy(out, torch.tensor([0, 1, 2, 0, 1]).cuda())
+scaler.scale(loss).backward()
+scaler.step(optimizer)
+scaler.update()
+print("loss %.4f" % loss.item())
+"""
+
+
+def test_real_casts() -> None:
+    """Types show, and what is computed outside of the region has another one."""
+    legacy = server().run_text("legacy", TYPES, casts=True)
+    assert legacy.stdout[0] == "torch.float16 torch.float32 torch.float32", legacy.error
+    assert compare(legacy, server().run_text("native", TYPES_NATIVE, casts=True), tolerance=TOLERANCE) == []
+    outside = TYPES_NATIVE.replace("    print(out.dtype", "print(out.dtype").replace("    loss = F", "    loss = F")
+    outside = outside.replace("\n    loss = F", '\nwith torch.autocast("cuda", dtype=torch.float16):\n    loss = F')
+    found = compare(legacy, server().run_text("native", outside, casts=True), tolerance=TOLERANCE)
+    assert categories(found) == {"stdout"}, found
+    assert server().run_text("legacy", TYPES).stdout[0] == "torch.float32 torch.float32 torch.float32"
+
+
+def test_numbers_with_a_tolerance() -> None:
+    one = Trace(stdout=("loss 1.000 nan", "step 3"), values=(((1.0, float("inf")),),))
+    near = replace(one, stdout=("loss 1.003 nan", "step 3"), values=(((1.003, float("inf")),),))
+    assert compare(one, near, tolerance=TOLERANCE) == []
+    for stdout in (("loss 1.1 nan", "step 3"), ("loss 1.0 nan", "step 4"), ("loss 1.0 inf", "step 3")):
+        assert categories(compare(one, replace(one, stdout=stdout), tolerance=TOLERANCE)) == {"stdout"}
+    assert categories(compare(one, replace(one, values=(((1.1, 0.0),),)), tolerance=TOLERANCE)) == {"weights"}
+
+
+def test_an_overflow_that_is_asked_for() -> None:
+    legacy = server().run_text("legacy", LEGACY, overflow=(1, 4))
+    native = server().run_text("native", NATIVE, overflow=(1, 4))
+    assert compare(legacy, native) == []
+    assert [step.what for step in native.steps] == ["step", "skip", "skip", "step", "skip", "step"]
+
+
+def test_a_migration_that_left_something_of_apex() -> None:
+    """What is left finds the double, and both worlds are listened to."""
+    trace = server().run_text("partly", NATIVE + LEGACY)
+    assert trace.error is None, trace.error
+    assert [step.what for step in trace.steps] == ["step", "step", "skip", "step", "step", "step"] * 2
+    assert {one.autocast for one in trace.forwards} == {True}
+
+
 def test_first_difference_is_named() -> None:
     one = Trace(stdout=("a", "b"))
     assert compare(one, replace(one, stdout=("a", "c"))) == ["stdout: #1 of 2 (now 2): b became c"]
@@ -232,13 +302,13 @@ def test_first_difference_is_named() -> None:
 def test_header() -> None:
     header = read_header(
         "# expect: review: steps are skipped apart\n# argv: --fp16 --name 'a b'\n# argv: --x\n"
-        "# differs: weights|stdout\n# leaves: apex.parallel\n# settings: eval=fp32 target_torch=2.1\n"
+        "# casts: real\n# differs: weights|stdout\n# leaves: apex.parallel\n# settings: eval=fp32 target_torch=2.1\n"
         "import x\n# argv: no\n"
     )
     assert header.expect is Applicability.REVIEW and header.note == "steps are skipped apart"
     assert header.runs == ((), ("--fp16", "--name", "a b"), ("--x",))
     assert header.differs == {"weights", "stdout"} and header.leaves == ("apex.parallel",)
-    assert header.settings == Settings(eval="fp32", target_torch=(2, 1))
+    assert header.settings == Settings(eval="fp32", target_torch=(2, 1)) and header.casts
 
 
 def test_header_is_required() -> None:

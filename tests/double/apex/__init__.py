@@ -1,4 +1,4 @@
-"""A CPU double of Apex's loss scaling. This is NOT Apex, and nothing here computes in half precision.
+"""A CPU double of Apex's loss scaling. This is NOT Apex, and nothing here computes in half precision unasked.
 
 It lets legacy training scripts run on a machine without a GPU and without Apex, so that the tests can
 compare what they compute with what their migrated twins compute. Written from the observed behaviour of
@@ -6,8 +6,9 @@ Apex 25.05; the tests compare it with Apex's own Python code where that is insta
 
 What it reproduces: everything that decides *which numbers reach the weights* through loss scaling
 (stash, unscale, overflow, skipped steps, master weights, loss scalers, their state).
-What it leaves out: every cast. Models stay in float32 at all levels; where Apex would have half-precision
-weights with float32 masters, the double has float32 weights with float32 masters.
+What it leaves out: every cast, unless a harness asks for those of O1 (`observe.real_casts`). Models stay
+in float32 at all levels; where Apex would have half-precision weights with float32 masters, the double has
+float32 weights with float32 masters.
 
 Parts are imported on first use, so that one of them can be forbidden without the others.
 """

@@ -15,6 +15,9 @@ Listener = Callable[[str, dict[str, Any]], None]
 
 listener: Listener | None = None
 
+#: Whether O1 really casts (see amp/_casts.py), on the CPU. Without it the double computes in float32.
+real_casts = False
+
 #: Handles that Apex's O1 would have left in torch's functions; they are never taken out again.
 handles: list[Any] = []
 

@@ -1,5 +1,6 @@
 # expect: safe
 # shape: BCELoss after a sigmoid in fp32 (.float() before it), legal under O1, an error under native autocast on CUDA
+# casts: real
 
 import torch
 import torch.nn as nn

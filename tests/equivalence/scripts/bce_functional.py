@@ -1,5 +1,6 @@
 # expect: safe
 # shape: F.binary_cross_entropy among other terms of the loss, its arguments in fp32
+# casts: real
 
 import torch
 import torch.nn as nn

@@ -1,5 +1,6 @@
 # expect: review: torch.sigmoid runs in half under autocast, Apex was told to run it in fp32
 # shape: register_float_function(torch, 'sigmoid') so that BCELoss sees fp32
+# casts: real
 
 import torch
 import torch.nn as nn

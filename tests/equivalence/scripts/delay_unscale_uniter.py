@@ -1,5 +1,6 @@
 # expect: safe
 # shape: delay_unscale while accumulating, all-reduce inside the with at the boundary, clip and step under the same condition
+# casts: real
 
 import torch
 from torch import nn

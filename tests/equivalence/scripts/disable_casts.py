@@ -1,5 +1,6 @@
 # expect: safe
 # shape: amp.disable_casts() round a part of the loss
+# casts: real
 
 import torch
 import torch.nn as nn

@@ -1,5 +1,6 @@
 # expect: safe
 # shape: train and validate functions with model.train()/eval(), forwards of the evaluation ran under O1's patch too
+# casts: real
 
 import torch
 import torch.nn as nn

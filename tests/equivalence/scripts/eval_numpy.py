@@ -1,5 +1,6 @@
 # expect: review: outputs in half are turned into float32 before .numpy()
 # shape: HuggingFace evaluate() with logits.detach().cpu().numpy(), O1's Tensor.cpu gave float32
+# casts: real
 # argv: --fp16
 # argv:
 

@@ -1,5 +1,6 @@
 # expect: review: outputs in half are turned into float32 before .numpy()
 # shape: predictions of the training batches collected through .cpu().data.numpy() for a metric
+# casts: real
 
 import numpy as np
 import torch

@@ -1,5 +1,6 @@
 # expect: safe
 # shape: @amp.float_function over a function that stands for a C extension
+# casts: real
 
 import torch
 import torch.nn as nn

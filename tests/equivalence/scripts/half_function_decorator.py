@@ -1,5 +1,6 @@
 # expect: safe
 # shape: @amp.half_function over a matmul helper which autocast runs in half anyway
+# casts: real
 
 import torch
 import torch.nn as nn

@@ -1,5 +1,6 @@
 # expect: review: opt_level, keep_batchnorm_fp32 and loss_scale come from the command line
 # shape: the Apex imagenet example, all three from free arguments
+# casts: real
 # argv: --opt-level O1
 # argv: --opt-level O1 --loss-scale dynamic
 

@@ -1,5 +1,6 @@
 # expect: safe
 # shape: amp.master_params in a list, in a loop that clamps, and for a hand-made norm
+# casts: real
 
 import torch
 import torch.nn as nn

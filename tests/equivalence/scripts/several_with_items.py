@@ -1,5 +1,6 @@
 # expect: safe
 # shape: scale_loss beside another context manager in one with statement
+# casts: real
 
 import contextlib
 

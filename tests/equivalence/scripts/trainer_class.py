@@ -1,5 +1,6 @@
 # expect: safe
 # shape: Trainer class with self.model, self.optimizer and self.amp flag, train step / optimizer step / clip in separate methods
+# casts: real
 # argv: --fp16
 # argv:
 
