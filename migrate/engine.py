@@ -14,6 +14,7 @@ from migrate.check.protocol import new_problems
 from migrate.facts.module import Module
 from migrate.facts.sites import Facts, collect
 from migrate.flow.values import Values
+from migrate.knowledge.apex import CASTS
 from migrate.model import (
     ALONE,
     Applicability,
@@ -267,9 +268,8 @@ def _result(
 def _casts_only(ctx: Context) -> bool:
     """Whether every use of amp here is a cast that APX080 rewrites."""
     uses = {use: dotted for use, dotted in ctx.facts.uses.items() if dotted.startswith("apex.amp.")}
-    casts = ("float_function", "half_function", "disable_casts")
     return bool(uses) and all(
-        dotted.split(".")[-1] in casts and apx080_casts.resolved(ctx, use, dotted.split(".")[-1])
+        dotted.split(".")[-1] in CASTS and apx080_casts.resolved(ctx, use, dotted.split(".")[-1])
         for use, dotted in uses.items()
     )
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections import defaultdict
 
 from migrate.facts.module import Module
+from migrate.knowledge.apex import RESOLVED
+from migrate.knowledge.host import CHECKPOINTS
 from migrate.units.translate import receiver
 from migrate.units.unit import Context, Manual, Unit
-
-_HANDLED = frozenset(
-    "initialize scale_loss master_params disable_casts float_function half_function register_half_function "
-    "register_float_function".split()
-)
 
 
 def assign_state(ctx: Context, units: list[Unit]) -> dict[int, list[tuple[ast.expr, str]]]:
@@ -65,7 +61,7 @@ def unresolved(ctx: Context) -> Manual | None:
             if problem is not None:
                 return problem
             continue
-        if state_kind(dotted) or tail in _HANDLED:
+        if state_kind(dotted) or tail in RESOLVED:
             called = isinstance(above, ast.Call) and above.func is use
             decorates = isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef)) and use in above.decorator_list
             if state_kind(dotted) == "scale":
@@ -246,14 +242,12 @@ def handed_for_state(ctx: Context, use: ast.expr) -> ast.Call | None:
     return above
 
 
-_SAVES = re.compile(r"save|load|resume|restart|restore|checkpoint|ckpt", re.I)
-
 
 def saves(call: ast.Call) -> bool:
     """Whether a call of another file's function, by its name, saves or restores a state."""
     func = call.func
     name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-    return bool(_SAVES.search(name))
+    return CHECKPOINTS.fit(name)
 
 
 def _only_state(ctx: Context, function: ast.AST, name: str) -> bool:

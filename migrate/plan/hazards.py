@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from migrate.flow.values import argument
+from migrate.knowledge import operations
 from migrate.plan.coverage import Coverage
 from migrate.units.compute import walk_now
 from migrate.units.precision import FLOAT, HALF, MAYBE, Precision, doubtful, proved
@@ -25,23 +26,7 @@ from migrate.units.unit import Manual
 if TYPE_CHECKING:
     from migrate.plan.decide import Plan
 
-# Methods after `.cpu()` that change no number, and those after which the type no longer matters.
-_SAME = frozenset(
-    "detach data squeeze unsqueeze view reshape flatten permute transpose t contiguous clone numpy cpu T copy".split()
-)
-_EXACT = frozenset(
-    "float double half item tolist argmax argmin argsort long int bool byte short size dim numel shape ndim device "
-    "dtype isnan isinf isfinite nonzero nelement is_cuda __len__".split()
-)
-_EXACT_FUNCTIONS = frozenset("float int bool len argmax argmin argsort isnan isinf shape isinstance type".split())
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
-_FLOAT_LISTED = frozenset(
-    "softmax log_softmax softmin exp log pow sum prod norm softplus layer_norm group_norm cosine_similarity logsumexp "
-    "expm1 log1p log2 log10 cumsum cumprod Softmax".split()
-)
-_WIDE = frozenset("float32 float64 float double int64 int32 long int uint8".split())
-_LIKE = frozenset("ones_like zeros_like full_like empty_like rand_like new_ones new_zeros new_full".split())
-
 
 @dataclass(frozen=True, eq=False)
 class FloatOutput:
@@ -192,9 +177,10 @@ class _Search:
             if isinstance(above, ast.Attribute):
                 call = self.m.parent[above]
                 called = isinstance(call, ast.Call) and call.func is above
-                if above.attr in _EXACT or (above.attr in ("to", "astype", "type") and called and _to_float(call)):
+                converts = above.attr in ("to", "astype", "type") and called and _to_float(call)
+                if above.attr in operations.TYPE_FORGOTTEN or converts:
                     return True
-                if above.attr not in _SAME or (bfloat16 and above.attr == "numpy"):
+                if above.attr not in operations.SAME_NUMBERS or (bfloat16 and above.attr == "numpy"):
                     return False
                 at = call if called else above
             elif isinstance(above, ast.Subscript) and above.value is at:
@@ -203,7 +189,7 @@ class _Search:
                 return all(_exact_constant(c) for c in (above.left, *above.comparators) if c is not at)
             elif isinstance(above, ast.Call) and at in above.args:
                 name = above.func.attr if isinstance(above.func, ast.Attribute) else getattr(above.func, "id", "")
-                return name in _EXACT_FUNCTIONS and not (bfloat16 and name.startswith("arg"))
+                return name in operations.TYPE_FORGOTTEN_BY_FUNCTION and not (bfloat16 and name.startswith("arg"))
             else:
                 return isinstance(above, ast.Expr)
 
@@ -302,7 +288,9 @@ class _Search:
     def _computes(self, expr: ast.expr) -> bool:
         """Whether an argument runs the model, or something that autocast runs in float32."""
         return any(
-            isinstance(n, ast.Call) and not self._entropy(n) and (_named(n) in _FLOAT_LISTED or self._strong(n))
+            isinstance(n, ast.Call)
+            and not self._entropy(n)
+            and (_named(n) in operations.FLOAT_PREDICTIONS or self._strong(n))
             for n in walk_now(expr)
         )
 
@@ -422,7 +410,7 @@ def _to_float(call: ast.AST) -> bool:
     """``.to(torch.float32)``, ``.astype(np.float32)``: what was half is float32 again."""
     assert isinstance(call, ast.Call)
     texts = [ast.unparse(a) for a in [*call.args, *(k.value for k in call.keywords)]]
-    return any(t.strip("'\"").split(".")[-1] in _WIDE for t in texts)
+    return any(t.strip("'\"").split(".")[-1] in operations.NO_HALF_TYPES for t in texts)
 
 
 def _exact_constant(expr: ast.expr) -> bool:
@@ -440,4 +428,4 @@ def _ends_in_float(expr: ast.expr) -> bool:
 
 
 def _is_like(expr: ast.expr) -> bool:
-    return any(isinstance(n, ast.Call) and _named(n) in _LIKE for n in ast.walk(expr))
+    return any(isinstance(n, ast.Call) and _named(n) in operations.LIKE for n in ast.walk(expr))

@@ -6,11 +6,11 @@ Each check raises Manual with the site and the missing fact, or adds a differenc
 from __future__ import annotations
 
 import ast
-import re
 
 from migrate.facts.module import Scope
 from migrate.facts.sites import Initialize, Scale
 from migrate.flow.values import Obj
+from migrate.knowledge.host import BEFORE_INITIALIZE
 from migrate.plan import gradients
 from migrate.plan.fold import Fold
 from migrate.plan.regions import Planner
@@ -132,7 +132,7 @@ def _only_evaluates(ctx: Context, unit: Unit) -> bool:
         if isinstance(node.func, ast.Attribute) and ctx.v.of(node.func.value) & unit.optimizer_objects:
             if name not in ("load_state_dict", "state_dict"):
                 return False
-        if node in (i.call for i in unit.initializes) or re.search("load|save|checkpoint|sched", name, re.I):
+        if node in (i.call for i in unit.initializes) or BEFORE_INITIALIZE.fit(name):
             continue
         if any(ctx.v.of(a) & unit.optimizer_objects for a in [*node.args, *(k.value for k in node.keywords)]):
             return False

@@ -11,23 +11,16 @@ from __future__ import annotations
 
 import ast
 import builtins
-import re
 from dataclasses import dataclass, field
 
 from migrate.facts.module import Block, Scope
+from migrate.knowledge.host import HOST_WORK
+from migrate.knowledge.results import FLOAT_WORK
 from migrate.units.compute import Compute, walk_now
 from migrate.units.slices import Slices
 from migrate.units.translate import passed
 from migrate.units.unit import Context, Manual, Region, Unit
 
-_FLOAT_WORK = re.compile(
-    r"loss|criterion|crit|softmax|sigmoid|^log|exp|entropy|mse|norm|^F$|functional|ctc|kl_div", re.I
-)
-# Work on the host: no reason to make a region longer.
-_HOST_WORK = re.compile(
-    r"log(ger)?$|save|write|print|append|update|decode|accuracy|metric|meter|argmax|topk|reduce|gather|to_list|tolist|"
-    r"items?$|numpy|dump|record|format|postprocess|convert|name|path|file|image|add_|tqdm|time|getattr|hasattr", re.I
-)
 MAX_CLIMB = 4
 
 
@@ -161,7 +154,7 @@ class Planner:
     def _has_calls(self, weak: list[int], block: Block) -> bool:
         """Whether weak computation is on this unit's loss way at all (a criterion), not only data preparation."""
         return any(
-            isinstance(n, ast.Call) and _FLOAT_WORK.search(ast.unparse(n.func))
+            isinstance(n, ast.Call) and FLOAT_WORK.fit(ast.unparse(n.func))
             for i in weak
             for n in walk_now(block.body[i])
         )
@@ -335,9 +328,9 @@ class Planner:
                 continue
             func = node.func
             name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-            if _HOST_WORK.search(name):
+            if HOST_WORK.fit(name):
                 continue
-            if _FLOAT_WORK.search(name) and name != "log":
+            if FLOAT_WORK.fit(name) and name != "log":
                 return True
             module = self.ctx.m.src(func.value) if isinstance(func, ast.Attribute) else ""
             if module in ("torch", "F", "nn.functional", "torch.nn.functional", "th") and self.compute.weak(node):

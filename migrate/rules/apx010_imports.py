@@ -14,6 +14,7 @@ import builtins
 from collections.abc import Iterator
 
 from migrate.facts.module import Scope
+from migrate.knowledge.apex import FP16_UTILS
 from migrate.plan.bare import holds_flag
 from migrate.rules.common import Work
 from migrate.units.unit import Context
@@ -109,14 +110,6 @@ def _is_amp(stmt: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
     return alias.name.split(".")[0] == "apex" and alias.name in ("apex", "apex.amp")
 
 
-# What ``from apex.fp16_utils import *`` brings in.
-_FP16_UTILS = frozenset(
-    "BN_convert_float network_to_half prep_param_lists model_grads_to_master_grads master_params_to_model_params "
-    "tofp16 to_python_float clip_grad_norm convert_module convert_network FP16Model FP16_Optimizer LossScaler "
-    "DynamicLossScaler".split()
-)
-
-
 def _serves_no_more(
     ctx: Context,
     work: Work,
@@ -144,7 +137,7 @@ def _serves_no_more(
         return (
             isinstance(stmt, ast.ImportFrom)
             and stmt.module == "apex.fp16_utils"
-            and not (names & _FP16_UTILS or exported)
+            and not (names & FP16_UTILS or exported)
         )
     if _needed(ctx, work, stmt, alias, tests, exported) or _probe(ctx, stmt):
         return False

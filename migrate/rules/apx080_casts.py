@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate.knowledge.operations import NATIVE_FLOAT, NATIVE_HALF
 from migrate.rules.common import Work
 from migrate.units.unit import Context
 
@@ -25,19 +26,6 @@ AFTER = """\
 def forward(self, features, rois):
     ...
 """
-
-# Functions that native autocast casts as the registration asked for.
-NATIVE_HALF = frozenset(
-    "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d conv_tbc linear prelu addmm addmv addr "
-    "matmul einsum mm mv addbmm baddbmm bmm chain_matmul multi_dot scaled_dot_product_attention".split()
-)
-NATIVE_FLOAT = frozenset(
-    "acos asin cosh erfinv exp expm1 log log10 log2 log1p reciprocal rsqrt sinh tan pow softplus layer_norm group_norm "
-    "cosine_similarity nll_loss kl_div l1_loss smooth_l1_loss mse_loss margin_ranking_loss soft_margin_loss "
-    "triplet_margin_loss multi_margin_loss binary_cross_entropy_with_logits dist pdist cdist renorm logsumexp softmax "
-    "log_softmax sum prod cumsum cumprod norm".split()
-)
-
 
 def apply(ctx: Context, work: Work) -> None:
     """Rewrite casts; what has no counterpart is left for the report."""

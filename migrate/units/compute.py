@@ -3,57 +3,22 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from migrate.facts.module import Scope
 from migrate.facts.sites import opened
 from migrate.flow.values import ELEMENT_KEY, Obj
+from migrate.knowledge.host import NO_COMPUTATION
+from migrate.knowledge.models import (
+    COPIES,
+    MODULE_METHODS,
+    NO_MODULE,
+    NO_NETWORK,
+    NOT_RUN_BY_FUNCTION,
+    NOT_RUN_BY_METHOD,
+    evaluates,
+)
 from migrate.units.unit import Context, Unit
-
-# Methods of a model that run no forward.
-_INERT_METHOD = re.compile(
-    r"^(train|eval|zero_grad|parameters|named_parameters|state_dict|load_state_dict|to|cuda|cpu|half|float|double|"
-    r"modules|named_modules|children|named_children|buffers|named_buffers|apply|save.*|load.*|requires_grad_|"
-    r"register_.*|get_.*lr.*|.*learning_rate.*|update.*|step|resize_.*|freeze.*|unfreeze.*|no_sync|join|"
-    r"init_.*|reset_.*|set_.*|add_.*|append|extend|items|keys|values|size|dim|item|share_memory|compile|"
-    r"print.*|log.*|get_config|config|type|bfloat16|share_memory_|get_.*param.*|.*_grad|grad_.*|optimizer_.*|"
-    r".*flops.*|.*state.*|.*config.*|train_.*|fit|write|flush|close|data|detach|is_.*|has_.*|__.*|clone|view|view_as|norm|mean|sum|t|numel|"
-    r"copy|max|min|pow|sqrt|transpose|unsqueeze|squeeze|tolist|numpy|contiguous|\w+_)$",
-    re.I,
-)
-# Attributes of a module that are no modules.
-_NO_MODULE = frozenset("weight bias data grad shape device dtype config hparams cfg args opt optimizer logger".split())
-# Functions that take a model without running it.
-_INERT_FUNCTION = re.compile(
-    r"^(print|len|isinstance|hasattr|getattr|setattr|id|type|str|super|list|tuple|dict|DistributedDataParallel|DDP|"
-    r"DataParallel|.*Parallel.*|convert_.*|save.*|load.*|.*summary.*|count_.*|.*info.*|.*flops.*|.*param.*|.*optim.*|.*sched.*|Adam.*|"
-    r"SGD|RMSprop|Lamb|.*ema.*|deepcopy|copy|compile|script|init.*|broadcast.*|.*init|watch|add_graph|append|update.*|"
-    r"freeze.*|set_.*|log.*|info|debug|.*clip.*|.*norm_?|.*checkpoint.*|resume.*|.*state_dict.*|partial|.*Trainer|"
-    r".*Saver|.*Wrapper|step|backward|scale_loss|initialize|.*grad.*|get_.*|create_.*|build_.*|make_.*|register.*|"
-    r"train.*|fit|run_training|main|.*Runner|.*Engine|.*Optimizer|.*Loader|patch_.*|unwrap.*|reduce.*|sync.*|"
-    r"add_.*|attach.*|delete.*|del_.*|.*hook.*|apply.*|prune.*|to_.*|.*Logger|export|trace|profile.*|eval|vars|"
-    r"next|iter|enumerate|zip|map|filter|sum|max|min|any|all|range|reversed|sorted|cast|.*Manager|.*Handler|.*Config)$",
-    re.I,
-)
-# Objects with a mode or parameters that are no networks.
-_NO_NETWORK = re.compile(
-    r"loss$|optim|adam|sgd|sched|loader|parser|dataset|tokenizer|logger|writer|meter|metric|ema|config", re.I
-)
-_COPY = re.compile(r"averag|swa|ema|copy|clone", re.I)
-_EVALUATION = re.compile(
-    r"^_?(run_|do_)?(eval(uate)?|valid(ate|ation)?|test|infer(ence)?|predict|generate|sample)(_.*|\d*)?$", re.I
-)
-# Calls that move or shape data, and work on scalars: no reason for a region.
-_INERT_CALL = re.compile(
-    r"^(to|cuda|cpu|item|items|keys|values|get|detach|clone|size|dim|view|reshape|flatten|squeeze|unsqueeze|"
-    r"permute|transpose|contiguous|expand|repeat|mean|len|range|zip|int|float|str|bool|Variable|tuple|list|dict|"
-    r"set|enumerate|next|iter|min|max|round|isinstance|print|append|extend|time|perf_counter|numpy|tensor|"
-    r"randn?|randint|zeros|ones|empty|full|zeros_like|ones_like|rand_like|randn_like|from_numpy|as_tensor|"
-    r"FloatTensor|LongTensor|Tensor|arange|type|type_as|long|requires_grad_|update|format|join|tolist|t|device|"
-    r"pop|copy|split|chunk|no_grad|any|all|isnan|isfinite|numel|normal_|uniform_|resize_|copy_|fill_|data|"
-    r"synchronize|Event|record|permutation|random|sample|choice|uniform|beta)$"
-)
 
 
 class Compute:
@@ -78,7 +43,7 @@ class Compute:
         if obj in self.models:
             return True
         if obj.kind == "path":
-            if obj.key[1] in _NO_MODULE:  # type: ignore[index]
+            if obj.key[1] in NO_MODULE:  # type: ignore[index]
                 return False
             owner = obj.key[0]  # type: ignore[index]
             if Obj("path", (owner, ELEMENT_KEY)) in self.models:
@@ -91,11 +56,11 @@ class Compute:
         v = self.ctx.v
         func = call.func
         if isinstance(func, ast.Attribute):
-            if self.is_model(v.of(func)) and not _INERT_METHOD.match(func.attr):
+            if self.is_model(v.of(func)) and not NOT_RUN_BY_METHOD.fit(func.attr):
                 if not any(o.kind == "method" for o in v.of(func)):
                     return True
             if self._owner_is_model(func.value):
-                if _INERT_METHOD.match(func.attr):
+                if NOT_RUN_BY_METHOD.fit(func.attr):
                     return False
                 callees = v.callees(call)
                 if not callees:
@@ -111,11 +76,11 @@ class Compute:
         name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
         if v.apex_names(func):
             return False
-        if name == "data_parallel" or _EVALUATION.match(name):
+        if name == "data_parallel" or evaluates(name):
             return self.takes_model(call)
         if name[:1].isupper():
             return False  # a constructor
-        return not _INERT_FUNCTION.match(name) and self.takes_model(call)
+        return not NOT_RUN_BY_FUNCTION.fit(name) and self.takes_model(call)
 
     def _runs_itself(self, node: ast.AST) -> bool:
         """Whether a method of a model calls the model or one of its parts."""
@@ -129,13 +94,13 @@ class Compute:
             while isinstance(root, (ast.Attribute, ast.Subscript)):
                 root = root.value
             name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-            if isinstance(root, ast.Name) and root.id == first and name and not _INERT_METHOD.match(name):
+            if isinstance(root, ast.Name) and root.id == first and name and not NOT_RUN_BY_METHOD.fit(name):
                 return True
         return False
 
     def _owner_is_model(self, base: ast.expr) -> bool:
         while True:
-            if isinstance(base, ast.Attribute) and base.attr in _NO_MODULE:
+            if isinstance(base, ast.Attribute) and base.attr in NO_MODULE:
                 return False
             if self.is_model(self.ctx.v.of(base)):
                 return True
@@ -181,7 +146,7 @@ class Compute:
         for n in walk_now(node):
             if isinstance(n, ast.Call):
                 name = n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")
-                if not _INERT_CALL.match(name):
+                if name not in NO_COMPUTATION:
                     return True
                 if name == "mean" and isinstance(n.func, ast.Attribute) and isinstance(n.func.value, ast.BinOp):
                     return True
@@ -239,7 +204,7 @@ def _with_members(ctx: Context, models: frozenset[Obj]) -> frozenset[Obj]:
     """The models and, for containers such as ``nn.ModuleList``, what was put into them."""
     found, todo = set(models), list(models)
     for node in ctx.m.nodes:  # running averages and copies of a model are models
-        if isinstance(node, ast.Call) and node.args and _COPY.search(ctx.m.src(node.func)):
+        if isinstance(node, ast.Call) and node.args and COPIES.fit(ctx.m.src(node.func)):
             if opened(ctx.v, ctx.v.of(node.args[0])) & models:
                 made = {o for o in ctx.v.of(node) if o.kind == "call" and o.key is node}
                 found |= made
@@ -260,9 +225,6 @@ def _with_members(ctx: Context, models: frozenset[Obj]) -> frozenset[Obj]:
     return frozenset(found)
 
 
-_MODULE_METHODS = frozenset("parameters eval train named_parameters requires_grad_ modules".split())
-
-
 def _neighbours(ctx: Context, unit: Unit) -> frozenset[Obj]:
     """Other modules of the unit's functions (a teacher, a feature network): O1 cast their forwards too.
 
@@ -277,7 +239,7 @@ def _neighbours(ctx: Context, unit: Unit) -> frozenset[Obj]:
         here = m.function(node)
         if here not in scopes and m.class_of(here) not in classes:
             continue
-        if node.func.attr in _MODULE_METHODS or (
+        if node.func.attr in MODULE_METHODS or (
             node.func.attr in ("to", "cuda") and any("model" in o.label.lower() for o in v.of(node.func.value))
         ):
             found |= {o for o in v.of(node.func.value) if o.kind in ("call", "instance")}
@@ -285,7 +247,7 @@ def _neighbours(ctx: Context, unit: Unit) -> frozenset[Obj]:
             found |= {o for o in v.of(node) if o.kind == "call"}
     others = {o for i in ctx.facts.initializes if i not in unit.initializes for o in i.model_objects}
     scaled = {o for i in ctx.facts.initializes for o in i.optimizer_objects}
-    return frozenset(o for o in found - others - scaled if not _NO_NETWORK.search(o.label))
+    return frozenset(o for o in found - others - scaled if not NO_NETWORK.fit(o.label))
 
 
 def only_yields(node: ast.AST) -> bool:

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from migrate.facts.module import Scope
 from migrate.facts.sites import Scale, opened
 from migrate.flow.values import Obj
+from migrate.knowledge import gradients
 from migrate.units.compute import walk_now
 from migrate.units.translate import passed
 from migrate.units.unit import Context, Manual, Step, Unit
-
-# Calls between backward and step that take the model or the optimizer and leave gradients alone.
-_NO_READER = re.compile(
-    r"^(zero_grad|step|update.*|train|eval|print|log.*|info|debug|warning|save.*|append|format|len|isinstance|"
-    r"adjust.*|set_.*lr.*|get_.*lr.*|.*schedul.*|.*ema.*|state_dict|load_state_dict|parameters|named_parameters|"
-    r"no_sync|unwrap.*|getattr|hasattr|setattr|id|type|str|list|tuple|dict|enumerate|zip|iter|next|sum|"
-    r"synchronize|skip_synchronize|master_params|item|detach|cpu|numpy|evaluate.*|valid.*|test.*|backward|"
-    r"scale_loss|cuda|to|half|float|module|forward|checkpoint.*|add_scalars?)$",
-    re.I,
-)
-_CLIP = re.compile(r"clip", re.I)
-_GRADIENT = re.compile(r"grad|norm|clip", re.I)
 
 
 def find_steps(ctx: Context, unit: Unit) -> list[Step]:
@@ -65,7 +53,7 @@ def _check_other_steps(ctx: Context, scaled: frozenset[Obj]) -> None:
     for node in m.nodes:
         if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
             continue
-        if not re.fullmatch(r"step|(?!get_|set_)\w+_step|step_\w+", node.attr):
+        if not gradients.steps(node.attr):
             continue
         held = v.of(node.value)
         above = m.parent[node]
@@ -79,9 +67,8 @@ def _check_other_steps(ctx: Context, scaled: frozenset[Obj]) -> None:
             for obj in held:
                 if obj.kind != "call" or not isinstance(obj.key, ast.Call) or _looks_scheduler(obj):
                     continue
-                if obj.key.args and opened(v, v.of(obj.key.args[0])) & scaled and re.search(
-                    "ahead|optim|wrap|sam$|swa", obj.label, re.I
-                ):
+                takes = obj.key.args and opened(v, v.of(obj.key.args[0])) & scaled
+                if takes and gradients.OPTIMIZER_WRAPPERS.fit(obj.label):
                     raise Manual(
                         node,
                         f"{m.src(node.value)} wraps the optimizer and steps it; its gradients would still be scaled",
@@ -99,7 +86,7 @@ def _before_any_backward(ctx: Context, unit: Unit, step: ast.Call) -> bool:
 
 
 def _looks_scheduler(obj: Obj) -> bool:
-    return bool(re.search(r"sched|_LR$|LR$|warmup", obj.label, re.I))
+    return gradients.SCHEDULERS.fit(obj.label)
 
 
 def _anchor(ctx: Context, call: ast.Call, stmt: ast.stmt) -> ast.stmt:
@@ -268,7 +255,7 @@ def is_clip(ctx: Context, stmt: ast.stmt) -> bool:
     """Whether a statement is one call that clips gradients."""
     if not isinstance(stmt, ast.Expr) or not isinstance(stmt.value, ast.Call):
         return False
-    return bool(_CLIP.search(ctx.m.src(stmt.value.func)))
+    return gradients.CLIP.fit(ctx.m.src(stmt.value.func))
 
 
 def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> bool:
@@ -283,9 +270,9 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
         name = _name(node)
         if any(n.endswith(".master_params") for n in v.apex_names(node.func)):
             return True
-        if _CLIP.search(name) and re.search("grad|norm|master", name + m.src(node), re.I):
+        if gradients.CLIP.fit(name) and gradients.CLIPPED.fit(name + m.src(node)):
             return True
-        if isinstance(node.func, ast.Attribute) and re.search("clip|grad_norm", name):
+        if isinstance(node.func, ast.Attribute) and gradients.CLIP_METHODS.fit(name):
             return True
         callees = v.callees(node)
         for callee in callees:
@@ -294,13 +281,13 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
             body: list[ast.AST] = [callee.body] if isinstance(callee, ast.Lambda) else [*_body(callee)]
             if depth < 3 and any(reads_gradients(ctx, unit, s, depth + 1) for s in body):
                 return True
-        if callees or _NO_READER.match(name) or depth:
+        if callees or gradients.NO_READER.fit(name) or depth:
             continue
         for arg in [*node.args, *(k.value for k in node.keywords)]:
             taken = opened(v, v.of(arg))
             if isinstance(arg, ast.Call) and isinstance(arg.func, ast.Attribute) and "parameters" in arg.func.attr:
                 taken = v.of(arg.func.value)
-            if taken & watched and _GRADIENT.search(name):
+            if taken & watched and gradients.ABOUT_GRADIENTS.fit(name):
                 return True
     return False
 

@@ -21,51 +21,15 @@ from typing import Protocol
 
 from migrate.facts.module import FunctionNode, Scope
 from migrate.flow.values import Obj
+from migrate.knowledge import operations
+from migrate.knowledge.models import FORWARDING
+from migrate.knowledge.results import integers, loss, predicted
 from migrate.units.compute import Compute
 from migrate.units.translate import passed
 from migrate.units.unit import Context, Unit
 
 HALF, FLOAT, OTHER, MAYBE = "half", "float", "other", "maybe"
 MAX_DEPTH = 5
-
-_KEEPS = frozenset(
-    "detach data squeeze unsqueeze view view_as reshape flatten unflatten permute transpose t swapaxes contiguous "
-    "clone cuda cpu expand expand_as repeat repeat_interleave chunk split unbind index_select gather take "
-    "masked_select narrow select roll flip mean sigmoid sigmoid_ tanh relu relu_ leaky_relu elu gelu hardtanh "
-    "selu silu dropout abs clamp clamp_ clip sqrt square neg round floor ceil sign pad interpolate upsample "
-    "grid_sample normalize pixel_shuffle avg_pool2d max_pool2d adaptive_avg_pool2d adaptive_max_pool2d max_pool1d "
-    "avg_pool1d std var zeros_like ones_like rand_like randn_like full_like empty_like new_zeros new_ones "
-    "new_full tril triu requires_grad_ half bfloat16 atleast_1d nan_to_num amax amin median quantile batch_norm "
-    "instance_norm Sigmoid Tanh ReLU LeakyReLU Upsample Dropout Flatten Identity diagonal diag masked_fill "
-    "fill_diagonal_ detach_ pin_memory values list tuple reversed iter copy deepcopy index_fill scatter movedim "
-    "rearrange roi_align".split()
-)
-_PROMOTES = frozenset(
-    "add sub mul div true_divide add_ sub_ mul_ div_ lerp where addcmul addcdiv maximum minimum".split()
-)
-_HALVES = frozenset("matmul mm bmm mv einsum linear conv1d conv2d conv3d conv_transpose2d baddbmm addmm dot".split())
-_FLOATS = frozenset(
-    "softmax log_softmax softmin exp expm1 log log10 log2 log1p pow prod sum cumsum cumprod norm softplus "
-    "layer_norm group_norm cosine_similarity cross_entropy binary_cross_entropy binary_cross_entropy_with_logits "
-    "kl_div logsumexp dist cdist pdist reciprocal Softmax LogSoftmax CrossEntropyLoss CosineSimilarity".split()
-)
-_PAIRS = frozenset("topk sort max min kthvalue mode".split())
-_INTEGERS = frozenset(
-    "argmax argmin argsort long int bool byte short char eq ne gt ge lt le nonzero multinomial isnan isinf "
-    "isfinite any all size dim numel item tolist numpy bincount searchsorted equal allclose len range str repr "
-    "isinstance hasattr id type print format zeros ones empty full arange tensor as_tensor from_numpy randn rand "
-    "randint randperm eye linspace logical_and logical_or logical_not argwhere count_nonzero is_tensor backward "
-    "one_hot logical_xor".split()
-)
-_CREATORS = frozenset("zeros ones empty randn rand eye linspace".split())
-_ATTRIBUTES = frozenset("shape device dtype is_cuda grad grad_fn requires_grad ndim names layout __class__".split())
-_INTEGER_NAME = re.compile(
-    r"(^|_)(ids?|idxs?|inds?|indices|index|labels?|targets?|gts?|masks?|lens?|lengths?|tokens?|num|count|truth)(_|$)"
-)
-_PREDICTED = re.compile(r"(^|_)pred(ict(ion|ed))?s?(_|$)|(^|_)(paths?|seqs?|tags?|decoded)(_|$)")
-_LOSS = re.compile(r"criterion|(^|_)crit(_|$)|loss(?!e?s?_?(weight|scale|dict|name))|Loss$", re.I)
-_FORWARDING = re.compile(r"^(forward|module|__call__|encode|extract|features?)(_\w+)?$|^(\w+_)?(features?|forward)$")
-_MUTATORS = frozenset("append extend add insert appendleft".split())
 
 
 @dataclass(frozen=True)
@@ -366,7 +330,7 @@ class Precision:
                 held = self._expr(frame, base, env)
                 if held.items is not None and attr in ("values", "indices") and len(held.items) == 2:
                     return held.items[attr == "indices"]
-                return of(OTHER) if attr in _ATTRIBUTES else _part(held, attr)
+                return of(OTHER) if attr in operations.ATTRIBUTES else _part(held, attr)
             case ast.Subscript(value=base, slice=index):
                 held = self._expr(frame, base, env)
                 self._expr(frame, index, env)
@@ -440,7 +404,7 @@ class Precision:
         given = [*args, *named.values()]
         name = self._label(func) or _name(func)
         tensor = name == "add" and HALF in owner.known
-        if name in _MUTATORS and isinstance(func, ast.Attribute) and args and not tensor:
+        if name in operations.CONTAINER_WRITES and isinstance(func, ast.Attribute) and args and not tensor:
             key = _key(func.value)
             env[key] = join(Value(env.get(key, NOTHING).flat), Value(args[-1].flat))
             return of(OTHER)
@@ -458,7 +422,7 @@ class Precision:
 
     def _runs(self, node: ast.Call) -> bool:
         if node not in self._calls:
-            layer = bool(self._label(node.func) or _LOSS.search(_name(node.func)))
+            layer = bool(self._label(node.func) or loss(_name(node.func)))
             own = bool(self.ctx.v.of(node.func) & self.unit.model_objects)
             self._calls[node] = (own or not layer) and self.compute.runs_model(node)
         return self._calls[node]
@@ -474,11 +438,11 @@ class Precision:
             return of(FLOAT) if proved(first) else first
         if name in ("to", "type"):
             return _converted(node, first)
-        if name in _INTEGERS:
+        if name in operations.INTEGER:
             return of(OTHER)
         if name in ("sigmoid", "Sigmoid"):
             return first.marked(f"sigmoid@{node.lineno}:{node.col_offset}")
-        if name in _PAIRS:
+        if name in operations.PAIR:
             dims = bool(rest) or any(k.arg in ("dim", "k", "axis") for k in node.keywords)
             if name in ("max", "min") and rest and rest[0].known & {HALF, FLOAT}:
                 return _arithmetic(first, rest[0], ast.Add(), False)
@@ -487,24 +451,24 @@ class Precision:
             return Value(frozenset(), (Value(first.flat), of(OTHER)))
         if name == "sum" and not method:
             return Value(first.flat)
-        if name in _FLOATS or (_LOSS.search(name) and not self.ctx.v.callees(node)):
+        if name in operations.FLOAT_RESULTS or (loss(name) and not self.ctx.v.callees(node)):
             if self._cast(frame, node):
                 return of(FLOAT)
             return Value(frozenset().union(*(g.flat for g in (first, *given))))
-        if name in ("cat", "stack", "hstack", "vstack", "concat", "concatenate"):
+        if name in operations.JOIN:
             items = first.items or ()
             if items and any(proved(i) for i in items):
                 return Value(frozenset({HALF}) | {f for f in first.flat if "@" in f})
             return Value(first.flat)
-        if name in _KEEPS:
+        if name in operations.KEEP:
             return Value(first.flat) if name not in ("list", "tuple", "chunk", "split") else first
-        if name in _PROMOTES:
+        if name in operations.PROMOTE:
             pair = given[1:] if name == "where" and len(given) == 3 else [first, *rest]
             result = pair[0]
             for other in pair[1:]:
                 result = _arithmetic(result, other, ast.Add(), False)
             return result
-        if name in _HALVES:
+        if name in operations.HALF_RESULTS:
             return of(HALF) if self._cast(frame, node) and any(proved(g) for g in (first, *given)) else of(MAYBE)
         if name == "dict":
             return Value(frozenset().union(*(g.flat for g in given)))
@@ -516,9 +480,9 @@ class Precision:
             return of(OTHER, f"sigmoid@{node.lineno}:{node.col_offset}")
         if flat & {HALF, MAYBE}:
             return Value(marks | {MAYBE})
-        if name in _CREATORS and self._of_torch(node.func) and not any(k.arg == "dtype" for k in node.keywords):
+        if name in operations.CREATE and self._of_torch(node.func) and not any(k.arg == "dtype" for k in node.keywords):
             return of(FLOAT)
-        if name in _INTEGERS or name in _KEEPS or name in _ATTRIBUTES:
+        if name in operations.INTEGER or name in operations.KEEP or name in operations.ATTRIBUTES:
             return of(OTHER)
         if self._layer(node) and self._cast(frame, node):
             return Value(marks | {HALF})
@@ -541,7 +505,8 @@ class Precision:
         """What layer of torch an expression holds, where only one is possible: ``Sigmoid`` for ``self.act``."""
         held = self.ctx.v.of(func)
         label = next(iter(held)).label if len(held) == 1 else ""
-        return label if label[:1].isupper() and (label in _KEEPS or label in _FLOATS or _LOSS.search(label)) else ""
+        known = label in operations.KEEP or label in operations.FLOAT_RESULTS or loss(label)
+        return label if label[:1].isupper() and known else ""
 
     def _model(self, frame: _Frame, node: ast.Call, name: str, env: _Env) -> Value:
         """The result of a model call: of its own ``forward``, where that is here."""
@@ -556,13 +521,13 @@ class Precision:
         direct = bool(held & self.compute.models) or (
             not isinstance(node.func, ast.Attribute) and self.compute.is_model(held)
         )
-        if direct or _FORWARDING.match(name):
+        if direct or FORWARDING.fit(name):
             return of(HALF, *marks)
-        if name in _FLOATS or _LOSS.search(name):
+        if name in operations.FLOAT_RESULTS or loss(name):
             return of(FLOAT)
         func = node.func
         if isinstance(func, ast.Attribute) and self.compute.own_method(self.ctx.m.function(node)):
-            if name in _INTEGERS:
+            if name in operations.INTEGER:
                 return of(OTHER)
             if name in ("sigmoid", "Sigmoid"):
                 return of(HALF, f"sigmoid@{node.lineno}:{node.col_offset}")
@@ -622,7 +587,7 @@ def _part(held: Value, name: str, unpacked: bool = False) -> Value:
     """An item or attribute of a value that may be a model's output: a float, unless its name says otherwise."""
     if HALF not in held.known:
         return Value(held.flat)
-    if _INTEGER_NAME.search(name) or (unpacked and _PREDICTED.search(name)):
+    if integers(name) or (unpacked and predicted(name)):
         return of(MAYBE)
     return Value(held.flat)
 

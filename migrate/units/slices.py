@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from migrate.knowledge.operations import OWNER_WRITES
 from migrate.units.compute import walk_now
 from migrate.units.unit import Context
-
-_MUTATORS = {"append", "extend", "add", "update", "insert", "setdefault", "add_", "mul_", "div_", "sub_", "copy_"}
 
 
 class Slices:
@@ -28,7 +27,7 @@ class Slices:
                     found.add(ast.unparse(node))
                 case ast.Subscript(value=value, ctx=ast.Store()):
                     found.add(ast.unparse(value))
-                case ast.Call(func=ast.Attribute(value=owner, attr=attr)) if attr in _MUTATORS:
+                case ast.Call(func=ast.Attribute(value=owner, attr=attr)) if attr in OWNER_WRITES:
                     found.add(ast.unparse(owner))
                 case _:
                     pass

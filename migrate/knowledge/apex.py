@@ -1,0 +1,16 @@
+"""Names of Apex. Source: apex/amp/__init__.py and apex/fp16_utils/__init__.py at tag 25.05."""
+
+from __future__ import annotations
+
+# Decorators and regions that change casts.
+CASTS = frozenset("float_function half_function disable_casts".split())
+# Registrations of functions of others.
+REGISTRATIONS = frozenset("register_half_function register_float_function".split())
+# What of apex.amp a rule resolves.
+RESOLVED = frozenset("initialize scale_loss master_params".split()) | CASTS | REGISTRATIONS
+# What `from apex.fp16_utils import *` brings in.
+FP16_UTILS = frozenset(
+    "BN_convert_float network_to_half prep_param_lists model_grads_to_master_grads master_params_to_model_params "
+    "tofp16 to_python_float clip_grad_norm convert_module convert_network FP16Model FP16_Optimizer LossScaler "
+    "DynamicLossScaler".split()
+)

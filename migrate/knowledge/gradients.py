@@ -1,0 +1,33 @@
+"""Gradients: names of what reads them, steps them, or leaves them alone. Habits, where torch has no name."""
+
+from __future__ import annotations
+
+from migrate.knowledge.words import Patterns
+
+# Calls between backward and step that take the model or the optimizer and leave gradients alone.
+NO_READER = Patterns(
+    "zero_grad step train eval state_dict load_state_dict parameters named_parameters no_sync backward cuda to half "
+    "float module forward item detach cpu numpy",
+    "print append format len isinstance getattr hasattr setattr id type str list tuple dict enumerate zip iter next "
+    "sum",
+    "update* log* info debug warning save* adjust* set_*lr* get_*lr* *schedul* *ema* unwrap* synchronize "
+    "skip_synchronize evaluate* valid* test* checkpoint* add_scalar add_scalars master_params scale_loss",
+)
+CLIP = Patterns("*clip*")
+# A clip of gradients, by its own name or by what is written in its call.
+CLIPPED = Patterns("*grad* *norm* *master*")
+# Methods that clip.
+CLIP_METHODS = Patterns("*clip* *grad_norm*", exact=True)
+# Functions that have to do with gradients, so that what they are handed may be read.
+ABOUT_GRADIENTS = Patterns("*grad* *norm* *clip*")
+
+_STEPS = Patterns("step ?*_step step_?*", exact=True)
+_NO_STEPS = Patterns("get_* set_*", exact=True)
+# Classes that wrap an optimizer and step it.
+OPTIMIZER_WRAPPERS = Patterns("*ahead* *optim* *wrap* *sam *swa*")
+SCHEDULERS = Patterns("*sched* *LR *warmup*")
+
+
+def steps(name: str) -> bool:
+    """Whether a method of an optimizer is called as one that takes a step."""
+    return _STEPS.fit(name) and not _NO_STEPS.fit(name)

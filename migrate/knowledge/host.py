@@ -1,0 +1,26 @@
+"""Work on the host, and on data: names of what autocast does not matter for."""
+
+from __future__ import annotations
+
+from migrate.knowledge.words import Patterns
+
+# Calls that move, shape or make data, and work on scalars: no reason for a region.
+NO_COMPUTATION = frozenset(
+    "to cuda cpu item items keys values get detach clone size dim view reshape flatten squeeze unsqueeze permute "
+    "transpose contiguous expand repeat mean len range zip int float str bool Variable tuple list dict set enumerate "
+    "next iter min max round isinstance print append extend time perf_counter numpy tensor rand randn randint zeros "
+    "ones empty full zeros_like ones_like rand_like randn_like from_numpy as_tensor FloatTensor LongTensor Tensor "
+    "arange type type_as long requires_grad_ update format join tolist t device pop copy split chunk no_grad any all "
+    "isnan isfinite numel normal_ uniform_ resize_ copy_ fill_ data synchronize Event record permutation random "
+    "sample choice uniform beta".split()
+)
+# Work with results: no reason to make a region longer.
+HOST_WORK = Patterns(
+    "*log *logger *save* *write* *print* *append* *update* *decode* *accuracy* *metric* *meter* *argmax* *topk* "
+    "*reduce* *gather* *to_list* *tolist* *item *items *numpy* *dump* *record* *format* *postprocess* *convert* "
+    "*name* *path* *file* *image* *add_* *tqdm* *time* *getattr* *hasattr*"
+)
+# Functions that write or read checkpoints.
+CHECKPOINTS = Patterns("*save* *load* *resume* *restart* *restore* *checkpoint* *ckpt*")
+# What may take a model or an optimizer before amp does.
+BEFORE_INITIALIZE = Patterns("*load* *save* *checkpoint* *sched*")

@@ -1,0 +1,64 @@
+"""Models: which names run one, which take one without running it, which are none.
+
+Torch's own names come from torch.nn.Module and torch.Tensor; the others are habits.
+"""
+
+from __future__ import annotations
+
+import re
+
+from migrate.knowledge.words import Patterns
+
+# Methods of a module that run no forward: torch's, and what projects call their own.
+NOT_RUN_BY_METHOD = Patterns(
+    "train eval zero_grad parameters named_parameters state_dict load_state_dict to cuda cpu half float double "
+    "bfloat16 type modules named_modules children named_children buffers named_buffers apply requires_grad_ "
+    "register_* share_memory share_memory_ compile no_sync join __*",
+    "save* load* get_*lr* *learning_rate* update* step resize_* freeze* unfreeze* init_* reset_* set_* add_* print* "
+    "log* get_config config get_*param* *_grad grad_* optimizer_* *flops* *state* *config* train_* fit write flush "
+    "close is_* has_*",
+    # a module may be a container, and a parameter of one is a tensor
+    "append extend items keys values size dim item data detach clone view view_as norm mean sum t numel copy max min "
+    "pow sqrt transpose unsqueeze squeeze tolist numpy contiguous ?*_",
+)
+# Attributes of a module that are no modules.
+NO_MODULE = frozenset("weight bias data grad shape device dtype config hparams cfg args opt optimizer logger".split())
+# Methods that only a module has.
+MODULE_METHODS = frozenset("parameters eval train named_parameters requires_grad_ modules".split())
+
+# Functions that take a model without running it.
+NOT_RUN_BY_FUNCTION = Patterns(
+    # Python's own
+    "print len isinstance hasattr getattr setattr id type str super list tuple dict deepcopy copy partial vars next "
+    "iter enumerate zip map filter sum max min any all range reversed sorted cast append",
+    # torch's, and wrappers
+    "DistributedDataParallel DDP DataParallel *Parallel* convert_* compile script export trace *optim* *sched* Adam* "
+    "SGD RMSprop Lamb broadcast* *clip* *norm_ *norm step backward eval reduce* sync* *hook* apply* prune* to_* "
+    "scale_loss initialize *grad* *param* *state_dict* *checkpoint* save* load* resume*",
+    # the projects': what trains, builds, counts, logs or changes one
+    "train* fit run_training main *Runner *Engine *Optimizer *Loader *Trainer *Saver *Wrapper *Logger *Manager "
+    "*Handler *Config *summary* count_* *info* *flops* *ema* init* *init watch add_graph update* freeze* set_* log* "
+    "info debug get_* create_* build_* make_* register* patch_* unwrap* add_* attach* delete* del_* profile*",
+)
+# Objects with a mode or parameters that are no networks.
+NO_NETWORK = Patterns(
+    "*loss *optim* *adam* *sgd* *sched* *loader* *parser* *dataset* *tokenizer* *logger* *writer* *meter* *metric* "
+    "*ema* *config*"
+)
+# Functions that make a copy or a running average of a model.
+COPIES = Patterns("*averag* *swa* *ema* *copy* *clone*")
+# Methods by which a model, or a part of one, is run.
+FORWARDING = Patterns(
+    "forward forward_?* ?*_forward module module_?* __call__ __call___?* encode encode_?* extract extract_?* "
+    "feature feature_?* ?*_feature features features_?* ?*_features",
+    exact=True,
+)
+
+# Functions that run a model to see how good it is: `_run_evaluate_epoch`, `test2`.
+_EVALUATE = "eval evaluate valid validate validation test infer inference predict generate sample".split()
+_EVALUATION = re.compile(rf"_?(run_|do_)?({'|'.join(_EVALUATE)})(_.*|\d*)?", re.I)
+
+
+def evaluates(name: str) -> bool:
+    """Whether a function is called as one that evaluates a model."""
+    return _EVALUATION.fullmatch(name) is not None

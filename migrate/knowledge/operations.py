@@ -1,0 +1,106 @@
+"""Operations of torch: in what type they run under autocast, and what they hand back.
+
+Source: ATen/autocast_mode.h of torch 2.11 and apex/amp/lists at tag 25.05. `tests/knowledge` holds the
+lists to what both were seen to do (compare/policy), and names where they say something else on purpose.
+"""
+
+from __future__ import annotations
+
+# ---------------------------------------------------------------- what autocast casts
+
+# Run in half: the products and convolutions.
+_PRODUCTS = frozenset("matmul mm mv bmm einsum addmm baddbmm linear conv1d conv2d conv3d conv_transpose2d".split())
+_RARE_PRODUCTS = frozenset(
+    "addmv addr addbmm chain_matmul multi_dot prelu conv_transpose1d conv_transpose3d conv_tbc "
+    "scaled_dot_product_attention".split()
+)
+# Run in float32.
+_EXPONENTIALS = frozenset("exp expm1 log log10 log2 log1p pow softplus".split())
+_SUMS = frozenset("sum prod cumsum cumprod norm logsumexp".split())
+_SOFTMAX = frozenset("softmax log_softmax".split())
+_NORMALIZATIONS = frozenset("layer_norm group_norm cosine_similarity".split())
+_DISTANCES = frozenset("dist cdist pdist".split())
+_FLOAT32 = _EXPONENTIALS | _SUMS | _SOFTMAX | _NORMALIZATIONS
+
+# Functions that native autocast casts as a registration with Apex (amp.register_half_function …) asked for.
+NATIVE_HALF = _PRODUCTS | _RARE_PRODUCTS
+NATIVE_FLOAT = (
+    _FLOAT32
+    | _DISTANCES
+    | frozenset("acos asin cosh erfinv reciprocal rsqrt sinh tan renorm".split())
+    | frozenset(
+        "nll_loss kl_div l1_loss smooth_l1_loss mse_loss margin_ranking_loss soft_margin_loss triplet_margin_loss "
+        "multi_margin_loss binary_cross_entropy_with_logits".split()
+    )
+)
+
+# Names, of functions and of layers, under which a result is half (float32) because autocast is on.
+HALF_RESULTS = _PRODUCTS | {"dot"}
+FLOAT_RESULTS = (
+    _FLOAT32
+    | _DISTANCES
+    | frozenset("softmin reciprocal cross_entropy binary_cross_entropy binary_cross_entropy_with_logits kl_div".split())
+    | frozenset("Softmax LogSoftmax CrossEntropyLoss CosineSimilarity".split())
+)
+# Those that leave a prediction for binary cross entropy behind.
+FLOAT_PREDICTIONS = _FLOAT32 | {"softmin", "Softmax"}
+
+# ---------------------------------------------------------------- what type the others hand back
+
+# The type that comes in.
+KEEP = frozenset(
+    "detach data squeeze unsqueeze view view_as reshape flatten unflatten permute transpose t swapaxes contiguous "
+    "clone cuda cpu expand expand_as repeat repeat_interleave chunk split unbind index_select gather take "
+    "masked_select narrow select roll flip mean sigmoid sigmoid_ tanh relu relu_ leaky_relu elu gelu hardtanh "
+    "selu silu dropout abs clamp clamp_ clip sqrt square neg round floor ceil sign pad interpolate upsample "
+    "grid_sample normalize pixel_shuffle avg_pool2d max_pool2d adaptive_avg_pool2d adaptive_max_pool2d max_pool1d "
+    "avg_pool1d std var zeros_like ones_like rand_like randn_like full_like empty_like new_zeros new_ones "
+    "new_full tril triu requires_grad_ half bfloat16 atleast_1d nan_to_num amax amin median quantile batch_norm "
+    "instance_norm Sigmoid Tanh ReLU LeakyReLU Upsample Dropout Flatten Identity diagonal diag masked_fill "
+    "fill_diagonal_ detach_ pin_memory values list tuple reversed iter copy deepcopy index_fill scatter movedim "
+    "rearrange roi_align".split()
+)
+# The widest that comes in.
+PROMOTE = frozenset(
+    "add sub mul div true_divide add_ sub_ mul_ div_ lerp where addcmul addcdiv maximum minimum".split()
+)
+JOIN = frozenset("cat stack hstack vstack concat concatenate".split())
+# Values with the type that comes in, beside their indices.
+PAIR = frozenset("topk sort max min kthvalue mode".split())
+# No floating tensor, or one of a type that autocast does not decide.
+INTEGER = frozenset(
+    "argmax argmin argsort long int bool byte short char eq ne gt ge lt le nonzero multinomial isnan isinf "
+    "isfinite any all size dim numel item tolist numpy bincount searchsorted equal allclose len range str repr "
+    "isinstance hasattr id type print format zeros ones empty full arange tensor as_tensor from_numpy randn rand "
+    "randint randperm eye linspace logical_and logical_or logical_not argwhere count_nonzero is_tensor backward "
+    "one_hot logical_xor".split()
+)
+# float32 where no type is asked for.
+CREATE = frozenset("zeros ones empty randn rand eye linspace".split())
+# The type of the tensor they are made like.
+LIKE = frozenset("ones_like zeros_like full_like empty_like rand_like new_ones new_zeros new_full".split())
+# Attributes of a tensor that are no floating result.
+ATTRIBUTES = frozenset("shape device dtype is_cuda grad grad_fn requires_grad ndim names layout __class__".split())
+
+# ---------------------------------------------------------------- what does not mind half
+
+# Methods behind `.cpu()` that change no number.
+SAME_NUMBERS = frozenset(
+    "detach data squeeze unsqueeze view reshape flatten permute transpose t contiguous clone numpy cpu T copy".split()
+)
+# Those behind which the type no longer matters.
+TYPE_FORGOTTEN = frozenset(
+    "float double half item tolist argmax argmin argsort long int bool byte short size dim numel shape ndim device "
+    "dtype isnan isinf isfinite nonzero nelement is_cuda __len__".split()
+)
+TYPE_FORGOTTEN_BY_FUNCTION = frozenset(
+    "float int bool len argmax argmin argsort isnan isinf shape isinstance type".split()
+)
+# Types, as `.to()` and `.astype()` name them, in which a half is no longer one.
+NO_HALF_TYPES = frozenset("float32 float64 float double int64 int32 long int uint8".split())
+
+# ---------------------------------------------------------------- what writes into its owner
+
+_CONTAINER_WRITES = frozenset("append extend add insert".split())
+CONTAINER_WRITES = _CONTAINER_WRITES | {"appendleft"}
+OWNER_WRITES = _CONTAINER_WRITES | frozenset("update setdefault add_ mul_ div_ sub_ copy_".split())

@@ -1,0 +1,40 @@
+"""Patterns of names."""
+
+from __future__ import annotations
+
+import pytest
+
+from migrate.knowledge import gradients, models, results
+from migrate.knowledge.words import Patterns
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fits", "fits_not"),
+    [
+        ("step", ["step", "STEP"], ["steps", "a_step", ""]),
+        ("get_*lr", ["get_lr", "get_last_lr"], ["get_lrs", "xget_lr"]),
+        ("*loss", ["loss", "BCELoss"], ["loss_fn"]),
+        ("*time*", ["time", "runtimes"], ["tim"]),
+        ("?*_", ["add_", "__"], ["_", "add"]),
+        ("a.b", ["a.b"], ["axb"]),
+    ],
+)
+def test_patterns(pattern: str, fits: list[str], fits_not: list[str]) -> None:
+    found = Patterns(pattern)
+    assert [name for name in fits + fits_not if found.fit(name)] == fits
+
+
+def test_exact_patterns_mind_the_case() -> None:
+    assert Patterns("*LR", exact=True).fit("StepLR") and not Patterns("*LR", exact=True).fit("lr")
+
+
+def test_several_texts_are_one_set() -> None:
+    assert [name for name in ("a", "b", "c", "d") if Patterns("a b", "c").fit(name)] == ["a", "b", "c"]
+
+
+def test_habits() -> None:
+    assert models.evaluates("_run_eval_epoch") and models.evaluates("test2") and not models.evaluates("tester")
+    assert gradients.steps("critic_step") and not gradients.steps("get_step") and not gradients.steps("set_first_step")
+    assert results.loss("MSELoss") and results.loss("crit") and not results.loss("losses_dict")
+    assert results.integers("gt_labels") and not results.integers("labelled")
+    assert results.predicted("preds") and not results.predicted("predict")
