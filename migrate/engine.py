@@ -12,9 +12,8 @@ from migrate.check.compiles import compiles
 from migrate.check.names import undefined_names
 from migrate.check.protocol import new_problems
 from migrate.facts.module import Module
-from migrate.facts.sites import Facts, collect
+from migrate.facts.sites import collect
 from migrate.flow.values import Values
-from migrate.knowledge.apex import CASTS
 from migrate.model import (
     ALONE,
     Applicability,
@@ -34,43 +33,17 @@ from migrate.plan.decide import Plan, decide
 from migrate.rewrite.apply import EditConflict, apply_edits
 from migrate.rewrite.draft import Draft
 from migrate.rewrite.templates import Templates
-from migrate.rules import (
-    apx010_imports,
-    apx020_initialize,
-    apx022_scaler_parameter,
-    apx030_autocast,
-    apx032_float_output,
-    apx033_binary_cross_entropy,
-    apx040_scale_loss,
-    apx050_unscale,
-    apx051_master_params,
-    apx060_step,
-    apx070_state,
-    apx080_casts,
-    apx090_remaining,
-    apx095_to_python_float,
-)
-from migrate.rules.common import Work
+from migrate.rules.common import Stage, Work
+from migrate.rules.discovery import apply_rules
+from migrate.units.casts import casts_only
 from migrate.units.conditions import Conditions
 from migrate.units.unit import Context, Manual, Unit, group
 
-_UNIT_RULES = (
-    apx020_initialize,
-    apx022_scaler_parameter,
-    apx030_autocast,
-    apx032_float_output,
-    apx033_binary_cross_entropy,
-    apx040_scale_loss,
-    apx050_unscale,
-    apx051_master_params,
-    apx060_step,
-    apx070_state,
-)
 _IGNORE = re.compile(r"#\s*apex2native:\s*ignore\b")
 
 
 @dataclass(frozen=True)
-class _Draft:
+class _Attempt:
     """One attempt: the new text, or why it did not hold."""
 
     text: str | None
@@ -97,31 +70,30 @@ def migrate_module(text: str, settings: Settings, neighbours: Neighbours = ALONE
         return ModuleResult(None)
     ctx = Context(m, v, facts, Conditions(m, v, facts), settings, neighbours.exported)
     units = group(facts)
-    exported = neighbours.exported
     plans, manual = _decide(ctx, units, neighbours.hold)
     held: list[Plan] = []
     if settings.safe_only:
         held = [p for p in plans if p.unit.reviews]
         plans = [p for p in plans if not p.unit.reviews]
-    attempt = _write(ctx, plans, exported, whole=not manual and not held, follow=neighbours.follow and not units)
+    attempt = _write(ctx, plans, whole=not manual and not held, follow=neighbours.follow and not units)
     if attempt.problem is not None:
         alone = len(plans) > 1 and not attempt.amp_stays
-        good = [p for p in plans if _write(ctx, [p], exported).problem is None] if alone else []
+        good = [p for p in plans if _write(ctx, [p]).problem is None] if alone else []
         for plan in plans:
             if plan not in good:
-                why = attempt.problem if attempt.amp_stays else _write(ctx, [plan], exported).problem or attempt.problem
+                why = attempt.problem if attempt.amp_stays else _write(ctx, [plan]).problem or attempt.problem
                 manual.append((plan.unit, Manual(plan.unit.line_node, f"the result did not pass the checks: {why}")))
         plans = good
-        attempt = _write(ctx, plans, exported)
+        attempt = _write(ctx, plans)
         if attempt.problem is not None:
             manual += [
                 (p.unit, Manual(p.unit.line_node, f"the result did not pass the checks: {attempt.problem}"))
                 for p in plans
             ]
             plans = []
-            attempt = _write(ctx, plans, exported)
+            attempt = _write(ctx, plans)
             if attempt.problem is not None:
-                attempt = _Draft(None, Work(ctx.m, Draft(ctx.m), Templates(ctx.m, ctx.settings)))
+                attempt = _Attempt(None, Work(ctx.m, Draft(ctx.m), Templates(ctx.m, ctx.settings)))
     return _result(ctx, units, plans, held, manual, attempt)
 
 
@@ -163,38 +135,34 @@ def _ignored(ctx: Context, unit: Unit) -> None:
 # ---------------------------------------------------------------- writing
 
 
-def _write(
-    ctx: Context, plans: list[Plan], exported: frozenset[str], whole: bool = False, follow: bool = False
-) -> _Draft:
+def _write(ctx: Context, plans: list[Plan], whole: bool = False, follow: bool = False) -> _Attempt:
     """All rules of ``plans`` on one draft, then the checks on its outcome; ``whole``: no unit of the file stays."""
     work = Work(ctx.m, Draft(ctx.m), Templates(ctx.m, ctx.settings))
     for plan in plans:
-        for rule in _UNIT_RULES:
-            rule.apply(plan, work)
+        apply_rules(Stage.UNIT, plan, work)
     if plans or follow:
-        apx080_casts.apply(ctx, work)
-    apx095_to_python_float.apply(ctx, work)
-    apx010_imports.apply(ctx, work, exported)
-    apx010_imports.add_torch(ctx, work)
+        apply_rules(Stage.CASTS, ctx, work)
+    apply_rules(Stage.FILE, ctx, work)
+    apply_rules(Stage.TIDY, ctx, work)
     if not work.draft.touched():
-        return _Draft(None, work)
+        return _Attempt(None, work)
     try:
         edits = work.draft.edits()
         _account(ctx, work, edits)
         new = apply_edits(ctx.m.text, edits)
     except EditConflict as conflict:
-        return _Draft(None, work, f"edits collide ({conflict})")
+        return _Attempt(None, work, f"edits collide ({conflict})")
     except ValueError as error:
-        return _Draft(None, work, str(error))
+        return _Attempt(None, work, str(error))
     left = _amp_left(ctx, work) if whole and plans else None
     if left is not None:
-        return _Draft(new, work, f"line {left} still uses amp, in a way that has no counterpart here", True)
+        return _Attempt(new, work, f"line {left} still uses amp, in a way that has no counterpart here", True)
     problems = [*compiles(ctx.m.text, new)]
     if not problems:
         problems = [*undefined_names(ctx.m.text, new), *new_problems(ctx.m.text, new)]
     if problems:
-        return _Draft(new, work, f"line {problems[0].line}: {problems[0].message}")
-    return _Draft(new, work)
+        return _Attempt(new, work, f"line {problems[0].line}: {problems[0].message}")
+    return _Attempt(new, work)
 
 
 def _account(ctx: Context, work: Work, edits: list[Edit]) -> None:
@@ -223,7 +191,7 @@ def _result(
     plans: list[Plan],
     held: list[Plan],
     manual: list[tuple[Unit, Manual]],
-    attempt: _Draft,
+    attempt: _Attempt,
 ) -> ModuleResult:
     work = attempt.work
     grade: dict[int | None, Applicability] = {None: Applicability.SAFE}
@@ -241,7 +209,8 @@ def _result(
     for unit, missing in manual:
         grade[unit.number] = Applicability.MANUAL
         _stays(ctx, work, unit, Severity.MANUAL, missing.message, missing.suggestion, missing.node)
-    apx090_remaining.apply(ctx, work, _untouched(units, manual, held))
+    work.untouched = _untouched(units, manual, held)
+    apply_rules(Stage.REPORT, ctx, work)
     findings = sorted(_merged(work.findings), key=lambda f: (f.line, f.rule, f.message))
     changes = sorted(
         {
@@ -261,16 +230,7 @@ def _result(
         tuple(findings),
         summaries,
         amp_left=_amp_left(ctx, work),
-        casts_only=not units and _casts_only(ctx),
-    )
-
-
-def _casts_only(ctx: Context) -> bool:
-    """Whether every use of amp here is a cast that APX080 rewrites."""
-    uses = {use: dotted for use, dotted in ctx.facts.uses.items() if dotted.startswith("apex.amp.")}
-    return bool(uses) and all(
-        dotted.split(".")[-1] in CASTS and apx080_casts.resolved(ctx, use, dotted.split(".")[-1])
-        for use, dotted in uses.items()
+        casts_only=not units and casts_only(ctx),
     )
 
 
@@ -336,6 +296,3 @@ def _merged(findings: list[Finding]) -> list[Finding]:
         more -= set(range(first.line, first.end_line + 1))
         out.append(replace(first, lines=tuple(sorted(more))))
     return out
-
-
-__all__ = ["Facts", "migrate_module"]

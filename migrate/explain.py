@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import pkgutil
-import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,8 +10,7 @@ from types import ModuleType
 
 import migrate.rules
 from migrate.errors import UserError
-
-_MODULE = re.compile(r"apx\d{3}_\w+")
+from migrate.rules.discovery import modules
 
 
 @dataclass(frozen=True)
@@ -30,9 +26,7 @@ class Page:
 
 def pages(package: ModuleType = migrate.rules) -> tuple[Page, ...]:
     """The pages of all rules, sorted by their number."""
-    names = sorted(one.name for one in pkgutil.iter_modules(package.__path__) if _MODULE.fullmatch(one.name))
-    found = (_page(importlib.import_module(f"{package.__name__}.{name}")) for name in names)
-    return tuple(sorted(found, key=lambda page: page.id))
+    return tuple(sorted((_page(module) for module in modules(package)), key=lambda page: page.id))
 
 
 def listing(known: Sequence[Page]) -> str:

@@ -5,6 +5,11 @@ others were handled, and the exit code is 2. The finding ends in the error and t
 apex2native where it arose: please report both, with the line of code if you can share it.
 """
 
+from __future__ import annotations
+
+from migrate.rules.common import Stage
+
 ID = "APX000"
+STAGE = Stage.TOOL
 BEFORE = ""
 AFTER = ""

@@ -7,6 +7,11 @@ The file was left alone. It is listed because skipping it in silence could leave
 half migrated without anyone knowing.
 """
 
+from __future__ import annotations
+
+from migrate.rules.common import Stage
+
 ID = "APX001"
+STAGE = Stage.TOOL
 BEFORE = ""
 AFTER = ""

@@ -16,10 +16,11 @@ from collections.abc import Iterator
 from migrate.facts.module import Scope
 from migrate.knowledge.apex import FP16_UTILS
 from migrate.plan.bare import holds_flag
-from migrate.rules.common import Work
+from migrate.rules.common import Stage, Work
 from migrate.units.unit import Context
 
 ID = "APX010"
+STAGE = Stage.TIDY
 BEFORE = """\
 try:
     from apex import amp
@@ -40,8 +41,14 @@ args = parser.parse_args()
 Key = tuple[Scope | None, str]
 
 
-def apply(ctx: Context, work: Work, exported: frozenset[str] = frozenset()) -> None:
-    """Remove what no longer serves; runs after the units' own rules."""
+def apply(ctx: Context, work: Work) -> None:
+    """Remove what no longer serves, and import what is needed now."""
+    _remove_served(ctx, work)
+    _add_torch(ctx, work)
+
+
+def _remove_served(ctx: Context, work: Work) -> None:
+    exported = ctx.exported
     _flags_for_objects(ctx, work)
     tests = list(_apex_tests(ctx, work))
     inside_tests = {id(n) for t in tests for n in ast.walk(t)}
@@ -367,7 +374,7 @@ def _globals(ctx: Context, work: Work, names: set[Key]) -> None:
                 work.note(None, "APX011", node, "apex.amp is no longer a global name")
 
 
-def add_torch(ctx: Context, work: Work) -> None:
+def _add_torch(ctx: Context, work: Work) -> None:
     """``import torch`` for a file that had no name for it."""
     if not work.templates.needs_import:
         return

@@ -15,11 +15,12 @@ from dataclasses import replace
 
 from migrate.facts.sites import Initialize
 from migrate.plan.home import Creation, guards
-from migrate.rules.common import Plan, Work
+from migrate.rules.common import Plan, Stage, Work
 from migrate.units.conditions import TRUE, conjunction
 from migrate.units.options import Options
 
 ID = "APX020"
+STAGE = Stage.UNIT
 BEFORE = """\
 if args.fp16:
     model, optimizer = amp.initialize(model, optimizer, opt_level="O1")

@@ -11,9 +11,10 @@ from __future__ import annotations
 import ast
 
 from migrate.plan.home import Parameter, call_offset
-from migrate.rules.common import Plan, Work
+from migrate.rules.common import Plan, Stage, Work
 
 ID = "APX022"
+STAGE = Stage.UNIT
 BEFORE = """\
 def train(model, optimizer, loader):
     ...

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import ast
 
-from migrate.rules.common import Plan, Work
+from migrate.rules.common import Plan, Stage, Work
 from migrate.units.unit import Region
 
 ID = "APX030"
+STAGE = Stage.UNIT
 BEFORE = """\
 output = model(images)
 loss = criterion(output, target)

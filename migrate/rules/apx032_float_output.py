@@ -13,9 +13,10 @@ Source: apex/amp/lists/tensor_overrides.py at tag 25.05 (FP32_FUNCS has ``cpu``)
 from __future__ import annotations
 
 from migrate.plan import hazards
-from migrate.rules.common import Plan, Work
+from migrate.rules.common import Plan, Stage, Work
 
 ID = "APX032"
+STAGE = Stage.UNIT
 BEFORE = """\
 preds.append(logits.detach().cpu().numpy())
 """

@@ -18,9 +18,10 @@ import ast
 
 from migrate.plan import hazards
 from migrate.plan.hazards import Entropy, EntropyStatement
-from migrate.rules.common import Plan, Work
+from migrate.rules.common import Plan, Stage, Work
 
 ID = "APX033"
+STAGE = Stage.UNIT
 BEFORE = """\
 output = model(images)
 loss = F.binary_cross_entropy(output.float(), target)

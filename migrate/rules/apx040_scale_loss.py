@@ -14,9 +14,10 @@ import ast
 
 from migrate.facts.sites import Scale
 from migrate.plan.fold import only_backward
-from migrate.rules.common import Plan, Work
+from migrate.rules.common import Plan, Stage, Work
 
 ID = "APX040"
+STAGE = Stage.UNIT
 BEFORE = """\
 if args.fp16:
     with amp.scale_loss(loss, optimizer) as scaled_loss:

@@ -14,9 +14,10 @@ import ast
 import re
 
 from migrate.rules.apx051_master_params import parameters
-from migrate.rules.common import Plan, Work
+from migrate.rules.common import Plan, Stage, Work
 
 ID = "APX050"
+STAGE = Stage.UNIT
 BEFORE = """\
 torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 optimizer.step()

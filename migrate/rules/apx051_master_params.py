@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import ast
 
-from migrate.rules.common import Plan, Work
+from migrate.rules.common import Plan, Stage, Work
 from migrate.units.ownership import owned_model
 
 ID = "APX051"
+STAGE = Stage.UNIT
 BEFORE = """\
 torch.nn.utils.clip_grad_norm_(amp.master_params(optimizer), 1.0)
 """

@@ -10,9 +10,10 @@ and optimizers".
 
 from __future__ import annotations
 
-from migrate.rules.common import Plan, Work
+from migrate.rules.common import Plan, Stage, Work
 
 ID = "APX060"
+STAGE = Stage.UNIT
 BEFORE = """\
 optimizer.step()
 """

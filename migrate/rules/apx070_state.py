@@ -13,9 +13,10 @@ import ast
 
 from migrate.model import Severity
 from migrate.plan.bare import scale_entry
-from migrate.rules.common import Plan, Work
+from migrate.rules.common import Plan, Stage, Work
 
 ID = "APX070"
+STAGE = Stage.UNIT
 BEFORE = """\
 checkpoint["amp"] = amp.state_dict()
 """

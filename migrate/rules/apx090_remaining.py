@@ -11,10 +11,11 @@ from __future__ import annotations
 import ast
 
 from migrate.model import Finding, Severity
-from migrate.rules.common import Work
+from migrate.rules.common import Stage, Work
 from migrate.units.unit import Context
 
 ID = "APX090"
+STAGE = Stage.REPORT
 BEFORE = """\
 from apex.parallel import DistributedDataParallel
 """
@@ -57,7 +58,7 @@ _BY_NAME = {
 }
 
 
-def apply(ctx: Context, work: Work, untouched: str) -> None:
+def apply(ctx: Context, work: Work) -> None:
     """A finding for every site that no change and no other finding names."""
     named: set[int] = set()
     for _, noted in work.noted:
@@ -70,7 +71,7 @@ def apply(ctx: Context, work: Work, untouched: str) -> None:
         line = node.lineno  # type: ignore[attr-defined]
         if line in named:
             continue
-        severity, message, suggestion = _say(dotted, untouched)
+        severity, message, suggestion = _say(dotted, work.untouched)
         open_sites.setdefault((message, severity, suggestion), []).append(line)
     for (message, severity, suggestion), lines in open_sites.items():
         lines = sorted(set(lines))

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import ast
 
-from migrate.rules.common import Work
+from migrate.rules.common import Stage, Work
 from migrate.units.unit import Context
 
 ID = "APX095"
+STAGE = Stage.FILE
 BEFORE = """\
 from apex.fp16_utils import *
 

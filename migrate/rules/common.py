@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from enum import Enum
 
 from migrate.facts.module import Module
 from migrate.model import Finding, Severity
 from migrate.plan.decide import Plan
 from migrate.rewrite.draft import Draft
 from migrate.rewrite.templates import Templates
+
+
+class Stage(Enum):
+    """When a rule's ``apply(subject, work)`` runs, in this order, and on what."""
+
+    UNIT = "each unit that is rewritten; the subject is its plan"
+    CASTS = "the file's casts, where their units are migrated; the subject is the file's context"
+    FILE = "the file, whatever became of its units; the subject is its context"
+    TIDY = "the file, once it is known what goes; the subject is its context"
+    REPORT = "findings only, once the text is settled; the subject is the file's context"
+    TOOL = "never: what the tool says about itself and about files, where there is nothing to apply"
 
 
 @dataclass(frozen=True)
@@ -32,6 +44,7 @@ class Work:
     noted: list[tuple[int | None, Noted]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     wrapped: set[ast.stmt] = field(default_factory=set)
+    untouched: str = ""  # why a use of amp that nothing names is still there
 
     def note(self, unit: int | None, rule: str, node: ast.AST, message: str) -> None:
         """Record that ``rule`` rewrote ``node``."""
@@ -65,4 +78,4 @@ class Work:
         )
 
 
-__all__ = ["Noted", "Plan", "Work"]
+__all__ = ["Noted", "Plan", "Stage", "Work"]

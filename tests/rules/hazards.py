@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
 
-from migrate import engine
+from migrate.engine import migrate_module
 from migrate.model import ModuleResult, Settings, Severity
-from migrate.plan import hazards
-from migrate.rules import apx032_float_output, apx033_binary_cross_entropy
 
 HEAD = """\
 import numpy as np
@@ -40,8 +35,7 @@ def training(body: str, *, top: str = "from models import Model\n", after: str =
 
 
 def migrated(text: str, settings: Settings = Settings()) -> ModuleResult:
-    with _hooked():
-        return engine.migrate_module(text, settings)
+    return migrate_module(text, settings)
 
 
 def new_text(text: str, settings: Settings = Settings()) -> str:
@@ -52,26 +46,3 @@ def new_text(text: str, settings: Settings = Settings()) -> str:
 
 def messages(result: ModuleResult, rule: str, severity: Severity) -> list[str]:
     return [f.message for f in result.findings if f.rule == rule and f.severity is severity]
-
-
-@contextmanager
-def _hooked() -> Iterator[None]:
-    """The engine with both rules, where it does not have them yet."""
-    patched: Any = engine
-    rules, decide = patched._UNIT_RULES, patched.decide
-    if apx032_float_output in rules:
-        yield
-        return
-
-    def decided(*args: Any) -> Any:
-        plan = decide(*args)
-        hazards.decide(plan)
-        return plan
-
-    at = [rule.ID for rule in rules].index("APX030") + 1
-    patched._UNIT_RULES = (*rules[:at], apx032_float_output, apx033_binary_cross_entropy, *rules[at:])
-    patched.decide = decided
-    try:
-        yield
-    finally:
-        patched._UNIT_RULES, patched.decide = rules, decide
