@@ -242,7 +242,6 @@ def handed_for_state(ctx: Context, use: ast.expr) -> ast.Call | None:
     return above
 
 
-
 def saves(call: ast.Call) -> bool:
     """Whether a call of another file's function, by its name, saves or restores a state."""
     func = call.func

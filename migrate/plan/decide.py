@@ -10,6 +10,7 @@ from migrate.facts.sites import Initialize, Scale
 from migrate.plan import gradients, hazards, premises
 from migrate.plan.bare import handed_for_state
 from migrate.plan.fold import Fold, folds
+from migrate.plan.hazards import Hazards
 from migrate.plan.home import Finder, Homes, either, free_name, guards, terms_there
 from migrate.plan.regions import Planner
 from migrate.units import options
@@ -24,22 +25,22 @@ class Plan:
 
     ctx: Context
     unit: Unit
+    planner: Planner
+    folds: list[Fold]
+    state: list[tuple[ast.expr, str]]
+    scaled: bool  # False: autocast alone (inference, bfloat16)
     homes: Homes = field(default_factory=Homes)
-    regions: Planner | None = None
-    folds: list[Fold] = field(default_factory=list)
     enabled_at: dict[Region, str] = field(default_factory=dict)  # "" where autocast is always on
     hoist_enabled: list[str] = field(default_factory=list)
     scaler_at: dict[ast.AST, str] = field(default_factory=dict)  # site, step, unscale or state use -> expression
-    state: list[tuple[ast.expr, str]] = field(default_factory=list)
-    scaled: bool = True  # False: autocast alone (inference, bfloat16)
+    hazards: Hazards = field(default_factory=Hazards)
 
 
 def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     """Everything about one unit. ``state`` are the uses of the scaler's state that belong to it."""
-    plan = Plan(ctx, unit, state=state)
-    plan.scaled = bool(unit.scales) and ctx.settings.dtype == "float16"
+    scaled = bool(unit.scales) and ctx.settings.dtype == "float16"
     premises.check(ctx, unit)
-    if state and not plan.scaled and unit.scales:
+    if state and not scaled and unit.scales:
         raise Manual(
             state[0][0],
             "bfloat16 needs no GradScaler, and this asks for the state of one",
@@ -52,6 +53,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
             unit.review(init.call, "APX021", text)
         for text in read.infos:
             unit.infos.append((init.call, "APX021", text))
+    merged: list[Fold] = []
     if unit.scales:
         unit.steps = find_steps(ctx, unit)
         if not unit.steps:
@@ -61,25 +63,31 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
                 "where the step is taken: scaler.step(optimizer); scaler.update()",
             )
         gradients.decide(ctx, unit)
-        plan.folds = folds(ctx, unit)
-        premises.review_steps_without_backward(ctx, unit, plan.folds)
-        premises.check_plain_backwards(ctx, unit, plan.folds)
-        premises.check_moves(ctx, unit, plan.folds)
+        merged = folds(ctx, unit)
+        premises.review_steps_without_backward(ctx, unit, merged)
+        premises.check_plain_backwards(ctx, unit, merged)
+        premises.check_moves(ctx, unit, merged)
     planner = Planner(ctx, unit)
     planner.plan()
-    plan.regions = planner
     premises.review_second_order(ctx, unit, planner)
+    plan = Plan(ctx, unit, planner, merged, state, scaled)
     _homes(ctx, unit, plan)
     _asks_for_amp(ctx, unit, plan)
-    hazards.decide(plan)
+    if not _never(plan):
+        plan.hazards = hazards.find(ctx, unit, planner, merged)
     return plan
+
+
+def _never(plan: Plan) -> bool:
+    """Whether autocast is off for good in all of the unit's regions (O0)."""
+    said = [*plan.enabled_at.values(), *plan.hoist_enabled]
+    return bool(said) and all(s == "False" for s in said)
 
 
 # ---------------------------------------------------------------- scaler and enabled
 
 
 def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
-    assert plan.regions is not None
     taken: set[str] = set()
     for scaler in unit.scalers:
         scaler.name = free_name(ctx, scaler.name, taken)
@@ -126,7 +134,7 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
     sources = [pair for init in unit.initializes for pair in _own_guards(ctx, unit, init)]
     always = all(t.value for _, t in sources)
     plan.unit.enabled = TRUE if always else Term("…")
-    _lift(ctx, unit, plan, finder)
+    _lift(ctx, unit, plan)
     for region in list(unit.regions):
         stmt = region.block.body[region.first]
         before = finder.snapshot()
@@ -143,7 +151,7 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
                 f"this ran under O1's casts and now runs in float32, because {missing.message}; to keep the "
                 "casts, wrap it in torch.autocast",
             )
-    for hoist in plan.regions.hoists:
+    for hoist in plan.planner.hoists:
         plan.hoist_enabled.append(_enabled(ctx, unit, plan, finder, hoist.stmt))
     plan.homes = finder.finish()
 
@@ -166,15 +174,14 @@ def _asks_for_amp(ctx: Context, unit: Unit, plan: Plan) -> None:
             )
 
 
-def _lift(ctx: Context, unit: Unit, plan: Plan, finder: Finder) -> None:
+def _lift(ctx: Context, unit: Unit, plan: Plan) -> None:
     """An evaluation whose function cannot say the condition is wrapped where it is called."""
-    assert plan.regions is not None
     for _ in range(20):
         for region in unit.regions:
             stmt = region.block.body[region.first]
             if region.why == "evaluation" and isinstance(_said(ctx, unit, stmt), str):
                 near = any(ctx.m.function(s.call) is ctx.m.function(stmt) for s in unit.moments)
-                if not (near and plan.scaled) and plan.regions.lift(region):
+                if not (near and plan.scaled) and plan.planner.lift(region):
                     break
         else:
             return
@@ -219,7 +226,7 @@ def _enabled(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stm
     scaling = plan.scaled and not any(o.unscaled for o in unit.options.values())
     near = any(ctx.m.function(s.call) is scope for s in unit.moments) and scaling
     if near:
-        return f"{_near(ctx, unit, finder, plan, stmt)}.is_enabled()"
+        return f"{_near(ctx, unit, finder, stmt)}.is_enabled()"
     if scaling and all(i.optimizers for i in unit.initializes):
         at_hand = finder.at_hand(unit.scalers[0], stmt)
         if at_hand is not None:
@@ -251,7 +258,7 @@ def _check_alone(ctx: Context, stmt: ast.stmt) -> None:
                     )
 
 
-def _near(ctx: Context, unit: Unit, finder: Finder, plan: Plan, stmt: ast.stmt) -> str:
+def _near(ctx: Context, unit: Unit, finder: Finder, stmt: ast.stmt) -> str:
     scope = ctx.m.function(stmt)
     for site in unit.moments:
         if ctx.m.function(site.call) is scope:

@@ -58,10 +58,10 @@ def _fold(
     for one, other in zip(amp, plain, strict=True):
         scale = scales.get(one) if isinstance(one, ast.With) else None
         if scale is not None:
-            if not _same_backward(scale, one, other):  # type: ignore[arg-type]
+            if not _same_backward(scale, other):
                 return None
         elif ast.dump(one) != ast.dump(other):
-            clip = _same_clip(ctx, unit, one, other)
+            clip = _same_clip(ctx, one, other)
             if clip is None:
                 return None
             call, text, owned = clip
@@ -104,7 +104,7 @@ def only_backward(scale: Scale) -> ast.Call | None:
     return None
 
 
-def _same_backward(scale: Scale, with_: ast.With, other: ast.stmt) -> bool:
+def _same_backward(scale: Scale, other: ast.stmt) -> bool:
     """Whether ``other`` is the with block's backward without scaling."""
     call = only_backward(scale)
     if call is None or scale.loss is None or not isinstance(other, ast.Expr) or not isinstance(other.value, ast.Call):
@@ -117,7 +117,7 @@ def _same_backward(scale: Scale, with_: ast.With, other: ast.stmt) -> bool:
     return same and mine == [ast.dump(a) for a in (*plain.args, *plain.keywords)]
 
 
-def _same_clip(ctx: Context, unit: Unit, one: ast.stmt, other: ast.stmt) -> tuple[ast.Call, str, bool] | None:
+def _same_clip(ctx: Context, one: ast.stmt, other: ast.stmt) -> tuple[ast.Call, str, bool] | None:
     """Two clips alike but for ``amp.master_params(optimizer)`` and ``model.parameters()``: the call, the text that
     serves both, and whether the two are proved to be the same parameters."""
     mine = [

@@ -1,7 +1,7 @@
 """What native autocast breaks that Apex let pass: half results that were float32, and binary cross entropy.
 
-Decided once the regions of a unit are known; nothing here changes them. ``decide`` says the unit's
-reviews and raises Manual, `of` hands the places to the rules.
+Decided once the regions of a unit are known; nothing here changes them. `find` says the unit's reviews, raises
+Manual, and hands the places to the plan, for the rules.
 
 Source: semantics of O1's patched ``Tensor.cpu`` and its banned functions, apex/amp/lists at tag 25.05;
 torch/aten/src/ATen/autocast_mode.cpp bans ``binary_cross_entropy`` for every dtype.
@@ -13,20 +13,18 @@ import ast
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from migrate.flow.values import argument
 from migrate.knowledge import operations
 from migrate.plan.coverage import Coverage
+from migrate.plan.fold import Fold
+from migrate.plan.regions import Planner
 from migrate.units.compute import walk_now
 from migrate.units.precision import FLOAT, HALF, MAYBE, Precision, doubtful, proved
-from migrate.units.unit import Manual
-
-if TYPE_CHECKING:
-    from migrate.plan.decide import Plan
+from migrate.units.unit import Context, Manual, Unit
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
+
 
 @dataclass(frozen=True, eq=False)
 class FloatOutput:
@@ -72,49 +70,32 @@ class Hazards:
     registrations: list[ast.Call] = field(default_factory=list)  # of sigmoid as a float function
 
 
-_FOUND: WeakKeyDictionary[Plan, Hazards] = WeakKeyDictionary()
-
-
-def of(plan: Plan) -> Hazards:
-    """The hazards of a unit, as `decide` left them."""
-    return _FOUND.get(plan, Hazards())
-
-
-def decide(plan: Plan) -> None:
-    """Find the unit's hazards, and say what becomes of them; raises Manual where a place cannot be rewritten."""
-    if plan in _FOUND:
-        return
-    found = _FOUND[plan] = Hazards()
-    text = plan.ctx.m.text
+def find(ctx: Context, unit: Unit, planner: Planner, folds: list[Fold]) -> Hazards:
+    """The unit's hazards; says what becomes of them, and raises Manual where a place cannot be rewritten."""
+    found = Hazards()
+    text = ctx.m.text
     entropy = "binary_cross_entropy" in text or "BCELoss" in text
-    leaving = "cpu" in text or (plan.ctx.settings.dtype == "bfloat16" and "numpy" in text)
-    if plan.regions is None or not (entropy or leaving) or _never(plan):
-        return
-    search = _Search(plan)
+    leaving = "cpu" in text or (ctx.settings.dtype == "bfloat16" and "numpy" in text)
+    if not (entropy or leaving):
+        return found
+    search = _Search(ctx, unit, planner, folds)
     if entropy:
         search.entropies(found)
     if leaving:
         search.outputs(found)
     if found.entropies:
         search.registrations(found)
-
-
-def _never(plan: Plan) -> bool:
-    """Whether autocast is off for good in all of the unit's regions (O0)."""
-    said = [*plan.enabled_at.values(), *plan.hoist_enabled]
-    return bool(said) and all(s == "False" for s in said)
+    return found
 
 
 class _Search:
     """Looks for the hazards of one unit."""
 
-    def __init__(self, plan: Plan) -> None:
-        assert plan.regions is not None
-        self.plan, self.ctx, self.m = plan, plan.ctx, plan.ctx.m
-        self.planner = plan.regions
-        self.coverage = Coverage(plan.ctx, plan.unit, plan.regions)
+    def __init__(self, ctx: Context, unit: Unit, planner: Planner, folds: list[Fold]) -> None:
+        self.ctx, self.unit, self.planner, self.m = ctx, unit, planner, ctx.m
+        self.coverage = Coverage(ctx, unit, planner)
         self._precision: Precision | None = None
-        self.dropped = [s for f in plan.folds for s in (f.stmt.orelse if f.arm == "body" else f.stmt.body)]
+        self.dropped = [s for f in folds for s in (f.stmt.orelse if f.arm == "body" else f.stmt.body)]
         self.names = {n.id for n in self.m.nodes if isinstance(n, ast.Name)} | {
             n.arg for n in self.m.nodes if isinstance(n, ast.arg)
         }
@@ -122,7 +103,7 @@ class _Search:
     @property
     def precision(self) -> Precision:
         if self._precision is None:
-            self._precision = Precision(self.ctx, self.plan.unit, self.planner.compute, self.coverage)
+            self._precision = Precision(self.ctx, self.unit, self.planner.compute, self.coverage)
             self._precision.run()
         return self._precision
 
@@ -144,9 +125,9 @@ class _Search:
             if proved(held) and not self._decoded(node):
                 found.outputs.append(FloatOutput(node, self._dot(node.func)))
             elif proved(held) or doubtful(held):
-                self.plan.unit.infos.append((node, "APX032", _said_doubt(bfloat16)))
+                self.unit.infos.append((node, "APX032", _said_doubt(bfloat16)))
         if found.outputs:
-            self.plan.unit.review(found.outputs[0].call, "APX032", _said_output(bfloat16))
+            self.unit.review(found.outputs[0].call, "APX032", _said_output(bfloat16))
 
     def _decoded(self, node: ast.Call) -> bool:
         """Whether the same name is decoded to text in a statement beside it: then it may hold token ids."""
@@ -351,7 +332,7 @@ class _Search:
                 reached |= self.precision.value(one.prediction).flat
         if all(self._sigmoid_reaches(n, reached) for n in self.m.nodes if isinstance(n, ast.Call)):
             found.registrations = mine
-            self.plan.unit.review(
+            self.unit.review(
                 mine[0],
                 "APX033",
                 f"torch.sigmoid runs in {self.ctx.settings.dtype} under autocast, Apex was told to run it in float32; "

@@ -131,7 +131,7 @@ class Finder:
     def _variable(self, scaler: Scaler, node: ast.AST, name: str, scope: Scope | None) -> str:
         if scope is None:
             raise Manual(node, f"{name} is defined nowhere in this file")
-        if scope.is_function and name in scope.params and not self._reassigned(name, scope):
+        if scope.is_function and name in scope.params and not self._initializes(scope):
             self._parameter(scaler, scope, name)
             return scaler.name
         source = self._alias_of(scaler, scope, name)
@@ -160,8 +160,8 @@ class Finder:
         held_by_self = isinstance(root, ast.Attribute) and any(o.kind == "instance" for o in v.of(root.value))
         return sources[0] if held_by_self else None
 
-    def _reassigned(self, name: str, scope: Scope) -> bool:
-        """Whether a parameter is filled anew by an initialize of this unit in the same function."""
+    def _initializes(self, scope: Scope) -> bool:
+        """Whether an initialize of this unit stands in a function: it fills the parameters anew."""
         return any(self.ctx.m.function(init.call) is scope for init in self.unit.initializes)
 
     def at_hand(self, scaler: Scaler, node: ast.AST) -> str | None:
@@ -201,7 +201,7 @@ class Finder:
             return near
         for name in scope.params:
             if opened(self.ctx.v, self.ctx.v.variable(name, scope)) & scaler.objects and scope.is_function:
-                if not self._reassigned(name, scope):
+                if not self._initializes(scope):
                     return self._variable(scaler, node, name, scope)
         if scope.is_function and self.ctx.v.calls[scope.node] and self._places.get(id(scaler)):
             self._parameter(scaler, scope, None)
@@ -381,7 +381,7 @@ class Finder:
         text = f"{m.self_name(scope) or 'self'}.{scaler.name}" if place.owner is not None else scaler.name
         declared = None
         if place.scope is not None and place.scope is not scope:
-            declared = self._global_statement(place.scope, scope, inits[0])
+            declared = self._global_statement(scope, inits[0])
         return Creation(scaler, anchor, text, enabled, declared)
 
     def _check_defined(self, anchor: ast.stmt, enabled: Term, inits: list[Initialize]) -> None:
@@ -427,7 +427,7 @@ class Finder:
             return bool(names)
         return m.class_of(scope) is place.owner
 
-    def _global_statement(self, home: Scope, scope: Scope, init: Initialize) -> ast.Global:
+    def _global_statement(self, scope: Scope, init: Initialize) -> ast.Global:
         for node in self.ctx.m.nodes:
             if isinstance(node, ast.Global) and self.ctx.m.function(node) is scope:
                 return node

@@ -50,7 +50,7 @@ def apply(ctx: Context, work: Work) -> None:
 def _remove_served(ctx: Context, work: Work) -> None:
     exported = ctx.exported
     _flags_for_objects(ctx, work)
-    tests = list(_apex_tests(ctx, work))
+    tests = list(_apex_tests(ctx))
     inside_tests = {id(n) for t in tests for n in ast.walk(t)}
     doomed: dict[ast.stmt, list[ast.alias]] = {}
     for stmt in ctx.facts.imports:
@@ -199,7 +199,7 @@ def _listed(ctx: Context, name: str) -> bool:
 # ---------------------------------------------------------------- conditions
 
 
-def _apex_tests(ctx: Context, work: Work) -> Iterator[ast.expr]:
+def _apex_tests(ctx: Context) -> Iterator[ast.expr]:
     """The outermost conditions that ask whether Apex is there."""
     m = ctx.m
     for node in m.nodes:

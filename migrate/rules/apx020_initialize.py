@@ -61,7 +61,7 @@ def _remove(plan: Plan, work: Work, init: Initialize) -> None:
         effects = [x for x in (*init.models, *init.optimizers) if isinstance(x, ast.Call)]
         work.draft.rewrite(stmt, *(" ".join(m.src(x).split()) for x in effects))
     elif isinstance(stmt, ast.Assign) and stmt.value is init.call and len(stmt.targets) == 1:
-        kept = _assignment(work, stmt.targets[0], _models(work, init), _optimizers(init))
+        kept = _assignment(work, stmt.targets[0], _models(init), _optimizers(init))
         if kept is None:
             work.draft.replace(init.call, result)
         elif kept:
@@ -72,7 +72,7 @@ def _remove(plan: Plan, work: Work, init: Initialize) -> None:
         work.draft.replace(init.call, result)
 
 
-def _models(work: Work, init: Initialize) -> ast.expr:
+def _models(init: Initialize) -> ast.expr:
     call = init.call
     return next((k.value for k in call.keywords if k.arg == "models"), call.args[0] if call.args else call)
 
@@ -90,7 +90,7 @@ def _optimizers(init: Initialize) -> ast.expr | None:
 def _result(work: Work, init: Initialize) -> str:
     """What the call handed back, as an expression."""
     m = work.m
-    models, optimizers = _models(work, init), _optimizers(init)
+    models, optimizers = _models(init), _optimizers(init)
     if optimizers is None:
         return m.src(models)
     pair = f"{m.src(models)}, {m.src(optimizers)}"

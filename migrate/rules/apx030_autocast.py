@@ -30,7 +30,6 @@ with torch.autocast("cuda", dtype=torch.float16, enabled=scaler.is_enabled()):
 
 def apply(plan: Plan, work: Work) -> None:
     """Wrap the unit's regions, and name a loss that was computed in an argument."""
-    assert plan.regions is not None
     for region in plan.unit.regions:
         stmts = set(region.block.body[region.first : region.last + 1])
         if stmts & work.wrapped:
@@ -44,7 +43,7 @@ def apply(plan: Plan, work: Work) -> None:
         else:
             work.draft.wrap(region.block, region.first, region.last, f"with {entered}:")
         _note(plan, work, region)
-    for hoist, enabled in zip(plan.regions.hoists, plan.hoist_enabled, strict=True):
+    for hoist, enabled in zip(plan.planner.hoists, plan.hoist_enabled, strict=True):
         text = work.m.src(hoist.expr)
         work.draft.before(hoist.stmt, f"with {work.templates.autocast(enabled)}:", f"\t{hoist.name} = {text}")
         work.draft.replace(hoist.expr, hoist.name)

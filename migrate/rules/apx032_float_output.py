@@ -12,7 +12,6 @@ Source: apex/amp/lists/tensor_overrides.py at tag 25.05 (FP32_FUNCS has ``cpu``)
 
 from __future__ import annotations
 
-from migrate.plan import hazards
 from migrate.rules.common import Plan, Stage, Work
 
 ID = "APX032"
@@ -27,7 +26,7 @@ preds.append(logits.detach().float().cpu().numpy())
 
 def apply(plan: Plan, work: Work) -> None:
     """Write ``.float()`` where a half result leaves."""
-    for output in hazards.of(plan).outputs:
+    for output in plan.hazards.outputs:
         if work.draft.gone(output.call):
             continue
         work.draft.insert_at(output.offset, ".float()")

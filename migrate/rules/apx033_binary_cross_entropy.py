@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import ast
 
-from migrate.plan import hazards
 from migrate.plan.hazards import Entropy, EntropyStatement
 from migrate.rules.common import Plan, Stage, Work
 
@@ -36,7 +35,7 @@ with torch.autocast("cuda", dtype=torch.float16, enabled=scaler.is_enabled()):
 
 def apply(plan: Plan, work: Work) -> None:
     """Take binary cross entropy out of autocast. Runs after APX030, whose headers are the outer ones."""
-    found = hazards.of(plan)
+    found = plan.hazards
     done = {noted.line for _, noted in work.noted if noted.rule == ID}
     todo = [e for e in found.entropies if not work.draft.gone(e.stmt) and e.stmt.lineno not in done]
     header = f"with {work.templates.no_autocast()}:"

@@ -49,7 +49,7 @@ def _backward(plan: Plan, work: Work, scale: Scale) -> None:
     work.note_lines(
         plan.unit.number, ID, with_.lineno, max(last, m.last_line(with_)), "the loss is scaled by the GradScaler"
     )
-    hoisted = next((h.name for h in plan.regions.hoists if h.expr is scale.loss), None) if plan.regions else None
+    hoisted = next((h.name for h in plan.planner.hoists if h.expr is scale.loss), None)
     loss = hoisted or " ".join(m.src(scale.loss).split())
     uses = [n for n in ast.walk(m.function(with_).node) if isinstance(n, ast.Name) and n.id == scale.alias]
     uses = [n for n in uses if isinstance(n.ctx, ast.Load) and m.start(n) > m.start(with_)]
@@ -62,7 +62,7 @@ def _backward(plan: Plan, work: Work, scale: Scale) -> None:
     scaled = f"{plan.scaler_at[scale.call]}.scale({loss})" if plan.scaled else loss
     inside = [n for n in uses if m.inside(n, with_)]
     rebound = scale.alias is not None and scale.alias == m.src(scale.loss)
-    single = len(inside) == 1 and (len(uses) == 1 or (_reassigned_before(plan, scale, uses) and not rebound))
+    single = len(inside) == 1 and (len(uses) == 1 or (_reassigned_before(plan, uses) and not rebound))
     call = only_backward(scale)
     if call is not None and single and not _comments(work, with_):
         assert isinstance(call.func, ast.Attribute)
@@ -96,7 +96,7 @@ def _has_gradient_argument(uses: list[ast.Name], parent: dict[ast.AST, ast.AST])
     return False
 
 
-def _reassigned_before(plan: Plan, scale: Scale, uses: list[ast.Name]) -> bool:
+def _reassigned_before(plan: Plan, uses: list[ast.Name]) -> bool:
     """Whether the uses of the alias behind the block all belong to later scale_loss blocks."""
     m = plan.ctx.m
     others = [s.with_ for s in plan.unit.scales if s.with_ is not None]

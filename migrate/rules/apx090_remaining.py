@@ -83,13 +83,13 @@ def apply(ctx: Context, work: Work) -> None:
 def _sites(ctx: Context, work: Work) -> list[tuple[ast.AST, str]]:
     found: list[tuple[ast.AST, str]] = []
     for stmt, names in ctx.facts.imports.items():
-        found += [(stmt, _served(ctx, work, stmt) if name == "apex" else name) for name in names]
+        found += [(stmt, _served(ctx, work) if name == "apex" else name) for name in names]
     found += list(ctx.facts.uses.items())
     found += [(name, "spelled") for name in ctx.facts.spelled]
     return found
 
 
-def _served(ctx: Context, work: Work, stmt: ast.stmt) -> str:
+def _served(ctx: Context, work: Work) -> str:
     """What a bare ``import apex`` is still for: a part that stays, nothing but the question, or amp."""
     uses = [d for use, d in ctx.facts.uses.items() if d.startswith("apex.") and not work.draft.gone(use)]
     parts = sorted(d for d in uses if not d.startswith("apex.amp"))

@@ -130,7 +130,7 @@ def events(
     yield from _walk(ctx, unit, ctx.m.body_of(scope), backwards, steps, depth, under, bound or {})
 
 
-def _held(ctx: Context, expr: ast.expr | None, bound: Bound, otherwise: frozenset[Obj]) -> frozenset[Obj]:
+def _held(expr: ast.expr | None, bound: Bound, otherwise: frozenset[Obj]) -> frozenset[Obj]:
     if isinstance(expr, ast.Name) and expr.id in bound:
         return bound[expr.id] & otherwise or otherwise
     return otherwise
@@ -167,11 +167,11 @@ def _walk(
             if isinstance(node, ast.Call):
                 if node in backwards:
                     scale = backwards[node]
-                    held = _held(ctx, scale.optimizers, bound, scale.optimizer_objects)
+                    held = _held(scale.optimizers, bound, scale.optimizer_objects)
                     yield Event("backward", held, node, under)
                 elif node in steps:
                     step = steps[node]
-                    yield Event("step", _held(ctx, step.optimizer, bound, step.objects), node, under, step)
+                    yield Event("step", _held(step.optimizer, bound, step.objects), node, under, step)
                 elif depth < 3:
                     for callee in ctx.v.callees(node):
                         scope = ctx.m.scope_of[callee]

@@ -102,7 +102,6 @@ def _merge(one: _Env | None, other: _Env | None) -> _Env | None:
 class _Frame:
     """One function being run: what it returns, where its loops are left, whether all of it is under autocast."""
 
-    scope_node: ast.AST
     dynamic: bool
     depth: int
     returned: Value = NOTHING
@@ -152,7 +151,7 @@ class Precision:
     def _root(self, node: ast.AST, done: set[ast.AST]) -> None:
         done.add(node)
         if not isinstance(node, ast.Lambda):
-            self._block(_Frame(node, False, 0), node.body, {})  # type: ignore[attr-defined]
+            self._block(_Frame(False, 0), node.body, {})  # type: ignore[attr-defined]
 
     def complete(self, function: ast.AST) -> bool:
         """Whether every call of a function in this module was followed into it."""
@@ -558,7 +557,7 @@ class Precision:
         if key in self._memo:
             return self._memo[key]
         self._stack.append(callee)
-        below = _Frame(callee, dynamic, frame.depth + 1)
+        below = _Frame(dynamic, frame.depth + 1)
         if isinstance(callee, ast.Lambda):
             below.returned = self._expr(below, callee.body, inner)
         else:

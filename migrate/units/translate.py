@@ -47,7 +47,7 @@ def _name(ctx: Context, node: ast.Name, here: Scope, there: Scope) -> str | None
     if held and reachable and held & v.variable(node.id, there):
         return node.id
     if held:
-        for name in _visible(ctx, there):
+        for name in _visible(there):
             if held & v.variable(name, there) and "self" not in (name,):
                 return name
     if home is not None and home.is_function and node.id in home.params:
@@ -91,7 +91,7 @@ def _in_main_block(ctx: Context, node: ast.AST) -> bool:
     )
 
 
-def _visible(ctx: Context, there: Scope) -> list[str]:
+def _visible(there: Scope) -> list[str]:
     names = [*there.params, *sorted(there.names - set(there.params))]
     return names
 

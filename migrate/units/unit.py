@@ -56,11 +56,10 @@ class Step:
 
 @dataclass(eq=False)
 class Scaler:
-    """A GradScaler to be: the optimizers it serves, its name, and how each function reaches it."""
+    """A GradScaler to be: the optimizers it serves, and its name."""
 
     objects: frozenset[Obj]
     name: str = "scaler"
-    text_at: dict[ast.AST, str] = field(default_factory=dict)  # function node -> expression
 
 
 @dataclass(eq=False)
@@ -130,10 +129,6 @@ class Unit:
         return frozenset().union(
             *(i.optimizer_objects for i in self.initializes), *(s.optimizer_objects for s in self.scales)
         )
-
-    @property
-    def trains(self) -> bool:
-        return any(i.optimizers for i in self.initializes) or bool(self.scales)
 
     def review(self, site: ast.AST, rule: str, difference: str) -> None:
         if not any(d == difference for _, _, d in self.reviews):
