@@ -6,14 +6,14 @@ import ast
 
 from migrate.facts.module import Scope
 from migrate.plan.regions import Planner
-from migrate.units.unit import Context, Unit
+from migrate.units.unit import Context
 
 
 class Coverage:
-    """Where autocast is on, for all of a unit: in the text of a region, or in a function called from one."""
+    """Answers about one unit's planned regions; remembers what it found for functions."""
 
-    def __init__(self, ctx: Context, unit: Unit, planner: Planner) -> None:
-        self.ctx, self.unit, self.planner = ctx, unit, planner
+    def __init__(self, ctx: Context, planner: Planner) -> None:
+        self.ctx, self.planner = ctx, planner
         self.compute = planner.compute
         self._sure: dict[ast.AST, bool] = {}
         self._covered: dict[ast.AST, bool] = {}
@@ -43,7 +43,8 @@ class Coverage:
         self._reached[scope.node] = False  # recursion
         calls = self.ctx.v.calls[scope.node] if scope.is_function else []
         found = any(self.may(c) for c in calls)
-        found = found or (scope.is_function and self._forward(scope) and bool(self.unit.regions or self.planner.hoists))
+        planned = bool(self.planner.regions or self.planner.hoists)
+        found = found or (scope.is_function and self._forward(scope) and planned)
         self._reached[scope.node] = found
         return found
 

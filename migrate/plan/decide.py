@@ -12,11 +12,11 @@ from migrate.plan.bare import handed_for_state
 from migrate.plan.fold import Fold, folds
 from migrate.plan.hazards import Hazards
 from migrate.plan.home import Finder, Homes, either, free_name, guards, terms_there
-from migrate.plan.regions import Planner
+from migrate.plan.regions import Planner, Region
 from migrate.units import options
-from migrate.units.conditions import TRUE, Term
+from migrate.units.conditions import Term
 from migrate.units.events import find_steps
-from migrate.units.unit import Context, Manual, Region, Scaler, Unit
+from migrate.units.unit import Context, Manual, Scaler, Unit
 
 
 @dataclass(eq=False)
@@ -30,6 +30,7 @@ class Plan:
     state: list[tuple[ast.expr, str]]
     scaled: bool  # False: autocast alone (inference, bfloat16)
     homes: Homes = field(default_factory=Homes)
+    always: bool = True  # mixed precision is never off
     enabled_at: dict[Region, str] = field(default_factory=dict)  # "" where autocast is always on
     hoist_enabled: list[str] = field(default_factory=list)
     scaler_at: dict[ast.AST, str] = field(default_factory=dict)  # site, step, unscale or state use -> expression
@@ -132,10 +133,9 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
                     "(KeyError: 'scale')",
                 )
     sources = [pair for init in unit.initializes for pair in _own_guards(ctx, unit, init)]
-    always = all(t.value for _, t in sources)
-    plan.unit.enabled = TRUE if always else Term("…")
+    plan.always = all(t.value for _, t in sources)
     _lift(ctx, unit, plan)
-    for region in list(unit.regions):
+    for region in list(plan.planner.regions):
         stmt = region.block.body[region.first]
         before = finder.snapshot()
         try:
@@ -144,7 +144,7 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
             finder.restore(before)
             if region.why != "evaluation" or not unit.scales:
                 raise
-            unit.regions.remove(region)
+            plan.planner.regions.remove(region)
             unit.review(
                 stmt,
                 "APX031",
@@ -177,7 +177,7 @@ def _asks_for_amp(ctx: Context, unit: Unit, plan: Plan) -> None:
 def _lift(ctx: Context, unit: Unit, plan: Plan) -> None:
     """An evaluation whose function cannot say the condition is wrapped where it is called."""
     for _ in range(20):
-        for region in unit.regions:
+        for region in plan.planner.regions:
             stmt = region.block.body[region.first]
             if region.why == "evaluation" and isinstance(_said(ctx, unit, stmt), str):
                 near = any(ctx.m.function(s.call) is ctx.m.function(stmt) for s in unit.moments)
@@ -218,7 +218,7 @@ def _own_guards(ctx: Context, unit: Unit, init: Initialize) -> list[tuple[ast.ex
 def _enabled(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stmt) -> str:
     """The text of ``enabled=`` for a region at ``stmt``; "" where it is always on."""
     _check_alone(ctx, stmt)
-    if unit.enabled.value:
+    if plan.always:
         return ""
     if any(t.value is False for init in unit.initializes for _, t in unit.options_of(init).enabled):
         return "False" if len(unit.initializes) == 1 else _ambiguous(unit)

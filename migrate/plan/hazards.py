@@ -93,7 +93,7 @@ class _Search:
 
     def __init__(self, ctx: Context, unit: Unit, planner: Planner, folds: list[Fold]) -> None:
         self.ctx, self.unit, self.planner, self.m = ctx, unit, planner, ctx.m
-        self.coverage = Coverage(ctx, unit, planner)
+        self.coverage = Coverage(ctx, planner)
         self._precision: Precision | None = None
         self.dropped = [s for f in folds for s in (f.stmt.orelse if f.arm == "body" else f.stmt.body)]
         self.names = {n.id for n in self.m.nodes if isinstance(n, ast.Name)} | {

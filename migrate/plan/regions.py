@@ -19,9 +19,19 @@ from migrate.knowledge.results import FLOAT_WORK
 from migrate.units.compute import Compute, walk_now
 from migrate.units.slices import Slices
 from migrate.units.translate import passed
-from migrate.units.unit import Context, Manual, Region, Unit
+from migrate.units.unit import Context, Manual, Unit
 
 MAX_CLIMB = 4
+
+
+@dataclass(eq=False)
+class Region:
+    """Statements ``first`` to ``last`` of a block run under autocast."""
+
+    block: Block
+    first: int
+    last: int
+    why: str
 
 
 @dataclass(eq=False)
@@ -40,12 +50,13 @@ class _Marks:
 
 
 class Planner:
-    """Plans the regions of one unit into ``unit.regions``."""
+    """Plans the regions of one unit."""
 
     def __init__(self, ctx: Context, unit: Unit) -> None:
         self.ctx, self.unit = ctx, unit
         self.compute = Compute(ctx, unit)
         self.slices = Slices(ctx)
+        self.regions: list[Region] = []
         self.hoists: list[Hoist] = []
         self._marks: dict[int, _Marks] = {}
         self._climbed: dict[tuple[int, frozenset[str]], bool] = {}
@@ -58,7 +69,7 @@ class Planner:
         self._build()
         if self.ctx.settings.eval == "autocast":
             self._evaluation()
-        if not self.unit.regions and not self.hoists:
+        if not self.regions and not self.hoists:
             raise Manual(
                 self.unit.line_node,
                 "no call of the model was found in this file, so there is nothing to put under autocast",
@@ -344,7 +355,7 @@ class Planner:
     def in_region(self, node: ast.AST) -> bool:
         """Whether ``node`` lies in the text of a region (or of a hoisted loss)."""
         m = self.ctx.m
-        for region in self.unit.regions:
+        for region in self.regions:
             low = m.start(region.block.body[region.first])
             high = m.end(region.block.body[region.last])
             if low <= m.start(node) < high:
@@ -362,7 +373,7 @@ class Planner:
 
     def _build(self) -> None:
         """Merge what was marked into regions that do not overlap."""
-        self.unit.regions = []
+        self.regions = []
         for marks in self._marks.values():
             spans = sorted(marks.spans)
             merged: list[list[int]] = []
@@ -374,9 +385,9 @@ class Planner:
                     merged.append([low, high])
                     why.append(reason)
             for (low, high), reason in zip(merged, why, strict=True):
-                self.unit.regions.append(Region(marks.block, low, high, reason))
-        self.unit.regions = [r for r in self.unit.regions if not self._inside_other(r)]
-        self.unit.regions.sort(key=lambda r: self.ctx.m.start(r.block.body[r.first]))
+                self.regions.append(Region(marks.block, low, high, reason))
+        self.regions = [r for r in self.regions if not self._inside_other(r)]
+        self.regions.sort(key=lambda r: self.ctx.m.start(r.block.body[r.first]))
 
     def _joins(self, block: Block, end: int, low: int) -> bool:
         if low <= end + 1:
@@ -389,7 +400,7 @@ class Planner:
     def _inside_other(self, region: Region) -> bool:
         m = self.ctx.m
         mine = region.block.body[region.first]
-        for other in self.unit.regions:
+        for other in self.regions:
             if other is region or other.block is region.block:
                 continue
             low = m.start(other.block.body[other.first])

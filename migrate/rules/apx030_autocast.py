@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import ast
 
+from migrate.plan.regions import Region
 from migrate.rules.common import Plan, Stage, Work
-from migrate.units.unit import Region
 
 ID = "APX030"
 STAGE = Stage.UNIT
@@ -30,7 +30,7 @@ with torch.autocast("cuda", dtype=torch.float16, enabled=scaler.is_enabled()):
 
 def apply(plan: Plan, work: Work) -> None:
     """Wrap the unit's regions, and name a loss that was computed in an argument."""
-    for region in plan.unit.regions:
+    for region in plan.planner.regions:
         stmts = set(region.block.body[region.first : region.last + 1])
         if stmts & work.wrapped:
             continue  # another unit of the file runs the same statements

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from migrate.facts.module import Block, Module, Scope
+from migrate.facts.module import Module, Scope
 from migrate.facts.sites import Facts, Initialize, Scale
 from migrate.flow.values import Obj, Values
 from migrate.model import Settings
-from migrate.units.conditions import TRUE, Conditions, Term
+from migrate.units.conditions import Conditions
 from migrate.units.options import Options
 
 
@@ -63,16 +63,6 @@ class Scaler:
 
 
 @dataclass(eq=False)
-class Region:
-    """Statements ``first`` to ``last`` of a block run under autocast."""
-
-    block: Block
-    first: int
-    last: int
-    why: str
-
-
-@dataclass(eq=False)
 class Unscale:
     """``scaler.unscale_(optimizer)`` before ``before``; ``loop`` where it goes over several."""
 
@@ -92,12 +82,10 @@ class Unit:
     options: dict[ast.Call, Options] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     scalers: list[Scaler] = field(default_factory=list)
-    regions: list[Region] = field(default_factory=list)
     unscales: list[Unscale] = field(default_factory=list)
     moved: dict[ast.stmt, ast.stmt] = field(default_factory=dict)  # clip -> step it now stands before
     scaled_clips: list[ast.stmt] = field(default_factory=list)
     updates: list[Step] = field(default_factory=list)  # an update() follows these
-    enabled: Term = TRUE
     reviews: list[tuple[ast.AST, str, str]] = field(default_factory=list)  # site, rule, difference
     infos: list[tuple[ast.AST, str, str]] = field(default_factory=list)
     plain_steps: list[ast.Call] = field(default_factory=list)  # taken before any loss was scaled
