@@ -21,7 +21,7 @@ PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --cons
 EXAMPLE := docs/example/legacy_train.py
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint typecheck pytest migrate compare apex apex-if-possible doctor policy bench clean
+.PHONY: help test lint typecheck pytest generated migrate compare apex apex-if-possible doctor policy bench clean
 
 # What `make compare` hands on: PROFILE=quick becomes --profile quick.
 OPTIONS := PROFILE ARMS SEEDS EPOCHS BATCH BLOCKS WORKLOAD RECIPE STEM DATA NPROC SWEEP MARGIN TARGET BUDGET TIMEOUT OUT
@@ -38,6 +38,8 @@ help:
 	@echo 'make apex                      build NVIDIA Apex 25.05; APEX_SRC=folder takes it from there'
 	@echo 'make doctor                    what this machine has and lacks for a comparison'
 	@echo 'make policy                    the type every operation runs in, Apex O1 beside native AMP'
+	@echo 'make generated                 migrate 3,000 made-up programs, run them before and after, and count'
+	@echo '                               SEEDS=0:3000 JOBS=2, OUT=folder keeps the programs that failed'
 	@echo 'make bench                     how fast the migration is, and what the comparison itself costs'
 	@echo 'make clean                     remove .venv, what was built and the caches'
 	@echo
@@ -53,6 +55,10 @@ typecheck: $(TESTS)
 
 pytest: $(TESTS)
 	$(PY) -m pytest -q -n 2
+
+# Many made-up training programs before and after the migration; `make test` tries the first 300 of them.
+generated: $(TESTS)
+	@$(PY) -m tests.equivalence.many --seeds '$(or $(SEEDS),0:3000)' --jobs $(or $(JOBS),2) $(if $(OUT),--out '$(OUT)')
 
 # Exit code 1 says that something is left to do, which is what a dry run is for.
 migrate: $(CORE)

@@ -1,371 +1,417 @@
-"""Made-up legacy training programs: combinations of the shapes below, and the applicability they deserve.
+"""Legacy training programs as research code has them, made up from a seed: `program(seed)`.
 
-A `Program` is plain data drawn by hypothesis (`programs`); `render` writes it as a person would have.
-Overflows come out of the data (a batch of infinities), as they do in life.
+A program is a layout (a script, functions, classes, several files, …) around a loop, whose body is put together
+from shapes (shapes.py). Most programs hold few odd shapes, as a program that holds many is left to its owner, which
+shows nothing. Nobody says what should become of them: many.py migrates them, runs both versions and compares.
+
+Ordinary programs, of which it is known how they have to be migrated, are made by ordinary.py.
 """
 
 from __future__ import annotations
 
-import textwrap
+import random
 from dataclasses import dataclass
 
-from hypothesis import strategies as st
+from .shapes import (
+    BATCHES,
+    MAKE_BATCHES,
+    NET,
+    SEQUENTIAL,
+    Scene,
+    Shape,
+    batch,
+    block,
+    clip,
+    evaluation,
+    flush,
+    loop,
+    prints_the_loss,
+    scaled_backward,
+)
 
-from migrate.model import Applicability
-
-from .harness import Header
-
-GUARD = "args.fp16"
-INDENT = "    "
+MAIN = "main.py"
 
 
 @dataclass(frozen=True)
 class Program:
-    """``kind``: one model, two that step apart, or two whose optimizers share one ``scale_loss``."""
+    """``files`` by path, of which ``main.py`` is run with each of ``runs``; ``casts``: also with real casts."""
 
-    kind: str = "single"
-    split: str = "main"
-    imports: str = "plain"
-    guard: str = "none"
-    level: str = "O1"
-    loss_scale: str = ""
-    num_losses: bool = False
-    loop: str = "enumerate"
-    loss: str = "two lines"
-    accumulate: int = 1
-    clip: str = "none"
-    zero: str = "before"
-    optimizer: str = "sgd"
-    scheduler: bool = False
-    log: str = "each"
-    evaluate: str = "none"
-    save: bool = False
-    bad: tuple[int, ...] = ()
-
-    @property
-    def guarded(self) -> bool:
-        return self.guard != "none"
-
-    @property
-    def expect(self) -> Applicability:
-        """By the table of docs: another level than O0 or O1, a fixed scale, several scales, a shared skip."""
-        review = self.level == "O2" or self.loss_scale == "128.0" or self.num_losses or self.kind == "joint"
-        return Applicability.REVIEW if review else Applicability.SAFE
-
-    @property
-    def header(self) -> Header:
-        runs = ((), ("--fp16",)) if self.guarded else ((),)
-        # A fixed scale lets infinities through in Apex; native AMP skips the step.
-        lets_through = self.loss_scale == "128.0" and self.level != "O0" and bool(self.bad)
-        return Header(
-            self.expect,
-            runs=runs,
-            differs=frozenset({"weights", "stdout", "steps"} if lets_through else ()),
-            exact=False,
-        )
+    seed: int
+    files: dict[str, str]
+    runs: tuple[tuple[str, ...], ...]
+    casts: bool
+    shapes: tuple[str, ...]
 
 
-@st.composite
-def programs(draw: st.DrawFn) -> Program:
-    """Any combination that a person could have written."""
-    pick = st.sampled_from
-    kind = draw(pick(["single"] * 4 + ["apart", "joint"]))
-    single = kind == "single"
-    split = draw(pick(["main", "function", "class", "helper"] if single else ["main", "function"]))
-    guard = draw(pick(["none", "if", "swapped", "enabled"]))
-    accumulate = draw(pick([1, 1, 2, 3])) if single else 1
-    # At O0 nothing is scaled or skipped, and what two optimizers share plays no part.
-    level = draw(pick(["O1", "O1", "O1", "default", "O2", *(["O0"] if single else [])]))
-    clips = ["none", "model"] if level != "O2" else ["none"]
-    if guard == "none" and level != "O0":
-        clips.append("master")
-    if guard in ("if", "swapped"):
-        clips += ["inline"] if accumulate > 1 or split == "helper" else ["arms", "inline"]
-    return Program(
-        kind=kind,
-        split=split,
-        imports=draw(pick(["plain", "module", "raise", "flag"])),
-        guard=guard,
-        level=level,
-        loss_scale=draw(pick(["", "", "", '"dynamic"', "128.0"])) if level in ("O1", "O2") else "",
-        num_losses=draw(st.booleans()) if kind == "apart" else False,
-        loop=draw(pick(["enumerate", "range", "while"])),
-        loss=draw(pick(["two lines", "one line", "criterion", "function"])),
-        accumulate=accumulate,
-        clip=draw(pick(clips)) if single else "none",
-        zero=draw(pick(["before", "after"])),
-        optimizer=draw(pick(["sgd", "momentum", "adam"])),
-        scheduler=draw(st.booleans()) if single else False,
-        log=draw(pick(["none", "each", "total"])),
-        evaluate=draw(pick(["none", "inline", "function"])) if single else "none",
-        save=draw(st.booleans()) if guard != "enabled" and level != "O0" else False,
-        bad=tuple(sorted(draw(st.sets(st.integers(0, 5), max_size=2)))),
+# ---------------------------------------------------------------- what stands around the loop
+
+
+def initialize(s: Scene, models: str, optimizers: str) -> str:
+    options = s.pick(["", ', opt_level="O1"', ', opt_level="O1"', ', "O1"'])
+    if options == ', "O1"':
+        options = ', True, "O1"'
+    if s.guard == "enabled":
+        options = f', enabled={s.args}.fp16, opt_level="O1"'
+    elif s.guard == "level":
+        options = f", opt_level={s.args}.opt_level"
+    call = f"{models}, {optimizers} = {s.amp}.initialize({models}, {optimizers}{options})\n"
+    return block(f"if {s.args}.fp16:", call) if s.guard in ("if", "swapped") else call
+
+
+def optimizer_of(s: Scene, params: str) -> str:
+    sgd = f"torch.optim.SGD({params}, lr=0.1)"
+    if s.casts:
+        return sgd
+    momentum = f"torch.optim.SGD({params}, lr=0.1, momentum=0.9, weight_decay=1e-3)"
+    return s.pick([sgd, momentum, momentum, f"torch.optim.Adam({params}, lr=1e-2)"])
+
+
+def setup(s: Scene) -> str:
+    text = "torch.manual_seed(0)\n"
+    text += f"{s.model} = make_model()\n{s.optimizer} = {optimizer_of(s, s.params)}\n"
+    return text + initialize(s, s.model, s.optimizer)
+
+
+def parse(s: Scene) -> str:
+    text = 'parser = argparse.ArgumentParser()\nparser.add_argument("--fp16", action="store_true")\n'
+    if s.guard == "level":
+        text += 'parser.add_argument("--opt_level", default="O1", choices=["O0", "O1"])\n'
+    if s.do_train:
+        text += 'parser.add_argument("--do_train", action="store_true")\n'
+        text += 'parser.add_argument("--do_eval", action="store_true")\n'
+    return text
+
+
+def batches(s: Scene) -> str:
+    return f"batches = make_batches({BATCHES}, bad={s.bad!r})\n"
+
+
+def training(s: Scene, train: str) -> str:
+    """``train``, twice or once, under whatever stands around it: evaluation, a handler."""
+    if s.catches:
+        train = block("try:", train) + block("except StopTraining as error:", 'print("stopped:", error)\n')
+    after = evaluation(s) if s.chance(0.3) else ""
+    if s.chance(0.4):
+        return block("for epoch in range(2):", train + after)
+    return train + after
+
+
+def work(s: Scene, train: str) -> str:
+    """Setup, training and evaluation, in the order that this program has them."""
+    before = evaluation(s) if s.chance(0.15) else ""
+    if not s.do_train:
+        return setup(s) + "".join(s.before) + before + training(s, train) + saved(s)
+    s.shapes.append("do_train")
+    make = f"torch.manual_seed(0)\n{s.model} = make_model()\n"
+    rest = f"{s.optimizer} = {optimizer_of(s, s.params)}\n" + initialize(s, s.model, s.optimizer)
+    rest += "".join(s.before)
+    inside = s.chance(0.5)  # initialize belongs to training, or to both
+    text = make + ("" if inside else rest)
+    text += block(f"if {s.args}.do_train:", (rest if inside else "") + training(s, train))
+    form = s.rng.randrange(3)
+    if form == 0:
+        return text + block("else:", evaluation(s))
+    if form == 1:
+        return text + block(f"if {s.args}.do_eval:", evaluation(s))
+    return (
+        text
+        + block(f"if not {s.args}.do_eval:", "return\n" if s.layout != "as_script" else "raise SystemExit(0)\n")
+        + evaluation(s)
     )
 
 
-# ---------------------------------------------------------------- rendering
-
-_IMPORTS = {
-    "plain": "from apex import amp\n",
-    "module": "import apex\n",
-    "raise": "try:\n    from apex import amp\n"
-    'except ImportError:\n    raise ImportError("Please install apex from https://www.github.com/nvidia/apex")\n',
-    "flag": "try:\n    from apex import amp\n    HAS_APEX = True\nexcept ImportError:\n    HAS_APEX = False\n",
-}
-_OPTIMIZERS = {
-    "sgd": "torch.optim.SGD({}.parameters(), lr=0.1)",
-    "momentum": "torch.optim.SGD({}.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-3)",
-    "adam": "torch.optim.Adam({}.parameters(), lr=1e-2)",
-}
-_DATA = """
-def make_model(width):
-    return nn.Sequential(nn.Linear(5, width), nn.ReLU(), nn.Linear(width, 3)).cuda()
+def saved(s: Scene) -> str:
+    if s.chance(0.8):
+        return ""
+    text = f'torch.save({{"model": {s.model}.state_dict(), "optimizer": {s.optimizer}.state_dict()}}, "last.pt")\n'
+    if s.guard in ("", "level") and s.chance(0.5):
+        text = text.replace("}, ", f', "amp": {s.amp}.state_dict()}}, ')
+    return text
 
 
-def make_batches():
-    generator = torch.Generator().manual_seed(7)
-    found = []
-    for number in range(6):
-        x = torch.randn(4, 5, generator=generator)
-        y = torch.randint(0, 3, (4,), generator=generator)
-        if number in BAD:
-            x = x * float("inf")
-        found.append((x.cuda(), y.cuda(non_blocking=True)))
-    return found
+# ---------------------------------------------------------------- layouts
+
+MAIN_CALL = 'if __name__ == "__main__":\n    main()\n'
+
+
+def as_script(s: Scene) -> str:
+    train = loop(s, batch(s)) + flush(s)
+    return f"{parse(s)}args = parser.parse_args()\n{batches(s)}" + work(s, train)
+
+
+def as_main(s: Scene) -> str:
+    train = loop(s, batch(s)) + flush(s)
+    body = f"{parse(s)}args = parser.parse_args()\n{batches(s)}" + work(s, train)
+    return block("def main():", body) + "\n\n" + MAIN_CALL
+
+
+def as_function(s: Scene) -> str:
+    s.stop = s.pick(["break", "return"])
+    body = batch(s)
+    inside = "".join(s.before)
+    s.before.clear()
+    function = block("def train(args, model, optimizer, batches):", inside + loop(s, body) + flush(s))
+    main = f"{parse(s)}args = parser.parse_args()\n{batches(s)}" + work(s, "train(args, model, optimizer, batches)\n")
+    return function + "\n\n" + block("def main():", main) + "\n\n" + MAIN_CALL
+
+
+def as_closure(s: Scene) -> str:
+    s.leave = s.stop = "return"
+    inner = block("def train_step(step, x, y):", batch(s))
+    maker = block("def make_train_step(args, model, optimizer):", "".join(s.before) + inner + "return train_step\n")
+    s.before.clear()
+    s.before.append("train_step = make_train_step(args, model, optimizer)\n")
+    main = f"{parse(s)}args = parser.parse_args()\n{batches(s)}" + work(s, loop(s, "train_step(step, x, y)\n"))
+    return maker + "\n\n" + block("def main():", main) + "\n\n" + MAIN_CALL
+
+
+def as_handed_on(s: Scene) -> str:
+    """The step is a function that somebody else calls, by whatever name."""
+    s.leave = s.stop = "return"
+    body = batch(s)
+    step = block("def train_step(args, model, optimizer, step, x, y):", "".join(s.before) + body)
+    s.before.clear()
+    runner = block(
+        "def run(function, batches):", block("for step, (x, y) in enumerate(batches):", "function(step, x, y)\n")
+    )
+    call = s.pick(
+        [
+            "run(functools.partial(train_step, args, model, optimizer), batches)\n",
+            "run(lambda *batch: train_step(args, model, optimizer, *batch), batches)\n",
+            'steps = {"train": train_step}\nrun(functools.partial(steps["train"], args, model, optimizer), batches)\n',
+        ]
+    )
+    main = f"{parse(s)}args = parser.parse_args()\n{batches(s)}" + work(s, call)
+    return "\n\n".join([step, runner, block("def main():", main), MAIN_CALL])
+
+
+def _trainer(s: Scene) -> tuple[str, str, str]:
+    """Of a trainer class: the body of ``train_step``, what ``__init__`` sets up, and how it trains."""
+    s.own, s.leave, s.stop = "self.", "return", "return"
+    step = batch(s)
+    made = "self.args = args\n" + setup(s) + "".join(s.before)
+    s.before.clear()
+    train = loop(s, "self.train_step(step, x, y)\n", "self.batches")
+    return step, made + "self.batches = " + batches(s).partition(" = ")[2], training(s, train)
+
+
+def _of_class(s: Scene, tail: str) -> str:
+    main = f"{parse(s)}trainer = Trainer(parser.parse_args())\n" + tail
+    return block("def main():", main) + "\n\n" + MAIN_CALL
+
+
+def as_class(s: Scene) -> str:
+    step, made, train = _trainer(s)
+    methods = [
+        block("def __init__(self, args):", made),
+        block("def train_step(self, step, x, y):", step),
+        block("def train(self):", train),
+        *s.methods.values(),
+    ]
+    return block("class Trainer:", "\n".join(methods)) + "\n\n" + _of_class(s, "trainer.train()\n")
+
+
+def as_inherited(s: Scene) -> str:
+    """The base class trains, and its child says how: or the other way round."""
+    step, made, train = _trainer(s)
+    first = block("def __init__(self, args):", made)
+    how = block("def train_step(self, step, x, y):", step)
+    loops = block("def train(self):", train)
+    upper, lower = s.pick([([first, loops], [how]), ([first, how], [loops]), ([how, loops], [first])])
+    base = block("class BaseTrainer(object):", "\n".join([*upper, *s.methods.values()]))
+    child = block("class Trainer(BaseTrainer):", "\n".join(lower))
+    return base + "\n\n" + child + "\n\n" + _of_class(s, "trainer.train()\n")
+
+
+SINGLE: list[Shape] = [
+    as_script,
+    as_main,
+    as_main,
+    as_function,
+    as_function,
+    as_class,
+    as_class,
+    as_inherited,
+    as_closure,
+    as_handed_on,
+]
+
+
+# ---------------------------------------------------------------- two models, two optimizers, two stages
+
+
+def _main_of(s: Scene, body: str) -> str:
+    return block("def main():", f"{parse(s)}args = parser.parse_args()\n{batches(s)}" + body) + "\n\n" + MAIN_CALL
+
+
+def gan(s: Scene) -> str:
+    """Discriminator and generator in turn, initialized together or one after the other."""
+    make = "torch.manual_seed(0)\nnetD = make_model(6)\nnetG = nn.Linear(4, 5).cuda()\n"
+    make += f"optD = {optimizer_of(s, 'netD.parameters()')}\noptG = {optimizer_of(s, 'netG.parameters()')}\n"
+    if s.chance(0.5):
+        make += initialize(s, "netD", "optD") + initialize(s, "netG", "optG")
+    else:
+        make += initialize(s, "[netD, netG]", "[optD, optG]")
+    turn_d = "fake = netG(y[:, None].float().expand(-1, 4))\n"
+    turn_d += "loss_d = F.cross_entropy(netD(x), y) + netD(fake.detach()).pow(2).mean()\noptD.zero_grad()\n"
+    turn_d += scaled_backward(s, "loss_d", "optD") + "optD.step()\n"
+    turn_g = "loss_g = netD(fake).pow(2).mean()\noptG.zero_grad()\n"
+    turn_g += scaled_backward(s, "loss_g", "optG") + "optG.step()\n" + 'print("G %.5f" % loss_g.item())\n'
+    if s.chance(0.5):
+        turn_g = block(f"if step % {s.pick([2, 3])} == 0:", turn_g)
+    body = turn_d + turn_g + 'print("step", step, "D %.5f" % loss_d.item())\n'
+    return _main_of(s, make + loop(s, body))
+
+
+def two_optimizers(s: Scene) -> str:
+    """Of one model, each stepped under a condition of its own."""
+    make = "torch.manual_seed(0)\nbody = nn.Linear(5, 8).cuda()\nhead = nn.Linear(8, 3).cuda()\n"
+    make += f"opt_body = {optimizer_of(s, 'body.parameters()')}\nopt_head = {optimizer_of(s, 'head.parameters()')}\n"
+    make += initialize(s, "[body, head]", "[opt_body, opt_head]")
+    text = "loss = F.cross_entropy(head(torch.relu(body(x))), y)\n"
+    zero = "opt_body.zero_grad()\nopt_head.zero_grad()\n"
+    backward = scaled_backward(s, "loss", "[opt_body, opt_head]")
+    steps = s.pick(
+        [
+            "opt_head.step()\nif step >= 2:\n    opt_body.step()\n",
+            "if step % 2:\n    opt_body.step()\nelse:\n    opt_head.step()\n",
+            "for optimizer in (opt_body, opt_head):\n    optimizer.step()\n",
+            "opt_body.step()\nopt_head.step()\n",
+            "optimizer = opt_body if step % 2 else opt_head\noptimizer.step()\n",
+            "if step > 0:\n    opt_body.step()\nif step != 3:\n    opt_head.step()\n",
+        ]
+    )
+    order = zero + backward + steps if s.chance(0.5) else backward + steps + zero
+    return _main_of(s, make + loop(s, text + order + prints_the_loss(s)))
+
+
+def optimizers_in_turn(s: Scene) -> str:
+    """Two models, two losses; one of them rests in some of the batches."""
+    make = "torch.manual_seed(0)\nfirst = make_model(6)\nsecond = make_model(9)\n"
+    for name in ("first", "second"):
+        make += f"opt_{name} = {optimizer_of(s, name + '.parameters()')}\n"
+    make += initialize(s, "[first, second]", "[opt_first, opt_second]")
+
+    def turn(name: str) -> str:
+        text = f"loss = F.cross_entropy({name}(x), y)\nopt_{name}.zero_grad()\n"
+        return (
+            text
+            + scaled_backward(s, "loss", f"opt_{name}")
+            + f'opt_{name}.step()\nprint("{name} %.5f" % loss.item())\n'
+        )
+
+    condition = s.pick(["step % 2 == 0", "step >= 3", "step not in (1, 4)"])
+    body = turn("first") + block(f"if {condition}:", turn("second"))
+    return _main_of(s, make + loop(s, body))
+
+
+def two_stages(s: Scene) -> str:
+    """Pretraining and finetuning, each with an optimizer and an `initialize` of its own."""
+    make = "torch.manual_seed(0)\nmodel = make_model()\n"
+    shared = s.chance(0.5)
+    step = f"loss = F.cross_entropy(model(x), y)\noptimizer.zero_grad()\n{scaled_backward(s, 'loss', 'optimizer')}"
+    step += (clip(s) if s.chance(0.4) else "") + "optimizer.step()\n" + prints_the_loss(s)
+    fit = block("def fit(args, model, optimizer, batches):", loop(s, step))
+    text = make
+    for rate in ("0.1", "0.01"):
+        text += f"optimizer = torch.optim.SGD(model.parameters(), lr={rate}, momentum=0.9)\n"
+        text += initialize(s, "model", "optimizer")
+        text += "fit(args, model, optimizer, batches)\n" if shared else loop(s, step)
+        text += evaluation(s) if s.chance(0.3) else ""
+    return (fit + "\n\n" if shared else "") + _main_of(s, text)
+
+
+PAIRS: list[Shape] = [gan, two_optimizers, optimizers_in_turn, two_stages]
+
+
+# ---------------------------------------------------------------- several files
+
+_IMPORTS = """\
+import argparse
+import functools
+import math
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
 """
 
 
-class _Writer:
-    """Renders one program; ``lines`` of a body are joined and indented where they are used."""
-
-    def __init__(self, program: Program) -> None:
-        self.p = program
-        self.amp = "apex.amp" if program.imports == "module" else "amp"
-        self.own = "self." if program.split == "class" else ""
-        self.args = self.own + "args"
-        self.model, self.optimizer = self.own + "model", self.own + "optimizer"
-
-    def text(self) -> str:
-        p = self.p
-        parts = [
-            "import argparse\n\nimport torch\nfrom torch import nn\nimport torch.nn.functional as F\n",
-            _IMPORTS[p.imports],
-            f"BAD = {p.bad!r}\n{_DATA}",
-        ]
-        if p.loss == "function":
-            parts.append("def compute_loss(model, x, y):\n    out = model(x)\n    return F.cross_entropy(out, y)\n")
-        if p.evaluate == "function":
-            parts.append(self._evaluate_function())
-        if p.split == "helper":
-            parts.append(self._block("def backward_pass(args, loss, optimizer):", self._backward("loss", "optimizer")))
-        parts += {"class": self._class, "function": self._function}.get(p.split, self._main)()
-        call = "Trainer(parse()).train()" if p.split == "class" else "main()"
-        parts.append(f'if __name__ == "__main__":\n    {call}\n')
-        return "\n\n".join(part.strip("\n") + "\n" for part in parts)
-
-    # -- the frame around the loop
-
-    @staticmethod
-    def _block(head: str, body: str) -> str:
-        return head + "\n" + textwrap.indent(body, INDENT)
-
-    def _parse(self) -> str:
-        return (
-            "parser = argparse.ArgumentParser()\n"
-            'parser.add_argument("--fp16", action="store_true", help="mixed precision")\n'
-        )
-
-    def _setup(self) -> str:
-        p = self.p
-        if p.kind == "single":
-            optimizer = _OPTIMIZERS[p.optimizer].format(self.model)
-            made = f"{self.model} = make_model(8)\n{self.optimizer} = {optimizer}\n"
-            models, optimizers = self.model, self.optimizer
-            back = f"{models}, {optimizers}"
-        else:
-            made = "".join(
-                f"{name} = make_model({width})\nopt_{name} = {_OPTIMIZERS[p.optimizer].format(name)}\n"
-                for name, width in (("first", 6), ("second", 9))
-            )
-            models, optimizers = "[first, second]", "[opt_first, opt_second]"
-            back = f"{models}, {optimizers}"
-        options = "" if p.level == "default" else f', opt_level="{p.level}"'
-        options += f", loss_scale={p.loss_scale}" if p.loss_scale else ""
-        options += ", num_losses=2" if p.num_losses else ""
-        options += f", enabled={self.args}.fp16" if p.guard == "enabled" else ""
-        call = f"{back} = {self.amp}.initialize({models}, {optimizers}{options})\n"
-        if p.guard in ("if", "swapped"):
-            call = self._block(f"if {self.args}.fp16:", call)
-        text = "torch.manual_seed(0)\n" + made + call
-        if p.scheduler:
-            made = f"torch.optim.lr_scheduler.StepLR({self.optimizer}, step_size=2, gamma=0.5)"
-            text += f"{self.own}scheduler = {made}\n"
-        if p.loss == "criterion":
-            text += f"{self.own}criterion = nn.CrossEntropyLoss().cuda()\n"
-        return text
-
-    def _main(self) -> list[str]:
-        body = f"{self._parse()}args = parser.parse_args()\n{self._setup()}\n{self._loop()}{self._end()}"
-        return [self._block("def main():", body)]
-
-    def _function(self) -> list[str]:
-        p = self.p
-        objects = ["model", "optimizer"] if p.kind == "single" else ["first", "second", "opt_first", "opt_second"]
-        objects += ["scheduler"] if p.scheduler else []
-        objects += ["criterion"] if p.loss == "criterion" else []
-        inside = ", ".join(["args", *objects])
-        body = f"{self._parse()}args = parser.parse_args()\n{self._setup()}train({inside})\n{self._end()}"
-        return [self._block(f"def train({inside}):", self._loop()), self._block("def main():", body)]
-
-    def _class(self) -> list[str]:
-        methods = [
-            self._block("def __init__(self, args):", f"self.args = args\n{self._setup()}"),
-            self._block("def train(self):", self._loop() + self._end()),
-        ]
-        return [
-            self._block("def parse():", f"{self._parse()}return parser.parse_args()\n"),
-            self._block("class Trainer:", "\n".join(methods)),
-        ]
-
-    # -- the loop
-
-    def _loop(self) -> str:
-        p = self.p
-        before = "total = 0.0\n" if p.log == "total" else ""
-        before += f"{self.optimizer}.zero_grad()\n" if p.zero == "after" and p.kind == "single" else ""
-        body = self._single() if p.kind == "single" else self._pair()
-        if p.loop == "enumerate":
-            text = self._block("for step, (x, y) in enumerate(make_batches()):", body)
-        elif p.loop == "range":
-            text = "batches = make_batches()\n" + self._block(
-                "for epoch in range(2):",
-                self._block("for step in range(len(batches)):", "x, y = batches[step]\n" + body),
-            )
-        else:
-            text = "batches = make_batches()\nstep = 0\n" + self._block(
-                "while step < len(batches):", "x, y = batches[step]\n" + body + "step += 1\n"
-            )
-        after = 'print("total", total)\n' if p.log == "total" else ""
-        return before + text + after
-
-    def _forward(self, model: str, loss: str) -> str:
-        kind = self.p.loss
-        if kind == "two lines":
-            return f"out = {model}(x)\n{loss} = F.cross_entropy(out, y)\n"
-        if kind == "one line":
-            return f"{loss} = F.cross_entropy({model}(x), y)\n"
-        if kind == "criterion":
-            return f"logits = {model}(x)\n{loss} = {self.own}criterion(logits, y)\n"
-        return f"{loss} = compute_loss({model}, x, y)\n"
-
-    def _backward(self, loss: str, optimizer: str, loss_id: int | None = None) -> str:
-        p = self.p
-        extra = f", loss_id={loss_id}" if p.num_losses and loss_id is not None else ""
-        scaled = self._block(
-            f"with {self.amp}.scale_loss({loss}, {optimizer}{extra}) as scaled_loss:",
-            "scaled_loss.backward()\n",
-        )
-        plain = f"{loss}.backward()\n"
-        if p.clip == "arms":
-            scaled += self._clip(f"{self.amp}.master_params({optimizer})")
-            plain += self._clip(f"{self.model}.parameters()")
-        args = "args" if p.split == "helper" else self.args
-        if p.guard == "if":
-            return self._block(f"if {args}.fp16:", scaled) + self._block("else:", plain)
-        if p.guard == "swapped":
-            return self._block(f"if not {args}.fp16:", plain) + self._block("else:", scaled)
-        return scaled
-
-    @staticmethod
-    def _clip(params: str) -> str:
-        return f"torch.nn.utils.clip_grad_norm_({params}, 0.5)\n"
-
-    def _step(self) -> str:
-        clip = self.p.clip
-        masters = f"{self.amp}.master_params({self.optimizer})"
-        text = {
-            "model": self._clip(f"{self.model}.parameters()"),
-            "master": self._clip(masters),
-            "inline": self._clip(f"{masters} if {self.args}.fp16 else {self.model}.parameters()"),
-        }.get(clip, "")
-        text += f"{self.optimizer}.step()\n"
-        text += f"{self.own}scheduler.step()\n" if self.p.scheduler else ""
-        return text
-
-    def _single(self) -> str:
-        p = self.p
-        text = "# forward and loss of this batch\n" + self._forward(self.model, "loss")
-        if p.accumulate > 1:
-            text += f"loss = loss / {p.accumulate}\n"
-        if p.zero == "before" and p.accumulate == 1:
-            text += f"{self.optimizer}.zero_grad()\n"
-        if p.split == "helper":
-            text += "backward_pass(args, loss, optimizer)\n"
-        else:
-            text += self._backward("loss", self.optimizer)
-        clear = f"{self.optimizer}.zero_grad()\n"
-        if p.accumulate > 1:
-            text += self._block(f"if (step + 1) % {p.accumulate} == 0:", self._step() + clear)
-        else:
-            text += self._step() + (clear if p.zero == "after" else "")
-        return text + self._log("loss")
-
-    def _pair(self) -> str:
-        if self.p.kind == "joint":
-            return (
-                self._forward("first", "loss_first")
-                + self._forward("second", "loss_second")
-                + "loss = loss_first + loss_second\nopt_first.zero_grad()\nopt_second.zero_grad()\n"
-                + self._backward("loss", "[opt_first, opt_second]")
-                + "opt_first.step()\nopt_second.step()\n"
-                + self._log("loss")
-            )
-        text = ""
-        for number, name in enumerate(("first", "second")):
-            text += self._forward(name, f"loss_{name}") + f"opt_{name}.zero_grad()\n"
-            text += self._backward(f"loss_{name}", f"opt_{name}", number) + f"opt_{name}.step()\n"
-        return text + self._log("loss_second")
-
-    def _log(self, loss: str) -> str:
-        return {
-            "each": f'print("step", step, "loss", {loss}.item())\n',
-            "total": f"total += {loss}.item()\n",
-        }.get(self.p.log, "")
-
-    # -- after it
-
-    def _evaluate_function(self) -> str:
-        body = (
-            "model.eval()\nwith torch.no_grad():\n    for x, y in make_batches():\n"
-            "        out = model(x)\n        # one number a batch\n        print(out.sum().item())\n"
-            "model.train()\n"
-        )
-        return self._block("def evaluate(args, model):", body)
-
-    def _end(self) -> str:
-        p = self.p
-        text = ""
-        if p.evaluate == "function":
-            text += f"evaluate({self.args}, {self.model})\n"
-        elif p.evaluate == "inline":
-            text += self._block(
-                "with torch.no_grad():",
-                f"for x, y in make_batches():\n    correct = ({self.model}(x).argmax(1) == y).sum()\n"
-                '    print("correct", correct.item())\n',
-            )
-        if p.save:
-            first = self.model if p.kind == "single" else "first"
-            state = f'{{"model": {first}.state_dict(), "amp": {self.amp}.state_dict()}}'
-            if p.guarded:
-                text += f'checkpoint = {{"model": {first}.state_dict()}}\n' + self._block(
-                    f"if {self.args}.fp16:", f'checkpoint["amp"] = {self.amp}.state_dict()\n'
-                )
-                text += 'torch.save(checkpoint, "last.pt")\n'
-            else:
-                text += f'torch.save({state}, "last.pt")\n'
-        return text
+def _apex_import(s: Scene) -> str:
+    if s.amp == "apex.amp":
+        return "import apex\n"
+    guarded = "try:\n    from apex import amp\nexcept ImportError:\n    "
+    forms = ["from apex import amp\n"] * 3 + [
+        guarded
+        + 'raise ImportError("Please install apex from https://www.github.com/nvidia/apex to use fp16 training.")\n'
+    ]
+    if s.guard in ("if", "swapped"):
+        forms.append(guarded + "amp = None\n")
+    return s.pick(forms)
 
 
-def render(program: Program) -> str:
-    """The program as Python text."""
-    return _Writer(program).text()
+def _with_imports(s: Scene, text: str, apex: bool, helpers: str = "") -> str:
+    """Only what the text uses."""
+    lines = [line for line in _IMPORTS.splitlines(keepends=True) if not line.strip() or _used(line, text)]
+    head = "".join(lines).lstrip("\n")
+    return head + (_apex_import(s) if apex else "") + helpers + "\n\n" + text
+
+
+def _used(line: str, text: str) -> bool:
+    name = line.split()[-1]
+    return f"{name}." in text
+
+
+def _files(s: Scene, text: str) -> dict[str, str]:
+    """In one file, with the definitions in another, or with the training function in another as well."""
+    layout = s.rng.random()
+    definitions = "\n\n".join(s.definitions.values())
+    if layout < 0.7:
+        return {MAIN: _with_imports(s, definitions + "\n\n" + text, apex=True)}
+    s.shapes.append("several files")
+    helpers = s.pick(["utils", "common", "helpers"])
+    names = ", ".join(s.definitions) if layout < 0.9 else "*"
+    line = f"from {helpers} import {names}\n"
+    files = {f"{helpers}.py": _with_imports(s, definitions, apex=False)}
+    function, found, main = text.partition("\n\n\ndef main():")
+    if s.layout == "as_function" and found and s.chance(0.7):
+        s.shapes.append("engine")
+        files["engine.py"] = _with_imports(s, function + "\n", apex=True, helpers=line)
+        main = "def main():" + main
+        files[MAIN] = _with_imports(s, main, apex=True, helpers=f"from engine import train\n{line}")
+    else:
+        files[MAIN] = _with_imports(s, text, apex=True, helpers=line)
+    return files
+
+
+# ---------------------------------------------------------------- all together
+
+
+def _runs(s: Scene) -> tuple[tuple[str, ...], ...]:
+    on: tuple[tuple[str, ...], ...] = ((),)
+    if s.guard == "level":
+        on = ((), ("--opt_level", "O0"))
+    elif s.guard:
+        on = (("--fp16",), ())
+    if not s.do_train:
+        return on
+    return ((*on[0], "--do_train", "--do_eval"), (*on[0], "--do_eval"), (*on[-1], "--do_train"))
+
+
+def program(seed: int) -> Program:
+    """The same for the same seed, always."""
+    rng = random.Random(seed)
+    pair = rng.random() < 0.25
+    layout = rng.choice(PAIRS if pair else SINGLE)
+    s = Scene(rng, layout.__name__, rng.choice(["", "", "if", "if", "swapped", "enabled", "level"]))
+    s.amp = rng.choice(["amp"] * 4 + ["apex.amp"])
+    s.bad = tuple(sorted(rng.sample(range(BATCHES), rng.choice([0, 0, 1, 1, 2]))))
+    s.net_class = rng.random() < 0.4
+    s.do_train = not pair and s.layout in ("as_script", "as_main", "as_function") and rng.random() < 0.3
+    s.define("make_model", NET if s.net_class else SEQUENTIAL)
+    s.define("make_batches", MAKE_BATCHES)
+    s.shapes.append(s.layout)
+    files = _files(s, layout(s))
+    about = f"# Made up (seed {seed}): {', '.join(dict.fromkeys(s.shapes))}\n"
+    files[MAIN] = about + files[MAIN]
+    return Program(seed, files, _runs(s), s.casts, tuple(dict.fromkeys(s.shapes)))

@@ -349,7 +349,7 @@ def _backwards(legacy: Trace, native: Trace, settings: Settings) -> list[str]:
     after = [new.scale for _, new in pairs if new.scale is not None]
     if before and before[0] != after[0]:
         found.append(f"scaling: the first scale was {before[0]}, now it is {after[0]}")
-    elif len(set(before)) == 1 and set(after) != set(before):
+    elif len(set(before)) == 1 and set(after) != set(before) and all(step.what != "skip" for step in legacy.steps):
         found.append(f"scaling: the scale was always {before[0]}, now it moves to {sorted(set(after) - set(before))}")
     return found
 
