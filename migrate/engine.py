@@ -30,14 +30,16 @@ from migrate.model import (
 )
 from migrate.plan.bare import assign_state, through_parameter, unresolved
 from migrate.plan.decide import Plan, decide
-from migrate.rewrite.apply import EditConflict, apply_edits
+from migrate.rewrite.apply import EditConflict, apply_traced
 from migrate.rewrite.draft import Draft
 from migrate.rewrite.templates import Templates
+from migrate.rewrite.trace import Run
 from migrate.rules.common import Stage, Work
 from migrate.rules.discovery import apply_rules
 from migrate.units.casts import casts_only
 from migrate.units.conditions import Conditions
 from migrate.units.unit import Context, Manual, Unit, group
+from migrate.validate import validate
 
 _IGNORE = re.compile(r"#\s*apex2native:\s*ignore\b")
 
@@ -50,6 +52,7 @@ class _Attempt:
     work: Work
     problem: str | None = None
     amp_stays: bool = False  # the problem is a use of amp outside of the units
+    runs: tuple[Run, ...] = ()  # which characters of the text stood where in the old one
 
 
 def migrate_module(text: str, settings: Settings, neighbours: Neighbours = ALONE) -> ModuleResult:
@@ -94,7 +97,27 @@ def migrate_module(text: str, settings: Settings, neighbours: Neighbours = ALONE
             attempt = _write(ctx, plans)
             if attempt.problem is not None:
                 attempt = _Attempt(None, Work(ctx.m, Draft(ctx.m), Templates(ctx.m, ctx.settings)))
+    if plans and attempt.text is not None and (wrong := _judged(ctx, plans, attempt)):
+        manual += wrong
+        plans = []
+        attempt = _write(ctx, plans)
     return _result(ctx, units, plans, held, manual, attempt)
+
+
+def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Unit, Manual]]:
+    """Why the units stay after all: a path on which the new text is another program."""
+    assert attempt.text is not None
+    verdict = validate(ctx, plans, attempt.text, attempt.runs)
+    if verdict.unknown is not None:
+        for plan in plans:
+            why = f"not every path of this could be compared with the old one: {verdict.unknown}"
+            plan.unit.review(plan.unit.line_node, "APX092", why)
+        return []
+    return [
+        (plan.unit, Manual(plan.unit.line_node, f"the result would not be the same program: {found.said}"))
+        for found in verdict.differences
+        for plan in plans
+    ]
 
 
 # ---------------------------------------------------------------- deciding
@@ -149,7 +172,7 @@ def _write(ctx: Context, plans: list[Plan], whole: bool = False, follow: bool = 
     try:
         edits = work.draft.edits()
         _account(ctx, work, edits)
-        new = apply_edits(ctx.m.text, edits)
+        new, runs = apply_traced(ctx.m.text, edits)
     except EditConflict as conflict:
         return _Attempt(None, work, f"edits collide ({conflict})")
     except ValueError as error:
@@ -162,7 +185,7 @@ def _write(ctx: Context, plans: list[Plan], whole: bool = False, follow: bool = 
         problems = [*undefined_names(ctx.m.text, new), *new_problems(ctx.m.text, new)]
     if problems:
         return _Attempt(new, work, f"line {problems[0].line}: {problems[0].message}")
-    return _Attempt(new, work)
+    return _Attempt(new, work, runs=tuple(runs))
 
 
 def _account(ctx: Context, work: Work, edits: list[Edit]) -> None:

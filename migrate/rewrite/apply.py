@@ -43,6 +43,7 @@ from itertools import pairwise
 
 from migrate.model import DeleteLines, Edit, InsertLines, Reindent, Replace
 from migrate.rewrite.lines import Lines, string_lines
+from migrate.rewrite.trace import Run, common_words
 
 
 class EditConflict(ValueError):
@@ -57,12 +58,20 @@ class EditConflict(ValueError):
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """The text with all edits applied; positions are those of the text as given.
 
+    Raises as `apply_traced`.
+    """
+    return apply_traced(text, edits)[0]
+
+
+def apply_traced(text: str, edits: Iterable[Edit]) -> tuple[str, list[Run]]:
+    """The text with all edits applied, and where each piece of it stood in the old text.
+
     Raises `EditConflict` where two edits cannot both be applied, and `ValueError` where one lies
     outside of the text or, with a Reindent, where the outcome has strings that are not closed.
     """
     given = tuple(edits)
     if not given:
-        return text
+        return text, [Run(0, 0, len(text))]
     lines = Lines(text)
     reindents = _nested([edit for edit in given if isinstance(edit, Reindent)], lines)
     written = _Writer(lines, reindents)
@@ -81,7 +90,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
         position = end
     _copy(written, lines, inserted, position, len(text))
     _insert(written, lines, inserted, lines.count + 1)
-    return written.result()
+    return written.result(), written.runs
 
 
 # ---------------------------------------------------------------- what meets what
@@ -171,6 +180,7 @@ class _Out:
     content: str
     newline: str
     movers: tuple[Reindent, ...]
+    runs: tuple[Run, ...] = ()  # counted from the start of the line
 
 
 @dataclass
@@ -181,6 +191,8 @@ class _Writer:
     reindents: tuple[Reindent, ...]
     out: list[_Out] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
+    traced: list[Run] = field(default_factory=list)  # of the line being written
+    runs: list[Run] = field(default_factory=list)  # of the whole outcome, once it is there
     owner: int = 0
     last_replace: Replace | None = None
 
@@ -188,25 +200,38 @@ class _Writer:
     def open(self) -> bool:
         return bool(self.parts)
 
-    def put(self, content: str, newline: str, owner: int) -> None:
-        """Add to the line being written; a newline ends it. Its first text decides whose it is."""
+    def put(self, content: str, newline: str, owner: int, runs: Sequence[Run] = ()) -> None:
+        """Add to the line being written; a newline ends it. Its first text decides whose it is.
+
+        ``runs`` say what of the content stood in the old text, counted from the start of the content."""
         if not self.parts:
             self.owner = owner
         if content:
+            before = sum(len(part) for part in self.parts)
+            self.traced += [Run(before + run.new, run.old, run.length) for run in runs]
             self.parts.append(content)
         if newline:
-            self.out.append(_Out("".join(self.parts), newline, self.containing(self.owner)))
-            self.parts = []
+            self.out.append(
+                _Out("".join(self.parts), newline, self.containing(self.owner), tuple(self.traced))
+            )
+            self.parts, self.traced = [], []
 
     def replacement(self, replace: Replace) -> None:
         """The text of a Replace, with the newlines of the file."""
         self.last_replace = replace
         owner = self.lines.line_of(replace.start)
         pieces = Lines(replace.text)
+        shared = common_words(self.lines.text[replace.start : replace.end], replace.text)
         for number in range(1, pieces.count + 1):
             content = pieces.content(number)
             ended = number < pieces.count or pieces.ends_with_newline
-            self.put(content, self.lines.newline if ended else "", owner)
+            first = pieces.start(number)
+            here = [
+                Run(run.new - first, replace.start + run.old, run.length)
+                for run in shared
+                if first <= run.new < first + len(content)
+            ]
+            self.put(content, self.lines.newline if ended else "", owner, here)
 
     def insertion(self, edit: InsertLines, movers: tuple[Reindent, ...]) -> None:
         for line in edit.lines:
@@ -225,7 +250,13 @@ class _Writer:
             fixed = string_lines([line.content for line in self.out])
             for number, line in enumerate(self.out, 1):
                 if number not in fixed:
+                    before = len(line.content)
                     line.content = _moved(line)
+                    line.runs = _shifted(line.runs, len(line.content) - before)
+        at = 0
+        for line in self.out:
+            self.runs += [Run(at + run.new, run.old, run.length) for run in line.runs]
+            at += len(line.content) + len(line.newline)
         text = "".join(line.content + line.newline for line in self.out)
         return text if self.lines.ends_with_newline else text.rstrip("\r\n")
 
@@ -240,6 +271,15 @@ def _moved(line: _Out) -> str:
     return content
 
 
+def _shifted(runs: tuple[Run, ...], by: int) -> tuple[Run, ...]:
+    """Where the pieces of a line stand once its indentation has grown or shrunk; what was cut off is gone."""
+    return tuple(
+        Run(max(run.new + by, 0), run.old + max(-by - run.new, 0), run.length - max(-by - run.new, 0))
+        for run in runs
+        if run.new + by + run.length > 0
+    )
+
+
 def _copy(
     written: _Writer, lines: Lines, inserted: dict[int, list[InsertLines]], start: int, end: int
 ) -> None:
@@ -250,9 +290,9 @@ def _copy(
         stop = min(end, lines.end(line))
         split = max(start, lines.content_end(line))
         if stop == lines.end(line):
-            written.put(lines.text[start:split], lines.text[split:stop], line)
+            written.put(lines.text[start:split], lines.text[split:stop], line, [Run(0, start, split - start)])
         else:
-            written.put(lines.text[start:stop], "", line)
+            written.put(lines.text[start:stop], "", line, [Run(0, start, stop - start)])
         start = stop
 
 

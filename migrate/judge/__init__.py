@@ -1,0 +1,5 @@
+"""An independent judge of one migration: both programs, side by side, on every path.
+
+The planner finds a rewrite, the judge decides whether it may be called *safe* (translation validation:
+Pnueli, Siegel, Singerman 1998). The two share the syntax tree and the points-to values, nothing else.
+"""

@@ -1,0 +1,42 @@
+"""Is a migrated module the same program? Every path of both is followed and compared."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from migrate.facts.module import Module
+from migrate.facts.sites import Facts
+from migrate.flow.values import Values
+from migrate.judge.origin import Origin
+from migrate.judge.product import Difference, Search, Verdict
+from migrate.judge.run import Runner
+from migrate.judge.side import Side
+from migrate.rewrite.trace import Run
+
+
+def judge(
+    m: Module,
+    v: Values,
+    facts: Facts,
+    text: str,
+    runs: Sequence[Run],
+    *,
+    maybe_o0: Callable[[ast.Call], bool] = lambda call: True,
+    moved: frozenset[ast.stmt] = frozenset(),
+    rescaled: frozenset[ast.stmt] = frozenset(),
+    allows: Callable[[Difference, ast.AST | None], bool] = lambda difference, node: False,
+) -> Verdict:
+    """Compare the module ``m`` with its migrated ``text``; ``runs`` say which characters come from where.
+
+    ``maybe_o0`` says of an initialize whether its level may be O0, ``moved`` are readers of gradients that a rule
+    moved under the step's condition, ``rescaled`` clips that got another threshold instead. ``allows`` says of a
+    difference (and the node it shows at) whether the unit's report names it.
+    """
+    new = Module(text)
+    old_side = Side(m, v)
+    old_side.prepare(facts)
+    new_side = Side(new, Values(new), old_side, Origin(m, new, runs))
+    new_side.prepare(None)
+    search = Search(Runner(old_side, True, maybe_o0), Runner(new_side, False, maybe_o0), moved, rescaled, allows)
+    return search.run()

@@ -1,0 +1,33 @@
+"""What the judge takes names to mean where the code behind them is not here."""
+
+from __future__ import annotations
+
+# Functions of torch that are losses.
+LOSSES = frozenset(
+    "cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss kl_div binary_cross_entropy_with_logits "
+    "cosine_embedding_loss ctc_loss hinge_embedding_loss margin_ranking_loss multi_margin_loss huber_loss "
+    "multilabel_margin_loss multilabel_soft_margin_loss poisson_nll_loss soft_margin_loss triplet_margin_loss "
+    "gaussian_nll_loss".split()
+)
+# Functions of torch that run the module they are handed.
+RUNS_MODEL = frozenset("checkpoint data_parallel checkpoint_sequential functional_call".split())
+# Methods of a module that do not run it.
+INERT_METHODS = frozenset(
+    "train eval cuda to cpu half float double parameters named_parameters modules named_modules children "
+    "named_children buffers named_buffers state_dict load_state_dict zero_grad requires_grad_ apply "
+    "register_forward_hook register_backward_hook register_buffer register_parameter share_memory type "
+    "no_sync add_module module bfloat16 get_submodule set_submodule save_pretrained from_pretrained "
+    "resize_token_embeddings extra_repr keys items values get append extend pop update copy step compile "
+    "register_forward_pre_hook register_full_backward_hook".split()
+)
+# Words in the name of a function that reads or changes gradients.
+READERS = ("clip_grad", "grad_norm", "clip_norm", "clip_value", "clip_gradient", "gradient_norm", "gradient_clip",
+           "gradient_noise", "clip_master", "all_reduce_grad", "allreduce_grad", "average_grad", "reduce_grad")
+# Words that such a name may hold although the function reads no gradient.
+IDLE = ("zero", "requires", "no_grad", "enable_grad")
+# A class of a network in whose text one of these stands trains itself: it is no mere network.
+TRAINING = (".backward(", "scale_loss", ".initialize(", "GradScaler", "zero_grad(", ".step(")
+# Methods of a GradScaler that have a part in training.
+SCALER_METHODS = frozenset("scale unscale_ step update get_scale state_dict load_state_dict is_enabled".split())
+# Functions that only collect or count what they are handed.
+COLLECTS = frozenset("list tuple iter enumerate len filter sorted zip set next sum chain reversed".split())

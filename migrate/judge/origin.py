@@ -1,0 +1,86 @@
+"""Which node of the old text a node of the new text comes from.
+
+Edits are by position, so text outside of them is its own origin. Inside a replaced piece the words
+that both sides share are matched; a call that a rule wrote anew somewhere else (a loss computed on a
+line of its own) belongs to the vanished call that reads the same.
+"""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+
+from migrate.facts.module import Module
+from migrate.rewrite.trace import Run
+
+
+class Origin:
+    """Maps nodes of the new module to nodes of the old one."""
+
+    def __init__(self, old: Module, new: Module, runs: Sequence[Run]) -> None:
+        self.old, self.new = old, new
+        self._runs = sorted(runs, key=lambda run: run.new)
+        self._starts = [run.new for run in self._runs]
+        self._found: dict[ast.AST, ast.AST] = {}
+        self._match()
+
+    def of(self, node: ast.AST) -> ast.AST | None:
+        """The old node that ``node`` of the new module comes from."""
+        return self._found.get(node)
+
+    def _offset(self, at: int) -> int | None:
+        index = bisect_right(self._starts, at) - 1
+        if index < 0:
+            return None
+        run = self._runs[index]
+        return run.old + at - run.new if at < run.new + run.length else None
+
+    def _match(self) -> None:
+        known = {key: node for node in self.old.nodes if (key := _key(self.old, node, None)) is not None}
+        taken: set[ast.AST] = set()
+        orphans: list[ast.Call] = []
+        for node in self.new.nodes:
+            key = _key(self.new, node, self._offset)
+            source = known.get(key) if key is not None else None
+            if source is not None:
+                self._found[node] = source
+                taken.add(source)
+            elif isinstance(node, ast.Call):
+                orphans.append(node)
+        if not orphans:
+            return
+        by_text: dict[str, list[ast.Call]] = defaultdict(list)
+        for old in self.old.nodes:
+            if isinstance(old, ast.Call):
+                by_text[ast.dump(old)].append(old)
+        for call in orphans:
+            same = by_text.get(ast.dump(call), [])
+            source = next((one for one in same if one not in taken), same[0] if same else None)
+            if source is not None:
+                taken.add(source)
+                self._pair(call, source)
+
+    def _pair(self, new: ast.AST, old: ast.AST) -> None:
+        """Two calls that read the same, and all that is in them."""
+        for one, other in zip(ast.walk(new), ast.walk(old), strict=False):
+            self._found.setdefault(one, other)
+
+
+def _key(m: Module, node: ast.AST, offset: Callable[[int], int | None] | None) -> tuple[object, ...] | None:
+    """What tells a node of the old text from all others: its kind and place, in offsets of the old text."""
+
+    def at(position: int) -> int | None:
+        return position if offset is None else offset(position)
+
+    if isinstance(node, ast.Call):
+        last = at(m.end(node.func) - 1)
+        return None if last is None else ("Call", last)
+    if isinstance(node, (ast.stmt, ast.ExceptHandler)):
+        first = at(m.start(node))
+        return None if first is None else (type(node).__name__, first)
+    if isinstance(node, (ast.expr, ast.arg)):
+        first, last = at(m.start(node)), at(m.end(node) - 1)
+        return None if first is None or last is None else (type(node).__name__, first, last)
+    return None

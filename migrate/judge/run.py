@@ -1,0 +1,898 @@
+"""Runs one program symbolically, up to the next thing that the other program has to do as well."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from migrate.flow.values import argument
+from migrate.judge import machines
+from migrate.judge.code import Op
+from migrate.judge.side import Side, generator_call, opened
+from migrate.judge.state import Crash, Frame, Key, LegacyRaises, State, Unfollowed
+from migrate.judge.terms import (
+    FALSE,
+    MAX_DEPTH,
+    NONE,
+    TRUE,
+    Ask,
+    Facts,
+    Term,
+    compared,
+    depth,
+    known,
+    negated,
+    opaque,
+    truth,
+)
+
+_WRAPPERS = frozenset(
+    "DistributedDataParallel DDP DataParallel convert_syncbn_model convert_sync_batchnorm compile bool "
+    "BalancedDataParallel list tuple".split()
+)
+_SELF_METHODS = frozenset("cuda to cpu train eval".split())
+_PURE = frozenset("getattr hasattr isinstance len int str max min".split())
+_COMPARE = {
+    ast.Eq: "eq", ast.NotEq: "ne", ast.Is: "is", ast.IsNot: "isnot", ast.In: "in", ast.NotIn: "notin",
+    ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge",
+}  # fmt: skip
+MAX_OPS = 20_000
+
+
+@dataclass(eq=False)
+class Event:
+    """Something that both programs have to do: ``kind`` and what it is about."""
+
+    kind: str
+    node: ast.AST
+    about: Any = None
+
+
+class Runner:
+    """Runs the programs of one `Side`. ``levels`` says for each initialize whether its level may be O0."""
+
+    def __init__(self, side: Side, legacy: bool, maybe_o0: Callable[[ast.Call], bool]) -> None:
+        self.side, self.m, self.v = side, side.m, side.v
+        self.legacy, self.maybe_o0 = legacy, maybe_o0
+        self._do: dict[str, Callable[[State, Frame, Op, Facts], Event | None]] = {
+            "bind": self._op_bind, "havoc": self._op_havoc, "import": self._op_import, "define": self._op_define,
+            "branch": self._op_branch, "jump": self._op_jump, "call": self._op_call, "read": self._op_event,
+            "clear": self._op_event, "head": self._op_event, "items": self._op_items, "round": self._op_round,
+            "generate": self._op_generate, "resume": self._op_resume, "yield": self._op_yield,
+            "enter": self._op_enter, "leave": self._op_leave, "abandon": self._op_abandon,
+            "return": self._op_return, "raise": self._op_raise, "handler": self._op_handler, "case": self._op_case,
+            "epilogue": self._op_epilogue, "perhaps": self._op_perhaps, "known": self._op_known,
+        }  # fmt: skip
+
+    def start(self) -> State:
+        """The program before its first statement."""
+        return State([Frame(self.side.code(self.m.tree))])
+
+    def run(self, state: State, facts: Facts) -> Event:
+        """Go on to the next event. Raises `Ask`, with the state at the question; `Crash`, `LegacyRaises`."""
+        for _ in range(MAX_OPS):
+            if not state.frames:
+                return Event("end", self.m.tree, state.raising)
+            frame = state.frames[-1]
+            op = frame.code.ops[frame.pc]
+            event = self._do[op.kind](state, frame, op, facts)
+            if event is not None:
+                return event
+        raise Unfollowed("a loop that nothing ends")
+
+    # ------------------------------------------------------------ names
+
+    def _frame(self, state: State, node: ast.AST, name: str) -> dict[object, Term] | None:
+        """The variables that ``name`` at ``node`` belongs to; None where they are gone."""
+        home = self.m.binding_scope(name, self.m.scope(node))
+        if home is None:
+            return None
+        while isinstance(home.node, ast.ClassDef) and home.parent is not None:
+            home = home.parent
+        if home.parent is None:
+            return state.names
+        for frame in reversed(state.frames):
+            if frame.code.node is home.node:
+                return frame.env
+        return state.closed.get(self.side.place(home.node))
+
+    def value(self, state: State, expr: ast.expr, facts: Facts) -> Term:
+        """What an expression stands for."""
+        term = self._value(state, expr, facts)
+        if term[0] in ("v", "attr", "sub", "op"):
+            held = self.side.keys(expr)
+            known = held & (self.side.optimizers | self.side.models)
+            if known:
+                return ("obj", known)
+        return term
+
+    def _value(self, state: State, expr: ast.expr, facts: Facts) -> Term:
+        side = self.side
+        match expr:
+            case ast.Constant(value=value):
+                plain = isinstance(value, (bool, int, float, str, type(None)))
+                return ("k", value) if plain else opaque(side.place(expr))
+            case ast.Name(id=name):
+                env = self._frame(state, expr, name)
+                if env is not None and name in env:
+                    return env[name]
+                return opaque(0, name)
+            case ast.Attribute(value=base, attr=attr):
+                owner = self.value(state, base, facts)
+                return self._attribute(state, owner, attr)
+            case ast.Subscript(value=base, slice=index):
+                owner = self.value(state, base, facts)
+                at = self.value(state, index, facts) if isinstance(index, ast.expr) else NONE
+                if owner[0] == "seq" and at[0] == "k" and isinstance(at[1], int):
+                    items: tuple[Term, ...] = owner[1]
+                    if -len(items) <= at[1] < len(items):
+                        return items[at[1]]
+                if owner[0] == "scaled":
+                    return owner
+                if owner[0] == "dict" and (owner, f"[{at}]") not in state.heap:
+                    found: Term | None = dict(owner[1]).get(at[1]) if at[0] == "k" else None
+                    if found is not None:
+                        return found
+                return state.heap.get((owner, f"[{at}]"), ("sub", owner, at))
+            case ast.Tuple(elts=elts) | ast.List(elts=elts):
+                if any(isinstance(e, ast.Starred) for e in elts):
+                    return opaque(side.place(expr))
+                return ("seq", tuple(self.value(state, e, facts) for e in elts))
+            case ast.Dict(keys=keys, values=values) if all(isinstance(k, ast.Constant) for k in keys):
+                names = [k.value for k in keys if isinstance(k, ast.Constant)]
+                return self._record(zip(names, (self.value(state, x, facts) for x in values), strict=True))
+            case ast.BoolOp(op=ast.And(), values=values):
+                return ("and", *(self.value(state, x, facts) for x in values))
+            case ast.BoolOp(values=values):
+                return ("or", *(self.value(state, x, facts) for x in values))
+            case ast.UnaryOp(op=ast.Not(), operand=inner):
+                return negated(self.value(state, inner, facts))
+            case ast.UnaryOp(op=op, operand=inner):
+                return self._made(type(op).__name__, self.value(state, inner, facts))
+            case ast.Compare(left=left, ops=ops, comparators=rights):
+                terms = [self.value(state, x, facts) for x in (left, *rights)]
+                parts = [
+                    compared(_COMPARE[type(o)], a, b) for o, a, b in zip(ops, terms, terms[1:], strict=False)
+                ]
+                return parts[0] if len(parts) == 1 else ("and", *parts)
+            case ast.BinOp(left=left, op=op, right=right):
+                return self._made(
+                    type(op).__name__, self.value(state, left, facts), self.value(state, right, facts)
+                )
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                chosen = truth(self.value(state, test, facts), facts)
+                return self.value(state, body if chosen else orelse, facts)
+            case ast.NamedExpr(value=inner) | ast.Starred(value=inner) | ast.Await(value=inner):
+                return self.value(state, inner, facts)
+            case ast.Call():
+                return self._called(state, expr, facts)
+            case ast.JoinedStr(values=values):
+                return self._made("text", *(self.value(state, x, facts) for x in values))
+            case ast.FormattedValue(value=inner):
+                return self.value(state, inner, facts)
+            case ast.Lambda():
+                return ("obj", frozenset({("function", side.place(expr))}))
+            case _:
+                return opaque(side.place(expr))
+
+    def _record(self, items: Iterable[tuple[object, Term]]) -> Term:
+        """A dictionary or namespace written out; what is not constant in it stays what it is."""
+        return ("dict", tuple((name, term) for name, term in items))
+
+    def _made(self, name: str, *parts: Term) -> Term:
+        scaled = next((p for p in parts if p[0] == "scaled"), None)
+        return scaled if scaled is not None else ("op", name, *parts)
+
+    def _attribute(self, state: State, owner: Term, attr: str) -> Term:
+        if owner[0] == "apex":
+            return ("apex", f"{owner[1]}.{attr}")
+        if owner[0] == "scaled":
+            return owner
+        if owner[0] == "obj":
+            for key in sorted(owner[1], key=str):
+                if ((key, attr)) in state.heap:
+                    return state.heap[(key, attr)]
+            if attr == "module":
+                return owner
+            default = self.side.class_constant(owner[1], attr)
+            if default is not None:
+                return ("k", default.value)
+        if owner[0] == "dict" and (owner, attr) not in state.heap:
+            found: Term | None = dict(owner[1]).get(attr)
+            if found is not None:
+                return found
+        return state.heap.get((owner, attr), ("attr", owner, attr))
+
+    def _called(self, state: State, call: ast.Call, facts: Facts) -> Term:
+        side = self.side
+        env = state.frames[-1].env if state.frames else state.names
+        done = env.get(("ret", side.place(call)))
+        if done is not None:
+            return done
+        func = call.func
+        last = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        if side.kind.get(call) == "initialize":
+            models, optimizers = argument(call, 0, "models"), argument(call, 1, "optimizers")
+            first = self.value(state, models, facts) if models is not None else NONE
+            if optimizers is None or (isinstance(optimizers, ast.Constant) and optimizers.value is None):
+                return first
+            return ("seq", (first, self.value(state, optimizers, facts)))
+        if isinstance(func, ast.Attribute) and last == "is_enabled" and side.scalers(func.value):
+            return ("k", state.scalers[self._scaler(state, func.value, facts)].enabled)
+        if last in ("SimpleNamespace", "Namespace") and not call.args:
+            words = [(k.arg, self.value(state, k.value, facts)) for k in call.keywords if k.arg]
+            return self._record(words)
+        if last in _WRAPPERS and call.args:
+            return self.value(state, call.args[0], facts)
+        if isinstance(func, ast.Attribute):
+            owner = self.value(state, func.value, facts)
+            if owner[0] == "scaled" or (last in _SELF_METHODS and owner[0] == "obj"):
+                return owner
+        if isinstance(func, ast.Name) and last in _PURE:
+            terms = [self.value(state, a, facts) for a in call.args if not isinstance(a, ast.Starred)]
+            if last in ("getattr", "hasattr") and terms and terms[0][0] == "apex":
+                return TRUE
+            if last == "getattr" and len(terms) >= 2 and terms[1][0] == "k":
+                return self._attribute(state, terms[0], str(terms[1][1]))
+            return self._made(last, *terms)
+        if last == "find_spec" and call.args and isinstance(call.args[0], ast.Constant):
+            if str(call.args[0].value).split(".")[0] == "apex":
+                return TRUE
+        if last in ("zip", "enumerate") or any(
+            self.value(state, a, facts)[0] == "scaled" for a in call.args if isinstance(a, ast.Name)
+        ):
+            scaled = [t for a in call.args if (t := self.value(state, a, facts))[0] == "scaled"]
+            if scaled:
+                return scaled[0]
+        for obj in self.v.of(call):
+            if obj.kind == "instance":
+                return ("obj", frozenset({side.key(obj)}))
+        return opaque(side.place(call))
+
+    # ------------------------------------------------------------ binding
+
+    def bind(self, state: State, target: ast.expr, term: Term, facts: Facts) -> None:
+        """Give a target its value."""
+        match target:
+            case ast.Name(id=name):
+                env = self._frame(state, target, name)
+                if env is not None:
+                    env[name] = term
+            case ast.Attribute(value=base, attr=attr):
+                owner = self.value(state, base, facts)
+                for key in self._owners(owner):
+                    state.heap[(key, attr)] = term
+            case ast.Subscript(value=base, slice=index):
+                owner = self.value(state, base, facts)
+                at = self.value(state, index, facts) if isinstance(index, ast.expr) else NONE
+                if owner[0] != "obj":
+                    state.heap[(owner, f"[{at}]")] = term
+            case ast.Starred(value=inner):
+                self.bind(state, inner, opaque(self.side.place(inner)), facts)
+            case ast.Tuple(elts=elts) | ast.List(elts=elts):
+                items = term[1] if term[0] == "seq" and len(term[1]) == len(elts) else None
+                for number, elt in enumerate(elts):
+                    if items is not None and not isinstance(elt, ast.Starred):
+                        self.bind(state, elt, items[number], facts)
+                    else:
+                        self.bind(state, elt, self._unknown(elt), facts)
+            case _:
+                pass
+
+    def _owners(self, owner: Term) -> list[Term]:
+        return sorted(owner[1], key=str) if owner[0] == "obj" else [owner]
+
+    def _unknown(self, node: ast.AST) -> Term:
+        """A value of which nothing is known but what it may be: an optimizer, a model, a scaler."""
+        known = self.side.keys(node) & (self.side.optimizers | self.side.models)
+        if known:
+            return ("obj", known)
+        return opaque(self.side.place(node), getattr(node, "id", getattr(node, "attr", "")))
+
+    # ------------------------------------------------------------ operations
+
+    def _op_bind(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        assert isinstance(op.node, ast.expr) and op.value is not None
+        own = ast.unparse(op.node) if isinstance(op.node, (ast.Name, ast.Attribute)) else None
+        parts = [n for n in ast.walk(op.value) if isinstance(n, (ast.Name, ast.Attribute))]
+        term = self.value(state, op.value, facts)
+        made = term[0] in ("op", "and", "or", "not", "sub")
+        if own is not None and made and any(ast.unparse(n) == own for n in parts):
+            term = opaque(self.side.place(op.node), own)
+        if depth(term) > MAX_DEPTH:  # made of itself, round by round
+            term = opaque(self.side.place(op.value))
+        self.bind(state, op.node, term, facts)
+        frame.pc += 1
+
+    def _op_havoc(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        assert isinstance(op.node, ast.expr)
+        self.bind(state, op.node, self._unknown(op.node), facts)
+        frame.pc += 1
+
+    def _op_import(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        node = op.node
+        assert isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names:
+            name = alias.asname or alias.name.split(".")[0]
+            env = self._frame(state, node, name)
+            if env is None:
+                continue
+            if isinstance(node, ast.Import) and alias.name.split(".")[0] == "apex":
+                env[name] = ("apex", alias.name if alias.asname else "apex")
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "apex" and not node.level:
+                env[name] = ("apex", f"{node.module}.{alias.name}")
+            elif self.m.module_scope.names:
+                env.setdefault(name, opaque(0, name))
+        frame.pc += 1
+
+    def _op_define(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        env = self._frame(state, op.node, op.name)
+        if env is not None:
+            env[op.name] = ("obj", frozenset({("function", self.side.place(op.node))}))
+        frame.pc += 1
+
+    def _op_branch(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        assert isinstance(op.node, ast.expr) and op.target is not None
+        if _is_main(op.node) or truth(self.value(state, op.node, facts), facts):
+            frame.pc += 1
+        else:
+            frame.pc = op.target.at
+
+    def _op_perhaps(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        """Go into an arm of which it is known that it runs, without a question."""
+        assert isinstance(op.node, ast.expr) and op.target is not None
+        held = self.known(state, op.node, facts)
+        if held is (op.name == "body"):
+            frame.pc += 1
+        else:
+            frame.pc = op.target.at
+
+    def _op_known(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        assert isinstance(op.node, ast.expr) and op.target is not None
+        if self.known(state, op.node, facts) is None:
+            frame.pc += 1
+        else:
+            frame.pc = op.target.at
+
+    def known(self, state: State, test: ast.expr, facts: Facts) -> bool | None:
+        try:
+            return known(self.value(state, test, facts), facts)
+        except Ask:
+            return None
+
+    def _op_jump(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        assert op.target is not None
+        frame.pc = op.target.at
+
+    def _op_event(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event:
+        frame.pc += 1
+        about = None
+        if op.kind in ("read", "clear"):
+            assert isinstance(op.node, ast.stmt)
+            about = self.owners(op.node)
+        return Event(op.kind, op.node, about)
+
+    def owners(self, node: ast.AST) -> frozenset[Key]:
+        """The optimizers whose gradients a piece of code is about: all of them where nothing says which."""
+        found: set[Key] = set()
+        for one in ast.walk(node):
+            if isinstance(one, ast.expr):
+                found |= self.side.keys(one)
+        named = found & self.side.optimizers
+        return frozenset(named) or self.side.optimizers
+
+    # ------------------------------------------------------------ loops
+
+    def _group(self, node: ast.For | ast.AsyncFor) -> frozenset[Key]:
+        """The optimizers that a loop goes over, if it goes over optimizers."""
+        found: set[Key] = set()
+        for one in ast.walk(node.target):
+            if isinstance(one, ast.Name):
+                for use in ast.walk(node):
+                    if isinstance(use, ast.Name) and use.id == one.id:
+                        found |= self.side.keys(use)
+        return frozenset(found & self.side.optimizers)
+
+    def _op_items(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        assert isinstance(op.node, (ast.For, ast.AsyncFor))
+        if self._group(op.node):
+            term = self.value(state, op.node.iter, facts)
+            items = term if term[0] == "seq" and all(t[0] == "obj" for t in term[1]) else ("seq", (TRUE,))
+            frame.env[("items", self.side.place(op.node))] = items
+        frame.pc += 1
+
+    def _op_round(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
+        node = op.node
+        assert isinstance(node, (ast.For, ast.AsyncFor)) and op.target is not None
+        slot = ("items", self.side.place(node))
+        left = frame.env.get(slot)
+        if left is None:
+            frame.pc += 1
+            return Event("round", node, op.target.at)
+        if not left[1]:
+            del frame.env[slot]
+            frame.pc = op.target.at
+            return None
+        first, frame.env[slot] = left[1][0], ("seq", left[1][1:])
+        if first == TRUE:
+            for one in ast.walk(node.target):
+                if isinstance(one, ast.Name):
+                    group = self._group_of(one, node)
+                    self.bind(state, one, ("obj", group) if group else self._unknown(one), facts)
+        else:
+            self.bind(state, node.target, first, facts)
+        frame.pc += 1
+        return None
+
+    def _group_of(self, name: ast.Name, node: ast.AST) -> frozenset[Key]:
+        found: set[Key] = set()
+        for use in ast.walk(node):
+            if isinstance(use, ast.Name) and use.id == name.id:
+                found |= self.side.keys(use)
+        return frozenset(found & (self.side.optimizers | self.side.models))
+
+    def begin_round(self, state: State, node: ast.AST, facts: Facts) -> None:
+        """A round of a loop begins: its target is new."""
+        assert isinstance(node, (ast.For, ast.AsyncFor))
+        for one in ast.walk(node.target):
+            if isinstance(one, (ast.Name, ast.Attribute)) and isinstance(one.ctx, ast.Store):
+                self.bind(state, one, self._unknown(one), facts)
+
+    # ------------------------------------------------------------ generators
+
+    def _op_generate(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        assert op.value is not None
+        call = generator_call(op.value)
+        assert call is not None
+        callee = next(c for c in self.v.callees(call) if c in self.side.functions)
+        frame.generators[self.side.place(op.node)] = self._entered(state, call, callee, facts)
+        frame.pc += 1
+
+    def _op_resume(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        made = frame.generators.pop(self.side.place(op.node), None)
+        if made is None:
+            raise Unfollowed("a generator that is resumed out of turn")
+        state.frames.append(made)
+
+    def _op_yield(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        if len(state.frames) < 2:
+            raise Unfollowed("a generator that nobody here reads")
+        below = state.frames[-2]
+        at = below.code.ops[below.pc]
+        if at.kind != "resume":
+            raise Unfollowed("a generator that is read by hand")
+        term = self.value(state, op.value, facts) if op.value is not None else NONE
+        frame.pc += 1
+        state.frames.pop()
+        below.generators[self.side.place(at.node)] = frame
+        assert isinstance(at.node, (ast.For, ast.AsyncFor))
+        target = at.node.target
+        if isinstance(at.node.iter, ast.Call) and getattr(at.node.iter.func, "id", "") == "enumerate":
+            term = ("seq", (opaque(self.side.place(target)), term))
+        self.bind(state, target, term, facts)
+        below.pc += 1
+
+    # ------------------------------------------------------------ with
+
+    def _op_enter(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        item = op.node
+        assert isinstance(item, ast.withitem)
+        expr = item.context_expr
+        call = expr if isinstance(expr, ast.Call) else None
+        func = call.func if call is not None else expr
+        last = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        if last == "autocast":
+            enabled = argument(call, 2, "enabled") if call is not None else None
+            on = truth(self.value(state, enabled, facts), facts) if enabled is not None else True
+            state.contexts.append(("casts", state.casts))
+            state.casts = on
+        elif last == "disable_casts":
+            state.contexts.append(("casts", state.casts))
+            state.casts = False
+        else:
+            assert call is not None
+            self._enter_scale(state, item, call, facts)
+        frame.pc += 1
+
+    def _enter_scale(self, state: State, item: ast.withitem, call: ast.Call, facts: Facts) -> None:
+        loss, given = argument(call, 0, "loss"), argument(call, 1, "optimizers")
+        delayed = next((k.value for k in call.keywords if k.arg == "delay_unscale"), None)
+        delay = truth(self.value(state, delayed, facts), facts) if delayed is not None else False
+        known = self.side.scales.get(call, self.side.optimizers)
+        optimizers = self.optimizers(state, given, facts) if given is not None else known
+        optimizers = optimizers or known
+        machines.apex_enter(state, optimizers, delay)
+        state.contexts.append(("scale", self.side.place(call), optimizers, delay))
+        term: Term = ("scaled", self.side.place(call)) if state.active else (
+            self.value(state, loss, facts) if loss is not None else opaque(0)
+        )
+        if item.optional_vars is not None:
+            self.bind(state, item.optional_vars, term, facts)
+
+    def optimizers(self, state: State, expr: ast.expr, facts: Facts) -> frozenset[Key]:
+        """The optimizers that an expression stands for, lists opened."""
+        found: set[Key] = set()
+        todo = [self.value(state, expr, facts)]
+        while todo:
+            term = todo.pop()
+            if term[0] == "obj":
+                found |= {k for k in term[1] if k in self.side.optimizers}
+            elif term[0] == "seq":
+                todo += term[1]
+        return frozenset(found) or (self.side.keys(expr) & self.side.optimizers)
+
+    def _op_leave(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        context = state.contexts.pop()
+        if context[0] == "casts":
+            state.casts = context[1]
+        else:
+            machines.apex_leave(state, context[2], context[3])
+        frame.pc += 1
+
+    def _op_abandon(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        context = state.contexts.pop()
+        if context[0] == "casts":
+            state.casts = context[1]
+        else:
+            machines.apex_abandon(state, context[2])
+        frame.pc += 1
+
+    # ------------------------------------------------------------ leaving
+
+    def _op_return(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        term = self.value(state, op.value, facts) if op.value is not None else NONE
+        state.frames.pop()
+        if not state.frames:
+            return
+        if self.side.holds_functions(frame.code.node):
+            state.closed[self.side.place(frame.code.node)] = frame.env
+        below = state.frames[-1]
+        at = below.code.ops[below.pc]
+        if at.kind == "resume":
+            assert at.target is not None
+            below.pc = at.target.at
+        elif at.kind == "call":
+            assert isinstance(at.node, ast.Call)
+            constructed = isinstance(frame.code.node, ast.FunctionDef) and frame.code.node.name == "__init__"
+            if not (constructed and ("ret", self.side.place(at.node)) in below.env):
+                below.env[("ret", self.side.place(at.node))] = term
+            below.pc += 1
+
+    def _op_raise(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        if isinstance(op.node, ast.Raise) and op.node.exc is not None:
+            exc = op.node.exc.func if isinstance(op.node.exc, ast.Call) else op.node.exc
+            state.raising = exc.attr if isinstance(exc, ast.Attribute) else getattr(exc, "id", "?")
+        elif isinstance(op.node, ast.Assert):
+            state.raising = "AssertionError"
+        elif state.raising is None:
+            state.raising = "?"
+        self.unwind(state)
+
+    def unwind(self, state: State) -> None:
+        """Carry an exception to the next handler or block that is left."""
+        while state.frames:
+            frame = state.frames[-1]
+            op = frame.code.ops[min(frame.pc, len(frame.code.ops) - 1)]
+            if op.pad is not None:
+                frame.pc = op.pad.at
+                return
+            state.frames.pop()
+
+    def caught(self, state: State) -> bool:
+        """Whether an exception raised now would be caught, or pass a block that is left, in this program."""
+        for frame in reversed(state.frames):
+            op = frame.code.ops[max(min(frame.pc, len(frame.code.ops) - 1), 0)]
+            pad = op.pad
+            while pad is not None:
+                first = frame.code.ops[pad.at]
+                if first.kind == "handler":
+                    return True
+                pad = first.pad
+        return False
+
+    def _op_handler(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        handler = op.node
+        assert isinstance(handler, ast.ExceptHandler) and op.target is not None
+        if self._handles(handler, state.raising or "?", facts):
+            state.raising = None
+            if handler.name is not None:
+                env = self._frame(state, handler, handler.name)
+                if env is not None:
+                    env[handler.name] = opaque(self.side.place(handler), handler.name)
+            frame.pc += 1
+        else:
+            frame.pc = op.target.at
+
+    def _handles(self, handler: ast.ExceptHandler, raised: str, facts: Facts) -> bool:
+        if handler.type is None:
+            return True
+        types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+        names = {t.attr if isinstance(t, ast.Attribute) else getattr(t, "id", "?") for t in types}
+        if names & {"Exception", "BaseException"} or raised in names:
+            return True
+        if raised == "?":
+            if names <= {"ImportError", "ModuleNotFoundError", "KeyboardInterrupt", "StopIteration", "AttributeError",
+                         "KeyError", "NameError", "OSError", "FileNotFoundError"}:
+                return False
+            return truth(("v", self.side.place(handler), "handles"), facts)
+        return raised == "FloatingPointError" and "ArithmeticError" in names
+
+    def _op_case(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        assert isinstance(op.node, ast.match_case) and op.target is not None
+        term: Term = ("v", self.side.place(op.node.body[0]), "case")
+        frame.pc = frame.pc + 1 if truth(term, facts) else op.target.at
+
+    def _op_epilogue(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
+        node = frame.code.node
+        waiting = self.side.entries if node is self.m.tree else self.side.nested(node)
+        if not waiting:
+            frame.pc += 1
+            return None
+        return Event("choose", node, waiting)
+
+    def choose(self, state: State, which: ast.AST | None, facts: Facts) -> None:
+        """Run one of the functions that nobody here calls, or go on."""
+        if which is None:
+            state.frames[-1].pc += 1
+            return
+        frame = Frame(self.side.code(which))
+        scope = self.m.scope_of[which]
+        assert isinstance(which, (ast.FunctionDef, ast.AsyncFunctionDef))
+        args = which.args
+        for param in (*args.posonlyargs, *args.args, *args.kwonlyargs):
+            frame.env[param.arg] = self._param(which, param.arg)
+        owner = self.m.class_of(scope)
+        first = self.m.self_name(scope)
+        state.frames.append(frame)
+        if owner is None or first is None:
+            return
+        key: Key = ("instance", self.side.place(owner))
+        frame.env[first] = ("obj", frozenset({key}))
+        init = next(
+            (f for f in self.side.functions if isinstance(f, ast.FunctionDef) and f.name == "__init__"
+             and self.m.class_of(self.m.scope_of[f]) is owner),
+            None,
+        )  # fmt: skip
+        if init is not None and init is not which and (key, " made") not in state.heap:
+            made = Frame(self.side.code(init))
+            for name in self.m.scope_of[init].params:
+                made.env[name] = self._param(init, name)
+            made.env[self.m.scope_of[init].params[0]] = ("obj", frozenset({key}))
+            state.frames.append(made)
+        state.heap[(key, " made")] = TRUE
+
+    def _param(self, function: ast.AST, name: str) -> Term:
+        held = {self.side.key(o) for o in opened(self.v, self.v.variable(name, self.m.scope_of[function]))}
+        known = held & (self.side.optimizers | self.side.models)
+        return ("obj", frozenset(known)) if known else opaque(self.side.place(function), name)
+
+    # ------------------------------------------------------------ calls
+
+    def _op_call(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
+        call = op.node
+        kind = self.side.kind[call]
+        if isinstance(call, ast.Attribute):
+            frame.pc += 1
+            return Event(kind, call)
+        assert isinstance(call, ast.Call)
+        if kind in ("forward", "loss", "state", "scale"):
+            frame.pc += 1
+            return Event(kind, call)
+        if kind == "zero":
+            frame.pc += 1
+            return Event("zero", call, self._zeroed(state, call, facts))
+        if kind == "backward":
+            event = Event("backward", call, self._loss(state, call, facts))
+            frame.pc += 1
+            return event
+        if kind == "step":
+            assert isinstance(call.func, ast.Attribute)
+            event = Event("step", call, (None, self.optimizers(state, call.func.value, facts)))
+            frame.pc += 1
+            return event
+        if kind == "initialize":
+            self._initialize(state, call, facts)
+            frame.pc += 1
+            return None
+        if kind == "create":
+            self._create(state, frame, call, facts)
+            frame.pc += 1
+            return None
+        if kind == "scaler":
+            return self._scaler_call(state, frame, call, facts)
+        if kind == "call":
+            return self._inline(state, frame, call, facts)
+        frame.pc += 1
+        return None
+
+    def _zeroed(self, state: State, call: ast.Call, facts: Facts) -> tuple[frozenset[Key], bool]:
+        assert isinstance(call.func, (ast.Attribute, ast.Name))
+        given = next((k.value for k in call.keywords if k.arg == "set_to_none"), call.args[0] if call.args else None)
+        to_none = not (isinstance(given, ast.Constant) and given.value is False)
+        if isinstance(call.func, ast.Attribute):
+            mine = self.optimizers(state, call.func.value, facts)
+            return (mine or self.side.optimizers), to_none
+        return self.side.optimizers, to_none
+
+    def _loss(self, state: State, call: ast.Call, facts: Facts) -> Term:
+        """What is differentiated: a scaled loss or another one."""
+        assert isinstance(call.func, ast.Attribute)
+        candidates = [call.func.value, *call.args]
+        for one in candidates:
+            term = self.value(state, one, facts)
+            if term[0] == "scaled":
+                return term
+            if term[0] == "seq" and any(t[0] == "scaled" for t in term[1]):
+                return next(t for t in term[1] if t[0] == "scaled")
+        return NONE
+
+    def _initialize(self, state: State, call: ast.Call, facts: Facts) -> None:
+        old_api = getattr(call.func, "attr", getattr(call.func, "id", "")) == "init"
+        enabled = argument(call, 0 if old_api else 2, "enabled")
+        if enabled is not None and not truth(self.value(state, enabled, facts), facts):
+            state.initialized = True
+            return
+        if any(k.arg is None for k in call.keywords):
+            raise Unfollowed("the options of amp.initialize come in a dictionary")
+        level = argument(call, 3, "opt_level")
+        on = True
+        if level is not None and self.maybe_o0(call):
+            on = not truth(compared("eq", self.value(state, level, facts), ("k", "O0")), facts)
+        scale = next((k.value for k in call.keywords if k.arg == "loss_scale"), None)
+        term = self.value(state, scale, facts) if scale is not None else NONE
+        plain = level is not None and self.value(state, level, facts) == ("k", "O3") and term == NONE
+        machines.apex_initialize(state, on, on and not plain and term not in (("k", 1.0), ("k", 1)))
+
+    def _create(self, state: State, frame: Frame, call: ast.Call, facts: Facts) -> None:
+        enabled = argument(call, 6, "enabled")
+        on = truth(self.value(state, enabled, facts), facts) if enabled is not None else True
+        key: Key = ("call", self.side.place(call))
+        state.stopped = not on and state.started > 0
+        state.started += on
+        state.scalers[key] = machines.new_scaler(on)
+        state.fresh = True
+        frame.env[("ret", self.side.place(call))] = ("scaler", key)
+
+    def _scaler(self, state: State, expr: ast.expr, facts: Facts) -> Key:
+        """The scaler that an expression stands for; a crash where there is none yet."""
+        text = self.m.src(expr)
+        term = self.value(state, expr, facts)
+        if term[0] == "scaler":
+            return term[1]  # type: ignore[no-any-return]
+        if term == NONE:
+            raise Crash(f"`{text}` is None here")
+        made = [k for k in self.side.scalers(expr) if k in state.scalers]
+        if not made:
+            raise Crash(f"`{text}` does not exist yet")
+        if isinstance(expr, ast.Name):
+            env = self._frame(state, expr, expr.id)
+            if env is not None and expr.id not in env:
+                raise Crash(f"`{text}` does not exist yet")
+        if isinstance(expr, ast.Attribute):
+            owner = self.value(state, expr.value, facts)
+            if owner[0] == "obj" and not any((k, expr.attr) in state.heap for k in owner[1]):
+                raise Crash(f"`{text}` does not exist yet")
+        return made[0]
+
+    def _scaler_call(self, state: State, frame: Frame, call: ast.Call, facts: Facts) -> Event | None:
+        assert isinstance(call.func, ast.Attribute)
+        key = self._scaler(state, call.func.value, facts)
+        name = call.func.attr
+        place = self.side.place(call)
+        if name == "scale" and call.args:
+            loss = self.value(state, call.args[0], facts)
+            frame.env[("ret", place)] = ("scaled", key) if machines.torch_scale(state, key) else loss
+        elif name == "unscale_" and call.args:
+            machines.torch_unscale(state, key, self.optimizers(state, call.args[0], facts))
+        elif name == "step" and call.args:
+            event = Event("step", call, (key, self.optimizers(state, call.args[0], facts)))
+            frame.pc += 1
+            return event
+        elif name == "update":
+            machines.torch_update(state, key)
+        elif name == "get_scale":
+            frame.pc += 1
+            return Event("scale", call)
+        elif name in ("state_dict", "load_state_dict"):
+            frame.pc += 1
+            return Event("state", call)
+        frame.pc += 1
+        return None
+
+    def _inline(self, state: State, frame: Frame, call: ast.Call, facts: Facts) -> Event | None:
+        callees = [c for c in self._callees(state, call, facts) if c in self.side.functions]
+        callees = [c for c in callees if not any(f.code.node is c for f in state.frames)]  # recursion: once
+        callees = [c for c in callees if not self.side.code(c).generator]
+        if not callees:
+            frame.pc += 1
+            return None
+        callees.sort(key=self.side.place)
+        for number, callee in enumerate(callees):
+            runs = opaque(self.side.place(call), f"runs {self.side.place(callee)}")
+            if number == len(callees) - 1 or truth(runs, facts):
+                return Event("enter", call, (callee, self._entered(state, call, callee, facts)))
+        return None
+
+    def _callees(self, state: State, call: ast.Call, facts: Facts) -> list[ast.AST]:
+        every = self.v.callees(call)
+        if len(every) < 2 or not isinstance(call.func, ast.Attribute):
+            return every
+        owner = self.value(state, call.func.value, facts)
+        if owner[0] != "obj":
+            return every
+        found: list[ast.AST] = []
+        for obj in self.v.of(call.func):
+            if obj.kind == "method" and self.side.key(obj.key[0]) in owner[1]:  # type: ignore[index]
+                found.append(obj.key[1])  # type: ignore[index]
+        return found or every
+
+    def enter(self, state: State, call: ast.Call, callee: ast.AST, frame: Frame) -> None:
+        """Go into a function of the program."""
+        scope = self.m.scope_of[callee]
+        if isinstance(callee, ast.FunctionDef) and callee.name == "__init__":
+            owners = [o for o in self.v.of(call) if o.kind == "instance"]
+            if owners:
+                made: Term = ("obj", frozenset(self.side.key(o) for o in owners))
+                frame.env[scope.params[0]] = made
+                state.frames[-1].env[("ret", self.side.place(call))] = made
+                for key in made[1]:
+                    state.heap[(key, " made")] = TRUE
+        state.frames.append(frame)
+
+    def _entered(self, state: State, call: ast.Call, callee: ast.AST, facts: Facts) -> Frame:
+        frame = Frame(self.side.code(callee))
+        scope = self.m.scope_of[callee]
+        assert isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        args = callee.args
+        names = [p.arg for p in (*args.posonlyargs, *args.args)]
+        for name in scope.params:
+            frame.env[name] = self._param(callee, name)
+        for name, default in zip(names[len(names) - len(args.defaults) :], args.defaults, strict=True):
+            if isinstance(default, ast.Constant):
+                frame.env[name] = self.value(state, default, facts)
+        for param, kw_default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
+            if isinstance(kw_default, ast.Constant):
+                frame.env[param.arg] = self.value(state, kw_default, facts)
+        part = next((o.key for o in self.v.of(call.func) if o.kind == "partial"), None)
+        if isinstance(part, ast.Call):
+            given = part.args[1:]
+            for name, arg in zip(names, given, strict=False):
+                frame.env[name] = self.value(state, arg, facts)
+            for keyword in part.keywords:
+                if keyword.arg in scope.params:
+                    frame.env[keyword.arg] = self.value(state, keyword.value, facts)
+            names = names[len(given) :]
+        receiver = self.m.self_name(scope)
+        if receiver is not None and isinstance(call.func, ast.Attribute):
+            owner = self.value(state, call.func.value, facts)
+            if owner[0] != "obj" and isinstance(call.func.value, ast.Call):  # super().method()
+                outer = next((f.env[n] for f in reversed(state.frames) for n in [self._receiver(f)] if n), None)
+                owner = outer or owner
+            if owner[0] == "obj":
+                frame.env[receiver] = owner
+            names = names[1:]
+        elif receiver is not None:
+            names = names[1:]
+        for number, arg in enumerate(call.args):
+            if isinstance(arg, ast.Starred):
+                break
+            if number < len(names):
+                frame.env[names[number]] = self.value(state, arg, facts)
+        for keyword in call.keywords:
+            if keyword.arg in scope.params:
+                frame.env[keyword.arg] = self.value(state, keyword.value, facts)
+        return frame
+
+    def _receiver(self, frame: Frame) -> str | None:
+        if isinstance(frame.code.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return self.m.self_name(self.m.scope_of[frame.code.node])
+        return None
+
+
+def _is_main(test: ast.expr) -> bool:
+    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
+
+
+__all__ = ["FALSE", "Ask", "Event", "LegacyRaises", "Runner"]

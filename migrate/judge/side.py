@@ -1,0 +1,515 @@
+"""One of the two programs: what in its text has a part in training, and which objects are meant.
+
+``Side`` answers the compiler's questions and names objects so that both sides name them alike: by where
+in the OLD text the call, class or parameter stands that made them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from functools import cached_property
+
+from migrate.facts.module import Module, Scope
+from migrate.facts.sites import Facts
+from migrate.flow.values import Obj, Values
+from migrate.judge.code import Code, compile_body
+from migrate.judge.names import COLLECTS, IDLE, INERT_METHODS, LOSSES, READERS, RUNS_MODEL, SCALER_METHODS, TRAINING
+from migrate.judge.origin import Origin
+
+Key = tuple[object, ...]
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_EXITS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+
+
+class Side:
+    """A program as the judge sees it. ``origin`` is None for the old one."""
+
+    def __init__(self, m: Module, v: Values, old: Side | None = None, origin: Origin | None = None) -> None:
+        self.m, self.v, self.old, self.origin = m, v, old, origin
+        self._codes: dict[ast.AST, Code] = {}
+        self.kind: dict[ast.AST, str] = {}  # call -> what it is
+        self._relevant: set[ast.AST] = set()
+        self.optimizers: frozenset[Key] = old.optimizers if old else frozenset()
+        self.models: frozenset[Key] = old.models if old else frozenset()
+        self.readers: set[ast.stmt] = set()
+        self.clearers: set[ast.stmt] = set()
+        self.functions: set[ast.AST] = set()
+        self.scales: dict[ast.Call, frozenset[Key]] = {}  # scale_loss calls and their optimizers
+
+    # ------------------------------------------------------------ names of objects and places
+
+    def place(self, node: ast.AST) -> int:
+        """Where a node stands in the old text; negative where it is new."""
+        source: ast.AST | None = node
+        if self.origin is not None:
+            source = self.origin.of(node)
+            if source is None:
+                return -1 - self.m.start(node)
+        assert source is not None
+        m = self.old.m if self.old is not None else self.m
+        return m.end(source.func) if isinstance(source, ast.Call) else m.start(source)
+
+    def line(self, node: ast.AST) -> int:
+        """The line of the old text that a node comes from; 0 where it is new."""
+        source = node if self.origin is None else self.origin.of(node)
+        return getattr(source, "lineno", 0) if source is not None else 0
+
+    def key(self, obj: Obj) -> Key:
+        match obj.kind:
+            case "path":
+                owner: Obj = obj.key[0]  # type: ignore[index]
+                name: str = obj.key[1]  # type: ignore[index]
+                return ("path", self.key(owner), name)
+            case "param":
+                scope: Scope = obj.key[0]  # type: ignore[index]
+                name = obj.key[1]  # type: ignore[index]
+                return ("param", self.place(scope.node) if scope.parent is not None else -1, name)
+            case "method":
+                return ("function", self.place(obj.key[1]))  # type: ignore[index]
+            case "apex":
+                return ("apex", obj.label)
+            case _:
+                kind = "instance" if obj.kind == "instance" else obj.kind
+                return (kind, self.place(obj.key) if isinstance(obj.key, ast.AST) else str(obj.key))
+
+    def keys(self, expr: ast.AST) -> frozenset[Key]:
+        return frozenset(self.key(o) for o in opened(self.v, self.v.of(expr)))
+
+    # ------------------------------------------------------------ preparing
+
+    def prepare(self, facts: Facts | None) -> None:
+        """Find everything that has a part in training. ``facts`` is given for the old program.
+
+        Functions that have one in either program are followed in both."""
+        if facts is not None:
+            self._known_objects(facts)
+        for node in self.m.nodes:
+            if isinstance(node, ast.Call):
+                kind = self._classify(node)
+                if kind:
+                    self.kind[node] = kind
+            elif isinstance(node, ast.Attribute) and node.attr == "_loss_scale" and "_amp_state" in self.m.src(node):
+                self.kind[node] = "scale"
+        for node in self.m.nodes:
+            if isinstance(node, ast.stmt) and not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+                self._gradients(node)
+        if self.old is None or self.origin is None:
+            self._spread(set())
+            return
+        self._spread({n for n in self.m.scope_of if self.origin.of(n) in self.old.functions})
+        sources = {self.origin.of(n) for n in self.functions} - self.old.functions - {None}
+        if sources:
+            self.old._spread({n for n in sources if n is not None})
+
+    def _known_objects(self, facts: Facts) -> None:
+        models: set[Obj] = set()
+        optimizers: set[Obj] = set()
+        for init in facts.initializes:
+            models |= init.model_objects
+            optimizers |= init.optimizer_objects
+        for scale in facts.scales:
+            optimizers |= scale.optimizer_objects
+            self.scales[scale.call] = frozenset(self.key(o) for o in scale.optimizer_objects)
+        self.models = frozenset(self.key(o) for o in models if o.kind != "apex")
+        self.optimizers = frozenset(self.key(o) for o in optimizers if o.kind != "apex")
+
+    def _classify(self, call: ast.Call) -> str:
+        func, m = call.func, self.m
+        last = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        for name in self.v.apex_names(func):
+            tail = name.split(".")[-1]
+            if name.startswith("apex.amp") and tail in ("state_dict", "load_state_dict"):
+                return "state"
+            if name.startswith("apex.amp") and tail in ("initialize", "init"):
+                return "initialize"
+            if name.startswith("apex.amp") and tail in ("scale_loss", "disable_casts"):
+                return "amp"
+        if call in self.scales:
+            return "amp"
+        if "_amp_state" in last or (last in ("loss_scale",) and "_amp_state" in m.src(func)):
+            return "scale"
+        if last == "GradScaler":
+            return "create"
+        if isinstance(func, ast.Attribute) and last in SCALER_METHODS and self._is_scaler(func.value):
+            return "scaler"
+        callees = self.v.callees(call)
+        if last == "backward" and not callees and isinstance(func, ast.Attribute):
+            return "backward"
+        if last == "step" and isinstance(func, ast.Attribute) and self.keys(func.value) & self.optimizers:
+            return "step" if not callees else "call"
+        if last == "zero_grad" and not callees:
+            return "zero"
+        if self._within_module_class(call):
+            return ""
+        source = self.origin.of(call) if self.origin is not None else None
+        if isinstance(source, ast.Call) and self.old is not None:
+            known = self.old.kind.get(source, "")
+            if known in ("forward", "loss", ""):
+                return known
+        if self._forward(call, last):
+            return "forward"
+        if (last in LOSSES and not callees) or any(
+            o.kind == "call" and o.label.endswith("Loss") and o.label != "BCELoss" for o in self.v.of(func)
+        ):
+            moved = isinstance(func, ast.Attribute) and last in INERT_METHODS
+            return "loss" if not callees and not moved else ""
+        return ""
+
+    def scalers(self, expr: ast.AST) -> list[Key]:
+        """The GradScalers of this program that an expression may hold."""
+        return [
+            self.key(o)
+            for o in self.v.of(expr)
+            if o.kind == "call" and isinstance(o.key, ast.Call) and _last(o.key.func) == "GradScaler"
+        ]
+
+    def _is_scaler(self, expr: ast.AST) -> bool:
+        """Whether an expression may hold a GradScaler, and no model or optimizer."""
+        return bool(self.scalers(expr)) and not self.keys(expr) & (self.models | self.optimizers)
+
+    def _forward(self, call: ast.Call, last: str) -> bool:
+        func = call.func
+        if any(o.kind in ("method", "function") and not self._of_network(o) for o in self.v.of(func)):
+            return False
+        if self.keys(func) & self.models and not (isinstance(func, ast.Attribute) and last in INERT_METHODS):
+            return True
+        if isinstance(func, ast.Attribute) and last in ("forward", "__call__"):
+            return bool(self.keys(func.value) & self.models)
+        if last in RUNS_MODEL and not self.v.callees(call):
+            return any(self.keys(a) & self.models for a in call.args)
+        return False
+
+    def _of_network(self, obj: Obj) -> bool:
+        node = self.v.callee(obj)
+        return node is not None and self._within_module_class(node)
+
+    def _within_module_class(self, node: ast.AST) -> bool:
+        """Whether a node stands in a network's own class: what runs there is part of the network's call."""
+        for outer in self.m.ancestors(node):
+            if isinstance(outer, ast.ClassDef):
+                bases = {_last(b) for b in outer.bases}
+                text = self.m.src(outer)
+                return any(b.endswith("Module") for b in bases) and not any(word in text for word in TRAINING)
+        return False
+
+    # ------------------------------------------------------------ gradients
+
+    def _gradients(self, stmt: ast.stmt) -> None:
+        source = self.origin.of(stmt) if self.origin is not None else None
+        if isinstance(source, ast.stmt) and self.old is not None and type(source) is type(stmt):
+            if source in self.old.clearers:
+                self.clearers.add(stmt)
+            elif source in self.old.readers:
+                self.readers.add(stmt)
+            return
+        if self._within_module_class(stmt):
+            return
+        nodes = [n for part in own_parts(stmt) for n in ast.walk(part)]
+        grads = [n for n in nodes if isinstance(n, ast.Attribute) and n.attr == "grad" and not _function_grad(n)]
+        if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Constant) and stmt.value.value is None:
+            grads = [n for n in grads if self._clears(n)]  # of some parameters only: what is left is as it was
+        if grads and all(self._clears(n) for n in grads):
+            self.clearers.add(stmt)
+        elif any(self._looks(n) for n in grads) or any(
+            self._reading_call(n) for n in nodes if isinstance(n, ast.Call)
+        ):
+            self.readers.add(stmt)
+
+    def _clears(self, node: ast.Attribute) -> bool:
+        above = self.m.parent[node]
+        if isinstance(node.ctx, ast.Store):
+            none = isinstance(above, ast.Assign) and isinstance(above.value, ast.Constant) and above.value.value is None
+            return none and not self._some_only(node)
+        text = self.m.src(self.m.statement(node))
+        return ".zero_()" in text and isinstance(self.m.statement(node), ast.Expr)
+
+    def _some_only(self, node: ast.AST) -> bool:
+        """Whether a condition chooses for which parameters this runs."""
+        for outer in self.m.spine(node)[1:]:
+            if isinstance(outer, (ast.For, ast.While)):
+                return False
+            if isinstance(outer, ast.If) and ".grad" not in self.m.src(outer.test):
+                return True
+        return False
+
+    def _looks(self, node: ast.Attribute) -> bool:
+        """Whether a gradient's value matters: not when one only asks if it is there."""
+        above = self.m.parent[node]
+        if isinstance(above, ast.Compare) and all(isinstance(o, (ast.Is, ast.IsNot)) for o in above.ops):
+            return False
+        kept = ("detach_", "requires_grad_", "requires_grad")
+        return not (isinstance(above, ast.Attribute) and above.attr in kept)
+
+    def _reading_call(self, call: ast.Call) -> bool:
+        last = _last(call.func)
+        if any(n.endswith(".master_params") for n in self.v.apex_names(call.func)):
+            user = self.m.parent[call]  # what a function of the file reads is found in there
+            unknown = isinstance(user, ast.Call) and not self.v.callees(user)
+            return unknown and _last(user.func) not in COLLECTS  # type: ignore[attr-defined]
+        if self.v.callees(call) or self.kind.get(call):
+            return False
+        return any(word in last.lower() for word in READERS) and not any(word in last for word in IDLE)
+
+    # ------------------------------------------------------------ relevance
+
+    def _spread(self, more: set[ast.AST]) -> None:
+        """Mark statements around what matters, and functions that hold such, up through their callers."""
+        m, v = self.m, self.v
+        roots: list[ast.AST] = [*self.kind, *self.readers, *self.clearers]
+        for node in m.nodes:
+            entered = isinstance(node, (ast.With, ast.AsyncWith)) and any(self.context(i) for i in node.items)
+            imported = isinstance(node, (ast.Import, ast.ImportFrom)) and _imports_apex(node)
+            if entered or imported:
+                roots.append(node)
+        todo: list[ast.AST] = sorted(more, key=self.m.start)
+        for node in roots:
+            self._mark(node)
+            todo.append(m.function(node).node if not isinstance(node, ast.ClassDef) else node)
+        while todo:
+            at = todo.pop()
+            if at in self.functions or self._own_of_network(at):
+                continue
+            self.functions.add(at)
+            for call in v.calls.get(at, ()):
+                if not self.kind.get(call):
+                    self.kind[call] = "call"
+                self._mark(call)
+                todo.append(m.function(call).node)
+        for function in self.functions:
+            for node in ast.walk(function):
+                if isinstance(node, _EXITS) and m.function(node).node is function:
+                    self._mark(node)
+        for node in m.nodes:  # functions defined inside
+            if isinstance(node, _FUNCTIONS) and node in self.functions:
+                self._relevant.add(node)
+
+    def _own_of_network(self, function: ast.AST) -> bool:
+        return not isinstance(function, ast.Module) and self._within_module_class(function)
+
+    def _mark(self, node: ast.AST) -> None:
+        self._relevant.add(node)
+        for outer in self.m.ancestors(node):
+            self._relevant.add(outer)
+            if isinstance(outer, (*_FUNCTIONS, ast.ClassDef, ast.Lambda)):
+                break
+
+    # ------------------------------------------------------------ what the compiler asks
+
+    def relevant(self, stmt: ast.stmt) -> bool:
+        return stmt in self._relevant and not isinstance(stmt, (ast.Import, ast.ImportFrom))
+
+    def calls(self, expr: ast.AST) -> bool:
+        return expr in self._relevant
+
+    def event(self, node: ast.expr) -> bool:
+        return bool(self.kind.get(node))
+
+    def context(self, item: ast.withitem) -> bool:
+        expr = item.context_expr
+        func = expr.func if isinstance(expr, ast.Call) else expr
+        if _last(func) == "autocast" or expr in self.scales:
+            return True
+        return any(
+            name.startswith("apex.amp") and name.split(".")[-1] in ("scale_loss", "disable_casts")
+            for name in self.v.apex_names(func)
+        )
+
+    def reads(self, stmt: ast.stmt) -> bool:
+        return stmt in self.readers
+
+    def clears(self, stmt: ast.stmt) -> bool:
+        return stmt in self.clearers
+
+    def only_reads(self, stmt: ast.stmt) -> bool:
+        """A loop in which nothing happens but that gradients are read or cleared."""
+        if not isinstance(stmt, (ast.For, ast.While)):
+            return False
+        touched = False
+        for node in ast.walk(stmt):
+            if node in self.kind or (isinstance(node, _EXITS) and not self._own_loop(node, stmt)):
+                return False
+            if isinstance(node, (ast.With, *_FUNCTIONS, ast.ClassDef)):
+                return False
+            touched = touched or node in self.readers or node in self.clearers
+        return touched
+
+    def reading(self, stmt: ast.stmt) -> tuple[bool, bool]:
+        """Whether gradients are read, and whether they are cleared, anywhere in a loop."""
+        nodes = list(ast.walk(stmt))
+        return any(n in self.readers for n in nodes), any(n in self.clearers for n in nodes)
+
+    def _own_loop(self, node: ast.AST, stmt: ast.stmt) -> bool:
+        loops = [s for s in self.m.spine(node) if isinstance(s, (ast.For, ast.While))]
+        return isinstance(node, (ast.Break, ast.Continue)) and bool(loops) and self.m.inside(loops[0], stmt)
+
+    def resumes(self, expr: ast.expr) -> bool:
+        """Whether a loop runs over a generator of this program that has a part in training."""
+        call = generator_call(expr)
+        return call is not None and any(
+            c in self.functions and self.code(c).generator for c in self.v.callees(call)
+        )
+
+    def code(self, function: ast.AST) -> Code:
+        if function not in self._codes:
+            body = function.body if isinstance(function, (*_FUNCTIONS, ast.Module)) else []
+            self._codes[function] = compile_body(self, function, body)
+        return self._codes[function]
+
+    def holds_functions(self, function: ast.AST) -> bool:
+        """Whether functions defined inside may outlive a run of it."""
+        return function in self._holders
+
+    @cached_property
+    def _holders(self) -> set[ast.AST]:
+        return {self.m.function(f).node for f in self.functions if isinstance(f, (*_FUNCTIONS, ast.Lambda))}
+
+    def class_constant(self, keys: frozenset[Key], attr: str) -> ast.Constant | None:
+        """The constant that a class gives an attribute that no code sets."""
+        if len(keys) != 1 or attr in self._stored:
+            return None
+        return self._class_constants.get((*keys, attr))
+
+    @cached_property
+    def _stored(self) -> set[str]:
+        return {n.attr for n in self.m.nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
+
+    @cached_property
+    def _class_constants(self) -> dict[tuple[object, ...], ast.Constant]:
+        found: dict[tuple[object, ...], ast.Constant] = {}
+        for node in self.m.nodes:
+            if not isinstance(node, ast.ClassDef):
+                continue
+            for stmt in node.body:
+                targets = stmt.targets if isinstance(stmt, ast.Assign) else []
+                for target in targets:
+                    if isinstance(target, ast.Name) and isinstance(stmt.value, ast.Constant):  # type: ignore[attr-defined]
+                        found[(("instance", self.place(node)), target.id)] = stmt.value  # type: ignore[attr-defined]
+        return found
+
+    # ------------------------------------------------------------ entries
+
+    @cached_property
+    def entries(self) -> list[ast.AST]:
+        """Functions that train and that nothing in the file calls: others may, in any order."""
+        found = [
+            node
+            for node in self.functions
+            if isinstance(node, _FUNCTIONS)
+            and not self.v.calls.get(node)
+            and self.m.function(node).parent is None
+            and self._trains(node)
+        ]
+        return sorted(found, key=self.place)
+
+    def nested(self, function: ast.AST) -> list[ast.AST]:
+        """Functions defined in ``function`` that nothing calls by name: somebody was handed them."""
+        found = [
+            node
+            for node in self.functions
+            if isinstance(node, _FUNCTIONS)
+            and not self.v.calls.get(node)
+            and self.m.function(node).node is function
+            and not isinstance(function, ast.Module)
+        ]
+        return sorted(found, key=self.place)
+
+    @cached_property
+    def _by_function(self) -> dict[ast.AST, set[str]]:
+        kinds: dict[ast.AST, set[str]] = defaultdict(set)
+        for node, kind in self.kind.items():
+            kinds[self.m.function(node).node].add(kind)
+        return kinds
+
+    def initializes(self, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
+        """Whether a function runs ``amp.initialize``, itself or in others that it calls."""
+        if "initialize" in self._by_function[node]:
+            return True
+        inner = {c for call in self._calls_in[node] for c in self.v.callees(call)}
+        return any(c not in seen and self.initializes(c, seen | {node}) for c in inner)
+
+    @cached_property
+    def _calls_in(self) -> dict[ast.AST, list[ast.Call]]:
+        found: dict[ast.AST, list[ast.Call]] = defaultdict(list)
+        for node, kind in self.kind.items():
+            if kind == "call" and isinstance(node, ast.Call):
+                found[self.m.function(node).node].append(node)
+        return found
+
+    def _trains(self, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
+        kinds = self._by_function[node]
+        if kinds & {"initialize", "amp", "backward", "step", "create", "scaler", "state"}:
+            return True
+        if any(self.m.function(n).node is node for n in self.m.nodes if isinstance(n, ast.With) and self._scales(n)):
+            return True
+        inner = {c for call in self._calls_in[node] for c in self.v.callees(call)}
+        return any(c not in seen and self._trains(c, seen | {node}) for c in inner)
+
+    def _scales(self, node: ast.With) -> bool:
+        return any(self.context(i) for i in node.items)
+
+
+def generator_call(expr: ast.expr) -> ast.Call | None:
+    """The call of a generator under ``enumerate``, ``tqdm`` and the like."""
+    while isinstance(expr, ast.Call):
+        if _last(expr.func) in ("enumerate", "tqdm", "iter", "list") and expr.args:
+            expr = expr.args[0]
+        else:
+            return expr
+    return None
+
+
+def own_parts(stmt: ast.stmt) -> list[ast.AST]:
+    """The expressions of a statement's own header, or a simple statement itself."""
+    match stmt:
+        case ast.If(test=test) | ast.While(test=test):
+            return [test]
+        case ast.For(iter=source) | ast.AsyncFor(iter=source):
+            return [source]
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            return [i.context_expr for i in items]
+        case ast.Match(subject=subject):
+            return [subject]
+        case ast.Try() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return []
+        case _ if hasattr(stmt, "handlers"):
+            return []
+        case _:
+            return [stmt]
+
+
+def opened(v: Values, held: frozenset[Obj]) -> set[Obj]:
+    """The elements of the containers among ``held``, and the rest."""
+    found: set[Obj] = set()
+    todo, seen = list(held), set[Obj]()
+    while todo:
+        obj = todo.pop()
+        if obj in seen:
+            continue
+        seen.add(obj)
+        if obj.kind in ("seq", "dict"):
+            for name in v.attributes(obj):
+                todo += v.field(obj, name)
+        else:
+            found.add(obj)
+    return found
+
+
+def _function_grad(node: ast.Attribute) -> bool:
+    """``torch.autograd.grad``, not ``p.grad``."""
+    value = node.value
+    return getattr(value, "attr", getattr(value, "id", "")) in ("autograd", "torch")
+
+
+def _imports_apex(node: ast.Import | ast.ImportFrom) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        return node.level == 0 and (node.module or "").split(".")[0] == "apex"
+    return any(a.name.split(".")[0] == "apex" for a in node.names)
+
+
+def _last(func: ast.AST) -> str:
+    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+
+
+def scope_of(m: Module, function: ast.AST) -> Scope:
+    return m.scope_of[function]

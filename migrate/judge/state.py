@@ -1,0 +1,139 @@
+"""Where one of the two programs stands: its frames, its heap, and what training is about.
+
+Gradients of an optimizer are a set of contributions since they were last cleared. A contribution is
+``(backward, factor, overflowed)``: which backward it comes from, and what it is multiplied with:
+``1``, the loss scale ``S``, ``old S`` (a scale that has moved since), or ``1/S`` (divided once too often).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from migrate.judge.code import Code
+from migrate.judge.terms import Term
+
+Key = tuple[object, ...]
+Contribution = tuple[int, str, bool]
+Gradients = dict[Key, frozenset[Contribution]]
+ZEROS: Contribution = (0, "1", False)
+
+
+@dataclass(frozen=True)
+class Scaler:
+    """One GradScaler: switched on or not, whether it ever scaled, and what each optimizer has been through since
+    the last update: ``unscaled``, ``stepped``; ``checked`` where gradients were looked at, ``found`` where they
+    had overflowed."""
+
+    enabled: bool
+    used: bool = False
+    marks: frozenset[tuple[Key, str]] = frozenset()
+
+
+@dataclass(eq=False)
+class Frame:
+    """A function being run."""
+
+    code: Code
+    pc: int = 0
+    env: dict[object, Term] = field(default_factory=dict)
+    generators: dict[int, Frame] = field(default_factory=dict)
+
+    def copy(self) -> Frame:
+        return Frame(self.code, self.pc, dict(self.env), {k: f.copy() for k, f in self.generators.items()})
+
+    def frozen(self) -> object:
+        generators = tuple(sorted((k, f.frozen()) for k, f in self.generators.items()))
+        return (id(self.code), self.pc, frozenset(self.env.items()), generators)
+
+
+@dataclass(eq=False)
+class State:
+    """One program in mid-run."""
+
+    frames: list[Frame]
+    heap: dict[tuple[Term, str], Term] = field(default_factory=dict)
+    names: dict[object, Term] = field(default_factory=dict)  # of the module
+    contexts: list[tuple[Any, ...]] = field(default_factory=list)
+    closed: dict[int, dict[object, Term]] = field(default_factory=dict)  # variables of functions that are done
+    raising: str | None = None
+    grads: Gradients = field(default_factory=dict)
+    casts: bool = False
+    # Apex
+    initialized: bool = False
+    active: bool = False  # losses are scaled
+    stash: Gradients = field(default_factory=dict)
+    armed: frozenset[Key] = frozenset()
+    fresh: bool = True  # no loss has been scaled since the scale was made
+    started: int = 0  # how often mixed precision was switched on
+    stopped: bool = False  # the last scaler made is switched off, an earlier one was not
+    halved: int = 0  # how often the scale went down; only the difference of both programs counts
+    # torch
+    scalers: dict[Key, Scaler] = field(default_factory=dict)
+    scaled_by: dict[int, Key] = field(default_factory=dict)  # backward -> the scaler of its loss
+
+    def copy(self) -> State:
+        return replace(
+            self,
+            frames=[f.copy() for f in self.frames],
+            heap=dict(self.heap),
+            names=dict(self.names),
+            contexts=list(self.contexts),
+            closed={place: dict(env) for place, env in self.closed.items()},
+            grads=dict(self.grads),
+            stash=dict(self.stash),
+            scalers=dict(self.scalers),
+            scaled_by=dict(self.scaled_by),
+        )
+
+    def frozen(self) -> object:
+        return (
+            tuple(f.frozen() for f in self.frames),
+            frozenset(self.heap.items()),
+            frozenset(self.names.items()),
+            tuple(self.contexts),
+            tuple(sorted((place, frozenset(env.items())) for place, env in self.closed.items())),
+            self.raising,
+            frozenset(self.grads.items()),
+            self.casts,
+            self.initialized,
+            self.active,
+            frozenset(self.stash.items()),
+            self.armed,
+            self.fresh,
+            self.stopped,
+            frozenset(self.scalers.items()),
+            frozenset(self.scaled_by.items()),
+        )
+
+    # ------------------------------------------------------------ gradients
+
+    def add(self, optimizers: Iterable[Key], contribution: Contribution) -> None:
+        for one in optimizers:
+            self.grads[one] = self.grads.get(one, frozenset()) | {contribution}
+
+    def clear(self, optimizers: Iterable[Key], to_none: bool) -> None:
+        for one in optimizers:
+            had = self.grads.get(one, frozenset())
+            self.grads[one] = frozenset() if to_none or not had else frozenset({ZEROS})
+
+    def seen(self, optimizer: Key) -> frozenset[tuple[int, str]]:
+        """What a reader of an optimizer's gradients sees: backwards and factors."""
+        return frozenset((b, f) for b, f, _ in self.grads.get(optimizer, frozenset()) if b)
+
+
+class Crash(Exception):
+    """The new program would raise, or break a rule of GradScaler or autocast, here."""
+
+    def __init__(self, message: str, kind: str = "crash") -> None:
+        super().__init__(message)
+        self.message, self.kind = message, kind
+
+
+class LegacyRaises(Exception):
+    """The old program would have raised here: what the new one does on this path is nobody's concern."""
+
+
+class Unfollowed(Exception):
+    """Something that the judge cannot follow."""

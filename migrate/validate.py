@@ -1,0 +1,84 @@
+"""What the judge's verdict means for the plans of a module.
+
+A difference that a unit announces is what its report says; one that costs nothing but a skipped step while
+the loss scale is being found is a note; any other makes the module's units *manual*, with the path.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from migrate.facts.module import Module
+from migrate.judge.judge import judge
+from migrate.judge.product import Difference, Verdict
+from migrate.plan.decide import Plan
+from migrate.rewrite.trace import Run
+from migrate.units.unit import Context
+
+# Differences that a rule's review announces, by the rule.
+_ANNOUNCED: dict[str, frozenset[str]] = {
+    "APX021": frozenset({"skip", "skip-late", "scale-time", "scale-lost", "fresh-scale"}),
+    "APX041": frozenset({"skip"}),
+    "APX052": frozenset({"skip"}),
+    "APX060": frozenset({"no-gradients", "skip", "scale-time", "fresh-scale"}),
+    "APX071": frozenset({"scale-time"}),
+}
+# Worth a note, no more: Apex leaves a good step out where a GradScaler takes it.
+_NOTED = frozenset({"skip-late"})
+
+
+def validate(ctx: Context, plans: Sequence[Plan], text: str, runs: Sequence[Run]) -> Verdict:
+    """Compare a module with its new text on every path; what is announced is no difference."""
+    units = [plan.unit for plan in plans]
+    levels = {call: read.levels for unit in units for call, read in unit.options.items()}
+    announced = {rule for unit in units for _, rule, _ in unit.reviews}
+    kinds = frozenset[str]().union(*(_ANNOUNCED.get(rule, frozenset()) for rule in announced))
+    evaluations = [site for unit in units for site, rule, _ in unit.reviews if rule == "APX031"]
+    notes: dict[str, Difference] = {}
+
+    def allows(difference: Difference, node: ast.AST | None) -> bool:
+        if difference.kind in _NOTED:
+            notes.setdefault(difference.kind, difference)
+            return True
+        if difference.kind == "casts" and node is not None:
+            return any(_same_function(ctx.m, node, site) for site in evaluations)
+        return difference.kind in kinds
+
+    verdict = judge(
+        ctx.m,
+        ctx.v,
+        ctx.facts,
+        text,
+        runs,
+        maybe_o0=lambda call: bool(levels.get(call, frozenset({"?"})) & {"O0", "?"}),
+        moved=frozenset(stmt for plan in plans for stmt in _moved(ctx.m, plan)),
+        rescaled=frozenset(stmt for unit in units for stmt in unit.scaled_clips),
+        allows=allows,
+    )
+    for difference in notes.values():
+        at = _statement_at(ctx.m, difference.line) or units[0].line_node
+        units[0].infos.append((at, "APX060", difference.message))
+    return verdict
+
+
+def _moved(m: Module, plan: Plan) -> set[ast.stmt]:
+    """Clips that moved under the step's condition, and what did the same in arms that went."""
+    found = set(plan.unit.moved)
+    for fold in plan.folds:
+        if any(m.inside(clip, fold.stmt) for clip in plan.unit.moved):
+            found.update(fold.stmt.orelse if fold.arm == "body" else fold.stmt.body)
+    return found
+
+
+def _same_function(m: Module, one: ast.AST, other: ast.AST) -> bool:
+    return one in m.parent and m.function(one) is m.function(other)
+
+
+def _statement_at(m: Module, line: int) -> ast.stmt | None:
+    """The innermost statement that begins at a line."""
+    found = [s for s in m.place if s.lineno == line]
+    return found[-1] if found else None
+
+
+__all__ = ["Difference", "validate"]
