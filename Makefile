@@ -57,6 +57,7 @@ pytest: $(TESTS)
 	$(PY) -m pytest -q -n 2
 
 # Many made-up training programs before and after the migration; `make test` tries the first 300 of them.
+# Faults planted into migrated scripts: `EVERY_MUTANT=1 pytest tests/equivalence/test_plant.py`.
 generated: $(TESTS)
 	@$(PY) -m tests.equivalence.many --seeds '$(or $(SEEDS),0:3000)' --jobs $(or $(JOBS),2) $(if $(OUT),--out '$(OUT)')
 
