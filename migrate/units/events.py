@@ -35,7 +35,6 @@ def find_steps(ctx: Context, unit: Unit) -> list[Step]:
                 "without a scaler",
             )
         if _before_any_backward(ctx, unit, node):
-            unit.plain_steps.append(node)
             continue
         stmt = m.statement(node)
         if not (isinstance(stmt, ast.Expr) and stmt.value is node):

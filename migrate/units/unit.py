@@ -88,7 +88,6 @@ class Unit:
     updates: list[Step] = field(default_factory=list)  # an update() follows these
     reviews: list[tuple[ast.AST, str, str]] = field(default_factory=list)  # site, rule, difference
     infos: list[tuple[ast.AST, str, str]] = field(default_factory=list)
-    plain_steps: list[ast.Call] = field(default_factory=list)  # taken before any loss was scaled
 
     def options_of(self, init: Initialize) -> Options:
         """The native meaning of one of the unit's initialize calls."""
