@@ -141,12 +141,14 @@ class Search:
             following = self._together(pair)
             if following is not None:
                 for one in following:
+                    self._collect(one)
                     key = one.key()
                     if key not in met:
                         met.add(key)
                         yield one
                 return
             if kind in _MERGING and pair.event_old is None and pair.event_new is None:
+                self._collect(pair)
                 key = pair.key()
                 if key in met:
                     return
@@ -193,6 +195,8 @@ class Search:
                 return self._round(pair, old, new)
             case "head":
                 self._forget(pair, old.node)
+                for state in (pair.old, pair.new):
+                    state.frames[-1].settle()
             case "choose":
                 return self._choose(pair, old, new)
             case "enter":
@@ -240,6 +244,8 @@ class Search:
         done.old.frames[-1].env.pop(slot, None)
         for state, event in ((done.old, old), (done.new, new)):
             state.frames[-1].pc = event.about
+        for state in (more.old, more.new, done.old, done.new):
+            state.frames[-1].settle()
         for state, event, runner in ((more.old, old, self.old), (more.new, new, self.new)):
             runner.begin_round(state, event.node, more.facts)
         return [more, done]
@@ -396,6 +402,16 @@ class Search:
         if changed:
             facts = forget(facts, lambda term: any(part in changed for part in _bases(term)))
         pair.facts = facts
+
+    def _collect(self, pair: _Pair) -> None:
+        """Drop answers about values that neither program holds any more: nobody can ask again."""
+        if not pair.facts:
+            return
+        held: set[Term] = set()
+        for state in (pair.old, pair.new):
+            for term in state.terms():
+                held |= leaves(term)
+        pair.facts = forget(pair.facts, lambda term: any(leaf[1] and leaf not in held for leaf in leaves(term)))
 
     def _objects(self, loop: ast.AST) -> list[ast.expr]:
         """Objects of which a loop calls a method for its effect."""

@@ -56,6 +56,8 @@ class Runner:
     def __init__(self, side: Side, legacy: bool, maybe_o0: Callable[[ast.Call], bool]) -> None:
         self.side, self.m, self.v = side, side.m, side.v
         self.legacy, self.maybe_o0 = legacy, maybe_o0
+        self._groups: dict[ast.AST, frozenset[Key]] = {}
+        self._owners_of: dict[ast.AST, frozenset[Key]] = {}
         self._do: dict[str, Callable[[State, Frame, Op, Facts], Event | None]] = {
             "bind": self._op_bind, "havoc": self._op_havoc, "import": self._op_import, "define": self._op_define,
             "branch": self._op_branch, "jump": self._op_jump, "call": self._op_call, "read": self._op_event,
@@ -102,10 +104,9 @@ class Runner:
         """What an expression stands for."""
         term = self._value(state, expr, facts)
         if term[0] in ("v", "attr", "sub", "op"):
-            held = self.side.keys(expr)
-            known = held & (self.side.optimizers | self.side.models)
-            if known:
-                return ("obj", known)
+            held = self.side.known(expr)
+            if held:
+                return ("obj", held)
         return term
 
     def _value(self, state: State, expr: ast.expr, facts: Facts) -> Term:
@@ -286,9 +287,9 @@ class Runner:
 
     def _unknown(self, node: ast.AST) -> Term:
         """A value of which nothing is known but what it may be: an optimizer, a model, a scaler."""
-        known = self.side.keys(node) & (self.side.optimizers | self.side.models)
-        if known:
-            return ("obj", known)
+        held = self.side.known(node)
+        if held:
+            return ("obj", held)
         return opaque(self.side.place(node), getattr(node, "id", getattr(node, "attr", "")))
 
     # ------------------------------------------------------------ operations
@@ -376,6 +377,11 @@ class Runner:
 
     def owners(self, node: ast.AST) -> frozenset[Key]:
         """The optimizers whose gradients a piece of code is about: all of them where nothing says which."""
+        if node not in self._owners_of:
+            self._owners_of[node] = self._found_owners(node)
+        return self._owners_of[node]
+
+    def _found_owners(self, node: ast.AST) -> frozenset[Key]:
         found: set[Key] = set()
         for one in ast.walk(node):
             if isinstance(one, ast.expr):
@@ -387,6 +393,11 @@ class Runner:
 
     def _group(self, node: ast.For | ast.AsyncFor) -> frozenset[Key]:
         """The optimizers that a loop goes over, if it goes over optimizers."""
+        if node not in self._groups:
+            self._groups[node] = self._found_group(node)
+        return self._groups[node]
+
+    def _found_group(self, node: ast.For | ast.AsyncFor) -> frozenset[Key]:
         found: set[Key] = set()
         for one in ast.walk(node.target):
             if isinstance(one, ast.Name):

@@ -35,12 +35,20 @@ class Side:
         self.readers: set[ast.stmt] = set()
         self.clearers: set[ast.stmt] = set()
         self.functions: set[ast.AST] = set()
+        self._places: dict[ast.AST, int] = {}
+        self._keys: dict[ast.AST, frozenset[Key]] = {}
         self.scales: dict[ast.Call, frozenset[Key]] = {}  # scale_loss calls and their optimizers
 
     # ------------------------------------------------------------ names of objects and places
 
     def place(self, node: ast.AST) -> int:
         """Where a node stands in the old text; negative where it is new."""
+        found = self._places.get(node)
+        if found is None:
+            found = self._places[node] = self._place(node)
+        return found
+
+    def _place(self, node: ast.AST) -> int:
         source: ast.AST | None = node
         if self.origin is not None:
             source = self.origin.of(node)
@@ -74,7 +82,19 @@ class Side:
                 return (kind, self.place(obj.key) if isinstance(obj.key, ast.AST) else str(obj.key))
 
     def keys(self, expr: ast.AST) -> frozenset[Key]:
-        return frozenset(self.key(o) for o in opened(self.v, self.v.of(expr)))
+        """The objects that an expression may hold on any path, containers opened."""
+        found = self._keys.get(expr)
+        if found is None:
+            found = self._keys[expr] = frozenset(self.key(o) for o in opened(self.v, self.v.of(expr)))
+        return found
+
+    def known(self, expr: ast.AST) -> frozenset[Key]:
+        """The models and optimizers among `keys`."""
+        return self.keys(expr) & self._interesting
+
+    @cached_property
+    def _interesting(self) -> frozenset[Key]:
+        return self.optimizers | self.models
 
     # ------------------------------------------------------------ preparing
 

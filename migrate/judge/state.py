@@ -7,7 +7,7 @@ Gradients of an optimizer are a set of contributions since they were last cleare
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -42,6 +42,16 @@ class Frame:
 
     def copy(self) -> Frame:
         return Frame(self.code, self.pc, dict(self.env), {k: f.copy() for k, f in self.generators.items()})
+
+    def terms(self) -> Iterator[Term]:
+        yield from self.env.values()
+        for made in self.generators.values():
+            yield from made.terms()
+
+    def settle(self) -> None:
+        """Forget results of calls that have been used."""
+        for name in [n for n in self.env if isinstance(n, tuple) and n[0] == "ret"]:
+            del self.env[name]
 
     def frozen(self) -> object:
         generators = tuple(sorted((k, f.frozen()) for k, f in self.generators.items()))
@@ -106,6 +116,17 @@ class State:
             frozenset(self.scalers.items()),
             frozenset(self.scaled_by.items()),
         )
+
+    def terms(self) -> Iterator[Term]:
+        """All values that the program still holds."""
+        for frame in self.frames:
+            yield from frame.terms()
+        for (owner, _), term in self.heap.items():
+            yield owner
+            yield term
+        yield from self.names.values()
+        for env in self.closed.values():
+            yield from env.values()
 
     # ------------------------------------------------------------ gradients
 

@@ -15,7 +15,8 @@ A term is a tuple whose first item says what it is:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 Term = tuple[Any, ...]
@@ -43,14 +44,12 @@ def depth(term: Term) -> int:
     return 1 + max((depth(part) for part in term if isinstance(part, tuple)), default=0)
 
 
-def leaves(term: Term) -> Iterator[Term]:
+@cache
+def leaves(term: Term) -> frozenset[Term]:
     """The opaque values that a term is made of."""
     if term and term[0] == "v":
-        yield term
-        return
-    for part in term:
-        if isinstance(part, tuple):
-            yield from leaves(part)
+        return frozenset({term})
+    return frozenset[Term]().union(*(leaves(part) for part in term if isinstance(part, tuple)))
 
 
 def negated(term: Term) -> Term:
