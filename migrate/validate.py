@@ -14,7 +14,7 @@ from migrate.judge.judge import judge
 from migrate.judge.product import Difference, Verdict
 from migrate.plan.decide import Plan
 from migrate.rewrite.trace import Run
-from migrate.units.unit import Context
+from migrate.units.unit import Context, Unit
 
 # Differences that a rule's review announces, by the rule.
 _ANNOUNCED: dict[str, frozenset[str]] = {
@@ -26,6 +26,11 @@ _ANNOUNCED: dict[str, frozenset[str]] = {
 }
 # Worth a note, no more: Apex leaves a good step out where a GradScaler takes it.
 _NOTED = frozenset({"skip-late"})
+# Worth a look, and then the unit is *review*: what ran in half precision and goes on in float32, or the reverse.
+_REVIEWED = {"loss-casts": "APX031", "eval-casts": "APX031"}
+
+
+_REMEDY = "to keep the casts, put it under torch.autocast"
 
 
 def validate(ctx: Context, plans: Sequence[Plan], text: str, runs: Sequence[Run]) -> Verdict:
@@ -41,8 +46,11 @@ def validate(ctx: Context, plans: Sequence[Plan], text: str, runs: Sequence[Run]
         if difference.kind in _NOTED:
             notes.setdefault(difference.kind, difference)
             return True
-        if difference.kind == "casts" and node is not None:
-            return any(_same_function(ctx.m, node, site) for site in evaluations)
+        if difference.kind in _REVIEWED:
+            if node is None or not any(_same_function(ctx.m, node, site) for site in evaluations):
+                unit = _nearest(ctx.m, units, node)
+                unit.review(node or unit.line_node, _REVIEWED[difference.kind], f"{difference.message}: {_REMEDY}")
+            return True
         return difference.kind in kinds
 
     verdict = judge(
@@ -60,6 +68,12 @@ def validate(ctx: Context, plans: Sequence[Plan], text: str, runs: Sequence[Run]
         at = _statement_at(ctx.m, difference.line) or units[0].line_node
         units[0].infos.append((at, "APX060", difference.message))
     return verdict
+
+
+def _nearest(m: Module, units: Sequence[Unit], node: ast.AST | None) -> Unit:
+    """The unit that has a site in the function of a node, else the first."""
+    here = m.function(node) if node is not None else None
+    return next((u for u in units if any(m.function(s.call) is here for s in u.sites)), units[0])
 
 
 def _moved(m: Module, plan: Plan) -> set[ast.stmt]:

@@ -11,15 +11,6 @@ LOSSES = frozenset(
 )
 # Functions of torch that run the module they are handed.
 RUNS_MODEL = frozenset("checkpoint data_parallel checkpoint_sequential functional_call".split())
-# Methods of a module that do not run it.
-INERT_METHODS = frozenset(
-    "train eval cuda to cpu half float double parameters named_parameters modules named_modules children "
-    "named_children buffers named_buffers state_dict load_state_dict zero_grad requires_grad_ apply "
-    "register_forward_hook register_backward_hook register_buffer register_parameter share_memory type "
-    "no_sync add_module module bfloat16 get_submodule set_submodule save_pretrained from_pretrained "
-    "resize_token_embeddings extra_repr keys items values get append extend pop update copy step compile "
-    "register_forward_pre_hook register_full_backward_hook".split()
-)
 # Words in the name of a function that reads or changes gradients.
 READERS = ("clip_grad", "grad_norm", "clip_norm", "clip_value", "clip_gradient", "gradient_norm", "gradient_clip",
            "gradient_noise", "clip_master", "all_reduce_grad", "allreduce_grad", "average_grad", "reduce_grad")

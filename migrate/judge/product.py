@@ -282,7 +282,8 @@ class Search:
         if pair.old.casts != pair.new.casts:
             what = "the model is called" if old.kind == "forward" else "the loss is computed"
             how = "under Apex's casts, now without autocast" if pair.old.casts else "without casts, now under autocast"
-            raise _Differs("casts", old.node, f"{what} {how}")
+            kind = "loss-casts" if old.kind == "loss" else "casts" if self._training(pair.old) else "eval-casts"
+            raise _Differs(kind, old.node, f"{what} {how}")
         if old.kind == "forward" and self.old.caught(pair.old) and self.new.caught(pair.new):
             failed = pair.copy()
             for state, runner in ((failed.old, self.old), (failed.new, self.new)):
@@ -292,6 +293,18 @@ class Search:
             failed.trail = _Trail(Note(_line(old.node), "raises an exception", True), pair.trail)
             return [pair, failed]
         return None
+
+    def _training(self, state: State) -> bool:
+        """Whether what runs now may be differentiated: a backward stands in a function that is being run, and no
+        ``no_grad`` in between."""
+        side = self.old.side
+        for frame in reversed(state.frames):
+            op = frame.code.ops[min(frame.pc, len(frame.code.ops) - 1)]
+            if side.without_gradients(op.node):
+                return False
+            if side.runs_backward(frame.code.node):
+                return True
+        return False
 
     # ------------------------------------------------------------ gradients
 

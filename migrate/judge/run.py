@@ -150,6 +150,8 @@ class Runner:
                 return ("or", *(self.value(state, x, facts) for x in values))
             case ast.UnaryOp(op=ast.Not(), operand=inner):
                 return negated(self.value(state, inner, facts))
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+                return ("k", -number)
             case ast.UnaryOp(op=op, operand=inner):
                 return self._made(type(op).__name__, self.value(state, inner, facts))
             case ast.Compare(left=left, ops=ops, comparators=rights):

@@ -7,6 +7,7 @@ in the OLD text the call, class or parameter stands that made them.
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from functools import cached_property
 
@@ -14,11 +15,13 @@ from migrate.facts.module import Module, Scope
 from migrate.facts.sites import Facts
 from migrate.flow.values import Obj, Values
 from migrate.judge.code import Code, compile_body
-from migrate.judge.names import COLLECTS, IDLE, INERT_METHODS, LOSSES, READERS, RUNS_MODEL, SCALER_METHODS, TRAINING
+from migrate.judge.names import COLLECTS, IDLE, LOSSES, READERS, RUNS_MODEL, SCALER_METHODS, TRAINING
 from migrate.judge.origin import Origin
+from migrate.knowledge.models import NO_MODULE, NOT_RUN_BY_METHOD
 
 Key = tuple[object, ...]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_NO_GRAD = re.compile(r"\bno_grad\b|\binference_mode\b")
 _EXITS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
 
@@ -121,6 +124,19 @@ class Side:
         sources = {self.origin.of(n) for n in self.functions} - self.old.functions - {None}
         if sources:
             self.old._spread({n for n in sources if n is not None})
+        self._share_loops()
+
+    def _share_loops(self) -> None:
+        """A loop that has a part in training in one program is followed in both: there they wait for each other."""
+        assert self.old is not None and self.origin is not None
+        for loop in [n for n in self.m.nodes if isinstance(n, (ast.For, ast.AsyncFor, ast.While))]:
+            source = self.origin.of(loop)
+            if source is None or type(source) is not type(loop):
+                continue
+            if loop in self._relevant and source not in self.old._relevant:
+                self.old._mark(source)
+            elif source in self.old._relevant and loop not in self._relevant:
+                self._mark(loop)
 
     def _known_objects(self, facts: Facts) -> None:
         models: set[Obj] = set()
@@ -172,7 +188,7 @@ class Side:
         if (last in LOSSES and not callees) or any(
             o.kind == "call" and o.label.endswith("Loss") and o.label != "BCELoss" for o in self.v.of(func)
         ):
-            moved = isinstance(func, ast.Attribute) and last in INERT_METHODS
+            moved = isinstance(func, ast.Attribute) and NOT_RUN_BY_METHOD.fit(last)
             return "loss" if not callees and not moved else ""
         return ""
 
@@ -185,20 +201,43 @@ class Side:
         ]
 
     def _is_scaler(self, expr: ast.AST) -> bool:
-        """Whether an expression may hold a GradScaler, and no model or optimizer."""
-        return bool(self.scalers(expr)) and not self.keys(expr) & (self.models | self.optimizers)
+        """Whether an expression holds a GradScaler: it may, and it is called so or may hold nothing else."""
+        named = _last(expr) in self._scaler_names
+        return bool(self.scalers(expr)) and (named or not self.known(expr))
+
+    @cached_property
+    def _scaler_names(self) -> set[str]:
+        """Names and attributes that a new GradScaler is assigned to."""
+        return {
+            _last(target)
+            for node in self.m.nodes
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+            for target in node.targets
+            if _last(node.value.func) == "GradScaler"
+        }
 
     def _forward(self, call: ast.Call, last: str) -> bool:
         func = call.func
         if any(o.kind in ("method", "function") and not self._of_network(o) for o in self.v.of(func)):
             return False
-        if self.keys(func) & self.models and not (isinstance(func, ast.Attribute) and last in INERT_METHODS):
+        if isinstance(func, ast.Attribute):
+            if NOT_RUN_BY_METHOD.fit(last):
+                return False
+            return bool((self.keys(func) | self._owners(func.value)) & self.models)
+        if self.keys(func) & self.models:
             return True
-        if isinstance(func, ast.Attribute) and last in ("forward", "__call__"):
-            return bool(self.keys(func.value) & self.models)
         if last in RUNS_MODEL and not self.v.callees(call):
             return any(self.keys(a) & self.models for a in call.args)
         return False
+
+    def _owners(self, base: ast.expr) -> frozenset[Key]:
+        """The objects that a method's own object is or is a part of: ``model.decoder`` belongs to ``model``."""
+        found = self.keys(base)
+        while isinstance(base, ast.Attribute) and base.attr not in NO_MODULE:
+            base = base.value
+            held = self.keys(base)
+            found |= frozenset(k for k in held if k[0] != "instance")
+        return found
 
     def _of_network(self, obj: Obj) -> bool:
         node = self.v.callee(obj)
@@ -375,6 +414,20 @@ class Side:
             body = function.body if isinstance(function, (*_FUNCTIONS, ast.Module)) else []
             self._codes[function] = compile_body(self, function, body)
         return self._codes[function]
+
+    def without_gradients(self, node: ast.AST) -> bool:
+        """Whether a ``no_grad`` stands around a node in its function, or above the function."""
+        for outer in self.m.ancestors(node):
+            if isinstance(outer, (ast.With, ast.AsyncWith)):
+                if any(_NO_GRAD.search(self.m.src(i.context_expr)) for i in outer.items):
+                    return True
+            elif isinstance(outer, _FUNCTIONS):
+                return any(_NO_GRAD.search(self.m.src(d)) for d in outer.decorator_list)
+        return False
+
+    def runs_backward(self, function: ast.AST) -> bool:
+        """Whether a backward stands in the function itself."""
+        return "backward" in self._by_function[function]
 
     def holds_functions(self, function: ast.AST) -> bool:
         """Whether functions defined inside may outlive a run of it."""

@@ -15,6 +15,7 @@ A term is a tuple whose first item says what it is:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -120,17 +121,46 @@ def _asked(term: Term, facts: Facts) -> bool:
     if term in facts:
         return facts[term]
     match term:
-        case ("op", "eq", left, ("k", value)):
-            # another constant is known already, or the value's own truth
-            for other, holds in facts.items():
-                if holds and other[0] == "op" and other[1] == "eq" and other[2] == left and other[3] != ("k", value):
-                    return False
-            if value is None and facts.get(left):
-                return False
+        case ("op", "eq" | "lt" | "le" as op, left, ("k", value)):
+            implied = _implied(op, left, value, facts)
+            if implied is not None:
+                return implied
         case _:
             if facts.get(("op", "eq", term, NONE)):
                 return False
     raise Ask(term)
+
+
+def _implied(op: str, left: Term, value: object, facts: Facts) -> bool | None:
+    """What other answers about the same value say of a comparison with a constant."""
+    if op == "eq" and value is None and facts.get(left):
+        return False
+    low, high = -math.inf, math.inf  # the value lies between, both included where it is whole
+    for other, holds in facts.items():
+        if other[0] != "op" or len(other) != 4 or other[2] != left or other[3][0] != "k":
+            continue
+        known = other[3][1]
+        if other[1] == "eq" and holds:
+            return _compares(op, known, value)
+        if other[1] in ("lt", "le") and isinstance(known, (int, float)):
+            if holds:
+                high = min(high, known)
+            else:
+                low = max(low, known)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if value < low and op in ("eq", "lt", "le"):
+            return False
+        if value > high:
+            return op != "eq"
+    return None
+
+
+def _compares(op: str, left: Any, right: Any) -> bool | None:
+    if op == "eq":
+        return bool(left == right)
+    if isinstance(left, (int, float)) and isinstance(right, (int, float)):
+        return left < right if op == "lt" else left <= right
+    return None
 
 
 def forget(facts: Facts, gone: Callable[[Term], bool]) -> Facts:
