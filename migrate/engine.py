@@ -201,7 +201,7 @@ def _account(ctx: Context, work: Work, edits: list[Edit]) -> None:
                 low, high = bisect_right(ctx.m.starts, start), bisect_right(ctx.m.starts, end - 1)
             case _:
                 continue
-        if not set(range(low, high + 1)) <= named:
+        if not {n for n in range(low, high + 1) if ctx.m.line_text(n).strip()} <= named:
             work.note_lines(None, "APX011", low, high, "stood only for what went")
 
 

@@ -20,6 +20,8 @@ NOT_RUN_BY_METHOD = Patterns(
     # a module may be a container, and a parameter of one is a tensor
     "append extend items keys values size dim item data detach clone view view_as norm mean sum t numel copy max min "
     "pow sqrt transpose unsqueeze squeeze tolist numpy contiguous ?*_",
+    # densities, and what comes before a softmax, are results
+    but="log_prob* log_lik* log_p log_q logits* log_sm*",
 )
 # Attributes of a module that are no modules.
 NO_MODULE = frozenset("weight bias data grad shape device dtype config hparams cfg args opt optimizer logger".split())
@@ -40,6 +42,8 @@ NOT_RUN_BY_FUNCTION = Patterns(
     "*Handler *Config *summary* count_* *info* *flops* *ema* init* *init watch add_graph update* freeze* set_* log* "
     "info debug get_* create_* build_* make_* register* patch_* unwrap* add_* attach* delete* del_* profile*",
 )
+# Functions of torch that run the module they are handed.
+RUN_BY_FUNCTION = frozenset("data_parallel checkpoint checkpoint_sequential functional_call update_bn".split())
 # Objects with a mode or parameters that are no networks.
 NO_NETWORK = Patterns(
     "*loss *optim* *adam* *sgd* *sched* *loader* *parser* *dataset* *tokenizer* *logger* *writer* *meter* *metric* "

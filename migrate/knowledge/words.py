@@ -6,15 +6,18 @@ import re
 
 
 class Patterns:
-    """A set of patterns, separated by blanks. Upper and lower case are the same unless ``exact``."""
+    """A set of patterns, separated by blanks. Upper and lower case are the same unless ``exact``.
 
-    def __init__(self, *patterns: str, exact: bool = False) -> None:
+    What one of ``but`` fits, the set does not."""
+
+    def __init__(self, *patterns: str, but: str = "", exact: bool = False) -> None:
         self.patterns = tuple(word for text in patterns for word in text.split())
+        self._but = Patterns(but, exact=exact) if but else None
         self._found = re.compile("|".join(map(_regex, self.patterns)), re.S if exact else re.S | re.I).search
 
     def fit(self, name: str) -> bool:
         """Whether one of the patterns is all of ``name``."""
-        return self._found(name) is not None
+        return self._found(name) is not None and not (self._but is not None and self._but.fit(name))
 
 
 def _regex(pattern: str) -> str:

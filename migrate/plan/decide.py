@@ -71,6 +71,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     planner = Planner(ctx, unit)
     planner.plan()
     premises.review_second_order(ctx, unit, planner)
+    premises.review_trained_apart(ctx, unit, planner)
     plan = Plan(ctx, unit, planner, merged, state, scaled)
     _homes(ctx, unit, plan)
     _asks_for_amp(ctx, unit, plan)

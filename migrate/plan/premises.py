@@ -176,6 +176,33 @@ def check_plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> None:
         )
 
 
+def review_trained_apart(ctx: Context, unit: Unit, planner: Planner) -> None:
+    """What the file trains without amp ran under O1's casts all the same, once they were on."""
+    m = ctx.m
+    if not any(o.levels & {"O1", "?"} for o in unit.options.values()):
+        return
+    amp = {m.function(s.call) for s in (*ctx.facts.initializes, *ctx.facts.scales)}
+    owners = {m.class_of(s) for s in amp} - {None}
+    for node in m.nodes:
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward"):
+            continue
+        scope = m.function(node)
+        if not scope.is_function or scope in amp or ctx.v.callees(node) or m.class_of(scope) in owners:
+            continue
+        if any(m.function(r.block.body[r.first]) is scope for r in planner.regions) or planner.covered(scope):
+            continue
+        calls = ctx.v.calls[scope.node]
+        if all(planner.early(c) or _amp_off(ctx, unit, c) for c in calls) and calls:
+            continue
+        name = getattr(scope.node, "name", "this function")
+        unit.review(
+            node,
+            "APX031",
+            f"{name}() trains without amp; called once amp.initialize had been, it ran under O1's casts, and now runs in "
+            "float32 as it says",
+        )
+
+
 def review_steps_without_backward(ctx: Context, unit: Unit, folded: list[Fold]) -> None:
     """A backward that a condition may leave out, and a step that is taken all the same."""
     m = ctx.m

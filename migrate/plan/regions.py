@@ -15,13 +15,19 @@ from dataclasses import dataclass, field
 
 from migrate.facts.module import Block, Scope
 from migrate.knowledge.host import HOST_WORK
+from migrate.knowledge.operations import NATIVE_FLOAT, NATIVE_HALF
 from migrate.knowledge.results import FLOAT_WORK
-from migrate.units.compute import Compute, walk_now
+from migrate.units.compute import Compute, generates, walk_now
+from migrate.units.references import handed_on
 from migrate.units.slices import Slices
 from migrate.units.translate import passed
 from migrate.units.unit import Context, Manual, Unit
 
 MAX_CLIMB = 4
+# Functions that hand on one by one what they go through.
+PASSING = frozenset("enumerate tqdm trange iter list tuple reversed".split())
+# Operations of torch by which a loss is made; a sum of losses that are there is none.
+_CASTED = (NATIVE_HALF | NATIVE_FLOAT) - {"sum"}
 
 
 @dataclass(eq=False)
@@ -96,14 +102,19 @@ class Planner:
         if self.compute.forwards(expr):
             self._hoist(stmt, expr)
             return True
-        return self._slice(stmt, self.slices.reads(expr), why, depth)
+        found = self._slice(stmt, self.slices.reads(expr), why, depth)
+        if found and self._float_calls(expr):
+            self._hoist(stmt, expr)
+        return found
 
-    def _hoist(self, stmt: ast.stmt, expr: ast.expr) -> None:
-        scope = self.ctx.m.function(stmt)
-        name, number = "loss", 1
-        while name in scope.names:
+    def _hoist(self, stmt: ast.stmt, expr: ast.expr, wish: str = "loss") -> None:
+        if any(h.expr is expr for h in self.hoists):
+            return
+        taken = {*self.ctx.m.function(stmt).names, *(h.name for h in self.hoists if h.stmt is stmt)}
+        name, number = wish, 1
+        while name in taken:
             number += 1
-            name = f"loss_{number}"
+            name = f"{wish}_{number}"
         self.hoists.append(Hoist(stmt, expr, name))
 
     def _slice(self, stmt: ast.stmt, needed: set[str], why: str, depth: int) -> bool:
@@ -113,6 +124,8 @@ class Planner:
         needed = set(needed)
         for at in m.spine(stmt):
             block, index = m.place[at]
+            if at is not stmt and isinstance(at, (ast.For, ast.AsyncFor)) and self._loop(at, needed, why, depth):
+                return True
             chosen: list[int] = []
             for i in range(index - 1, -1, -1):
                 before = block.body[i]
@@ -130,6 +143,58 @@ class Planner:
         if found:
             return True
         return self._climb(m.function(stmt), needed, why, depth)
+
+    def _loop(self, loop: ast.For | ast.AsyncFor, needed: set[str], why: str, depth: int) -> bool:
+        """A loop hands out what is ``needed``: a generator computes it between its rounds, anything else before."""
+        targets = self.slices.defines(ast.Assign(targets=[loop.target], value=ast.Constant(value=None)))
+        if not targets & needed:
+            return False
+        made = _unwrapped(loop.iter)
+        generators = [c for c in self.ctx.v.callees(made) if generates(c)] if isinstance(made, ast.Call) else []
+        found = False
+        for function in generators:
+            same = made is loop.iter  # not `enumerate(…)`, whose targets are others
+            found |= self._yielded(function, loop.target if same else None, needed, why, depth + 1)
+        if found:
+            return True
+        if not generators and self.compute.forwards(loop.iter):
+            self._hoist(loop, loop.iter, "losses")
+            return True
+        needed |= self.slices.reads(loop.iter)
+        return False
+
+    def _yielded(
+        self, function: ast.AST, target: ast.expr | None, needed: set[str], why: str, depth: int
+    ) -> bool:
+        """What a generator yields for ``needed`` names of a loop's target is computed under autocast inside of it."""
+        if depth > MAX_CLIMB:
+            return False
+        found = False
+        for node in walk_body(self.ctx.m.scope_of[function]):
+            if isinstance(node, ast.YieldFrom):
+                inner = self.ctx.v.callees(node.value) if isinstance(node.value, ast.Call) else []
+                found |= any(self._yielded(c, target, needed, why, depth + 1) for c in inner if generates(c))
+            elif isinstance(node, ast.Yield) and node.value is not None:
+                parts = [node.value]
+                if isinstance(node.value, ast.Tuple) and isinstance(target, ast.Tuple):
+                    if len(node.value.elts) == len(target.elts):
+                        pairs = zip(target.elts, node.value.elts, strict=True)
+                        parts = [e for t, e in pairs if {n.id for n in ast.walk(t) if isinstance(n, ast.Name)} & needed]
+                stmt = self.ctx.m.statement(node)
+                for part in parts:
+                    found |= self._sink(stmt, part, why, depth)
+        return found
+
+    def _float_calls(self, expr: ast.expr) -> bool:
+        """Whether an expression calls a loss, or what else O1's casts reached by its name."""
+        for n in walk_now(expr):
+            if isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Pow, ast.MatMult)):
+                return True
+            if isinstance(n, ast.Call):
+                name = n.func.attr if isinstance(n.func, ast.Attribute) else ""
+                if FLOAT_WORK.fit(ast.unparse(n.func)) or name in _CASTED:
+                    return True
+        return False
 
     def _other_arm(self, stmt: ast.stmt) -> bool:
         return isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom))
@@ -244,9 +309,11 @@ class Planner:
                 continue
             within = self._lambda_around(call)
             if within is not None:
+                if not self.ctx.v.calls[within]:
+                    self._called_elsewhere(call)
                 todo += self.ctx.v.calls[within]
                 continue
-            if self._before_initialize(call):
+            if self.early(call):
                 continue
             if self._pushes_up(scope, call):
                 todo += self.ctx.v.calls[scope.node]
@@ -263,13 +330,38 @@ class Planner:
         loops = set(m.loops(call))
         return all(m.start(call) < m.start(i.call) and not loops & set(m.loops(i.call)) for i in here)
 
+    def early(self, call: ast.Call, depth: int = 0) -> bool:
+        """Whether a call only ever runs before mixed precision is switched on."""
+        if self._before_initialize(call):
+            return True
+        scope = self.ctx.m.function(call)
+        calls = self.ctx.v.calls[scope.node] if scope.is_function and depth < MAX_CLIMB else []
+        return bool(calls) and all(self.early(c, depth + 1) for c in calls)
+
+    def _called_elsewhere(self, call: ast.Call) -> None:
+        self.unit.review(
+            call,
+            "APX031",
+            "a lambda runs the model here, and what it is handed to calls it: this ran under O1's casts and now runs in "
+            "float32; to keep the casts, make it a function that wraps the call in torch.autocast",
+        )
+
+    def _stays_inside(self, scope: Scope) -> bool:
+        """Whether somebody else calls a function, in a thread of its own perhaps: its callers cannot be wrapped."""
+        calls = self.ctx.v.calls[scope.node]
+        lambdas = [a for a in map(self._lambda_around, calls) if a is not None]
+        return any(not self.ctx.v.calls[a] for a in lambdas) or handed_on(self.ctx, scope.node)
+
     def lift(self, region: Region) -> bool:
         """Put the region of an evaluation around the calls of its function instead; False where that cannot be."""
         m = self.ctx.m
         scope = m.function(region.block.body[region.first])
         calls = self.ctx.v.calls[scope.node] if scope.is_function else []
+        calls = [c for c in calls if not self.early(c)]
         stmts = [m.statement(c) for c in calls]
-        if not calls or self.compute.forbids_function(scope.node):
+        if not calls or self.compute.forbids_function(scope.node) or generates(scope.node):
+            return False
+        if self._stays_inside(scope):
             return False
         if any(self.compute.forbidden(s) or self._has_scope_statement(s) for s in stmts):
             return False
@@ -299,8 +391,10 @@ class Planner:
             return False
         if any(self.in_region(c) or self.covered(self.ctx.m.function(c)) for c in calls):
             return True
-        if self.compute.forbids_function(scope.node):
+        if self.compute.forbids_function(scope.node) or generates(scope.node) or self._stays_inside(scope):
             return False
+        if any(self.early(c) for c in calls):
+            return True
         if self.ctx.m.loops(call):
             return False
         return any(isinstance(n, ast.Return) and n.value is not None for n in walk_body(scope)) and not any(
@@ -311,6 +405,12 @@ class Planner:
         m, compute = self.ctx.m, self.compute
         stmt = m.statement(call)
         block, index = m.place[stmt]
+        yielded = next((a for a in m.ancestors(call) if isinstance(a, ast.Yield)), None)
+        if yielded is not None and yielded.value is not None and m.statement(yielded) is stmt:
+            value = yielded.value
+            parts = value.elts if isinstance(value, ast.Tuple) else [value]
+            self._hoist(stmt, next(p for p in parts if m.inside(call, p)), "output")
+            return
         if compute.forbidden(stmt):
             if isinstance(stmt, (ast.For, ast.While, ast.If, ast.With, ast.Try)):
                 raise Manual(call, "the model is called in the header of a block that also runs a backward or step")
@@ -386,8 +486,17 @@ class Planner:
                     why.append(reason)
             for (low, high), reason in zip(merged, why, strict=True):
                 self.regions.append(Region(marks.block, low, high, reason))
+        for hoist in self.hoists:
+            self._reach_hoist(hoist)
         self.regions = [r for r in self.regions if not self._inside_other(r)]
         self.regions.sort(key=lambda r: self.ctx.m.start(r.block.body[r.first]))
+
+    def _reach_hoist(self, hoist: Hoist) -> None:
+        """A region that ends a little above a loss with a line of its own goes on to it."""
+        block, index = self.ctx.m.place[hoist.stmt]
+        for region in self.regions:
+            if region.block.body is block.body and region.last < index and self._joins(block, region.last, index):
+                region.last = index - 1
 
     def _joins(self, block: Block, end: int, low: int) -> bool:
         if low <= end + 1:
@@ -408,6 +517,13 @@ class Planner:
             if low <= m.start(mine) < high and m.function(other.block.body[other.first]) is m.function(mine):
                 return True
         return False
+
+
+def _unwrapped(expr: ast.expr) -> ast.expr:
+    """What ``enumerate``, ``tqdm`` and the like go through."""
+    while isinstance(expr, ast.Call) and getattr(expr.func, "id", "") in PASSING and expr.args:
+        expr = expr.args[0]
+    return expr
 
 
 def walk_body(scope: Scope) -> list[ast.AST]:

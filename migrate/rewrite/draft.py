@@ -149,7 +149,36 @@ class Draft:
         for offset, texts in sorted(self._points.items()):
             if not self._offset_gone(offset):
                 self._edits += [Replace(offset, offset, text) for text in texts]
+        self._close_gaps()
         return self._edits
+
+    def _close_gaps(self) -> None:
+        """Lines that go take the blank lines on one of their sides with them: the wider gap stays."""
+        gone = {n for e in self._edits if isinstance(e, DeleteLines) for n in range(e.first, e.last + 1)}
+        kept = {n for e in self._edits if isinstance(e, InsertLines) for n in (e.before - 1, e.before)}
+        last = len(self.m.starts)
+        for first in sorted(n for n in gone if n - 1 not in gone):
+            end = first
+            while end + 1 in gone:
+                end += 1
+            above = self._blank(range(first - 1, 0, -1), gone)
+            below = self._blank(range(end + 1, last + 1), gone)
+            if first - above == 1:  # nothing is left above
+                above, less = 0, below
+            else:
+                less = min(above, below)
+            edge = range(first - less, first) if above else range(end + 1, end + 1 + less)
+            if less and not kept & set(range(edge.start, edge.stop + 1)) and not kept & {first, end + 1}:
+                self._edits.append(DeleteLines(edge.start, edge.stop - 1))
+
+    def _blank(self, numbers: range, gone: set[int]) -> int:
+        """How many lines, one after the other, are blank and stay."""
+        count = 0
+        for number in numbers:
+            if number in gone or self.m.line_text(number).strip():
+                break
+            count += 1
+        return count
 
     def _dropped(self, stmt: ast.stmt) -> bool:
         """Whether an enclosing statement is rewritten as a whole."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate.plan.regions import Region
+from migrate.plan.regions import Hoist, Region
 from migrate.rules.common import Plan, Stage, Work
 
 ID = "APX030"
@@ -44,10 +44,23 @@ def apply(plan: Plan, work: Work) -> None:
             work.draft.wrap(region.block, region.first, region.last, f"with {entered}:")
         _note(plan, work, region)
     for hoist, enabled in zip(plan.planner.hoists, plan.hoist_enabled, strict=True):
-        text = work.m.src(hoist.expr)
-        work.draft.before(hoist.stmt, f"with {work.templates.autocast(enabled)}:", f"\t{hoist.name} = {text}")
+        line = f"{hoist.name} = {work.m.src(hoist.expr)}"
+        above = _above(plan, work, hoist, enabled)
+        if above is not None:
+            work.draft.after(above, line)
+        else:
+            work.draft.before(hoist.stmt, f"with {work.templates.autocast(enabled)}:", f"\t{line}")
         work.draft.replace(hoist.expr, hoist.name)
         work.note(plan.unit.number, ID, hoist.expr, "the loss is computed under autocast, before it is scaled")
+
+
+def _above(plan: Plan, work: Work, hoist: Hoist, enabled: str) -> ast.stmt | None:
+    """The last statement of a region that ends right above the loss's own: the loss joins it."""
+    block, index = work.m.place[hoist.stmt]
+    for region in plan.planner.regions:
+        if region.block.body is block.body and region.last == index - 1 and plan.enabled_at[region] == enabled:
+            return block.body[region.last]
+    return None
 
 
 def _joins(work: Work, region: Region) -> ast.expr | None:

@@ -16,8 +16,10 @@ from migrate.knowledge.models import (
     NO_NETWORK,
     NOT_RUN_BY_FUNCTION,
     NOT_RUN_BY_METHOD,
+    RUN_BY_FUNCTION,
     evaluates,
 )
+from migrate.knowledge.operations import NATIVE_HALF
 from migrate.units.unit import Context, Unit
 
 
@@ -32,6 +34,7 @@ class Compute:
             self.models |= _neighbours(ctx, unit)
         self._functions: dict[ast.AST, bool] = {}
         self._forbids: dict[ast.AST, bool] = {}
+        self._own: dict[ast.AST, bool] = {}
         self.model_classes = {o.key for o in self.models if o.kind == "instance"}
 
     # ------------------------------------------------------------ forward
@@ -60,11 +63,9 @@ class Compute:
                 if not any(o.kind == "method" for o in v.of(func)):
                     return True
             if self._owner_is_model(func.value):
-                if NOT_RUN_BY_METHOD.fit(func.attr):
-                    return False
                 callees = v.callees(call)
                 if not callees:
-                    return True
+                    return not NOT_RUN_BY_METHOD.fit(func.attr)
                 return any(self._runs_itself(c) and not self.forbids_function(c) for c in callees)
         elif self.is_model(v.of(func)):
             return True
@@ -76,26 +77,37 @@ class Compute:
         name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
         if v.apex_names(func):
             return False
-        if name == "data_parallel" or evaluates(name):
+        if name in RUN_BY_FUNCTION or evaluates(name):
             return self.takes_model(call)
         if name[:1].isupper():
             return False  # a constructor
         return not NOT_RUN_BY_FUNCTION.fit(name) and self.takes_model(call)
 
     def _runs_itself(self, node: ast.AST) -> bool:
-        """Whether a method of a model calls the model or one of its parts."""
+        """Whether a method of a model calls one of the model's parts, or computes with what it holds."""
+        if node not in self._own:
+            self._own[node] = False  # recursion
+            self._own[node] = self._uses_parts(node)
+        return self._own[node]
+
+    def _uses_parts(self, node: ast.AST) -> bool:
         first = self.ctx.m.self_name(self.ctx.m.scope_of[node])
+        parts = _parts(node, first) if first else frozenset()
         for call in ast.walk(node):
+            if isinstance(call, ast.BinOp) and isinstance(call.op, ast.MatMult):
+                if _root(call.left) in parts or _root(call.right) in parts:
+                    return True
             if not isinstance(call, ast.Call):
                 continue
-            if isinstance(call.func, ast.Name) and call.func.id == first:
+            if isinstance(call.func, ast.Name) and call.func.id in parts:
                 return True
-            root = call.func
-            while isinstance(root, (ast.Attribute, ast.Subscript)):
-                root = root.value
             name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-            if isinstance(root, ast.Name) and root.id == first and name and not NOT_RUN_BY_METHOD.fit(name):
-                return True
+            if _root(call.func) in parts and name and not NOT_RUN_BY_METHOD.fit(name):
+                callees = self.ctx.v.callees(call)
+                if not callees or any(self._runs_itself(c) for c in callees):
+                    return True
+            if name in NATIVE_HALF and any(_root(a) in parts for a in call.args):
+                return True  # F.linear(x, self.weight)
         return False
 
     def _owner_is_model(self, base: ast.expr) -> bool:
@@ -136,7 +148,7 @@ class Compute:
         """A call that runs the model, directly or through functions of this module."""
         if self.runs_model(call):
             return True
-        return any(self.computes_function(c) for c in self.ctx.v.callees(call))
+        return any(self.computes_function(c) and not generates(c) for c in self.ctx.v.callees(call))
 
     def forwards(self, node: ast.AST) -> bool:
         return any(isinstance(n, ast.Call) and self.strong(n) for n in walk_now(node))
@@ -169,7 +181,7 @@ class Compute:
         if name in ("backward", "zero_grad", "scale_loss", "manual_backward"):
             return True
         if isinstance(n.func, ast.Call) and getattr(n.func.func, "id", "") == "getattr":
-            return True  # which method that runs is not known
+            return not self.own_method(self.ctx.m.function(n))  # which method that runs is not known
         if any(s.call is n for s in self.unit.steps):
             return True
         return any(self.forbids_function(c) for c in self.ctx.v.callees(n))
@@ -248,6 +260,40 @@ def _neighbours(ctx: Context, unit: Unit) -> frozenset[Obj]:
     others = {o for i in ctx.facts.initializes if i not in unit.initializes for o in i.model_objects}
     scaled = {o for i in ctx.facts.initializes for o in i.optimizer_objects}
     return frozenset(o for o in found - others - scaled if not NO_NETWORK.fit(o.label))
+
+
+def _parts(node: ast.AST, first: str) -> frozenset[str]:
+    """The names in a method that stand for its object or, as those of a loop do, for a part of it."""
+    found = {first}
+    for _ in range(3):
+        for n in ast.walk(node):
+            match n:
+                case ast.For(target=target, iter=source) | ast.comprehension(target=target, iter=source):
+                    pass
+                case ast.Assign(targets=[ast.Name() as target], value=ast.Attribute() | ast.Subscript() as source):
+                    pass
+                case ast.Assign(targets=[ast.Name() as target], value=ast.Call(func=ast.Name(id="getattr")) as source):
+                    pass
+                case _:
+                    continue
+            # `zip(self.layers, xs)` hands on parts, `self.split(x)` results
+            whole = source.args if isinstance(source, ast.Call) and isinstance(source.func, ast.Name) else [source]
+            if any(_root(a) in found for a in whole):
+                found |= {t.id for t in ast.walk(target) if isinstance(t, ast.Name)}
+    return frozenset(found)
+
+
+def _root(node: ast.AST) -> str:
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def generates(node: ast.AST) -> bool:
+    """Whether a function is a generator: a call of it runs nothing yet."""
+    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and any(
+        isinstance(n, (ast.Yield, ast.YieldFrom)) for stmt in node.body for n in walk_now(stmt)
+    )
 
 
 def only_yields(node: ast.AST) -> bool:
