@@ -183,6 +183,8 @@ class _Compiler:
 
     def header(self, stmt: ast.stmt, expr: ast.AST) -> None:
         """The events of a statement's own expressions."""
+        if self.sight.calls(expr):
+            self.emit(Op("settle", stmt))
         self.expression(expr)
         if self.sight.clears(stmt):
             self.emit(Op("clear", stmt))

@@ -38,5 +38,8 @@ def judge(
     old_side.prepare(facts)
     new_side = Side(new, Values(new), old_side, Origin(m, new, runs))
     new_side.prepare(None)
-    search = Search(Runner(old_side, True, maybe_o0), Runner(new_side, False, maybe_o0), moved, rescaled, allows)
-    return search.run()
+    old, fresh = Runner(old_side, True, maybe_o0), Runner(new_side, False, maybe_o0)
+    old.mattering = fresh.mattering = old.mattering | fresh.mattering
+    asked = {name: places | new_side.asked.get(name, set()) for name, places in old_side.asked.items()}
+    once = frozenset(name for name, places in asked.items() if len(places) == 1)
+    return Search(old, fresh, moved, rescaled, allows, once).run()

@@ -11,6 +11,7 @@ import ast
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from migrate.facts.module import Module
 from migrate.judge import machines
@@ -18,7 +19,7 @@ from migrate.judge.run import Event, Runner
 from migrate.judge.state import Crash, LegacyRaises, State, Unfollowed
 from migrate.judge.terms import TRUE, Ask, Facts, Term, forget, leaves
 
-MAX_PAIRS = 6_000
+MAX_PAIRS = 5_000
 _MERGING = frozenset({"round", "head", "choose", "enter", "step"})
 
 
@@ -97,6 +98,7 @@ class Search:
     moved: frozenset[ast.stmt]  # readers that a rule moved, and said so
     rescaled: frozenset[ast.stmt]  # clips whose threshold was divided by the scale instead
     allows: Callable[[Difference, ast.AST | None], bool]  # differences that the unit announces
+    once: frozenset[str] = frozenset()  # names that one place of both programs asks about: nobody asks again
     _spans: dict[ast.AST, tuple[int, int]] = field(default_factory=dict)
     _touched: dict[ast.AST, list[ast.expr]] = field(default_factory=dict)
 
@@ -195,8 +197,6 @@ class Search:
                 return self._round(pair, old, new)
             case "head":
                 self._forget(pair, old.node)
-                for state in (pair.old, pair.new):
-                    state.frames[-1].settle()
             case "choose":
                 return self._choose(pair, old, new)
             case "enter":
@@ -244,8 +244,6 @@ class Search:
         done.old.frames[-1].env.pop(slot, None)
         for state, event in ((done.old, old), (done.new, new)):
             state.frames[-1].pc = event.about
-        for state in (more.old, more.new, done.old, done.new):
-            state.frames[-1].settle()
         for state, event, runner in ((more.old, old, self.old), (more.new, new, self.new)):
             runner.begin_round(state, event.node, more.facts)
         return [more, done]
@@ -421,10 +419,18 @@ class Search:
         if not pair.facts:
             return
         held: set[Term] = set()
+        kept: set[Term] = set()
         for state in (pair.old, pair.new):
             for term in state.terms():
                 held |= leaves(term)
-        pair.facts = forget(pair.facts, lambda term: any(leaf[1] and leaf not in held for leaf in leaves(term)))
+                kept |= _inner(term)
+
+        def gone(term: Term) -> bool:
+            if any(leaf[1] and leaf not in held for leaf in leaves(term)):
+                return True
+            return bool(_called(term) & self.once) and term not in kept
+
+        pair.facts = forget(pair.facts, gone)
 
     def _objects(self, loop: ast.AST) -> list[ast.expr]:
         """Objects of which a loop calls a method for its effect."""
@@ -497,6 +503,28 @@ _SAID = {
     "scale": "reads the loss scale", "state": "saves or loads the scaler's state", "round": "goes round a loop",
     "head": "goes round a loop", "enter": "calls a function", "choose": "waits for a call", "end": "ends",
 }  # fmt: skip
+
+
+@cache
+def _inner(term: Term) -> frozenset[Term]:
+    """A value and what it is made of, where it may be asked for its truth."""
+    if term[0] not in ("op", "and", "or", "not", "attr", "sub", "v"):
+        return frozenset()
+    return frozenset({term}).union(*(_inner(part) for part in term if isinstance(part, tuple) and part))
+
+
+@cache
+def _called(term: Term) -> frozenset[str]:
+    """The names by which a program reads what a term is made of."""
+    found: set[str] = set()
+    match term:
+        case ("attr", _, str(name)) | ("v", _, str(name)) if name:
+            found.add(name)
+        case ("sub", _, ("k", str(name))):
+            found.add(name)
+        case _:
+            pass
+    return frozenset(found).union(*(_called(part) for part in term if isinstance(part, tuple)))
 
 
 def _bases(term: Term) -> Iterator[Term]:

@@ -33,6 +33,7 @@ _WRAPPERS = frozenset(
     "BalancedDataParallel list tuple".split()
 )
 _SELF_METHODS = frozenset("cuda to cpu train eval".split())
+_OBJECTS = frozenset({"obj", "scaler", "scaled", "apex", "seq", "dict"})
 _PURE = frozenset("getattr hasattr isinstance len int str max min".split())
 _COMPARE = {
     ast.Eq: "eq", ast.NotEq: "ne", ast.Is: "is", ast.IsNot: "isnot", ast.In: "in", ast.NotIn: "notin",
@@ -56,6 +57,7 @@ class Runner:
     def __init__(self, side: Side, legacy: bool, maybe_o0: Callable[[ast.Call], bool]) -> None:
         self.side, self.m, self.v = side, side.m, side.v
         self.legacy, self.maybe_o0 = legacy, maybe_o0
+        self.mattering = side.mattering
         self._groups: dict[ast.AST, frozenset[Key]] = {}
         self._owners_of: dict[ast.AST, frozenset[Key]] = {}
         self._do: dict[str, Callable[[State, Frame, Op, Facts], Event | None]] = {
@@ -66,6 +68,7 @@ class Runner:
             "enter": self._op_enter, "leave": self._op_leave, "abandon": self._op_abandon,
             "return": self._op_return, "raise": self._op_raise, "handler": self._op_handler, "case": self._op_case,
             "epilogue": self._op_epilogue, "perhaps": self._op_perhaps, "known": self._op_known,
+            "settle": self._op_settle,
         }  # fmt: skip
 
     def start(self) -> State:
@@ -258,6 +261,10 @@ class Runner:
 
     def bind(self, state: State, target: ast.expr, term: Term, facts: Facts) -> None:
         """Give a target its value."""
+        if term[0] not in _OBJECTS and isinstance(target, (ast.Name, ast.Attribute)):
+            name = target.id if isinstance(target, ast.Name) else target.attr
+            if name not in self.mattering:
+                return
         match target:
             case ast.Name(id=name):
                 env = self._frame(state, target, name)
@@ -342,6 +349,11 @@ class Runner:
             frame.pc += 1
         else:
             frame.pc = op.target.at
+
+    def _op_settle(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        """A statement begins: results of calls in earlier ones have been used."""
+        frame.settle()
+        frame.pc += 1
 
     def _op_perhaps(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         """Go into an arm of which it is known that it runs, without a question."""
@@ -559,8 +571,9 @@ class Runner:
         state.frames.pop()
         if not state.frames:
             return
-        if self.side.holds_functions(frame.code.node):
-            state.closed[self.side.place(frame.code.node)] = frame.env
+        kept = self.side.outlived(frame.code.node)
+        if kept:
+            state.closed[self.side.place(frame.code.node)] = {k: t for k, t in frame.env.items() if k in kept}
         below = state.frames[-1]
         at = below.code.ops[below.pc]
         if at.kind == "resume":

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cached_property
 
 from migrate.facts.module import Module, Scope
@@ -21,6 +22,8 @@ from migrate.knowledge.models import NO_MODULE, NOT_RUN_BY_METHOD
 
 Key = tuple[object, ...]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_PROTOCOL = frozenset({"backward", "step", "scaler", "zero", "amp"})
+_EVALUATED = frozenset({"call", "initialize", "create", "scaler", "step", "backward", "amp"})
 _NO_GRAD = re.compile(r"\bno_grad\b|\binference_mode\b")
 _EXITS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
@@ -335,13 +338,20 @@ class Side:
                     self.kind[call] = "call"
                 self._mark(call)
                 todo.append(m.function(call).node)
+        stepping = {m.function(n).node for n, kind in self.kind.items() if kind in _PROTOCOL}
         for function in self.functions:
             for node in ast.walk(function):
                 if isinstance(node, _EXITS) and m.function(node).node is function:
-                    self._mark(node)
+                    # who raises where nothing is pending only ends, in both programs alike
+                    if not isinstance(node, ast.Raise) or function in stepping or self._tried(node):
+                        self._mark(node)
         for node in m.nodes:  # functions defined inside
             if isinstance(node, _FUNCTIONS) and node in self.functions:
                 self._relevant.add(node)
+
+    def _tried(self, node: ast.AST) -> bool:
+        """Whether an exception raised here is looked at in the same function."""
+        return any(hasattr(s, "handlers") for s in self.m.spine(node))
 
     def _own_of_network(self, function: ast.AST) -> bool:
         return not isinstance(function, ast.Module) and self._within_module_class(function)
@@ -429,13 +439,18 @@ class Side:
         """Whether a backward stands in the function itself."""
         return "backward" in self._by_function[function]
 
-    def holds_functions(self, function: ast.AST) -> bool:
-        """Whether functions defined inside may outlive a run of it."""
-        return function in self._holders
+    def outlived(self, function: ast.AST) -> frozenset[str]:
+        """Names of a function that functions defined inside read, which may outlive a run of it."""
+        return self._holders.get(function, frozenset())
 
     @cached_property
-    def _holders(self) -> set[ast.AST]:
-        return {self.m.function(f).node for f in self.functions if isinstance(f, (*_FUNCTIONS, ast.Lambda))}
+    def _holders(self) -> dict[ast.AST, frozenset[str]]:
+        found: dict[ast.AST, frozenset[str]] = defaultdict(frozenset)
+        for inner in self.functions:
+            if isinstance(inner, (*_FUNCTIONS, ast.Lambda)):
+                outer = self.m.function(inner).node
+                found[outer] |= {n.id for n in ast.walk(inner) if isinstance(n, ast.Name)}
+        return dict(found)
 
     def class_constant(self, keys: frozenset[Key], attr: str) -> ast.Constant | None:
         """The constant that a class gives an attribute that no code sets."""
@@ -458,6 +473,92 @@ class Side:
                 for target in targets:
                     if isinstance(target, ast.Name) and isinstance(stmt.value, ast.Constant):  # type: ignore[attr-defined]
                         found[(("instance", self.place(node)), target.id)] = stmt.value  # type: ignore[attr-defined]
+        return found
+
+    # ------------------------------------------------------------ names that matter
+
+    @cached_property
+    def mattering(self) -> frozenset[str]:
+        """Names whose values may decide which way a program goes, or which object is meant."""
+        found: set[str] = set()
+        assigned: dict[str, set[str]] = defaultdict(set)
+        aside: list[tuple[set[str], set[str]]] = []  # conditions that only choose what is bound
+        for node in self.m.nodes:
+            match node:
+                case ast.If(test=test) if node not in self._relevant:
+                    stored = {n for n in ast.walk(node) if isinstance(getattr(n, "ctx", None), ast.Store)}
+                    aside.append((_names_in(test), {name for n in stored for name in _names_in(n)}))
+                case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
+                    if node in self._relevant:
+                        found |= _names_in(test)
+                case ast.match_case() | ast.BoolOp() if node in self._relevant:
+                    found |= _names_in(node)
+                case ast.Return(value=ast.expr() as value):
+                    assigned[getattr(self.m.function(node).node, "name", "") + "()"] |= _names_in(value)
+                case ast.Call() if self.kind.get(node) == "call":
+                    found |= _names_in(node.func)
+                    for name, arg in self._handed(node):
+                        assigned[name] |= _names_in(arg)
+                case ast.Call() if self.kind.get(node) in _EVALUATED:
+                    found |= _names_in(node)
+                case ast.withitem() if self.context(node):
+                    found |= _names_in(node)
+                case ast.Assign(targets=targets, value=value):
+                    for target in targets:
+                        for name in _names_in(target):
+                            assigned[name] |= _names_in(value)
+                case ast.For(target=target, iter=source):
+                    for name in _names_in(target):
+                        assigned[name] |= _names_in(source)
+                case _:
+                    pass
+        for asked, names in aside:
+            for name in names:
+                assigned[name] |= asked
+        todo = list(found)
+        while todo:
+            for name in assigned.get(todo.pop(), ()):
+                if name not in found:
+                    found.add(name)
+                    todo.append(name)
+        return frozenset(found)
+
+    def _handed(self, call: ast.Call) -> Iterator[tuple[str, ast.AST]]:
+        """The arguments of a call by the names of the parameters that they may fill."""
+        for callee in self.v.callees(call):
+            scope = self.m.scope_of[callee]
+            names = [n for n in scope.params if n != self.m.self_name(scope)]
+            for number, arg in enumerate(call.args):
+                if isinstance(arg, ast.Starred):
+                    yield from ((name, arg) for name in names[number:])
+                elif number < len(names):
+                    yield names[number], arg
+            for keyword in call.keywords:
+                yield keyword.arg or "", keyword.value
+
+    @cached_property
+    def asked(self) -> dict[str, set[int]]:
+        """For each name or attribute the places whose conditions or values it may decide."""
+        found: dict[str, set[int]] = defaultdict(set)
+        for node in self.m.nodes:
+            parts: list[ast.AST] = []
+            match node:
+                case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
+                    parts = [test] if node in self._relevant else []
+                case ast.Call() if self.kind.get(node) in _EVALUATED:
+                    parts = [node]
+                case ast.withitem() if self.context(node):
+                    parts = [node.context_expr]
+                case ast.Assign(targets=targets, value=value):
+                    if any(_names_in(t) & self.mattering for t in targets):
+                        parts = [value]
+                case ast.Return(value=ast.expr() as value):
+                    parts = [value]
+                case _:
+                    pass
+            for part in parts:
+                for name in _names_in(part):
+                    found[name].add(self.place(part))
         return found
 
     # ------------------------------------------------------------ entries
@@ -565,6 +666,19 @@ def opened(v: Values, held: frozenset[Obj]) -> set[Obj]:
                 todo += v.field(obj, name)
         else:
             found.add(obj)
+    return found
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    """Names and attributes in a piece of code, and the functions it calls, as ``f()``."""
+    found: set[str] = set()
+    for one in ast.walk(node):
+        if isinstance(one, ast.Name):
+            found.add(one.id)
+        elif isinstance(one, ast.Attribute):
+            found.add(one.attr)
+        elif isinstance(one, ast.Call):
+            found.add(_last(one.func) + "()")
     return found
 
 
