@@ -16,7 +16,7 @@ from functools import cache
 from migrate.facts.module import Module
 from migrate.judge import machines
 from migrate.judge.run import Event, Runner
-from migrate.judge.state import Crash, LegacyRaises, State, Unfollowed
+from migrate.judge.state import Crash, Frame, LegacyRaises, State, Unfollowed
 from migrate.judge.terms import TRUE, Ask, Facts, Term, forget, leaves
 
 MAX_PAIRS = 5_000
@@ -100,6 +100,8 @@ class Search:
     allows: Callable[[Difference, ast.AST | None], bool]  # differences that the unit announces
     once: frozenset[str] = frozenset()  # names that one place of both programs asks about: nobody asks again
     _spans: dict[ast.AST, tuple[int, int]] = field(default_factory=dict)
+    _evaluated: set[object] = field(default_factory=set)
+    _training_loops: dict[ast.AST, bool] = field(default_factory=dict)
     _touched: dict[ast.AST, list[ast.expr]] = field(default_factory=dict)
 
     def run(self) -> Verdict:
@@ -249,7 +251,10 @@ class Search:
         return [more, done]
 
     def _trains(self, loop: ast.AST) -> bool:
-        return any(self.old.side.kind.get(n) in ("backward", "call") for n in ast.walk(loop))
+        if loop not in self._training_loops:
+            kinds = (self.old.side.kind.get(n) for n in ast.walk(loop))
+            self._training_loops[loop] = any(kind in ("backward", "call") for kind in kinds)
+        return self._training_loops[loop]
 
     def _choose(self, pair: _Pair, old: Event, new: Event) -> list[_Pair]:
         theirs = {self.new.side.place(n): n for n in new.about}
@@ -270,9 +275,24 @@ class Search:
         (callee, frame), (other, twin) = old.about, new.about
         if self.old.side.place(callee) != self.new.side.place(other):
             raise _Differs("order", old.node, "the two programs call different functions here")
+        if self._seen_before(pair, callee, frame, other, twin):
+            self.old.pass_by(pair.old, _call(old))
+            self.new.pass_by(pair.new, _call(new))
+            return
         self.old.enter(pair.old, _call(old), callee, frame.copy())
         self.new.enter(pair.new, _call(new), other, twin.copy())
         pair.facts = self._without(pair.facts, self._span(callee))
+
+    def _seen_before(self, pair: _Pair, callee: ast.AST, frame: Frame, other: ast.AST, twin: Frame) -> bool:
+        """Whether a function that only evaluates has been followed with the same casts, scalers and arguments."""
+        if not self.old.side.evaluates_only(callee) or not self.new.side.evaluates_only(other):
+            return False
+        scalers = frozenset(pair.new.scalers.items())
+        key = (callee, frame.frozen(), twin.frozen(), pair.old.casts, pair.new.casts, pair.new.stopped, scalers)
+        if key in self._evaluated:
+            return True
+        self._evaluated.add(key)
+        return False
 
     def _compute(self, pair: _Pair, old: Event, new: Event) -> list[_Pair] | None:
         if pair.old.casts != pair.new.casts and pair.new.stopped and pair.old.started == pair.new.started:

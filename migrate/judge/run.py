@@ -58,6 +58,7 @@ class Runner:
         self.side, self.m, self.v = side, side.m, side.v
         self.legacy, self.maybe_o0 = legacy, maybe_o0
         self.mattering = side.mattering
+        self._selfmade: dict[Op, bool] = {}
         self._groups: dict[ast.AST, frozenset[Key]] = {}
         self._owners_of: dict[ast.AST, frozenset[Key]] = {}
         self._do: dict[str, Callable[[State, Frame, Op, Facts], Event | None]] = {
@@ -305,16 +306,22 @@ class Runner:
 
     def _op_bind(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         assert isinstance(op.node, ast.expr) and op.value is not None
-        own = ast.unparse(op.node) if isinstance(op.node, (ast.Name, ast.Attribute)) else None
-        parts = [n for n in ast.walk(op.value) if isinstance(n, (ast.Name, ast.Attribute))]
         term = self.value(state, op.value, facts)
-        made = term[0] in ("op", "and", "or", "not", "sub")
-        if own is not None and made and any(ast.unparse(n) == own for n in parts):
-            term = opaque(self.side.place(op.node), own)
+        if term[0] in ("op", "and", "or", "not", "sub") and self._of_itself(op):
+            term = opaque(self.side.place(op.node), ast.unparse(op.node))
         if depth(term) > MAX_DEPTH:  # made of itself, round by round
             term = opaque(self.side.place(op.value))
         self.bind(state, op.node, term, facts)
         frame.pc += 1
+
+    def _of_itself(self, op: Op) -> bool:
+        """Whether a name or attribute is made of its own old value."""
+        if op not in self._selfmade:
+            assert op.value is not None
+            own = ast.unparse(op.node) if isinstance(op.node, (ast.Name, ast.Attribute)) else None
+            parts = [n for n in ast.walk(op.value) if isinstance(n, (ast.Name, ast.Attribute))]
+            self._selfmade[op] = own is not None and any(ast.unparse(n) == own for n in parts)
+        return self._selfmade[op]
 
     def _op_havoc(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         assert isinstance(op.node, ast.expr)
@@ -333,8 +340,6 @@ class Runner:
                 env[name] = ("apex", alias.name if alias.asname else "apex")
             elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "apex" and not node.level:
                 env[name] = ("apex", f"{node.module}.{alias.name}")
-            elif self.m.module_scope.names:
-                env.setdefault(name, opaque(0, name))
         frame.pc += 1
 
     def _op_define(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
@@ -853,6 +858,12 @@ class Runner:
             if obj.kind == "method" and self.side.key(obj.key[0]) in owner[1]:  # type: ignore[index]
                 found.append(obj.key[1])  # type: ignore[index]
         return found or every
+
+    def pass_by(self, state: State, call: ast.Call) -> None:
+        """Leave a call out: nothing is known of its result."""
+        frame = state.frames[-1]
+        frame.env[("ret", self.side.place(call))] = self._unknown(call)
+        frame.pc += 1
 
     def enter(self, state: State, call: ast.Call, callee: ast.AST, frame: Frame) -> None:
         """Go into a function of the program."""

@@ -41,6 +41,7 @@ class Side:
         self.readers: set[ast.stmt] = set()
         self.clearers: set[ast.stmt] = set()
         self.functions: set[ast.AST] = set()
+        self._only_evaluates: dict[ast.AST, bool] = {}
         self._places: dict[ast.AST, int] = {}
         self._keys: dict[ast.AST, frozenset[Key]] = {}
         self.scales: dict[ast.Call, frozenset[Key]] = {}  # scale_loss calls and their optimizers
@@ -439,6 +440,19 @@ class Side:
         """Whether a backward stands in the function itself."""
         return "backward" in self._by_function[function]
 
+    def evaluates_only(self, function: ast.AST, trail: frozenset[ast.AST] = frozenset()) -> bool:
+        """Whether a function does no more than run models and compute losses, also in functions that it calls."""
+        if function in trail:
+            return True
+        if function not in self._only_evaluates:
+            kinds = [(n, k) for n, k in self.kind.items() if self.m.function(n).node is function]
+            fine = not any(self.m.function(s).node is function for s in (*self.readers, *self.clearers))
+            fine = fine and all(k in ("forward", "loss", "call") or _asks_if_enabled(n) for n, k in kinds)
+            inner = {c for call in self._calls_in[function] for c in self.v.callees(call) if c in self.functions}
+            fine = fine and all(self.evaluates_only(c, trail | {function}) for c in inner)
+            self._only_evaluates[function] = fine
+        return self._only_evaluates[function]
+
     def outlived(self, function: ast.AST) -> frozenset[str]:
         """Names of a function that functions defined inside read, which may outlive a run of it."""
         return self._holders.get(function, frozenset())
@@ -667,6 +681,10 @@ def opened(v: Values, held: frozenset[Obj]) -> set[Obj]:
         else:
             found.add(obj)
     return found
+
+
+def _asks_if_enabled(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and _last(node.func) == "is_enabled"
 
 
 def _names_in(node: ast.AST) -> set[str]:
