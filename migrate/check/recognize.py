@@ -251,6 +251,8 @@ def classify(call: ast.Call, knowledge: Knowledge, scaled: frozenset[str]) -> Ev
         if name == "step" and knowledge.is_scaler(owner) and (call.args or call.keywords):
             return Event("step", call, key_of(owner), _optimizer(call))
         if name == "step" and is_optimizer(owner) and not call.args and not call.keywords:
+            if name in knowledge.settling:  # a wrapper of the module, which steps through the scaler
+                return Event("settle", call)
             return Event("bare", call, target=ast.unparse(owner))
         if name == "update" and knowledge.is_scaler(owner):
             return Event("update", call, key_of(owner))

@@ -13,6 +13,8 @@ NO_READER = Patterns(
     "update* log* info debug warning save* adjust* set_*lr* get_*lr* *schedul* *ema* unwrap* synchronize "
     "skip_synchronize evaluate* valid* test* checkpoint* add_scalar add_scalars master_params scale_loss",
 )
+# Functions that only hand on what they are given.
+COLLECTS = frozenset("list tuple iter filter sorted reversed enumerate".split())
 CLIP = Patterns("*clip*")
 # A clip of gradients, by its own name or by what is written in its call.
 CLIPPED = Patterns("*grad* *norm* *master*")

@@ -15,9 +15,12 @@ from collections import defaultdict
 from migrate.facts.module import Scope
 from migrate.facts.sites import Scale
 from migrate.flow.values import Obj
+from migrate.plan import exits
+from migrate.plan.blocks import common, exclusive
 from migrate.units.events import Event, events, is_clip, lifted_backwards, lifted_steps, reads_gradients
 from migrate.units.unit import Context, Manual, Scaler, Step, Unit, Unscale, function_scopes
 
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _COMPOUND = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef, ast.ClassDef)
 
 
@@ -31,6 +34,7 @@ def decide(ctx: Context, unit: Unit) -> None:
         if steps or sites:
             _function(ctx, unit, scope, steps, sites)
     _updates(ctx, unit)
+    exits.decide(ctx, unit)
 
 
 # ---------------------------------------------------------------- readers
@@ -66,6 +70,7 @@ def _within(ctx: Context, node: ast.AST, stmt: ast.stmt) -> bool:
 def _function(ctx: Context, unit: Unit, scope: Scope, steps: list[Step], sites: list[Scale]) -> None:
     m = ctx.m
     first: dict[Step, tuple[int, ast.stmt]] = {}
+    ends: list[ast.stmt] = []  # readers behind all training
     for reader in _readers(ctx, unit, scope, [*(s.call for s in sites), *(s.call for s in steps)]):
         at = m.start(reader)
         before = [s for s in sites if m.start(s.call) < at]
@@ -86,23 +91,28 @@ def _function(ctx: Context, unit: Unit, scope: Scope, steps: list[Step], sites: 
                 continue  # sees scaled gradients in both worlds
             _scaled_clip(ctx, unit, reader, steps)
             continue
-        if any(_exclusive(ctx, reader, s.call) for s in before) and not _master(ctx, reader):
+        if any(exclusive(ctx, reader, s.call) for s in before) and not _master(ctx, reader):
             continue  # the arm that ran without mixed precision
         after = [
             s
             for s in steps
             if m.start(s.call) > at
             and not any(at < m.start(x.call) < m.start(s.call) and x.optimizer_objects & s.objects for x in sites)
-            and not _exclusive(ctx, reader, s.call)
+            and not exclusive(ctx, reader, s.call)
         ]
         if not after:
             if before and not any(s.anchor is t for s in steps for t in m.spine(reader)):
                 if _behind_step(ctx, unit, reader, before[-1], steps):
                     continue  # the step has unscaled what it took
+                if (step := _training_is_over(ctx, unit, reader, sites, steps)) is not None:
+                    if not any(u.before in m.spine(reader) or u.before is last for u in unit.unscales for last in ends):
+                        ends.append(reader)
+                        unit.unscales.append(_unscale(ctx, step, reader))
+                    continue
                 _step_elsewhere(ctx, unit, scope, reader, before[-1].optimizers)
             continue
         for step in after:
-            place = _place(ctx, unit, reader, step)
+            place = _place(ctx, unit, reader, step, before)
             if place is None:
                 continue
             if step not in first or m.start(place) < first[step][0]:
@@ -120,9 +130,25 @@ def _behind_step(ctx: Context, unit: Unit, reader: ast.stmt, site: Scale, steps:
     for step in steps:
         if m.start(site.call) < m.start(step.call) < m.start(reader):
             tops = common(ctx, reader, step.anchor)
-            if tops is not None and not _conditions(ctx, unit, tops[1], step):
+            if tops is None:
+                continue
+            left = [c for c in _conditions(ctx, unit, tops[1], step) if c in step.within or not m.inside(site.call, c)]
+            if not left:
                 return True
     return False
+
+
+def _training_is_over(ctx: Context, unit: Unit, reader: ast.stmt, sites: list[Scale], steps: list[Step]) -> Step | None:
+    """The step whose gradients a reader behind all training sees, where each step throws its own away: what is there
+    was not unscaled by a step."""
+    m = ctx.m
+    if _looped_back(ctx, reader, sites) or not steps or any(m.start(s.call) > m.start(reader) for s in steps):
+        return None
+    for step in steps:
+        block, index = m.place[step.anchor]
+        if not any(exits.clears(ctx, unit, stmt) for stmt in block.body[index + 1 :]):
+            return None
+    return steps[-1]
 
 
 def _outside(ctx: Context, unit: Unit, reader: ast.stmt, step: Step) -> bool:
@@ -175,32 +201,6 @@ def _scaled_clip(ctx: Context, unit: Unit, reader: ast.stmt, steps: list[Step]) 
     )
 
 
-def _exclusive(ctx: Context, one: ast.AST, other: ast.AST) -> bool:
-    """Whether two nodes lie in different arms of one ``if``."""
-    m = ctx.m
-    above = set(m.ancestors(other))
-    below: ast.AST = one
-    for outer in m.ancestors(one):
-        if isinstance(outer, ast.If) and outer in above:
-            mine = below in outer.body
-            theirs = any(m.inside(other, s) for s in outer.body)
-            in_else = any(m.inside(other, s) for s in outer.orelse)
-            if (mine and in_else) or (below in outer.orelse and theirs):
-                return True
-        below = outer
-    return False
-
-
-def common(ctx: Context, one: ast.stmt, other: ast.stmt) -> tuple[ast.stmt, ast.stmt] | None:
-    """The statements of the innermost common block that hold ``one`` and ``other``."""
-    m = ctx.m
-    mine = {id(m.block(s).body): s for s in m.spine(one)}
-    for stmt in m.spine(other):
-        if id(m.block(stmt).body) in mine:
-            return mine[id(m.block(stmt).body)], stmt
-    return None
-
-
 def _chain(ctx: Context, top: ast.stmt, inner: ast.stmt) -> list[ast.stmt]:
     """Statements from ``top`` down to the parent of ``inner``."""
     spine = ctx.m.spine(inner)
@@ -225,8 +225,11 @@ def _conditions(ctx: Context, unit: Unit, top: ast.stmt, step: Step) -> list[ast
     return found
 
 
-def _place(ctx: Context, unit: Unit, reader: ast.stmt, step: Step) -> ast.stmt | None:
-    """The statement before which ``unscale_`` goes for this reader; None where the reader moves instead."""
+def _place(ctx: Context, unit: Unit, reader: ast.stmt, step: Step, sites: list[Scale]) -> ast.stmt | None:
+    """The statement before which ``unscale_`` goes for this reader; None where the reader moves instead.
+
+    Where gradients are thrown away before the next backward, taken or not, ``update()`` comes ``late``: behind the
+    condition of the step."""
     m = ctx.m
     tops = common(ctx, reader, step.anchor)
     if tops is None:
@@ -249,6 +252,11 @@ def _place(ctx: Context, unit: Unit, reader: ast.stmt, step: Step) -> ast.stmt |
         if ast.dump(mine.test) == ast.dump(conditions[0].test) and any(m.inside(reader, s) for s in mine.body):
             inner = next(s for s in mine.body if m.inside(reader, s))
             return inner
+    inner = any(m.inside(x, mine) for x in m.loops(reader))
+    if step in unit.steps and not inner and mine is not theirs and not any(isinstance(c, _LOOPS) for c in conditions):
+        if exits.thrown_away(ctx, unit, mine, theirs, sites):
+            unit.late[step] = theirs
+            return mine
     if is_clip(ctx, reader):
         unit.moved[reader] = step.anchor
         where = m.last_line(conditions[0]) if not hasattr(conditions[0], "lineno") else conditions[0].lineno
@@ -300,7 +308,7 @@ def _step_elsewhere(ctx: Context, unit: Unit, scope: Scope, reader: ast.stmt, op
 def _updates(ctx: Context, unit: Unit) -> None:
     groups: dict[int, list[Step]] = defaultdict(list)
     for step in unit.steps:
-        groups[id(ctx.m.block(step.anchor))].append(step)
+        groups[id(ctx.m.block(unit.updated_behind(step)))].append(step)
     every: frozenset[Obj] = frozenset().union(*(s.objects for s in unit.steps))
     unit.scalers = [Scaler(every)]
     _check_one_step(ctx, unit)
@@ -322,7 +330,7 @@ def _last_of(ctx: Context, unit: Unit, group: list[Step], eager: bool) -> list[S
         since |= step.objects
         if following is None:
             found.append(step)
-        elif following.anchor is step.anchor:
+        elif unit.updated_behind(following) is unit.updated_behind(step):
             continue
         elif following.objects & since or (eager and _backward_between(ctx, unit, step, following)):
             found.append(step)
@@ -342,9 +350,16 @@ def _check_one_step(ctx: Context, unit: Unit) -> None:
                 continue
             loops = [s for s in event.under if isinstance(s, (ast.For, ast.While))]
             anchor = event.step.anchor if event.step is not None else None
-            again = any(e.objects & event.objects and not _exclusive(ctx, e.node, event.node) for e in taken)
+            again = any(e.objects & event.objects and not exclusive(ctx, e.node, event.node) for e in taken)
             around = backward is not None and any(x not in backward.under and x is not anchor for x in loops)
-            if again or around:
+            if again and not around and any(isinstance(s, ast.If) for s in event.under):
+                unit.review(
+                    event.node,
+                    "APX060",
+                    "this step may come with no backward since the last one, by its own condition alone: Apex did "
+                    "nothing then, scaler.step() raises (no inf checks were recorded)",
+                )
+            elif again or around:
                 raise Manual(
                     event.node,
                     "this step may run again with no gradients of a new backward; natively a step has to follow a "

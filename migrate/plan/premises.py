@@ -11,7 +11,7 @@ from migrate.facts.module import Scope
 from migrate.facts.sites import Initialize, Scale
 from migrate.flow.values import Obj
 from migrate.knowledge.host import BEFORE_INITIALIZE
-from migrate.plan import gradients
+from migrate.plan.blocks import common
 from migrate.plan.fold import Fold
 from migrate.plan.regions import Planner
 from migrate.units.unit import Context, Manual, Unit
@@ -162,6 +162,8 @@ def check_plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> None:
             continue
         if any(s.with_ is not None and m.inside(node, s.with_) for s in unit.scales):
             continue
+        if ctx.v.callees(node):
+            continue  # a method of that name: the backward is in there
         if isinstance(node.func.value, ast.Name) and node.func.value.id in aliases:
             continue
         if _amp_off(ctx, unit, node) or _thrown_away(ctx, unit, node):
@@ -211,7 +213,7 @@ def review_steps_without_backward(ctx: Context, unit: Unit, folded: list[Fold]) 
         for step in unit.steps:
             if m.function(step.call) is not m.function(scale.call) or m.start(step.call) < m.start(scale.call):
                 continue
-            tops = gradients.common(ctx, m.statement(scale.call), step.anchor)
+            tops = common(ctx, m.statement(scale.call), step.anchor)
             if tops is None:
                 continue
             inside = [s for s in m.spine(scale.call) if m.inside(s, tops[0])]
@@ -300,7 +302,7 @@ def check_moves(ctx: Context, unit: Unit, folded: list[Fold]) -> None:
     for clip in unit.moved:
         guard = m.parent[clip]
         step = unit.moved[clip]
-        tops = gradients.common(ctx, clip, step)
+        tops = common(ctx, clip, step)
         own = isinstance(guard, ast.If) and not guard.orelse and tops is not None and m.inside(guard, tops[0])
         if own and isinstance(guard, ast.If) and len(guard.body) == 1 and m.parent.get(guard) is m.parent.get(tops[0]):  # type: ignore[index]
             continue  # the condition moves with the clip

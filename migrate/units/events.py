@@ -10,6 +10,7 @@ from migrate.facts.module import Scope
 from migrate.facts.sites import Scale, opened
 from migrate.flow.values import Obj
 from migrate.knowledge import gradients
+from migrate.knowledge.gradients import COLLECTS
 from migrate.units.compute import walk_now
 from migrate.units.translate import passed
 from migrate.units.unit import Context, Manual, Step, Unit
@@ -262,12 +263,12 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
     m, v = ctx.m, ctx.v
     watched = unit.optimizer_objects | unit.model_objects
     for node in ast.walk(stmt):
-        if isinstance(node, ast.Attribute) and node.attr == "grad" and not _is_torch_grad(node):
+        if isinstance(node, ast.Attribute) and node.attr == "grad" and _looks(ctx, node):
             return True
         if not isinstance(node, ast.Call):
             continue
         name = _name(node)
-        if any(n.endswith(".master_params") for n in v.apex_names(node.func)):
+        if any(n.endswith(".master_params") for n in v.apex_names(node.func)) and not _kept(ctx, node):
             return True
         if gradients.CLIP.fit(name) and gradients.CLIPPED.fit(name + m.src(node)):
             return True
@@ -289,6 +290,27 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
             if taken & watched and gradients.ABOUT_GRADIENTS.fit(name):
                 return True
     return False
+
+
+def _kept(ctx: Context, call: ast.Call) -> bool:
+    """Whether parameters are only collected here; who reads their gradients later is found there."""
+    above = ctx.m.parent[call]
+    while isinstance(above, ast.Call) and _name(above) in COLLECTS or isinstance(above, (ast.IfExp, ast.keyword)):
+        above = ctx.m.parent[above]
+    if isinstance(above, ast.Call):
+        return bool(ctx.v.callees(above))  # what a function of the file does with them is looked at there
+    return isinstance(above, (ast.Assign, ast.AnnAssign))
+
+
+def _looks(ctx: Context, node: ast.Attribute) -> bool:
+    """Whether a gradient's value matters: not where one only asks whether it is there, or throws it away."""
+    if _is_torch_grad(node):
+        return False
+    above = ctx.m.parent[node]
+    if isinstance(above, ast.Compare) and all(isinstance(o, (ast.Is, ast.IsNot)) for o in above.ops):
+        return False
+    none = isinstance(above, ast.Assign) and isinstance(above.value, ast.Constant) and above.value.value is None
+    return not (none and isinstance(node.ctx, ast.Store))
 
 
 def _is_torch_grad(node: ast.Attribute) -> bool:

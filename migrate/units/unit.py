@@ -86,8 +86,14 @@ class Unit:
     moved: dict[ast.stmt, ast.stmt] = field(default_factory=dict)  # clip -> step it now stands before
     scaled_clips: list[ast.stmt] = field(default_factory=list)
     updates: list[Step] = field(default_factory=list)  # an update() follows these
+    late: dict[Step, ast.stmt] = field(default_factory=dict)  # step -> what update() follows instead of it
+    exits: list[tuple[ast.stmt, Step]] = field(default_factory=list)  # an update() comes before these, too
     reviews: list[tuple[ast.AST, str, str]] = field(default_factory=list)  # site, rule, difference
     infos: list[tuple[ast.AST, str, str]] = field(default_factory=list)
+
+    def updated_behind(self, step: Step) -> ast.stmt:
+        """The statement that ``update()`` follows, if it follows this step."""
+        return self.late.get(step, step.anchor)
 
     def options_of(self, init: Initialize) -> Options:
         """The native meaning of one of the unit's initialize calls."""

@@ -1,0 +1,33 @@
+"""Where two places of one function lie to each other."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.units.unit import Context
+
+
+def exclusive(ctx: Context, one: ast.AST, other: ast.AST) -> bool:
+    """Whether two nodes lie in different arms of one ``if``."""
+    m = ctx.m
+    above = set(m.ancestors(other))
+    below: ast.AST = one
+    for outer in m.ancestors(one):
+        if isinstance(outer, ast.If) and outer in above:
+            mine = below in outer.body
+            theirs = any(m.inside(other, s) for s in outer.body)
+            in_else = any(m.inside(other, s) for s in outer.orelse)
+            if (mine and in_else) or (below in outer.orelse and theirs):
+                return True
+        below = outer
+    return False
+
+
+def common(ctx: Context, one: ast.stmt, other: ast.stmt) -> tuple[ast.stmt, ast.stmt] | None:
+    """The statements of the innermost common block that hold ``one`` and ``other``."""
+    m = ctx.m
+    mine = {id(m.block(s).body): s for s in m.spine(one)}
+    for stmt in m.spine(other):
+        if id(m.block(stmt).body) in mine:
+            return mine[id(m.block(stmt).body)], stmt
+    return None

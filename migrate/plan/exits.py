@@ -1,0 +1,127 @@
+"""Ways out between ``unscale_`` and ``update``.
+
+``scaler.unscale_`` may run once between two updates. A step that is left out by ``continue``, ``break``,
+``return`` or an exception that somebody catches leaves no ``update`` behind, so that way out gets one of
+its own: the overflow, if there was one, has been recorded by ``unscale_``.
+Source: torch/amp/grad_scaler.py (unscale_, update).
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.facts.sites import Scale
+from migrate.plan.blocks import common, exclusive
+from migrate.units.unit import Context, Step, Unit, Unscale
+
+_EXITS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
+
+
+def decide(ctx: Context, unit: Unit) -> None:
+    """Fill ``unit.exits``."""
+    for unscale in unit.unscales:
+        step = _step_of(ctx, unit, unscale)
+        if step is None:
+            continue
+        for leaves in _between(ctx, unscale, unit.updated_behind(step)):
+            if _hoisted(ctx, unscale, leaves) and not any(e is leaves and _same(s, step) for e, s in unit.exits):
+                unit.exits.append((leaves, step))
+                unit.review(
+                    leaves,
+                    "APX060",
+                    "where this leaves the step out after an overflow, Apex left the next one out as well (its skip "
+                    "stayed armed); a GradScaler takes it",
+                )
+
+
+def _same(one: Step, other: Step) -> bool:
+    return bool(one.objects & other.objects)
+
+
+def _step_of(ctx: Context, unit: Unit, unscale: Unscale) -> Step | None:
+    """The step behind whose update the unscaled gradients' way ends, in the same function."""
+    m = ctx.m
+    behind = [
+        s
+        for s in unit.updates
+        if m.function(s.call) is m.function(unscale.before) and m.end(unit.updated_behind(s)) > m.start(unscale.before)
+    ]
+    return min(behind, key=lambda s: m.start(s.call), default=None)
+
+
+def _between(ctx: Context, unscale: Unscale, update: ast.stmt) -> list[ast.stmt]:
+    """Statements that leave between an unscale and its update."""
+    m = ctx.m
+    found: list[ast.stmt] = []
+    for node in ast.walk(m.function(unscale.before).node):
+        if not isinstance(node, _EXITS) or m.function(node) is not m.function(unscale.before):
+            continue
+        if not m.start(unscale.before) < m.start(node) < m.end(update) or exclusive(ctx, unscale.before, node):
+            continue
+        if isinstance(node, (ast.Continue, ast.Break)):
+            loop = next(iter(m.loops(node)), None)
+            if loop is None or not m.inside(unscale.before, loop):
+                continue
+        if isinstance(node, ast.Raise) and not _caught(ctx, node):
+            continue
+        found.append(node)
+    return found
+
+
+def _hoisted(ctx: Context, unscale: Unscale, leaves: ast.stmt) -> bool:
+    """Whether ``unscale_`` has run on every way to an exit."""
+    pair = common(ctx, unscale.before, leaves)
+    return pair is not None and pair[0] is unscale.before
+
+
+def _caught(ctx: Context, node: ast.AST, depth: int = 0) -> bool:
+    """Whether an exception may be caught in this file, and training go on."""
+    m = ctx.m
+    for outer in m.spine(node):
+        if isinstance(outer, ast.Try) and outer.handlers and any(m.inside(node, s) for s in outer.body):
+            return True
+    calls = ctx.v.calls.get(m.function(node).node, []) if depth < 3 else []
+    return any(_caught(ctx, call, depth + 1) for call in calls)
+
+
+# ---------------------------------------------------------------- gradients thrown away
+
+
+def clears(ctx: Context, unit: Unit, stmt: ast.stmt) -> bool:
+    """Whether a statement throws away gradients of the unit: ``zero_grad``, or ``p.grad = None`` in a loop."""
+    for node in ast.walk(stmt):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "zero_grad":
+            return True
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None:
+            if any(isinstance(t, ast.Attribute) and t.attr == "grad" for t in node.targets):
+                return True
+    return False
+
+
+def thrown_away(ctx: Context, unit: Unit, reader: ast.stmt, behind: ast.stmt, sites: list[Scale]) -> bool:
+    """Whether gradients that a step may leave out never meet those of the next backward: they are cleared in each
+    round, before the backward or behind the step's condition (``behind``, in one block with ``reader``)."""
+    m = ctx.m
+    block, index = m.place[behind]
+    if any(_clears_always(ctx, unit, stmt) for stmt in block.body[index + 1 :]):
+        return True
+    for site in sites:
+        if not m.start(site.call) < m.start(reader):
+            continue
+        loops = m.loops(reader)
+        for stmt in m.spine(site.call):
+            if loops and not m.inside(stmt, loops[0]) or stmt is loops[:1]:
+                break
+            around, at = m.place[stmt]
+            if loops and not any(m.inside(stmt, x) for x in loops[:1]):
+                break
+            if any(_clears_always(ctx, unit, s) for s in around.body[:at]):
+                return True
+    return False
+
+
+def _clears_always(ctx: Context, unit: Unit, stmt: ast.stmt) -> bool:
+    """As `clears`, and on every path through the statement."""
+    if isinstance(stmt, (ast.If, ast.While, ast.Try, ast.FunctionDef, ast.ClassDef)):
+        return False
+    return clears(ctx, unit, stmt)
