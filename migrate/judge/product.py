@@ -333,7 +333,7 @@ class Search:
             raise _Differs("backward-casts", old.node, "this backward would run under autocast")
         if scaled_before and not scaled_after:
             raise _Differs("scale-lost", old.node, "this loss was scaled and is not any more")
-        if scaled_after and not scaled_before:
+        if scaled_after and not scaled_before and not before.active:
             raise _Differs("scale-gained", old.node, "this loss was not scaled and now is")
         place = self.old.side.place(old.node)
         affected = self.old.side.optimizers

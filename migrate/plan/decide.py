@@ -56,6 +56,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
             unit.infos.append((init.call, "APX021", text))
     merged: list[Fold] = []
     if unit.scales:
+        premises.scale_plain_backwards(ctx, unit)
         unit.steps = find_steps(ctx, unit)
         if not unit.steps:
             raise Manual(

@@ -6,10 +6,12 @@ Each check raises Manual with the site and the missing fact, or adds a differenc
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from migrate.facts.module import Scope
 from migrate.facts.sites import Initialize, Scale
 from migrate.flow.values import Obj
+from migrate.knowledge.gradients import SCHEDULERS
 from migrate.knowledge.host import BEFORE_INITIALIZE
 from migrate.plan.blocks import common
 from migrate.plan.fold import Fold
@@ -149,16 +151,77 @@ def _trains_plainly(ctx: Context, unit: Unit) -> bool:
     return steps and backward and not ctx.facts.scales
 
 
+def scale_plain_backwards(ctx: Context, unit: Unit) -> None:
+    """A plain backward beside a scaled one, of which every gradient goes to the unit's optimizers, is scaled too:
+    Apex added its gradients to those that it had unscaled."""
+    m = ctx.m
+    if not unit.scales or _steps_others(ctx, unit):
+        return
+    found: list[Scale] = []
+    for node in _plain_backwards(ctx, unit, []):
+        assert isinstance(node.func, ast.Attribute)
+        beside = next((s for s in unit.scales if _same_round(ctx, s.call, node)), None)
+        alone = isinstance(m.parent[node], ast.Expr) and not node.args
+        if beside is None or not alone or _scaled_by_hand(node):
+            continue
+        owner = node.func.value
+        held = beside.optimizer_objects
+        found.append(Scale(node, owner, beside.optimizers, held, None, None, None))
+        unit.review(
+            node,
+            "APX042",
+            f"`{m.src(node)}` was not scaled and now is, as a step takes all its gradients from one scale: an overflow "
+            "in it leaves the step out, which Apex did not look at",
+        )
+    unit.scales += found
+
+
+def _steps_others(ctx: Context, unit: Unit) -> bool:
+    """Whether an optimizer that is not the unit's is stepped in this file."""
+    for node in ctx.m.nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "step":
+            held = ctx.v.of(node.func.value)
+            known = held & unit.optimizer_objects or ctx.v.callees(node)
+            if not known and not any(SCHEDULERS.fit(o.label) for o in held) and not SCHEDULERS.fit(ctx.m.src(node.func)):
+                return True
+    return False
+
+
+def _same_round(ctx: Context, scaled: ast.Call, plain: ast.Call) -> bool:
+    """Whether two backwards run in the same round of the same loop."""
+    m = ctx.m
+    return m.function(scaled) is m.function(plain) and m.loops(scaled) == m.loops(plain)
+
+
+def _scaled_by_hand(node: ast.Call) -> bool:
+    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+    return isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute) and owner.func.attr == "scale"
+
+
 def check_plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> None:
     """An unscaled backward beside a scaled one would mix scaled and unscaled gradients."""
+    for node in _plain_backwards(ctx, unit, folded):
+        if _scaled_by_hand(node):
+            raise Manual(node, "native AMP and Apex stand side by side: one backend has to go first")
+        raise Manual(
+            node,
+            f"`{ctx.m.src(node)}` runs beside a scaled backward of the same step: its gradients would not be scaled",
+            f"scaler.scale({ctx.m.src(node.func.value)}).backward() where the same optimizer takes its gradients; "  # type: ignore[attr-defined]
+            "else let an optimizer and a backward of its own be",
+        )
+
+
+def _plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> Iterator[ast.Call]:
+    """Backwards without a scale that may run in the same process as scaled ones of the unit."""
     m = ctx.m
     dropped = [s for f in folded for s in (f.stmt.orelse if f.arm == "body" else f.stmt.body)]
     places = _reached(ctx, {m.function(s.call) for s in unit.moments})
     aliases = {s.alias for s in unit.scales}
+    sites = {s.call for s in unit.scales}
     for node in m.nodes:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward"):
             continue
-        if m.function(node) not in places or any(m.inside(node, s) for s in dropped):
+        if node in sites or m.function(node) not in places or any(m.inside(node, s) for s in dropped):
             continue
         if any(s.with_ is not None and m.inside(node, s.with_) for s in unit.scales):
             continue
@@ -168,14 +231,7 @@ def check_plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> None:
             continue
         if _amp_off(ctx, unit, node) or _thrown_away(ctx, unit, node):
             continue
-        if isinstance(node.func.value, ast.Call) and isinstance(node.func.value.func, ast.Attribute):
-            if node.func.value.func.attr == "scale":
-                raise Manual(node, "native AMP and Apex stand side by side: one backend has to go first")
-        raise Manual(
-            node,
-            f"`{m.src(node)}` runs beside a scaled backward of the same step: its gradients would not be scaled",
-            "scale this loss too: scaler.scale(loss).backward()",
-        )
+        yield node
 
 
 def review_trained_apart(ctx: Context, unit: Unit, planner: Planner) -> None:
@@ -209,7 +265,7 @@ def review_steps_without_backward(ctx: Context, unit: Unit, folded: list[Fold]) 
     """A backward that a condition may leave out, and a step that is taken all the same."""
     m = ctx.m
     guards_ = {f.stmt for f in folded}
-    for scale in unit.scales:
+    for scale in (s for s in unit.scales if s.with_ is not None):
         for step in unit.steps:
             if m.function(step.call) is not m.function(scale.call) or m.start(step.call) < m.start(scale.call):
                 continue

@@ -71,7 +71,7 @@ class Planner:
         """All regions; raises Manual where the forward of a scaled loss is not found."""
         self._check_lazy()
         for scale in self.unit.scales:
-            self._training(scale.call, scale.loss)
+            self._training(scale.call, scale.loss, scale.with_ is not None)
         self._build()
         if self.ctx.settings.eval == "autocast":
             self._evaluation()
@@ -84,12 +84,12 @@ class Planner:
 
     # ------------------------------------------------------------ training
 
-    def _training(self, site: ast.Call, loss: ast.expr | None) -> None:
+    def _training(self, site: ast.Call, loss: ast.expr | None, of_model: bool = True) -> None:
         if loss is None:
             raise Manual(site, "scale_loss without a loss that can be read here")
         stmt = self.ctx.m.statement(site)
         found = self._sink(stmt, loss, "scaled loss", 0)
-        if not found:
+        if not found and of_model:
             raise Manual(
                 site,
                 f"where `{ast.unparse(loss)}` comes from is not known: no call of the model leads to it in this file",

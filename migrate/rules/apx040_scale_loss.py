@@ -44,7 +44,10 @@ def apply(plan: Plan, work: Work) -> None:
 def _backward(plan: Plan, work: Work, scale: Scale) -> None:
     m, draft = work.m, work.draft
     with_ = scale.with_
-    assert with_ is not None and scale.loss is not None
+    assert scale.loss is not None
+    if with_ is None:
+        _plain(plan, work, scale)
+        return
     last = m.last_line(with_.items[-1].context_expr)
     work.note_lines(
         plan.unit.number, ID, with_.lineno, max(last, m.last_line(with_)), "the loss is scaled by the GradScaler"
@@ -81,6 +84,15 @@ def _backward(plan: Plan, work: Work, scale: Scale) -> None:
         draft.unwrap(with_)
     else:
         _drop_item(work, with_, scale)
+
+
+def _plain(plan: Plan, work: Work, scale: Scale) -> None:
+    """A backward that was not scaled, and whose gradients the same step takes."""
+    assert scale.loss is not None
+    if plan.scaled:
+        loss = next((h.name for h in plan.planner.hoists if h.expr is scale.loss), work.m.src(scale.loss))
+        work.draft.replace(scale.loss, f"{plan.scaler_at[scale.call]}.scale({' '.join(loss.split())})")
+    work.note(plan.unit.number, "APX042", scale.call, "this loss is scaled as well")
 
 
 def _has_gradient_argument(uses: list[ast.Name], parent: dict[ast.AST, ast.AST]) -> bool:
