@@ -61,7 +61,11 @@ def validate(ctx: Context, plans: Sequence[Plan], text: str, runs: Sequence[Run]
         runs,
         maybe_o0=lambda call: bool(levels.get(call, frozenset({"?"})) & {"O0", "?"}),
         moved=frozenset(stmt for plan in plans for stmt in _moved(ctx.m, plan)),
-        rescaled=frozenset(stmt for unit in units for stmt in unit.scaled_clips),
+        rescaled=frozenset(
+            stmt
+            for unit in units
+            for stmt in (*unit.scaled_clips, *(ctx.m.statement(call) for call in unit.rescaled_clips))
+        ),
         allows=allows,
     )
     for difference in notes.values():

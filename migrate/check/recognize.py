@@ -264,8 +264,8 @@ def classify(call: ast.Call, knowledge: Knowledge, scaled: frozenset[str]) -> Ev
                 return backward
     if name in knowledge.settling or handed(call, knowledge) or _is_called_scaler(call, knowledge):
         return Event("settle", call)
-    if _CLIPPING.search(name):
-        return Event("clip", call)
+    if _CLIPPING.search(name) and not any(key_of(node) == "get_scale" for node in now(*call.args) if isinstance(node, ast.Call)):
+        return Event("clip", call)  # one whose threshold is scaled may act on scaled gradients
     return None
 
 

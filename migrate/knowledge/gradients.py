@@ -16,6 +16,8 @@ NO_READER = Patterns(
 # Functions that only hand on what they are given.
 COLLECTS = frozenset("list tuple iter filter sorted reversed enumerate".split())
 CLIP = Patterns("*clip*")
+# torch's clips that return the norm that was there before.
+CLIPS_NORM = frozenset({"clip_grad_norm_", "clip_grad_norm"})
 # A clip of gradients, by its own name or by what is written in its call.
 CLIPPED = Patterns("*grad* *norm* *master*")
 # Methods that clip.

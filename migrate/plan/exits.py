@@ -60,7 +60,7 @@ def _between(ctx: Context, unscale: Unscale, update: ast.stmt) -> list[ast.stmt]
             continue
         if isinstance(node, (ast.Continue, ast.Break)):
             loop = next(iter(m.loops(node)), None)
-            if loop is None or not m.inside(unscale.before, loop):
+            if loop is None or loop is unscale.before or not m.inside(unscale.before, loop):
                 continue
         if isinstance(node, ast.Raise) and not _caught(ctx, node):
             continue
@@ -87,8 +87,8 @@ def _caught(ctx: Context, node: ast.AST, depth: int = 0) -> bool:
 # ---------------------------------------------------------------- gradients thrown away
 
 
-def clears(ctx: Context, unit: Unit, stmt: ast.stmt) -> bool:
-    """Whether a statement throws away gradients of the unit: ``zero_grad``, or ``p.grad = None`` in a loop."""
+def clears(stmt: ast.stmt) -> bool:
+    """Whether a statement throws gradients away: ``zero_grad``, or ``p.grad = None`` in a loop."""
     for node in ast.walk(stmt):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "zero_grad":
             return True
@@ -98,30 +98,28 @@ def clears(ctx: Context, unit: Unit, stmt: ast.stmt) -> bool:
     return False
 
 
-def thrown_away(ctx: Context, unit: Unit, reader: ast.stmt, behind: ast.stmt, sites: list[Scale]) -> bool:
+def thrown_away(ctx: Context, reader: ast.stmt, behind: ast.stmt, sites: list[Scale]) -> bool:
     """Whether gradients that a step may leave out never meet those of the next backward: they are cleared in each
     round, before the backward or behind the step's condition (``behind``, in one block with ``reader``)."""
     m = ctx.m
     block, index = m.place[behind]
-    if any(_clears_always(ctx, unit, stmt) for stmt in block.body[index + 1 :]):
+    if any(_clears_always(stmt) for stmt in block.body[index + 1 :]):
         return True
     for site in sites:
         if not m.start(site.call) < m.start(reader):
             continue
         loops = m.loops(reader)
         for stmt in m.spine(site.call):
-            if loops and not m.inside(stmt, loops[0]) or stmt is loops[:1]:
+            if loops and (stmt is loops[0] or not m.inside(stmt, loops[0])):
                 break
             around, at = m.place[stmt]
-            if loops and not any(m.inside(stmt, x) for x in loops[:1]):
-                break
-            if any(_clears_always(ctx, unit, s) for s in around.body[:at]):
+            if any(_clears_always(s) for s in around.body[:at]):
                 return True
     return False
 
 
-def _clears_always(ctx: Context, unit: Unit, stmt: ast.stmt) -> bool:
+def _clears_always(stmt: ast.stmt) -> bool:
     """As `clears`, and on every path through the statement."""
     if isinstance(stmt, (ast.If, ast.While, ast.Try, ast.FunctionDef, ast.ClassDef)):
         return False
-    return clears(ctx, unit, stmt)
+    return clears(stmt)

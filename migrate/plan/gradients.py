@@ -17,7 +17,8 @@ from migrate.facts.sites import Scale
 from migrate.flow.values import Obj
 from migrate.plan import exits
 from migrate.plan.blocks import common, exclusive
-from migrate.units.events import Event, events, is_clip, lifted_backwards, lifted_steps, reads_gradients
+from migrate.units.ownership import share_parameters
+from migrate.units.events import Event, events, clips_for_value, is_clip, lifted_backwards, lifted_steps, reads_gradients
 from migrate.units.unit import Context, Manual, Scaler, Step, Unit, Unscale, function_scopes
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -120,7 +121,7 @@ def _function(ctx: Context, unit: Unit, scope: Scope, steps: list[Step], sites: 
     for step, (_, place) in first.items():
         unit.unscales.append(_unscale(ctx, step, place))
     for step in steps:
-        if step not in first and step.anchor in unit.moved.values():
+        if step not in first and (step.anchor in unit.moved.values() or _perhaps_in_loop(ctx, step)):
             unit.unscales.append(_unscale(ctx, step, step.anchor))
 
 
@@ -146,7 +147,7 @@ def _training_is_over(ctx: Context, unit: Unit, reader: ast.stmt, sites: list[Sc
         return None
     for step in steps:
         block, index = m.place[step.anchor]
-        if not any(exits.clears(ctx, unit, stmt) for stmt in block.body[index + 1 :]):
+        if not any(exits.clears(stmt) for stmt in block.body[index + 1 :]):
             return None
     return steps[-1]
 
@@ -175,8 +176,31 @@ def _unscale(ctx: Context, step: Step, place: ast.stmt) -> Unscale:
         raise Manual(place, "gradients are read here, and the optimizer that steps later cannot be named here")
     loop = None
     if step.anchor is not step.stmt and isinstance(step.anchor, ast.For) and place is not step.stmt:
-        loop = f"for {ctx.m.src(step.anchor.target)} in {ctx.m.src(step.anchor.iter)}:"
+        loop = _loop_header(ctx, step.anchor)
     return Unscale(place, step.text, step.objects, loop)
+
+
+def _loop_header(ctx: Context, loop: ast.For) -> str:
+    """The header of a loop over optimizers, without a count that nobody there needs."""
+    target, source = loop.target, loop.iter
+    if isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "enumerate":
+        if isinstance(target, ast.Tuple) and len(target.elts) == 2 and source.args:
+            target, source = target.elts[1], source.args[0]
+    return f"for {ctx.m.src(target)} in {ctx.m.src(source)}:"
+
+
+def _perhaps_in_loop(ctx: Context, step: Step) -> bool:
+    """Whether a loop over optimizers leaves some of their steps out."""
+    m = ctx.m
+    if not isinstance(step.anchor, ast.For) or step.anchor is step.stmt:
+        return False
+    ifs = any(isinstance(s, ast.If) for s in m.spine(step.stmt) if m.inside(s, step.anchor))
+    skips = any(
+        isinstance(n, (ast.Continue, ast.Break)) and m.start(n) < m.start(step.call)
+        for n in ast.walk(step.anchor)
+        if isinstance(n, ast.stmt) and m.loops(n)[:1] == [step.anchor]
+    )
+    return ifs or skips
 
 
 def _inside_with(ctx: Context, reader: ast.stmt, with_: ast.With | None) -> bool:
@@ -254,7 +278,7 @@ def _place(ctx: Context, unit: Unit, reader: ast.stmt, step: Step, sites: list[S
             return inner
     inner = any(m.inside(x, mine) for x in m.loops(reader))
     if step in unit.steps and not inner and mine is not theirs and not any(isinstance(c, _LOOPS) for c in conditions):
-        if exits.thrown_away(ctx, unit, mine, theirs, sites):
+        if exits.thrown_away(ctx, mine, theirs, sites):
             unit.late[step] = theirs
             return mine
     if is_clip(ctx, reader):
@@ -265,6 +289,16 @@ def _place(ctx: Context, unit: Unit, reader: ast.stmt, step: Step, sites: list[S
             "APX052",
             f"gradients were clipped after every backward, the step is taken under a condition (line {where}): the "
             "clip moves under that condition and now acts once, on the sum; also with mixed precision off",
+        )
+        return None
+    if step in unit.steps and (calls := clips_for_value(ctx, reader)):
+        unit.rescaled_clips.update((call, step) for call in calls)
+        unit.review(
+            reader,
+            "APX054",
+            "gradients are clipped after every backward and their norm is used, while the step is taken under a "
+            "condition: they stay scaled until then, so the clip acts at its threshold times the loss scale, and the "
+            "norm is divided by it",
         )
         return None
     raise Manual(
@@ -366,7 +400,29 @@ def _check_one_step(ctx: Context, unit: Unit) -> None:
                     "scaled backward of its own",
                     "step once for each scaled backward, or keep the gradients unscaled by hand",
                 )
+            for earlier in taken:
+                _check_shared(ctx, earlier, event)
             taken.append(event)
+
+
+def _check_shared(ctx: Context, earlier: Event, event: Event) -> None:
+    """Two steps behind one backward, of optimizers that share parameters: each would divide their gradients."""
+    m = ctx.m
+    pair = None if earlier.objects & event.objects else share_parameters(ctx, earlier.objects, event.objects)
+    if pair is None or exclusive(ctx, earlier.node, event.node) or earlier.step is None or event.step is None:
+        return
+    tops = common(ctx, earlier.step.stmt, event.step.stmt)
+    if tops is not None:
+        block, at = m.place[tops[0]]
+        if any(exits.clears(s) for s in block.body[at : m.index(tops[1])]):
+            return
+    raise Manual(
+        event.node,
+        f"`{m.src(pair)}` belongs to two optimizers that step behind the same backward: each step of a GradScaler "
+        "divides the gradients of its optimizer by the scale, so these would be divided twice",
+        f"let one optimizer own `{m.src(pair)}` (parameter groups may have different options), or clear the gradients "
+        "between the two steps and run a backward for each",
+    )
 
 
 def _backward_between(ctx: Context, unit: Unit, step: Step, following: Step) -> bool:

@@ -15,6 +15,7 @@ import re
 
 from migrate.rules.apx051_master_params import parameters
 from migrate.rules.common import Plan, Stage, Work
+from migrate.units.events import clip_bound
 
 ID = "APX050"
 STAGE = Stage.UNIT
@@ -49,6 +50,9 @@ def apply(plan: Plan, work: Work) -> None:
     for clip in plan.unit.scaled_clips:
         if plan.scaled:
             _keep_threshold(plan, work, clip)
+    if plan.scaled:
+        for call, step in plan.unit.rescaled_clips.items():
+            _rescale(plan, work, call, plan.scaler_at[step.call])
 
 
 def _own_guard(work: Work, clip: ast.stmt, anchor: ast.stmt) -> ast.If | None:
@@ -78,11 +82,27 @@ def _keep_threshold(plan: Plan, work: Work, clip: ast.stmt) -> None:
     scale = next(s for s in plan.unit.scales if s.with_ is not None and work.m.inside(clip, s.with_))
     scaler = plan.scaler_at[scale.call]
     work.draft.before(clip, f"{scaler}.unscale_({work.m.src(scale.optimizers)})" if scale.optimizers else "")
-    bound = next((k.value for k in call.keywords if k.arg in ("max_norm", "clip_value")), None)
-    if bound is None and len(call.args) > 1:
-        bound = call.args[1]
+    bound = clip_bound(call)
     if bound is not None:
-        simple = isinstance(bound, (ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Subscript))
-        text = work.m.src(bound) if simple else f"({work.m.src(bound)})"
-        work.draft.replace(bound, f"{text} / {scaler}.get_scale()")
+        work.draft.replace(bound, f"{_operand(work, bound)} / {scaler}.get_scale()")
     work.note(plan.unit.number, "APX053", clip, "the threshold that really acted on the scaled gradients is kept")
+
+
+def _rescale(plan: Plan, work: Work, call: ast.Call, scaler: str) -> None:
+    """A clip of gradients at ``c`` is a clip of the scaled ones at ``c * scale``; so is the norm that it returns."""
+    bound = clip_bound(call)
+    assert bound is not None
+    work.draft.replace(bound, f"{_operand(work, bound)} * {scaler}.get_scale()")
+    above = work.m.parent[call]
+    if not isinstance(above, ast.Expr):
+        tail = f" / {scaler}.get_scale()"
+        alone = isinstance(above, (ast.Assign, ast.AnnAssign, ast.Call, ast.keyword, ast.Return, ast.NamedExpr))
+        alone = alone and getattr(above, "func", None) is not call
+        work.draft.insert_at(work.m.start(call), "" if alone else "(")
+        work.draft.insert_at(work.m.end(call), tail if alone else f"{tail})")
+    work.note(plan.unit.number, "APX054", call, "gradients stay scaled here: threshold and norm take the scale along")
+
+
+def _operand(work: Work, expr: ast.expr) -> str:
+    simple = isinstance(expr, (ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Subscript))
+    return work.m.src(expr) if simple else f"({work.m.src(expr)})"

@@ -258,6 +258,24 @@ def is_clip(ctx: Context, stmt: ast.stmt) -> bool:
     return gradients.CLIP.fit(ctx.m.src(stmt.value.func))
 
 
+def clips_for_value(ctx: Context, stmt: ast.stmt) -> list[ast.Call]:
+    """The ``clip_grad_norm_`` calls of a statement that reads gradients in no other way; empty where it does."""
+    if isinstance(stmt, (ast.For, ast.While, ast.With, ast.Try)):
+        return []
+    nodes = list(ast.walk(stmt))
+    if any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in nodes):
+        return []
+    calls = [n for n in nodes if isinstance(n, ast.Call) and not ctx.v.callees(n)]
+    clips = [n for n in calls if _name(n) in gradients.CLIPS_NORM and clip_bound(n) is not None]
+    return clips if len([n for n in calls if gradients.CLIP.fit(_name(n))]) == len(clips) else []
+
+
+def clip_bound(call: ast.Call) -> ast.expr | None:
+    """The threshold of a clip."""
+    named = next((k.value for k in call.keywords if k.arg in ("max_norm", "clip_value")), None)
+    return named if named is not None or len(call.args) < 2 else call.args[1]
+
+
 def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> bool:
     """Whether a statement reads or changes gradients, or hands model or optimizer to someone who may."""
     m, v = ctx.m, ctx.v

@@ -12,6 +12,9 @@ from migrate.flow.values import Obj
 from migrate.units.unit import Context
 
 
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
 def owns_all(ctx: Context, optimizers: frozenset[Obj], model: ast.expr) -> bool:
     """Whether every object that may be the optimizer was made from all parameters of ``model``."""
     held = ctx.v.of(model)
@@ -39,6 +42,8 @@ def owned_model(ctx: Context, optimizers: frozenset[Obj], scope: Scope) -> str |
         at = at.parent
     for obj in optimizers:
         if obj.kind == "call" and isinstance(obj.key, ast.Call):
+            if any(isinstance(x, _COMPREHENSIONS) for x in ctx.m.ancestors(obj.key)):
+                return None  # one of many, each with a model of its own
             for node in ast.walk(obj.key):
                 if isinstance(node, ast.Attribute) and node.attr == "parameters":
                     base = node.value
@@ -158,3 +163,40 @@ def _assigned(ctx: Context, name: ast.Name) -> ast.expr | None:
     if scope is None or name.id in scope.params or len(found) != 1:
         return None
     return found[0]
+
+
+def share_parameters(ctx: Context, one: frozenset[Obj], other: frozenset[Obj]) -> ast.expr | None:
+    """A module whose parameters both optimizers were made from, where their construction says so."""
+    mine = [base for obj in one - other for base in _sources(ctx, obj)]
+    theirs = [base for obj in other - one for base in _sources(ctx, obj)]
+    for a in mine:
+        for b in theirs:
+            if ctx.m.function(a) is not ctx.m.function(b):
+                continue
+            long, short = sorted((ast.unparse(a), ast.unparse(b)), key=len, reverse=True)
+            if long == short or long.startswith(short + "."):
+                return a
+    return None
+
+
+def _sources(ctx: Context, optimizer: Obj) -> list[ast.expr]:
+    """Modules all of whose parameters an optimizer is made from, as its own call (and names in it) say."""
+    if optimizer.kind != "call" or not isinstance(optimizer.key, ast.Call):
+        return []
+    found: list[ast.expr] = []
+    todo: list[ast.AST] = [*optimizer.key.args, *(k.value for k in optimizer.key.keywords)]
+    seen: set[ast.AST] = set()
+    while todo:
+        at = todo.pop()
+        if at in seen or isinstance(at, _COMPREHENSIONS):
+            continue
+        seen.add(at)
+        match at:
+            case ast.Call(func=ast.Attribute(value=ast.Name() | ast.Attribute() as base, attr="parameters")):
+                found.append(base)
+            case ast.Name():
+                value = _assigned(ctx, at)
+                todo += [value] if value is not None else []
+            case _:
+                todo += ast.iter_child_nodes(at)
+    return found
