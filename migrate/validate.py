@@ -26,11 +26,14 @@ _ANNOUNCED: dict[str, frozenset[str]] = {
 }
 # Worth a note, no more: Apex leaves a good step out where a GradScaler takes it.
 _NOTED = frozenset({"skip-late"})
-# Worth a look, and then the unit is *review*: what ran in half precision and goes on in float32, or the reverse.
-_REVIEWED = {"loss-casts": "APX031", "eval-casts": "APX031"}
-
-
+# Worth a look, and then the unit is *review*: what ran in half precision and goes on in float32, or the reverse; a
+# loss scale that is read between an overflow and update(). The rule, and what a reader may do.
 _REMEDY = "to keep the casts, put it under torch.autocast"
+_REVIEWED = {
+    "loss-casts": ("APX031", _REMEDY),
+    "eval-casts": ("APX031", _REMEDY),
+    "scale-time": ("APX071", "where that matters, read it behind update()"),
+}
 
 
 def validate(ctx: Context, plans: Sequence[Plan], text: str, runs: Sequence[Run]) -> Verdict:
@@ -49,7 +52,8 @@ def validate(ctx: Context, plans: Sequence[Plan], text: str, runs: Sequence[Run]
         if difference.kind in _REVIEWED:
             if node is None or not any(_same_function(ctx.m, node, site) for site in evaluations):
                 unit = _nearest(ctx.m, units, node)
-                unit.review(node or unit.line_node, _REVIEWED[difference.kind], f"{difference.message}: {_REMEDY}")
+                rule, remedy = _REVIEWED[difference.kind]
+                unit.review(node or unit.line_node, rule, f"{difference.message}: {remedy}")
             return True
         return difference.kind in kinds
 
