@@ -68,7 +68,7 @@ def validate(ctx: Context, plans: Sequence[Plan], text: str, runs: Sequence[Run]
         rescaled=frozenset(
             stmt
             for unit in units
-            for stmt in (*unit.scaled_clips, *(ctx.m.statement(call) for call in unit.rescaled_clips))
+            for stmt in (*unit.scaled_clips, *unit.scale_free, *(ctx.m.statement(call) for call in unit.rescaled_clips))
         ),
         allows=allows,
     )

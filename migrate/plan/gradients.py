@@ -17,6 +17,7 @@ from migrate.facts.sites import Scale
 from migrate.flow.values import Obj
 from migrate.plan import exits
 from migrate.plan.blocks import common, exclusive
+from migrate.units.degree import scale_free_reader
 from migrate.units.ownership import share_parameters
 from migrate.units.events import Event, events, clips_for_value, is_clip, lifted_backwards, lifted_steps, reads_gradients
 from migrate.units.unit import Context, Manual, Scaler, Step, Unit, Unscale, function_scopes
@@ -109,6 +110,15 @@ def _function(ctx: Context, unit: Unit, scope: Scope, steps: list[Step], sites: 
                     if not any(u.before in m.spine(reader) or u.before is last for u in unit.unscales for last in ends):
                         ends.append(reader)
                         unit.unscales.append(_unscale(ctx, step, reader))
+                    continue
+                if statements := scale_free_reader(ctx, reader):
+                    unit.scale_free += statements
+                    unit.review(
+                        reader,
+                        "APX055",
+                        "these gradients are still scaled here, as another backward adds to them before the step: only "
+                        "their direction counts, or they are put back as they were, so the size does not matter",
+                    )
                     continue
                 _step_elsewhere(ctx, unit, scope, reader, before[-1].optimizers)
             continue

@@ -86,6 +86,7 @@ class Unit:
     moved: dict[ast.stmt, ast.stmt] = field(default_factory=dict)  # clip -> step it now stands before
     scaled_clips: list[ast.stmt] = field(default_factory=list)
     rescaled_clips: dict[ast.Call, Step] = field(default_factory=dict)  # clips of gradients that stay scaled
+    scale_free: list[ast.stmt] = field(default_factory=list)  # of readers to whom the size of gradients is all one
     updates: list[Step] = field(default_factory=list)  # an update() follows these
     late: dict[Step, ast.stmt] = field(default_factory=dict)  # step -> what update() follows instead of it
     exits: list[tuple[ast.stmt, Step]] = field(default_factory=list)  # an update() comes before these, too

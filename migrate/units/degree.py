@@ -1,0 +1,228 @@
+"""Readers of gradients to which their size is all one: what they compute of them has degree 0, or goes back.
+
+Every value has a degree in the loss scale, as a quantity has a dimension: a gradient has 1, its norm has 1,
+a gradient divided by its norm has 0. A step along ``g / |g|`` (FGM, PGD) is the same with scaled gradients,
+and so is a copy that is put back later. Nothing of another degree may leave: by a comparison with a number,
+an unknown call, a ``return``.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.flow.values import Values
+from migrate.knowledge.gradients import LINEAR, SCALE_FREE
+from migrate.units.unit import Context
+
+_TINY = 1e-5  # an epsilon that keeps a norm from being zero
+
+
+class _Depends(Exception):
+    """The size of a gradient matters."""
+
+
+def scale_free_reader(ctx: Context, stmt: ast.stmt) -> list[ast.stmt]:
+    """The statements with which a reader, all in functions of this file, reads gradients whose size is all one to
+    it; empty where it may not be."""
+    calls = [n for n in ast.walk(stmt) if isinstance(n, ast.Call)]
+    functions = [f for c in calls for f in ctx.v.callees(c)]
+    if not functions or any(not isinstance(f, ast.FunctionDef) for f in functions):
+        return []
+    owners = {ctx.m.class_of(ctx.m.scope_of[f]) for f in functions}
+    kept = _kept(ctx, owners)
+    try:
+        for function in functions:
+            assert isinstance(function, ast.FunctionDef)
+            _Degrees(ctx.v, kept).body(function.body)
+    except _Depends:
+        return []
+    return [n for f in functions for n in ast.walk(f) if isinstance(n, ast.stmt)]
+
+
+def _kept(ctx: Context, owners: set[ast.ClassDef | None]) -> frozenset[str]:
+    """Attributes in which a class keeps gradients: ``self.backup[name] = p.grad.clone()``."""
+    found: set[str] = set()
+    for owner in owners - {None}:
+        assert owner is not None
+        for node in ast.walk(owner):
+            if isinstance(node, ast.Assign) and _of_gradient(node.value):
+                target = node.targets[0]
+                target = target.value if isinstance(target, ast.Subscript) else target
+                if isinstance(target, ast.Attribute) and target.attr not in ("grad", "data"):
+                    found.add(target.attr)
+    elsewhere = {
+        n.attr
+        for n in ctx.m.nodes
+        if isinstance(n, ast.Attribute) and n.attr in found and ctx.m.class_of(ctx.m.function(n)) not in owners
+    }
+    return frozenset(found - elsewhere)
+
+
+def _of_gradient(expr: ast.expr) -> bool:
+    """A gradient, or a copy of one."""
+    while True:
+        match expr:
+            case ast.Attribute(attr="grad"):
+                return True
+            case ast.Attribute(value=base, attr="data"):
+                expr = base
+            case ast.Call(func=ast.Attribute(value=base, attr="clone" | "detach"), args=[]):
+                expr = base
+            case _:
+                return False
+
+
+class _Degrees:
+    """The degrees of one function's values; raises `_Depends` where one leaves."""
+
+    def __init__(self, v: Values, kept: frozenset[str]) -> None:
+        self.v, self.kept = v, kept
+        self.names: dict[str, int] = {}
+
+    # ------------------------------------------------------------ statements
+
+    def body(self, body: list[ast.stmt]) -> None:
+        """A block, in order. A name has one degree for good."""
+        for stmt in body:
+            self._statement(stmt)
+
+    def _statement(self, stmt: ast.stmt) -> None:
+        match stmt:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    self._store(target, value)
+            case ast.AugAssign(target=target, op=ast.Mult() | ast.Div(), value=value):
+                self._free(value)
+            case ast.AugAssign(target=target, value=value):
+                self._same(self._degree(target), self._degree(value))
+            case ast.Expr(value=value):
+                self._expression(value)
+            case ast.If(test=test, body=body, orelse=orelse) | ast.While(test=test, body=body, orelse=orelse):
+                self._free(test)
+                self.body(body)
+                self.body(orelse)
+            case ast.For(target=target, iter=source, body=body, orelse=orelse):
+                self._bind(target, self._degree(source))
+                self.body(body)
+                self.body(orelse)
+            case ast.With(items=items, body=body):
+                for item in items:
+                    self._free(item.context_expr)
+                self.body(body)
+            case ast.Return(value=value):
+                if value is not None:
+                    self._free(value)
+            case ast.Assert(test=test):
+                self._free(test)
+            case ast.Pass() | ast.Continue() | ast.Break():
+                pass
+            case _:
+                raise _Depends
+
+    def _store(self, target: ast.expr, value: ast.expr) -> None:
+        none = isinstance(value, ast.Constant) and value.value is None
+        if isinstance(target, ast.Attribute) and target.attr == "grad":
+            if not none and self._degree(value) != 1:
+                raise _Depends
+            return
+        base = target.value if isinstance(target, ast.Subscript) else target
+        if isinstance(base, ast.Attribute) and base.attr in self.kept:
+            if not (_of_gradient(value) or none or isinstance(value, (ast.Dict, ast.List)) or _empty(value)):
+                raise _Depends  # made of what was kept before: it would live on into another scale
+            return
+        degree = self._degree(value)
+        if isinstance(target, ast.Name):
+            self._bind(target, degree)
+        elif degree:
+            raise _Depends
+
+    def _bind(self, target: ast.expr, degree: int) -> None:
+        for node in ast.walk(target):
+            if isinstance(node, ast.Name):
+                if self.names.setdefault(node.id, degree) != degree:
+                    raise _Depends
+
+    def _expression(self, expr: ast.expr) -> None:
+        """A statement of its own: a change in place has to fit what it changes."""
+        if isinstance(expr, ast.Call) and isinstance(expr.func, ast.Attribute) and expr.func.attr.endswith("_"):
+            owner, name = self._degree(expr.func.value), expr.func.attr
+            given = [self._degree(a) for a in expr.args]
+            if name in ("mul_", "div_") and not any(given):
+                return
+            if name in ("add_", "sub_", "copy_") and all(d == owner for d in given[:1]) and not any(given[1:]):
+                return
+            if name == "zero_" or not (owner or any(given)):
+                return
+            raise _Depends
+        self._free(expr)
+
+    # ------------------------------------------------------------ expressions
+
+    def _free(self, expr: ast.expr) -> None:
+        if self._degree(expr):
+            raise _Depends
+
+    def _same(self, one: int, other: int) -> int:
+        if one != other:
+            raise _Depends
+        return one
+
+    def _degree(self, expr: ast.expr) -> int:
+        match expr:
+            case ast.Constant():
+                return 0
+            case ast.Name(id=name):
+                return self.names.get(name, 0)
+            case ast.Attribute(attr="grad"):
+                return 1
+            case ast.Attribute(attr=attr) if attr in self.kept:
+                return 1
+            case ast.Attribute(value=base, attr=attr):
+                degree = self._degree(base)
+                return degree if attr in ("data", "T") else 0
+            case ast.Subscript(value=base):
+                return self._degree(base)
+            case ast.UnaryOp(op=ast.Not(), operand=inner):
+                self._free(inner)
+                return 0
+            case ast.UnaryOp(operand=inner):
+                return self._degree(inner)
+            case ast.BinOp(left=left, op=ast.Mult(), right=right):
+                return self._degree(left) + self._degree(right)
+            case ast.BinOp(left=left, op=ast.Div(), right=right):
+                return self._degree(left) - self._degree(right)
+            case ast.BinOp(left=left, op=ast.Add(), right=ast.Constant(value=float() as tiny)) if 0 < tiny < _TINY:
+                return self._degree(left)
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+                return self._same(self._degree(left), self._degree(right))
+            case ast.Compare(left=left, ops=ops, comparators=[right]):
+                return self._compare(left, ops[0], right)
+            case ast.Call():
+                return self._call(expr)
+            case _:
+                for node in ast.iter_child_nodes(expr):
+                    if isinstance(node, ast.expr):
+                        self._free(node)
+                return 0
+
+    def _compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> int:
+        zero = isinstance(right, ast.Constant) and right.value in (0, None)
+        if not zero and not isinstance(op, (ast.In, ast.NotIn, ast.Is, ast.IsNot)):
+            self._same(self._degree(left), self._degree(right))
+        return 0
+
+    def _call(self, call: ast.Call) -> int:
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        owner = self._degree(call.func.value) if isinstance(call.func, ast.Attribute) else 0
+        given = [owner, *(self._degree(a) for a in call.args), *(self._degree(k.value) for k in call.keywords)]
+        if not any(given) or name in SCALE_FREE:
+            return 0
+        if name in ("items", "values", "get", "pop") and owner:
+            return owner
+        if name in LINEAR and sum(d != 0 for d in given) == 1:
+            return sum(given)
+        raise _Depends
+
+
+def _empty(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and not value.args and not value.keywords
