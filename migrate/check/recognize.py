@@ -264,9 +264,18 @@ def classify(call: ast.Call, knowledge: Knowledge, scaled: frozenset[str]) -> Ev
                 return backward
     if name in knowledge.settling or handed(call, knowledge) or _is_called_scaler(call, knowledge):
         return Event("settle", call)
-    if _CLIPPING.search(name) and not any(key_of(node) == "get_scale" for node in now(*call.args) if isinstance(node, ast.Call)):
-        return Event("clip", call)  # one whose threshold is scaled may act on scaled gradients
+    if _CLIPPING.search(name) and not _takes_scale_along(call, knowledge):
+        return Event("clip", call)
     return None
+
+
+def _takes_scale_along(call: ast.Call, knowledge: Knowledge) -> bool:
+    """Whether the threshold of a clip is multiplied by the scale, or the norm that comes out divided by it."""
+    above = knowledge.parents.get(call)
+    places: list[ast.AST] = [*call.args, *(word.value for word in call.keywords)]
+    if isinstance(above, ast.BinOp):
+        places.append(above.right)
+    return any(isinstance(node, ast.Call) and key_of(node.func) == "get_scale" for node in now(*places))
 
 
 def _optimizer(call: ast.Call) -> str:

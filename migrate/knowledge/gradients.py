@@ -13,11 +13,15 @@ NO_READER = Patterns(
     "update* log* info debug warning save* adjust* set_*lr* get_*lr* *schedul* *ema* unwrap* synchronize "
     "skip_synchronize evaluate* valid* test* checkpoint* add_scalar add_scalars master_params scale_loss",
 )
+# Classes that are handed a model and leave its gradients alone.
+KEEPERS = Patterns("*Parallel *DDP *EMA* *Average* *Summary* *Logger* *Writer* *Checkpoint* *Loss* *Criterion*")
 # Functions that only hand on what they are given.
 COLLECTS = frozenset("list tuple iter filter sorted reversed enumerate".split())
 CLIP = Patterns("*clip*")
 # torch's clips that return the norm that was there before.
 CLIPS_NORM = frozenset({"clip_grad_norm_", "clip_grad_norm"})
+# Functions that give the norm of the gradients of the parameters that they are handed.
+GIVES_NORM = Patterns("*get*grad*norm comp*grad*norm calc*grad*norm grad_norm gradient_norm total_grad_norm")
 # A clip of gradients, by its own name or by what is written in its call.
 CLIPPED = Patterns("*grad* *norm* *master*")
 # Methods that clip.

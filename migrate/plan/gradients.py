@@ -19,7 +19,16 @@ from migrate.plan import exits
 from migrate.plan.blocks import common, exclusive
 from migrate.units.degree import scale_free_reader
 from migrate.units.ownership import share_parameters
-from migrate.units.events import Event, events, clips_for_value, is_clip, lifted_backwards, lifted_steps, reads_gradients
+from migrate.units.events import (
+    Event,
+    events,
+    is_clip,
+    lifted_backwards,
+    lifted_steps,
+    norms_read,
+    reads_gradients,
+    unknown_readers,
+)
 from migrate.units.unit import Context, Manual, Scaler, Step, Unit, Unscale, function_scopes
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -128,11 +137,48 @@ def _function(ctx: Context, unit: Unit, scope: Scope, steps: list[Step], sites: 
                 continue
             if step not in first or m.start(place) < first[step][0]:
                 first[step] = (m.start(place), place)
+    _unknown_readers(ctx, unit, scope, steps, sites, first)
     for step, (_, place) in first.items():
         unit.unscales.append(_unscale(ctx, step, place))
     for step in steps:
         if step not in first and (step.anchor in unit.moved.values() or _perhaps_in_loop(ctx, step)):
             unit.unscales.append(_unscale(ctx, step, step.anchor))
+
+
+def _unknown_readers(
+    ctx: Context,
+    unit: Unit,
+    scope: Scope,
+    steps: list[Step],
+    sites: list[Scale],
+    first: dict[Step, tuple[int, ast.stmt]],
+) -> None:
+    """Code that is not here and is handed a model or optimizer between backward and step may read gradients: it gets
+    them unscaled where the step follows; else the report says what it gets."""
+    m = ctx.m
+    moments = [*(s.call for s in sites), *(s.call for s in steps)]
+    for stmt in (s for s in m.place if m.function(s) is scope and not isinstance(s, _COMPOUND)):
+        at = m.start(stmt)
+        before = [s for s in sites if m.end(s.with_ or s.call) <= at and not exclusive(ctx, stmt, s.call)]
+        after = [s for s in steps if m.start(s.call) > at and not exclusive(ctx, stmt, s.call)]
+        if not before or not after or any(m.inside(call, stmt) for call in moments):
+            continue
+        calls = unknown_readers(ctx, unit, stmt)
+        step = min(after, key=lambda s: m.start(s.call))
+        if not calls or (step in first and first[step][0] <= at):
+            continue
+        again = any(at < m.start(x.call) < m.start(step.call) for x in sites)
+        tops = common(ctx, stmt, step.anchor)
+        if not again and step.text is not None and tops is not None and not _conditions(ctx, unit, tops[1], step):
+            if not any(m.inside(x, tops[0]) for x in m.loops(stmt)):
+                first[step] = (m.start(tops[0]), tops[0])
+                continue
+        unit.review(
+            calls[0],
+            "APX050",
+            f"`{m.src(calls[0].func)}` stands in another file and is handed the model or the optimizer between a backward "
+            "and the step: gradients are still scaled here, so it must not look at their size",
+        )
 
 
 def _behind_step(ctx: Context, unit: Unit, reader: ast.stmt, site: Scale, steps: list[Step]) -> bool:
@@ -301,14 +347,13 @@ def _place(ctx: Context, unit: Unit, reader: ast.stmt, step: Step, sites: list[S
             "clip moves under that condition and now acts once, on the sum; also with mixed precision off",
         )
         return None
-    if step in unit.steps and (calls := clips_for_value(ctx, reader)):
+    if step in unit.steps and (calls := norms_read(ctx, reader)):
         unit.rescaled_clips.update((call, step) for call in calls)
         unit.review(
             reader,
             "APX054",
-            "gradients are clipped after every backward and their norm is used, while the step is taken under a "
-            "condition: they stay scaled until then, so the clip acts at its threshold times the loss scale, and the "
-            "norm is divided by it",
+            "the norm of gradients is used after every backward, while the step is taken under a condition: they stay "
+            "scaled until then, so the norm is divided by the loss scale, and a clip acts at its threshold times it",
         )
         return None
     raise Manual(

@@ -276,6 +276,8 @@ def review_steps_without_backward(ctx: Context, unit: Unit, folded: list[Fold]) 
             for stmt in inside:
                 if not isinstance(stmt, ast.If) or stmt in guards_ or _backward_in_each_arm(stmt):
                     continue
+                if any(_runs_before(ctx, other, scale, tops[0]) for other in unit.scales):
+                    continue
                 if any(ast.dump(stmt.test) == ast.dump(x.test) for i in unit.initializes for x in _ifs(ctx, i.call)):
                     continue
                 unit.review(
@@ -284,6 +286,15 @@ def review_steps_without_backward(ctx: Context, unit: Unit, folded: list[Fold]) 
                     "the backward is left out under a condition while the step may be taken all the same: with no "
                     "backward since the last step, scaler.step() raises where Apex did nothing",
                 )
+
+
+def _runs_before(ctx: Context, other: Scale, scale: Scale, top: ast.stmt) -> bool:
+    """Whether another backward of the same optimizer stands outside of what one is left out with."""
+    m = ctx.m
+    if not other.optimizer_objects & scale.optimizer_objects or m.inside(other.call, top):
+        return False
+    pair = common(ctx, m.statement(other.call), top)
+    return pair is not None and m.start(pair[0]) < m.start(top) and pair[1] is top
 
 
 def _ifs(ctx: Context, node: ast.AST) -> list[ast.If]:

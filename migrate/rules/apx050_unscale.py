@@ -91,8 +91,8 @@ def _keep_threshold(plan: Plan, work: Work, clip: ast.stmt) -> None:
 def _rescale(plan: Plan, work: Work, call: ast.Call, scaler: str) -> None:
     """A clip of gradients at ``c`` is a clip of the scaled ones at ``c * scale``; so is the norm that it returns."""
     bound = clip_bound(call)
-    assert bound is not None
-    work.draft.replace(bound, f"{_operand(work, bound)} * {scaler}.get_scale()")
+    if bound is not None:
+        work.draft.replace(bound, f"{_operand(work, bound)} * {scaler}.get_scale()")
     above = work.m.parent[call]
     if not isinstance(above, ast.Expr):
         tail = f" / {scaler}.get_scale()"

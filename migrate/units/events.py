@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -258,16 +259,49 @@ def is_clip(ctx: Context, stmt: ast.stmt) -> bool:
     return gradients.CLIP.fit(ctx.m.src(stmt.value.func))
 
 
-def clips_for_value(ctx: Context, stmt: ast.stmt) -> list[ast.Call]:
-    """The ``clip_grad_norm_`` calls of a statement that reads gradients in no other way; empty where it does."""
+def unknown_readers(ctx: Context, unit: Unit, stmt: ast.stmt) -> list[ast.Call]:
+    """Calls of code that is not here and is handed a model or optimizer of the unit, or an object that holds one."""
+    m, v = ctx.m, ctx.v
+    watched = unit.optimizer_objects | unit.model_objects
+    found: list[ast.Call] = []
+    for node in ast.walk(stmt):
+        if not isinstance(node, ast.Call) or v.callees(node) or v.apex_names(node.func):
+            continue
+        name = _name(node)
+        if gradients.NO_READER.fit(name) or hasattr(builtins, name) or name[:1].isupper():
+            continue
+        held = [v.of(a) for a in [*node.args, *(k.value for k in node.keywords)]]
+        if isinstance(node.func, ast.Attribute):
+            held.append(frozenset(o for o in v.of(node.func.value) if _made_of(ctx, o, watched)))
+        if any(opened(v, h) & watched or any(_made_of(ctx, o, watched) for o in h) for h in held):
+            found.append(node)
+    return found
+
+
+def _made_of(ctx: Context, obj: Obj, watched: frozenset[Obj]) -> bool:
+    """Whether an object was made by a call of unknown code that was handed a model or optimizer."""
+    if obj in watched or obj.kind != "call" or not isinstance(obj.key, ast.Call) or ctx.v.callees(obj.key):
+        return False
+    made = obj.key
+    known = gradients.SCHEDULERS.fit(obj.label) or gradients.KEEPERS.fit(_name(made)) or not _name(made)[:1].isupper()
+    if known or ctx.v.apex_names(made.func):
+        return False
+    return any(opened(ctx.v, ctx.v.of(a)) & watched for a in [*made.args, *(k.value for k in made.keywords)])
+
+
+def norms_read(ctx: Context, stmt: ast.stmt) -> list[ast.Call]:
+    """The calls of a statement that give the norm of gradients, clipped by it or not, where it reads them in no
+    other way; empty where it does."""
     if isinstance(stmt, (ast.For, ast.While, ast.With, ast.Try)):
         return []
     nodes = list(ast.walk(stmt))
     if any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in nodes):
         return []
-    calls = [n for n in nodes if isinstance(n, ast.Call) and not ctx.v.callees(n)]
-    clips = [n for n in calls if _name(n) in gradients.CLIPS_NORM and clip_bound(n) is not None]
-    return clips if len([n for n in calls if gradients.CLIP.fit(_name(n))]) == len(clips) else []
+    readers = [n for n in nodes if isinstance(n, ast.Call) and gradients.ABOUT_GRADIENTS.fit(_name(n))]
+    clips = [n for n in readers if _name(n) in gradients.CLIPS_NORM and clip_bound(n) is not None]
+    norms = [n for n in readers if gradients.GIVES_NORM.fit(_name(n)) and len(n.args) == 1 and not n.keywords]
+    known = [n for n in (*clips, *norms) if not ctx.v.callees(n)]
+    return known if len(known) == len(readers) else []
 
 
 def clip_bound(call: ast.Call) -> ast.expr | None:
