@@ -31,13 +31,13 @@ ABOUT_GRADIENTS = Patterns("*grad* *norm* *clip*")
 
 # Functions and methods whose result grows with what they are given, to the first power.
 LINEAR = frozenset(
-    "norm vector_norm matrix_norm abs sum mean max min median clone detach float double cpu cuda to view reshape flatten "
-    "contiguous item squeeze unsqueeze stack cat list tuple expand expand_as view_as type neg".split()
+    "norm vector_norm matrix_norm abs sum mean max min median clone detach float double cpu cuda to view reshape "
+    "flatten contiguous item squeeze unsqueeze stack cat list tuple expand expand_as view_as type neg".split()
 )
 # Functions and methods whose result does not depend on the size of what they are given.
 SCALE_FREE = frozenset(
-    "sign isnan isinf isfinite any all numel nelement size dim zeros_like ones_like empty_like rand_like randn_like len "
-    "normalize is_floating_point".split()
+    "sign isnan isinf isfinite any all numel nelement size dim zeros_like ones_like empty_like rand_like randn_like "
+    "len normalize is_floating_point".split()
 )
 
 _STEPS = Patterns("step ?*_step step_?*", exact=True)

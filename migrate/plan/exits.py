@@ -26,12 +26,17 @@ def decide(ctx: Context, unit: Unit) -> None:
         for leaves in _between(ctx, unscale, unit.updated_behind(step)):
             if _hoisted(ctx, unscale, leaves) and not any(e is leaves and _same(s, step) for e, s in unit.exits):
                 unit.exits.append((leaves, step))
-                unit.review(
-                    leaves,
-                    "APX060",
-                    "where this leaves the step out after an overflow, Apex left the next one out as well (its skip "
-                    "stayed armed); a GradScaler takes it",
-                )
+                review(unit, leaves)
+
+
+def review(unit: Unit, site: ast.stmt) -> None:
+    """Name what Apex did behind a step that is left out by the file's own condition."""
+    unit.review(
+        site,
+        "APX060",
+        "where this step is left out after an overflow, Apex left the next one out as well (its skip stayed armed); a "
+        "GradScaler takes it",
+    )
 
 
 def _same(one: Step, other: Step) -> bool:

@@ -18,7 +18,6 @@ from migrate.flow.values import Obj
 from migrate.plan import exits
 from migrate.plan.blocks import common, exclusive
 from migrate.units.degree import scale_free_reader
-from migrate.units.ownership import share_parameters
 from migrate.units.events import (
     Event,
     events,
@@ -26,9 +25,11 @@ from migrate.units.events import (
     lifted_backwards,
     lifted_steps,
     norms_read,
+    only_clears,
     reads_gradients,
     unknown_readers,
 )
+from migrate.units.ownership import share_parameters
 from migrate.units.unit import Context, Manual, Scaler, Step, Unit, Unscale, function_scopes
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -112,6 +113,8 @@ def _function(ctx: Context, unit: Unit, scope: Scope, steps: list[Step], sites: 
             and not exclusive(ctx, reader, s.call)
         ]
         if not after:
+            if only_clears(ctx, reader):
+                continue
             if before and not any(s.anchor is t for s in steps for t in m.spine(reader)):
                 if _behind_step(ctx, unit, reader, before[-1], steps):
                     continue  # the step has unscaled what it took
@@ -176,8 +179,8 @@ def _unknown_readers(
         unit.review(
             calls[0],
             "APX050",
-            f"`{m.src(calls[0].func)}` stands in another file and is handed the model or the optimizer between a backward "
-            "and the step: gradients are still scaled here, so it must not look at their size",
+            f"`{m.src(calls[0].func)}` is code of another file and is handed the model or the optimizer between a "
+            "backward and the step: gradients are still scaled here, so it must not look at their size",
         )
 
 
@@ -332,11 +335,11 @@ def _place(ctx: Context, unit: Unit, reader: ast.stmt, step: Step, sites: list[S
         if ast.dump(mine.test) == ast.dump(conditions[0].test) and any(m.inside(reader, s) for s in mine.body):
             inner = next(s for s in mine.body if m.inside(reader, s))
             return inner
-    inner = any(m.inside(x, mine) for x in m.loops(reader))
-    if step in unit.steps and not inner and mine is not theirs and not any(isinstance(c, _LOOPS) for c in conditions):
-        if exits.thrown_away(ctx, mine, theirs, sites):
-            unit.late[step] = theirs
-            return mine
+    looped = any(m.inside(x, mine) for x in m.loops(reader)) or any(isinstance(c, _LOOPS) for c in conditions)
+    if step in unit.steps and not looped and mine is not theirs and exits.thrown_away(ctx, mine, theirs, sites):
+        unit.late[step] = theirs
+        exits.review(unit, step.stmt)
+        return mine
     if is_clip(ctx, reader):
         unit.moved[reader] = step.anchor
         where = m.last_line(conditions[0]) if not hasattr(conditions[0], "lineno") else conditions[0].lineno

@@ -182,7 +182,8 @@ def _steps_others(ctx: Context, unit: Unit) -> bool:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "step":
             held = ctx.v.of(node.func.value)
             known = held & unit.optimizer_objects or ctx.v.callees(node)
-            if not known and not any(SCHEDULERS.fit(o.label) for o in held) and not SCHEDULERS.fit(ctx.m.src(node.func)):
+            names = [ctx.m.src(node.func), *(o.label for o in held)]
+            if not known and not any(SCHEDULERS.fit(name) for name in names):
                 return True
     return False
 

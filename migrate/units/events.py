@@ -261,7 +261,7 @@ def is_clip(ctx: Context, stmt: ast.stmt) -> bool:
 
 def unknown_readers(ctx: Context, unit: Unit, stmt: ast.stmt) -> list[ast.Call]:
     """Calls of code that is not here and is handed a model or optimizer of the unit, or an object that holds one."""
-    m, v = ctx.m, ctx.v
+    v = ctx.v
     watched = unit.optimizer_objects | unit.model_objects
     found: list[ast.Call] = []
     for node in ast.walk(stmt):
@@ -347,7 +347,7 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
 def _kept(ctx: Context, call: ast.Call) -> bool:
     """Whether parameters are only collected here; who reads their gradients later is found there."""
     above = ctx.m.parent[call]
-    while isinstance(above, ast.Call) and _name(above) in COLLECTS or isinstance(above, (ast.IfExp, ast.keyword)):
+    while (isinstance(above, ast.Call) and _name(above) in COLLECTS) or isinstance(above, (ast.IfExp, ast.keyword)):
         above = ctx.m.parent[above]
     if isinstance(above, ast.Call):
         return bool(ctx.v.callees(above))  # what a function of the file does with them is looked at there
@@ -355,14 +355,17 @@ def _kept(ctx: Context, call: ast.Call) -> bool:
 
 
 def _looks(ctx: Context, node: ast.Attribute) -> bool:
-    """Whether a gradient's value matters: not where one only asks whether it is there, or throws it away."""
-    if _is_torch_grad(node):
-        return False
+    """Whether a gradient's value matters: not where one only asks whether it is there."""
     above = ctx.m.parent[node]
-    if isinstance(above, ast.Compare) and all(isinstance(o, (ast.Is, ast.IsNot)) for o in above.ops):
-        return False
-    none = isinstance(above, ast.Assign) and isinstance(above.value, ast.Constant) and above.value.value is None
-    return not (none and isinstance(node.ctx, ast.Store))
+    asks = isinstance(above, ast.Compare) and all(isinstance(o, (ast.Is, ast.IsNot)) for o in above.ops)
+    return not asks and not _is_torch_grad(node)
+
+
+def only_clears(ctx: Context, stmt: ast.stmt) -> bool:
+    """Whether a statement does no more to gradients than to throw some away."""
+    grads = [n for n in ast.walk(stmt) if isinstance(n, ast.Attribute) and n.attr == "grad" and _looks(ctx, n)]
+    values = [getattr(ctx.m.parent[n], "value", None) for n in grads if isinstance(n.ctx, ast.Store)]
+    return bool(grads) and len(values) == len(grads) and all(isinstance(v, ast.Constant) for v in values)
 
 
 def _is_torch_grad(node: ast.Attribute) -> bool:

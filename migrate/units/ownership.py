@@ -11,7 +11,6 @@ from migrate.facts.module import Scope
 from migrate.flow.values import Obj
 from migrate.units.unit import Context
 
-
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 

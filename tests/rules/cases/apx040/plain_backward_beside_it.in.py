@@ -1,4 +1,4 @@
-# expect: manual beside a scaled backward
+# expect: review was not scaled and now is
 import torch
 from apex import amp
 

@@ -1,4 +1,4 @@
-# expect: manual unscale_ may run only once per step
+# expect: review the norm is divided by the loss scale
 import torch
 from apex import amp
 

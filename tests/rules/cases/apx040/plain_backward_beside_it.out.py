@@ -1,0 +1,16 @@
+# expect: review was not scaled and now is
+import torch
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cuda")
+for x, y in loader:
+    optimizer.zero_grad()
+    with torch.autocast("cuda", dtype=torch.float16):
+        output = model(x)
+        loss = criterion(output, y)
+        extra = penalty(output)
+    scaler.scale(extra).backward(retain_graph=True)
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
