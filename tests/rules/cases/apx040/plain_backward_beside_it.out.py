@@ -1,4 +1,3 @@
-# expect: review was not scaled and now is
 import torch
 
 model = build().cuda()

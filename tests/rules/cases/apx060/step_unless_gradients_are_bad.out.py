@@ -1,4 +1,3 @@
-# expect: review its skip stayed armed
 import torch
 
 model = build().cuda()

@@ -1,4 +1,3 @@
-# expect: review the norm is divided by the loss scale
 import torch
 
 model = build().cuda()
