@@ -185,6 +185,13 @@ class Search:
         if new.kind == "scale" and old.kind not in ("scale", "state") and not self.new.side.line(new.node):
             pair.event_new = None  # written by a rule that divides by it
             return None
+        if old.kind != new.kind:
+            if old.kind == "read" and not any(pair.old.seen(one) for one in old.about):
+                pair.event_old = None  # nothing is there to be seen
+                return None
+            if new.kind == "read" and not any(pair.new.seen(one) for one in new.about):
+                pair.event_new = None
+                return None
         old_kind, new_kind = (_GENERAL.get(e.kind, e.kind) for e in (old, new))
         if old_kind != new_kind:
             raise self._out_of_step(old, new)
@@ -276,11 +283,11 @@ class Search:
         if self.old.side.place(callee) != self.new.side.place(other):
             raise _Differs("order", old.node, "the two programs call different functions here")
         if self._seen_before(pair, callee, frame, other, twin):
-            self.old.pass_by(pair.old, _call(old))
-            self.new.pass_by(pair.new, _call(new))
+            self.old.pass_by(pair.old, old.node)
+            self.new.pass_by(pair.new, new.node)
             return
-        self.old.enter(pair.old, _call(old), callee, frame.copy())
-        self.new.enter(pair.new, _call(new), other, twin.copy())
+        self.old.enter(pair.old, old.node, callee, frame.copy())
+        self.new.enter(pair.new, new.node, other, twin.copy())
         pair.facts = self._without(pair.facts, self._span(callee))
 
     def _seen_before(self, pair: _Pair, callee: ast.AST, frame: Frame, other: ast.AST, twin: Frame) -> bool:
@@ -554,11 +561,6 @@ def _bases(term: Term) -> Iterator[Term]:
     for part in term:
         if isinstance(part, tuple):
             yield from _bases(part)
-
-
-def _call(event: Event) -> ast.Call:
-    assert isinstance(event.node, ast.Call)
-    return event.node
 
 
 def _line(node: ast.AST) -> int:

@@ -585,7 +585,6 @@ class Runner:
             assert at.target is not None
             below.pc = at.target.at
         elif at.kind == "call":
-            assert isinstance(at.node, ast.Call)
             constructed = isinstance(frame.code.node, ast.FunctionDef) and frame.code.node.name == "__init__"
             if not (constructed and ("ret", self.side.place(at.node)) in below.env):
                 below.env[("ret", self.side.place(at.node))] = term
@@ -705,6 +704,8 @@ class Runner:
         call = op.node
         kind = self.side.kind[call]
         if isinstance(call, ast.Attribute):
+            if kind == "call":
+                return self._inline(state, frame, call, facts)
             frame.pc += 1
             return Event(kind, call)
         assert isinstance(call, ast.Call)
@@ -832,7 +833,7 @@ class Runner:
         frame.pc += 1
         return None
 
-    def _inline(self, state: State, frame: Frame, call: ast.Call, facts: Facts) -> Event | None:
+    def _inline(self, state: State, frame: Frame, call: ast.Call | ast.Attribute, facts: Facts) -> Event | None:
         callees = [c for c in self._callees(state, call, facts) if c in self.side.functions]
         callees = [c for c in callees if not any(f.code.node is c for f in state.frames)]  # recursion: once
         callees = [c for c in callees if not self.side.code(c).generator]
@@ -846,9 +847,9 @@ class Runner:
                 return Event("enter", call, (callee, self._entered(state, call, callee, facts)))
         return None
 
-    def _callees(self, state: State, call: ast.Call, facts: Facts) -> list[ast.AST]:
-        every = self.v.callees(call)
-        if len(every) < 2 or not isinstance(call.func, ast.Attribute):
+    def _callees(self, state: State, call: ast.Call | ast.Attribute, facts: Facts) -> list[ast.AST]:
+        every = self.side.runs(call)
+        if isinstance(call, ast.Attribute) or len(every) < 2 or not isinstance(call.func, ast.Attribute):
             return every
         owner = self.value(state, call.func.value, facts)
         if owner[0] != "obj":
@@ -859,13 +860,13 @@ class Runner:
                 found.append(obj.key[1])  # type: ignore[index]
         return found or every
 
-    def pass_by(self, state: State, call: ast.Call) -> None:
+    def pass_by(self, state: State, call: ast.AST) -> None:
         """Leave a call out: nothing is known of its result."""
         frame = state.frames[-1]
         frame.env[("ret", self.side.place(call))] = self._unknown(call)
         frame.pc += 1
 
-    def enter(self, state: State, call: ast.Call, callee: ast.AST, frame: Frame) -> None:
+    def enter(self, state: State, call: ast.AST, callee: ast.AST, frame: Frame) -> None:
         """Go into a function of the program."""
         scope = self.m.scope_of[callee]
         if isinstance(callee, ast.FunctionDef) and callee.name == "__init__":
@@ -878,7 +879,7 @@ class Runner:
                     state.heap[(key, " made")] = TRUE
         state.frames.append(frame)
 
-    def _entered(self, state: State, call: ast.Call, callee: ast.AST, facts: Facts) -> Frame:
+    def _entered(self, state: State, call: ast.Call | ast.Attribute, callee: ast.AST, facts: Facts) -> Frame:
         frame = Frame(self.side.code(callee))
         scope = self.m.scope_of[callee]
         assert isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
@@ -892,6 +893,14 @@ class Runner:
         for param, kw_default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
             if isinstance(kw_default, ast.Constant):
                 frame.env[param.arg] = self.value(state, kw_default, facts)
+        receiver = self.m.self_name(scope)
+        if isinstance(call, ast.Attribute):  # a property
+            owner = self.value(state, call.value, facts)
+            if receiver is not None and owner[0] == "obj":
+                frame.env[receiver] = owner
+            return frame
+        if callee not in self.v.callees(call):  # handed to code that is not here
+            return frame
         part = next((o.key for o in self.v.of(call.func) if o.kind == "partial"), None)
         if isinstance(part, ast.Call):
             given = part.args[1:]
@@ -901,7 +910,6 @@ class Runner:
                 if keyword.arg in scope.params:
                     frame.env[keyword.arg] = self.value(state, keyword.value, facts)
             names = names[len(given) :]
-        receiver = self.m.self_name(scope)
         if receiver is not None and isinstance(call.func, ast.Attribute):
             owner = self.value(state, call.func.value, facts)
             if owner[0] != "obj" and isinstance(call.func.value, ast.Call):  # super().method()

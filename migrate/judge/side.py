@@ -7,6 +7,7 @@ in the OLD text the call, class or parameter stands that made them.
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -18,7 +19,8 @@ from migrate.flow.values import Obj, Values
 from migrate.judge.code import Code, compile_body
 from migrate.judge.names import COLLECTS, IDLE, LOSSES, READERS, RUNS_MODEL, SCALER_METHODS, TRAINING
 from migrate.judge.origin import Origin
-from migrate.knowledge.models import NO_MODULE, NOT_RUN_BY_METHOD
+from migrate.knowledge.gradients import NO_READER
+from migrate.knowledge.models import NO_MODULE, NOT_RUN_BY_METHOD, evaluates
 
 Key = tuple[object, ...]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -266,8 +268,6 @@ class Side:
             elif source in self.old.readers:
                 self.readers.add(stmt)
             return
-        if self._within_module_class(stmt):
-            return
         nodes = [n for part in own_parts(stmt) for n in ast.walk(part)]
         grads = [n for n in nodes if isinstance(n, ast.Attribute) and n.attr == "grad" and not _function_grad(n)]
         if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Constant) and stmt.value.value is None:
@@ -312,7 +312,27 @@ class Side:
             return unknown and _last(user.func) not in COLLECTS  # type: ignore[attr-defined]
         if self.v.callees(call) or self.kind.get(call):
             return False
-        return any(word in last.lower() for word in READERS) and not any(word in last for word in IDLE)
+        if any(word in last.lower() for word in READERS) and not any(word in last for word in IDLE):
+            return True
+        return self._may_read(call, last)
+
+    def _may_read(self, call: ast.Call, last: str) -> bool:
+        """Whether code that is not here is handed a model or an optimizer, and may look at gradients."""
+        if NO_READER.fit(last) or NOT_RUN_BY_METHOD.fit(last) or last[:1].isupper() or last in COLLECTS or not last:
+            return False
+        if evaluates(last) or hasattr(builtins, last):
+            return False
+        return any(self.known(a) or self._holds(a) for a in [*call.args, *(k.value for k in call.keywords)])
+
+    def _holds(self, expr: ast.AST) -> bool:
+        """Whether an object of this program that has a model or an optimizer is handed on."""
+        return any(
+            self.key(held) in self._interesting
+            for obj in self.v.of(expr)
+            if obj.kind == "instance"
+            for name in self.v.attributes(obj)
+            for held in self.v.field(obj, name)
+        )
 
     # ------------------------------------------------------------ relevance
 
@@ -331,10 +351,10 @@ class Side:
             todo.append(m.function(node).node if not isinstance(node, ast.ClassDef) else node)
         while todo:
             at = todo.pop()
-            if at in self.functions or self._own_of_network(at):
+            if at in self.functions or (self._own_of_network(at) and not self._touches(at)):
                 continue
             self.functions.add(at)
-            for call in v.calls.get(at, ()):
+            for call in (*v.calls.get(at, ()), *self._reads_of.get(at, ()), *self._handed_to.get(at, ())):
                 if not self.kind.get(call):
                     self.kind[call] = "call"
                 self._mark(call)
@@ -349,6 +369,47 @@ class Side:
         for node in m.nodes:  # functions defined inside
             if isinstance(node, _FUNCTIONS) and node in self.functions:
                 self._relevant.add(node)
+
+    def _touches(self, function: ast.AST) -> bool:
+        """Whether gradients are read or cleared in a function itself."""
+        return any(self.m.function(s).node is function for s in (*self.readers, *self.clearers))
+
+    @cached_property
+    def _reads_of(self) -> dict[ast.AST, list[ast.Attribute]]:
+        """Properties, and the attributes by which they are run."""
+        properties: dict[str, list[ast.AST]] = defaultdict(list)
+        for node in self.m.nodes:
+            if isinstance(node, _FUNCTIONS) and any(_last(d) == "property" for d in node.decorator_list):
+                properties[node.name].append(node)
+        found: dict[ast.AST, list[ast.Attribute]] = defaultdict(list)
+        for node in self.m.nodes:
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr in properties:
+                classes = {o.key for o in self.v.of(node.value) if o.kind == "instance"}
+                for function in properties[node.attr]:
+                    owner = self.m.class_of(self.m.scope_of[function])
+                    if owner in classes or not classes:
+                        found[function].append(node)
+        return found
+
+    @cached_property
+    def _handed_to(self) -> dict[ast.AST, list[ast.Call]]:
+        """Functions that only look at gradients, and the calls of unknown code that are handed one, and may run it."""
+        found: dict[ast.AST, list[ast.Call]] = defaultdict(list)
+        for node in self.m.nodes:
+            if not isinstance(node, ast.Call) or self.v.callees(node):
+                continue
+            for arg in node.args:
+                for obj in self.v.of(arg):
+                    function = self.v.callee(obj) if obj.kind in ("function", "method") else None
+                    if function is not None and self._touches(function):
+                        found[function].append(node)
+        return found
+
+    def runs(self, node: ast.AST) -> list[ast.AST]:
+        """Functions of the program that a call, or an attribute that is a property, may run."""
+        if isinstance(node, ast.Call):
+            return self.v.callees(node) or [f for f, calls in self._handed_to.items() if node in calls]
+        return [f for f, reads in self._reads_of.items() if node in reads]
 
     def _tried(self, node: ast.AST) -> bool:
         """Whether an exception raised here is looked at in the same function."""
@@ -448,7 +509,7 @@ class Side:
             kinds = [(n, k) for n, k in self.kind.items() if self.m.function(n).node is function]
             fine = not any(self.m.function(s).node is function for s in (*self.readers, *self.clearers))
             fine = fine and all(k in ("forward", "loss", "call") or _asks_if_enabled(n) for n, k in kinds)
-            inner = {c for call in self._calls_in[function] for c in self.v.callees(call) if c in self.functions}
+            inner = {c for call in self._calls_in[function] for c in self.runs(call) if c in self.functions}
             fine = fine and all(self.evaluates_only(c, trail | {function}) for c in inner)
             self._only_evaluates[function] = fine
         return self._only_evaluates[function]
@@ -613,14 +674,14 @@ class Side:
         """Whether a function runs ``amp.initialize``, itself or in others that it calls."""
         if "initialize" in self._by_function[node]:
             return True
-        inner = {c for call in self._calls_in[node] for c in self.v.callees(call)}
+        inner = {c for call in self._calls_in[node] for c in self.runs(call)}
         return any(c not in seen and self.initializes(c, seen | {node}) for c in inner)
 
     @cached_property
-    def _calls_in(self) -> dict[ast.AST, list[ast.Call]]:
-        found: dict[ast.AST, list[ast.Call]] = defaultdict(list)
+    def _calls_in(self) -> dict[ast.AST, list[ast.AST]]:
+        found: dict[ast.AST, list[ast.AST]] = defaultdict(list)
         for node, kind in self.kind.items():
-            if kind == "call" and isinstance(node, ast.Call):
+            if kind == "call":
                 found[self.m.function(node).node].append(node)
         return found
 
@@ -630,7 +691,7 @@ class Side:
             return True
         if any(self.m.function(n).node is node for n in self.m.nodes if isinstance(n, ast.With) and self._scales(n)):
             return True
-        inner = {c for call in self._calls_in[node] for c in self.v.callees(call)}
+        inner = {c for call in self._calls_in[node] for c in self.runs(call)}
         return any(c not in seen and self._trains(c, seen | {node}) for c in inner)
 
     def _scales(self, node: ast.With) -> bool:
