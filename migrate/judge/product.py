@@ -302,8 +302,10 @@ class Search:
         return False
 
     def _compute(self, pair: _Pair, old: Event, new: Event) -> list[_Pair] | None:
-        if pair.old.casts != pair.new.casts and pair.new.stopped and pair.old.started == pair.new.started:
+        if pair.old.casts and not pair.new.casts and self.old.left_over(pair.old):
             raise LegacyRaises  # an earlier run in the same process left Apex's casts on: nobody means that
+        if pair.old.casts != pair.new.casts and pair.new.stopped and pair.old.started == pair.new.started:
+            raise LegacyRaises  # so it did here
         if pair.old.casts != pair.new.casts:
             what = "the model is called" if old.kind == "forward" else "the loss is computed"
             how = "under Apex's casts, now without autocast" if pair.old.casts else "without casts, now under autocast"

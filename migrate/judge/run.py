@@ -776,6 +776,23 @@ class Runner:
         term = self.value(state, scale, facts) if scale is not None else NONE
         plain = level is not None and self.value(state, level, facts) == ("k", "O3") and term == NONE
         machines.apex_initialize(state, on, on and not plain and term not in (("k", 1.0), ("k", 1)))
+        for frame in state.frames:
+            if self.side.initializes(frame.code.node):
+                frame.env[("switched",)] = TRUE
+
+    def left_over(self, state: State) -> bool:
+        """Whether casts are on only because a function ran before that switches them on further down."""
+        for frame in state.frames:
+            sites = self.side.switches(frame.code.node)
+            if not sites or ("switched",) in frame.env or isinstance(frame.code.node, ast.Module):
+                continue
+            here = frame.code.ops[frame.pc].node
+            if here not in self.m.parent:
+                continue
+            loops = set(self.m.loops(here))
+            if all(self.m.start(here) < self.m.start(s) and not loops & set(self.m.loops(s)) for s in sites):
+                return True
+        return False
 
     def _create(self, state: State, frame: Frame, call: ast.Call, facts: Facts) -> None:
         enabled = argument(call, 6, "enabled")

@@ -46,6 +46,7 @@ class Side:
         self._only_evaluates: dict[ast.AST, bool] = {}
         self._places: dict[ast.AST, int] = {}
         self._keys: dict[ast.AST, frozenset[Key]] = {}
+        self._switches: dict[ast.AST, list[ast.AST]] = {}
         self.scales: dict[ast.Call, frozenset[Key]] = {}  # scale_loss calls and their optimizers
 
     # ------------------------------------------------------------ names of objects and places
@@ -676,6 +677,14 @@ class Side:
             return True
         inner = {c for call in self._calls_in[node] for c in self.runs(call)}
         return any(c not in seen and self.initializes(c, seen | {node}) for c in inner)
+
+    def switches(self, node: ast.AST) -> list[ast.AST]:
+        """The calls in a function that run ``amp.initialize``, in it or further down."""
+        if node not in self._switches:
+            inner = [c for c in self._calls_in[node] if any(self.initializes(f) for f in self.v.callees(c))]
+            own = [n for n, kind in self.kind.items() if kind == "initialize" and self.m.function(n).node is node]
+            self._switches[node] = [*own, *inner]
+        return self._switches[node]
 
     @cached_property
     def _calls_in(self) -> dict[ast.AST, list[ast.AST]]:

@@ -18,6 +18,7 @@ from migrate.knowledge.host import HOST_WORK
 from migrate.knowledge.operations import NATIVE_FLOAT, NATIVE_HALF
 from migrate.knowledge.results import FLOAT_WORK
 from migrate.units.compute import Compute, generates, walk_now
+from migrate.units.order import NOT_YET, ON, Order
 from migrate.units.references import handed_on
 from migrate.units.slices import Slices
 from migrate.units.translate import passed
@@ -62,6 +63,7 @@ class Planner:
         self.ctx, self.unit = ctx, unit
         self.compute = Compute(ctx, unit)
         self.slices = Slices(ctx)
+        self.order = Order(ctx, unit)
         self.regions: list[Region] = []
         self.hoists: list[Hoist] = []
         self._marks: dict[int, _Marks] = {}
@@ -313,30 +315,29 @@ class Planner:
                     self._called_elsewhere(call)
                 todo += self.ctx.v.calls[within]
                 continue
-            if self.early(call):
+            when = self.order.states(call)
+            if when == {NOT_YET}:
                 continue
-            if self._pushes_up(scope, call):
+            if NOT_YET in when and self._callers_tell(scope) or self._pushes_up(scope, call):
                 todo += self.ctx.v.calls[scope.node]
                 continue
             self._wrap_evaluation(call)
             self._build()
 
-    def _before_initialize(self, call: ast.Call) -> bool:
-        """Whether a forward runs before mixed precision is switched on."""
-        m = self.ctx.m
-        here = [i for i in self.unit.initializes if m.function(i.call) is m.function(call)]
-        if not here or len(here) < len(self.unit.initializes):
+    def _callers_tell(self, scope: Scope) -> bool:
+        """Whether the calls of a function that runs before and after ``initialize`` can be wrapped in its place."""
+        calls = self.ctx.v.calls[scope.node] if scope.is_function else []
+        states = [self.order.states(c) for c in calls]
+        if not any(s == {NOT_YET} for s in states) or self.compute.forbids_function(scope.node):
             return False
-        loops = set(m.loops(call))
-        return all(m.start(call) < m.start(i.call) and not loops & set(m.loops(i.call)) for i in here)
+        if generates(scope.node) or self._stays_inside(scope):
+            return False
+        later = [self.ctx.m.statement(c) for c, s in zip(calls, states, strict=True) if ON in s]
+        return not any(self.compute.forbidden(s) or self._has_scope_statement(s) for s in later)
 
-    def early(self, call: ast.Call, depth: int = 0) -> bool:
+    def early(self, call: ast.Call) -> bool:
         """Whether a call only ever runs before mixed precision is switched on."""
-        if self._before_initialize(call):
-            return True
-        scope = self.ctx.m.function(call)
-        calls = self.ctx.v.calls[scope.node] if scope.is_function and depth < MAX_CLIMB else []
-        return bool(calls) and all(self.early(c, depth + 1) for c in calls)
+        return self.order.states(call) == {NOT_YET}
 
     def _called_elsewhere(self, call: ast.Call) -> None:
         self.unit.review(
@@ -357,9 +358,8 @@ class Planner:
         m = self.ctx.m
         scope = m.function(region.block.body[region.first])
         calls = self.ctx.v.calls[scope.node] if scope.is_function else []
-        calls = [c for c in calls if not self.early(c)]
-        stmts = [m.statement(c) for c in calls]
-        if not calls or self.compute.forbids_function(scope.node) or generates(scope.node):
+        stmts = [m.statement(c) for c in calls if not self.early(c)]
+        if not stmts or self.compute.forbids_function(scope.node) or generates(scope.node):
             return False
         if self._stays_inside(scope):
             return False

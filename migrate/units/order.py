@@ -1,0 +1,75 @@
+"""What runs before mixed precision is switched on: an evaluation of the untrained model, an epoch of warm-up.
+
+Before ``amp.initialize`` nothing is cast. A call whose function runs before and after it cannot say by
+where it stands which of both it is; the callers can.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.facts.module import Scope
+from migrate.units.unit import Context, Unit
+
+NOT_YET, ON = False, True
+
+
+class Order:
+    """Says of code whether ``initialize`` was called on the way to it, as far as the order of statements tells."""
+
+    def __init__(self, ctx: Context, unit: Unit) -> None:
+        self.ctx = ctx
+        self._sites: dict[ast.AST, list[ast.AST]] = {}  # function -> initialize calls, and calls that run one
+        self._entered: dict[ast.AST, frozenset[bool]] = {}
+        todo: list[ast.AST] = [i.call for i in unit.initializes]
+        while todo:
+            site = todo.pop()
+            function = ctx.m.function(site).node
+            known = self._sites.setdefault(function, [])
+            if site in known:
+                continue
+            known.append(site)
+            todo += ctx.v.calls.get(function, ())
+
+    def states(self, node: ast.AST) -> frozenset[bool]:
+        """`NOT_YET`, `ON` or both."""
+        scope = self.ctx.m.function(node)
+        sites = [s for s in self._sites.get(scope.node, ()) if s is not node]
+        if not sites:
+            return self._at_entry(scope)
+        found = [self._beside(node, site) for site in sites]
+        if any(one == {ON} for one in found):
+            return frozenset({ON})
+        return frozenset().union(*found)
+
+    def _at_entry(self, scope: Scope) -> frozenset[bool]:
+        if scope.node not in self._entered:
+            self._entered[scope.node] = frozenset()  # recursion
+            calls = self.ctx.v.calls.get(scope.node, ()) if scope.is_function else ()
+            states = frozenset(s for call in calls for s in self.states(call))
+            self._entered[scope.node] = states if calls else frozenset({ON})
+        return self._entered[scope.node]
+
+    def _beside(self, node: ast.AST, site: ast.AST) -> frozenset[bool]:
+        """The same for one function and one of its sites."""
+        m = self.ctx.m
+        if set(m.loops(node)) & set(m.loops(site)) and m.start(site) > m.start(node):
+            return frozenset({NOT_YET, ON})
+        if m.start(site) > m.start(node):
+            return frozenset({NOT_YET})
+        apart = self._arms_apart(node, site)
+        if apart is None:
+            return frozenset({ON})
+        return frozenset({NOT_YET, ON}) if set(m.loops(apart)) else frozenset({NOT_YET})
+
+    def _arms_apart(self, node: ast.AST, site: ast.AST) -> ast.If | None:
+        """The ``if`` in whose one arm ``node`` stands, and ``site`` in the other."""
+        m = self.ctx.m
+        around = set(m.ancestors(node))
+        below = site
+        for outer in m.ancestors(site):
+            if isinstance(outer, ast.If) and outer in around and below is not outer.test:
+                mine = outer.orelse if below in outer.body else outer.body
+                return outer if any(m.inside(node, s) for s in mine) else None
+            below = outer
+        return None
