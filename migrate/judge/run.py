@@ -39,6 +39,7 @@ _COMPARE = {
     ast.Eq: "eq", ast.NotEq: "ne", ast.Is: "is", ast.IsNot: "isnot", ast.In: "in", ast.NotIn: "notin",
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge",
 }  # fmt: skip
+_MADE = ("op", "and", "or", "not", "sub")
 MAX_OPS = 20_000
 
 
@@ -307,7 +308,8 @@ class Runner:
     def _op_bind(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         assert isinstance(op.node, ast.expr) and op.value is not None
         term = self.value(state, op.value, facts)
-        if term[0] in ("op", "and", "or", "not", "sub") and self._of_itself(op):
+        made = term[0] in _MADE or (term[0] == "seq" and isinstance(op.node, ast.Subscript))
+        if made and self._of_itself(op):
             term = opaque(self.side.place(op.node), ast.unparse(op.node))
         if depth(term) > MAX_DEPTH:  # made of itself, round by round
             term = opaque(self.side.place(op.value))
@@ -315,11 +317,11 @@ class Runner:
         frame.pc += 1
 
     def _of_itself(self, op: Op) -> bool:
-        """Whether a name or attribute is made of its own old value."""
+        """Whether a name, attribute or item is made of its own old value."""
         if op not in self._selfmade:
             assert op.value is not None
-            own = ast.unparse(op.node) if isinstance(op.node, (ast.Name, ast.Attribute)) else None
-            parts = [n for n in ast.walk(op.value) if isinstance(n, (ast.Name, ast.Attribute))]
+            own = ast.unparse(op.node) if isinstance(op.node, (ast.Name, ast.Attribute, ast.Subscript)) else None
+            parts = [n for n in ast.walk(op.value) if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript))]
             self._selfmade[op] = own is not None and any(ast.unparse(n) == own for n in parts)
         return self._selfmade[op]
 
