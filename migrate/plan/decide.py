@@ -11,7 +11,8 @@ from migrate.plan import gradients, hazards, premises
 from migrate.plan.bare import handed_for_state
 from migrate.plan.fold import Fold, folds
 from migrate.plan.hazards import Hazards
-from migrate.plan.home import Finder, Homes, either, free_name, guards, terms_there
+from migrate.plan.home import Finder, either, free_name, guards, terms_there
+from migrate.plan.places import Homes
 from migrate.plan.regions import Planner, Region
 from migrate.units import options
 from migrate.units.conditions import Term
@@ -95,7 +96,7 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
     for scaler in unit.scalers:
         scaler.name = free_name(ctx, scaler.name, taken)
         taken.add(scaler.name)
-    finder = Finder(ctx, unit, set())
+    finder = Finder(ctx, unit, plan.planner.order)
     if plan.scaled:
         for scale in unit.scales:
             scaler = _scaler_for(unit, scale)
@@ -135,7 +136,8 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
                     "(KeyError: 'scale')",
                 )
     sources = [pair for init in unit.initializes for pair in _own_guards(ctx, unit, init)]
-    plan.always = all(t.value for _, t in sources)
+    early = [x for x in (*_calls(unit), *plan.planner.statements) if plan.planner.order.early(x)]
+    plan.always = all(t.value for _, t in sources) and not early
     _lift(ctx, unit, plan)
     for region in list(plan.planner.regions):
         stmt = region.block.body[region.first]
@@ -156,6 +158,10 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
     for hoist in plan.planner.hoists:
         plan.hoist_enabled.append(_enabled(ctx, unit, plan, finder, hoist.stmt))
     plan.homes = finder.finish()
+
+
+def _calls(unit: Unit) -> list[ast.Call]:
+    return [x.call for x in unit.moments]
 
 
 def _callee_here(ctx: Context, use: ast.expr) -> bool:
@@ -232,7 +238,10 @@ def _enabled(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stm
     if scaling and all(i.optimizers for i in unit.initializes):
         at_hand = finder.at_hand(unit.scalers[0], stmt)
         if at_hand is not None:
+            finder.used(unit.scalers[0], stmt)
             return f"{at_hand}.is_enabled()"
+        if plan.planner.order.early(stmt):
+            return f"{finder.reach(unit.scalers[0], stmt, None)}.is_enabled()"
     said = _said(ctx, unit, stmt)
     if not isinstance(said, str) and said.value is not False:
         return "" if said.value else _bool(said)

@@ -9,65 +9,24 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
-
+from itertools import pairwise
 from migrate.facts.module import Scope
 from migrate.facts.sites import Initialize, opened
+from migrate.plan import switch
+from migrate.plan.places import Creation, Homes, Parameter, Place
 from migrate.units.conditions import FALSE, Term, conjunction, negation
+from migrate.units.order import Order
 from migrate.units.translate import partial_of, passed, receiver, translate
 from migrate.units.unit import Context, Manual, Scaler, Unit
 
 _COMMON_NAMES = ("scaler", "grad_scaler", "amp_scaler", "loss_scaler")
 
 
-@dataclass(frozen=True, eq=False)
-class Place:
-    """A home: a variable of ``scope``, or an attribute of the instances of ``owner``."""
-
-    scope: Scope | None = None
-    owner: ast.ClassDef | None = None
-
-    @property
-    def key(self) -> object:
-        return self.scope if self.scope is not None else self.owner
-
-
-@dataclass(eq=False)
-class Creation:
-    """Statements that make a scaler, before or after ``anchor``; ``text`` is how they name it."""
-
-    scaler: Scaler
-    anchor: ast.stmt
-    text: str
-    enabled: Term
-    globals: ast.Global | None = None
-    before: bool = False  # the anchor itself needs the scaler
-    renamed: dict[str, str] = field(default_factory=dict)  # texts of the static scale as they read here
-
-
-@dataclass(eq=False)
-class Parameter:
-    """A function takes the scaler behind parameter ``after`` (None: as its last), and its calls hand it on."""
-
-    function: Scope
-    after: str | None
-    name: str
-    calls: dict[ast.Call, str] = field(default_factory=dict)
-
-
-@dataclass(eq=False)
-class Homes:
-    """All that has to be written so that every function reaches its scaler."""
-
-    creations: list[Creation] = field(default_factory=list)
-    parameters: list[Parameter] = field(default_factory=list)
-
-
 class Finder:
     """Finds the home of one unit's scalers; raises Manual where a function cannot reach it."""
 
-    def __init__(self, ctx: Context, unit: Unit, taken: set[tuple[object, str]]) -> None:
-        self.ctx, self.unit, self.taken = ctx, unit, taken
+    def __init__(self, ctx: Context, unit: Unit, order: Order) -> None:
+        self.ctx, self.unit, self.order = ctx, unit, order
         self.homes = Homes()
         self._parameters: dict[tuple[ast.AST, str], Parameter] = {}
         self._places: dict[int, list[Place]] = {}
@@ -163,6 +122,10 @@ class Finder:
     def _initializes(self, scope: Scope) -> bool:
         """Whether an initialize of this unit stands in a function: it fills the parameters anew."""
         return any(self.ctx.m.function(init.call) is scope for init in self.unit.initializes)
+
+    def used(self, scaler: Scaler, node: ast.AST) -> None:
+        """The scaler has to be there at ``node``, which reaches it as `at_hand` says."""
+        self._uses.setdefault(id(scaler), []).append(node)
 
     def at_hand(self, scaler: Scaler, node: ast.AST) -> str | None:
         """How the code at ``node`` reaches ``scaler`` with nothing more handed on; None where it does not."""
@@ -353,10 +316,45 @@ class Finder:
         for scaler in self.unit.scalers:
             places = self._places.get(id(scaler), [])
             for place in places:
-                self.homes.creations.append(self._create(scaler, place, len(places)))
+                self.homes.creations += self._create(scaler, place, len(places))
         return self.homes
 
-    def _create(self, scaler: Scaler, place: Place, rivals: int) -> Creation:
+    def _create(self, scaler: Scaler, place: Place, rivals: int) -> list[Creation]:
+        """One statement where a condition says when mixed precision is on; else where it is switched on."""
+        uses = self._uses.get(id(scaler), [])
+        if switch.late(self.ctx, self.unit, self.order, scaler, place, uses):
+            made = switch.creations(self.ctx, self.unit, scaler, place, uses)
+            if made is not None:
+                return made
+        try:
+            return self._create_each(scaler, place) or [self._create_once(scaler, place, rivals)]
+        except Manual:
+            made = switch.creations(self.ctx, self.unit, scaler, place, uses) if rivals == 1 else None
+            if made is None:
+                raise
+            return made
+
+    def _create_each(self, scaler: Scaler, place: Place) -> list[Creation]:
+        """Training, then another ``initialize`` in the same function: Apex began with a new loss scale there."""
+        ctx, m = self.ctx, self.ctx.m
+        inits = sorted((i for i in self.unit.initializes if i.optimizers), key=lambda i: m.start(i.call))
+        scopes = {m.function(i.call) for i in inits}
+        if len(inits) < 2 or scopes != {place.scope}:
+            return []
+        trains = switch.training_calls(ctx, self.unit, scopes.pop())
+        between = [any(m.start(a.call) < m.start(x) < m.start(b.call) for x in trains) for a, b in pairwise(inits)]
+        if not all(between):
+            return []
+        found = []
+        for init in inits:
+            others = [m.statement(i.call) for i in inits if i is not init]
+            anchor = self._dominator(m.statement(init.call), others)
+            enabled = conjunction([t for _, t in guards(ctx, self.unit, init, anchor)])
+            self._check_defined(anchor, enabled, [init])
+            found.append(Creation(scaler, anchor, scaler.name, enabled, init=init))
+        return found
+
+    def _create_once(self, scaler: Scaler, place: Place, rivals: int) -> Creation:
         ctx, m = self.ctx, self.ctx.m
         training = [i for i in self.unit.initializes if i.optimizers]
         inits = [i for i in training if self._in_place(i, place)]

@@ -69,6 +69,11 @@ class Planner:
         self._marks: dict[int, _Marks] = {}
         self._climbed: dict[tuple[int, frozenset[str]], bool] = {}
 
+    @property
+    def statements(self) -> list[ast.stmt]:
+        """The first statement of each region, and those of hoisted losses."""
+        return [*(r.block.body[r.first] for r in self.regions), *(h.stmt for h in self.hoists)]
+
     def plan(self) -> None:
         """All regions; raises Manual where the forward of a scaled loss is not found."""
         self._check_lazy()

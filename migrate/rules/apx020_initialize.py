@@ -14,7 +14,8 @@ import ast
 from dataclasses import replace
 
 from migrate.facts.sites import Initialize
-from migrate.plan.home import Creation, guards
+from migrate.plan.home import guards
+from migrate.plan.places import Creation
 from migrate.rules.common import Plan, Stage, Work
 from migrate.units.conditions import TRUE, conjunction
 from migrate.units.options import Options
@@ -146,7 +147,9 @@ def _chosen(plan: Plan) -> Options:
 
 def _lines(plan: Plan, work: Work, creation: Creation) -> list[str]:
     """The statements that make one scaler."""
-    options = _chosen(plan)
+    if creation.enabled.value is False:
+        return [f"{creation.text} = {work.templates.scaler('enabled=False')}"]
+    options = plan.unit.options_of(creation.init) if creation.init is not None else _chosen(plan)
     static = options.static_when
     if creation.renamed and static is not None and options.scale is not None:
         static = replace(static, text=creation.renamed[static.text])
@@ -160,7 +163,7 @@ def _lines(plan: Plan, work: Work, creation: Creation) -> list[str]:
     elif options.init_scale is not None:
         arguments.append(f"init_scale={options.init_scale}")
     enabled = creation.enabled
-    if options.unscaled or enabled.value is False:
+    if options.unscaled:
         arguments.append("enabled=False")
     elif enabled.value is None:
         arguments.append(f"enabled={enabled.text if enabled.boolean else f'bool({enabled.text})'}")

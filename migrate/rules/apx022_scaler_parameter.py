@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import ast
 
-from migrate.plan.home import Parameter, call_offset
+from migrate.plan.home import call_offset
+from migrate.plan.places import Parameter
 from migrate.rules.common import Plan, Stage, Work
 
 ID = "APX022"

@@ -20,7 +20,7 @@ class Order:
     def __init__(self, ctx: Context, unit: Unit) -> None:
         self.ctx = ctx
         self._sites: dict[ast.AST, list[ast.AST]] = {}  # function -> initialize calls, and calls that run one
-        self._entered: dict[ast.AST, frozenset[bool]] = {}
+        self._entered: dict[tuple[ast.AST, bool], frozenset[bool]] = {}
         todo: list[ast.AST] = [i.call for i in unit.initializes]
         while todo:
             site = todo.pop()
@@ -33,34 +33,47 @@ class Order:
 
     def states(self, node: ast.AST) -> frozenset[bool]:
         """`NOT_YET`, `ON` or both."""
+        return self._states(node, arms=True)
+
+    def early(self, node: ast.AST) -> bool:
+        """Whether ``node`` may run above an ``initialize`` that will run: not only in the other arm of its guard."""
+        return NOT_YET in self._states(node, arms=False)
+
+    def switches(self, function: ast.AST) -> bool:
+        """Whether a function calls ``initialize``, itself or in what it calls."""
+        return function in self._sites
+
+    def _states(self, node: ast.AST, arms: bool) -> frozenset[bool]:
         scope = self.ctx.m.function(node)
         sites = [s for s in self._sites.get(scope.node, ()) if s is not node]
         if not sites:
-            return self._at_entry(scope)
-        found = [self._beside(node, site) for site in sites]
+            return self._at_entry(scope, arms)
+        found = [self._beside(node, site, arms) for site in sites]
         if any(one == {ON} for one in found):
             return frozenset({ON})
         return frozenset().union(*found)
 
-    def _at_entry(self, scope: Scope) -> frozenset[bool]:
-        if scope.node not in self._entered:
-            self._entered[scope.node] = frozenset()  # recursion
+    def _at_entry(self, scope: Scope, arms: bool) -> frozenset[bool]:
+        key = (scope.node, arms)
+        if key not in self._entered:
+            self._entered[key] = frozenset()  # recursion
             calls = self.ctx.v.calls.get(scope.node, ()) if scope.is_function else ()
-            states = frozenset(s for call in calls for s in self.states(call))
-            self._entered[scope.node] = states if calls else frozenset({ON})
-        return self._entered[scope.node]
+            states = frozenset(s for call in calls for s in self._states(call, arms))
+            self._entered[key] = states if calls else frozenset({ON})
+        return self._entered[key]
 
-    def _beside(self, node: ast.AST, site: ast.AST) -> frozenset[bool]:
+    def _beside(self, node: ast.AST, site: ast.AST, arms: bool) -> frozenset[bool]:
         """The same for one function and one of its sites."""
         m = self.ctx.m
-        if set(m.loops(node)) & set(m.loops(site)) and m.start(site) > m.start(node):
-            return frozenset({NOT_YET, ON})
-        if m.start(site) > m.start(node):
-            return frozenset({NOT_YET})
         apart = self._arms_apart(node, site)
+        if apart is not None and not arms:
+            return frozenset({ON})
+        if m.start(site) > m.start(node):
+            again = set(m.loops(node)) & set(m.loops(site))
+            return frozenset({NOT_YET, ON}) if again else frozenset({NOT_YET})
         if apart is None:
             return frozenset({ON})
-        return frozenset({NOT_YET, ON}) if set(m.loops(apart)) else frozenset({NOT_YET})
+        return frozenset({NOT_YET, ON}) if m.loops(apart) else frozenset({NOT_YET})
 
     def _arms_apart(self, node: ast.AST, site: ast.AST) -> ast.If | None:
         """The ``if`` in whose one arm ``node`` stands, and ``site`` in the other."""

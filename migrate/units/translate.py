@@ -10,29 +10,109 @@ from migrate.units.unit import Context
 
 def translate(ctx: Context, expr: ast.expr, text: str, there: Scope) -> str | None:
     """``text`` (what is left of ``expr``) as it reads in scope ``there``; None where a name has no counterpart."""
-    here = ctx.m.scope(expr)
-    renamed: dict[str, str] = {}
-    for node in ast.walk(expr):
-        if isinstance(node, ast.Name):
-            said = _name(ctx, node, here, there)
-            if said is None:
-                return None
-            renamed[node.id] = said
-    if all(old == new for old, new in renamed.items()):
+    said: dict[str, str] = {}
+    if not _say(ctx, expr, ctx.m.scope(expr), there, said):
+        return None
+    if all(old == new for old, new in said.items()):
         return text
-    return _substitute(text, renamed)
+    return _substitute(text, said)
 
 
-def _substitute(text: str, renamed: dict[str, str]) -> str | None:
+def _say(ctx: Context, expr: ast.AST, here: Scope, there: Scope, said: dict[str, str]) -> bool:
+    """Find what to say for each name in ``expr``, or for what it is read from; False where there is nothing."""
+    if isinstance(expr, ast.Name):
+        found = _name(ctx, expr, here, there) or _handed(ctx, expr, there)
+        if found is not None:
+            said[ast.unparse(expr)] = found
+        return found is not None
+    inner: dict[str, str] = {}
+    if all(_say(ctx, child, here, there, inner) for child in ast.iter_child_nodes(expr)):
+        said.update(inner)
+        return True
+    if isinstance(expr, (ast.Attribute, ast.Subscript)):
+        found = _handed(ctx, expr, there)
+        if found is not None:
+            said[ast.unparse(expr)] = found
+            return True
+    return False
+
+
+def _handed(ctx: Context, expr: ast.expr, there: Scope, depth: int = 0) -> str | None:
+    """The parameter of ``there`` that every call fills with ``expr``, which nothing assigns anew; or the attribute of
+    its instance that the constructor takes from such a parameter."""
+    m = ctx.m
+    text, home = ast.unparse(expr), m.function(expr)
+    if depth > 3 or not there.is_function or _assigned(ctx, text, home) > 1:
+        return None
+    calls = ctx.v.calls[there.node]
+    for name in there.params if calls and not isinstance(there.node, ast.Lambda) else ():
+        if _assigned(ctx, name, there):
+            continue
+        args = [passed(ctx, call, there, name) for call in calls]
+        if all(a is not None and _is_same(ctx, a, expr, text, home, depth) for a in args):
+            return name
+    return _kept(ctx, expr, there, depth)
+
+
+def _is_same(ctx: Context, arg: ast.expr, expr: ast.expr, text: str, home: Scope, depth: int) -> bool:
+    """Whether an argument is ``expr``, in its own function or handed through another one."""
+    function = ctx.m.function(arg)
+    if function is home:
+        return ast.unparse(arg) == text
+    return isinstance(arg, ast.Name) and _handed(ctx, expr, function, depth + 1) == arg.id
+
+
+def _kept(ctx: Context, expr: ast.expr, there: Scope, depth: int) -> str | None:
+    """``self.fp16`` in a method, where ``__init__`` keeps a parameter under that name."""
+    m = ctx.m
+    cls, own = m.class_of(there), m.self_name(there)
+    init = next((s for s in cls.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None) if cls else None
+    if init is None or own is None or init is there.node:
+        return None
+    scope = m.scope_of[init]
+    name = _handed(ctx, expr, scope, depth + 1)
+    if name is None:
+        return None
+    stores = [n for n in m.nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
+    for stmt in init.body:
+        target = stmt.targets[0] if isinstance(stmt, ast.Assign) and len(stmt.targets) == 1 else None
+        if not isinstance(stmt, ast.Assign) or target is None:
+            continue
+        for one, value in _paired(target, stmt.value):
+            kept = isinstance(one, ast.Attribute) and isinstance(value, ast.Name) and value.id == name
+            if kept and sum(s.attr == one.attr for s in stores) == 1:  # type: ignore[attr-defined]
+                return f"{own}.{one.attr}"  # type: ignore[attr-defined]
+    return None
+
+
+def _paired(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        return list(zip(target.elts, value.elts, strict=True))
+    return [(target, value)]
+
+
+def _assigned(ctx: Context, text: str, scope: Scope) -> int:
+    """How often a function assigns what ``text`` names."""
+    m = ctx.m
+    return sum(
+        isinstance(n, (ast.Name, ast.Attribute, ast.Subscript))
+        and isinstance(n.ctx, ast.Store)
+        and m.function(n) is scope
+        and ast.unparse(n) == text
+        for n in m.nodes
+    )
+
+
+def _substitute(text: str, said: dict[str, str]) -> str | None:
     try:
         tree = ast.parse(text, mode="eval")
     except SyntaxError:
         return None
 
     class Rename(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.AST:
-            new = renamed.get(node.id)
-            return ast.parse(new, mode="eval").body if new is not None else node
+        def visit(self, node: ast.AST) -> ast.AST:
+            new = said.get(ast.unparse(node)) if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) else None
+            return ast.parse(new, mode="eval").body if new is not None else self.generic_visit(node)
 
     return ast.unparse(Rename().visit(tree)).replace("'", '"')
 
