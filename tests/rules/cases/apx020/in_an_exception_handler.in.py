@@ -1,4 +1,3 @@
-# expect: manual exception handler
 import torch
 from apex import amp
 
