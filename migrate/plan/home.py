@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from itertools import pairwise
+
 from migrate.facts.module import Scope
 from migrate.facts.sites import Initialize, opened
 from migrate.plan import switch

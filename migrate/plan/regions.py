@@ -323,7 +323,7 @@ class Planner:
             when = self.order.states(call)
             if when == {NOT_YET}:
                 continue
-            if NOT_YET in when and self._callers_tell(scope) or self._pushes_up(scope, call):
+            if (NOT_YET in when and self._callers_tell(scope)) or self._pushes_up(scope, call):
                 todo += self.ctx.v.calls[scope.node]
                 continue
             self._wrap_evaluation(call)
