@@ -51,7 +51,6 @@ class _Attempt:
     text: str | None
     work: Work
     problem: str | None = None
-    amp_stays: bool = False  # the problem is a use of amp outside of the units
     runs: tuple[Run, ...] = ()  # which characters of the text stood where in the old one
 
 
@@ -73,34 +72,22 @@ def migrate_module(text: str, settings: Settings, neighbours: Neighbours = ALONE
         return ModuleResult(None)
     ctx = Context(m, v, facts, Conditions(m, v, facts), settings, neighbours.exported)
     units = group(facts)
-    plans, manual = _decide(ctx, units, neighbours.hold)
+    plans, manual, ignored = _decide(ctx, units, neighbours.hold)
     held: list[Plan] = []
-    if settings.safe_only:
-        held = [p for p in plans if p.unit.reviews]
-        plans = [p for p in plans if not p.unit.reviews]
-    attempt = _write(ctx, plans, whole=not manual and not held, follow=neighbours.follow and not units)
+    if settings.safe_only and any(p.unit.reviews for p in plans):
+        held, plans = plans, []
+    whole = not manual and not held and not ignored
+    attempt = _write(ctx, plans, whole=whole, follow=neighbours.follow and not units)
     if attempt.problem is not None:
-        alone = len(plans) > 1 and not attempt.amp_stays
-        good = [p for p in plans if _write(ctx, [p]).problem is None] if alone else []
-        for plan in plans:
-            if plan not in good:
-                why = attempt.problem if attempt.amp_stays else _write(ctx, [plan]).problem or attempt.problem
-                manual.append((plan.unit, Manual(plan.unit.line_node, f"the result did not pass the checks: {why}")))
-        plans = good
-        attempt = _write(ctx, plans)
-        if attempt.problem is not None:
-            manual += [
-                (p.unit, Manual(p.unit.line_node, f"the result did not pass the checks: {attempt.problem}"))
-                for p in plans
-            ]
-            plans = []
-            attempt = _write(ctx, plans)
-            if attempt.problem is not None:
-                attempt = _Attempt(None, Work(ctx.m, Draft(ctx.m), Templates(ctx.m, ctx.settings)))
+        why = attempt.problem
+        manual += [(p.unit, Manual(p.unit.line_node, f"the result did not pass the checks: {why}")) for p in plans]
+        plans, attempt = [], _nothing(ctx)
     if plans and attempt.text is not None and (wrong := _judged(ctx, plans, attempt)):
         manual += wrong
-        plans = []
-        attempt = _write(ctx, plans)
+        plans, attempt = [], _nothing(ctx)
+    if units and not plans:
+        attempt = _nothing(ctx)  # what serves a unit that stays, stays: its import, its state
+    manual += ignored
     return _result(ctx, units, plans, held, manual, attempt)
 
 
@@ -125,37 +112,85 @@ def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Un
 
 def _decide(
     ctx: Context, units: list[Unit], hold: str | None
-) -> tuple[list[Plan], list[tuple[Unit, Manual]]]:
+) -> tuple[list[Plan], list[tuple[Unit, Manual]], list[tuple[Unit, Manual]]]:
+    """Plans of all units, or of none; why units stay; and which of them their author asked to leave alone.
+
+    Apex's casts and scales are a state of the process: one unit that stays would find it taken down."""
     plans: list[Plan] = []
     manual: list[tuple[Unit, Manual]] = []
+    ignored: list[tuple[Unit, Manual]] = []
     obstacle = unresolved(ctx)
     state = assign_state(ctx, units)
     for unit in units:
+        try:
+            _ignored(ctx, units, unit)
+        except Manual as asked:
+            ignored.append((unit, asked))
+            continue
         try:
             if obstacle is not None:
                 raise obstacle
             if hold is not None:
                 raise Manual(unit.line_node, hold, "migrate both by hand, together")
-            _ignored(ctx, unit)
             plans.append(decide(ctx, unit, state[unit.number]))
         except Manual as missing:
             manual.append((unit, missing))
-    if manual and any(p.state for p in plans):
-        # amp's state spans all units: what is left to Apex would be missing from the scaler's
-        for plan in [p for p in plans if p.state]:
-            plans.remove(plan)
-            manual.append((plan.unit, Manual(plan.unit.line_node, "amp's state is shared with a unit that stays")))
-    return plans, manual
+    if manual:
+        stays, missing = manual[0]
+        manual += [(p.unit, Manual(p.unit.line_node, _together(stays, missing))) for p in plans]
+        return [], manual, ignored
+    for unit, _ in ignored:
+        for plan in plans:
+            if plan.state:
+                why = "amp's state is shared with a unit that is left alone"
+                return [], [(p.unit, Manual(plan.state[0][0], why)) for p in plans], ignored
+            plan.unit.review(
+                plan.unit.line_node,
+                "APX091",
+                f"the loop of line {_line(unit.line_node)} is left to Apex, whose casts hold for the whole process: "
+                "run both in one process and this one has them too",
+            )
+    return plans, [], ignored
 
 
-def _ignored(ctx: Context, unit: Unit) -> None:
-    for use in [*(site.call for site in unit.sites), *ctx.facts.uses]:
+def _together(unit: Unit, missing: Manual) -> str:
+    """Why a unit stays that could have been migrated."""
+    where = _line(missing.node)
+    return (
+        f"the unit of line {_line(unit.line_node)} stays (line {where}: {missing.message}), and Apex's casts are a "
+        "state of the process: the units of a file are migrated together"
+    )
+
+
+def _line(node: ast.AST) -> int:
+    line: int = node.lineno  # type: ignore[attr-defined]
+    return line
+
+
+def _ignored(ctx: Context, units: list[Unit], unit: Unit) -> None:
+    """Raise where a comment on one of a unit's lines asks to leave it alone.
+
+    What is no site of its own (``amp.master_params``) belongs to the units of its function, if there are any."""
+    calls = {site.call for one in units for site in one.sites}
+    mine = {site.call for site in unit.sites}
+    uses: list[ast.expr] = [*mine]
+    for use in ctx.facts.uses:
+        above = ctx.m.parent[use]
+        here = {c for c in calls if ctx.m.function(c) is ctx.m.function(use)}
+        if above not in calls and (not here or here & mine):
+            uses.append(use)
+    for use in uses:
         for line in range(use.lineno, (use.end_lineno or use.lineno) + 1):
             if _IGNORE.search(ctx.m.line_text(line)):
                 raise Manual(use, "left alone: `# apex2native: ignore`")
 
 
 # ---------------------------------------------------------------- writing
+
+
+def _nothing(ctx: Context) -> _Attempt:
+    """The text as it is."""
+    return _Attempt(None, Work(ctx.m, Draft(ctx.m), Templates(ctx.m, ctx.settings)))
 
 
 def _write(ctx: Context, plans: list[Plan], whole: bool = False, follow: bool = False) -> _Attempt:
@@ -179,7 +214,7 @@ def _write(ctx: Context, plans: list[Plan], whole: bool = False, follow: bool = 
         return _Attempt(None, work, str(error))
     left = _amp_left(ctx, work) if whole and plans else None
     if left is not None:
-        return _Attempt(new, work, f"line {left} still uses amp, in a way that has no counterpart here", True)
+        return _Attempt(new, work, f"line {left} still uses amp, in a way that has no counterpart here")
     problems = [*compiles(ctx.m.text, new)]
     if not problems:
         problems = [*undefined_names(ctx.m.text, new), *new_problems(ctx.m.text, new)]
