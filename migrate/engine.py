@@ -28,7 +28,8 @@ from migrate.model import (
     Severity,
     UnitSummary,
 )
-from migrate.plan.bare import assign_state, through_parameter, unresolved
+from migrate.plan.bare import assign_state, unresolved
+from migrate.plan.carried import through_parameter
 from migrate.plan.decide import Plan, decide
 from migrate.rewrite.apply import EditConflict, apply_traced
 from migrate.rewrite.draft import Draft
@@ -195,7 +196,7 @@ def _nothing(ctx: Context) -> _Attempt:
 
 def _write(ctx: Context, plans: list[Plan], whole: bool = False, follow: bool = False) -> _Attempt:
     """All rules of ``plans`` on one draft, then the checks on its outcome; ``whole``: no unit of the file stays."""
-    work = Work(ctx.m, Draft(ctx.m), Templates(ctx.m, ctx.settings))
+    work = Work(ctx.m, Draft(ctx.m), Templates(ctx.m, ctx.settings), migrated=bool(plans))
     for plan in plans:
         apply_rules(Stage.UNIT, plan, work)
     if plans or follow:

@@ -160,6 +160,14 @@ class Module:
         marks = {d.id for d in node.decorator_list if isinstance(d, ast.Name)}
         return None if marks & {"staticmethod", "classmethod"} else scope.params[0]
 
+    def class_name(self, scope: Scope) -> str | None:
+        """What a class method calls its class."""
+        node = scope.node
+        if self.class_of(scope) is None or not scope.params or isinstance(node, (ast.Lambda, ast.ClassDef, ast.Module)):
+            return None
+        marks = {d.id for d in node.decorator_list if isinstance(d, ast.Name)}
+        return scope.params[0] if "classmethod" in marks else None
+
     # ------------------------------------------------------------ statements
 
     def statement(self, node: ast.AST) -> ast.stmt:

@@ -76,11 +76,11 @@ def collect(m: Module, v: Values) -> Facts:
                 pass
     facts.ambiguous = bound & other
     for node in m.nodes:
-        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load):
             held = v.apex_names(node)
             above = m.parent.get(node)
-            outer = isinstance(above, ast.Attribute) and bool(v.apex_names(above))
-            if held and not outer:
+            outer = isinstance(above, (ast.Attribute, ast.Subscript)) and above.value is node
+            if held and not (outer and v.apex_names(above)):  # type: ignore[arg-type]
                 facts.uses[node] = min(held)
             elif isinstance(node, ast.Name) and node.id in bound and not held:
                 facts.spelled.append(node)

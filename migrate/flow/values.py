@@ -188,7 +188,9 @@ class Values:
         """Everything a container may hold flows to ``dst``."""
 
         def of_obj(obj: Obj) -> None:
-            if obj.kind in ("seq", "dict", "call", "param", "path"):
+            if obj.kind == "apex":
+                self._add(dst, apex(f"{obj.label}[]"))
+            elif obj.kind in ("seq", "dict", "call", "param", "path"):
                 self._each_field(obj, lambda name: self._flow(("f", obj, name), dst))
                 if obj.kind in ("call", "param", "path"):
                     self._loads.append((src, ELEMENT_KEY, dst, "[]"))
@@ -251,6 +253,12 @@ class Values:
             self._add(("n", own, first), Obj("instance", owner, owner.name))
             for sub in self._subclasses(owner):
                 self._add(("n", own, first), Obj("instance", sub, sub.name))
+        made_by = self.m.class_name(own)
+        if made_by is not None:
+            owner = self.m.class_of(own)
+            assert owner is not None
+            for one in (owner, *self._subclasses(owner)):
+                self._add(("n", own, made_by), Obj("class", one, one.name))
         for name, default in self._defaults(node.args):
             self._flow(self._expr(default), ("n", own, name))
 
@@ -308,7 +316,9 @@ class Values:
         """``dst`` takes item ``key`` of what ``base`` holds."""
 
         def of_obj(obj: Obj) -> None:
-            if key == ELEMENT_KEY:
+            if obj.kind == "apex":
+                self._add(dst, apex(f"{obj.label}[]"))
+            elif key == ELEMENT_KEY:
                 self._each_field(obj, lambda name: self._flow(("f", obj, name), dst))
             elif obj.kind == "seq" and isinstance(obj.key, (ast.Tuple, ast.List)):
                 self._flow(self._field(obj, key), dst)
@@ -578,7 +588,8 @@ class Values:
                 self._flow(self._expr(keyword.value), self._field(made, keyword.arg))
 
     def _has_receiver(self, obj: Obj, callee: ast.AST) -> bool:
-        return obj.kind == "method" and self.m.self_name(self.m.scope_of[callee]) is not None
+        scope = self.m.scope_of[callee]
+        return obj.kind == "method" and (self.m.self_name(scope) or self.m.class_name(scope)) is not None
 
     def _bind(self, call: ast.Call, callee: ast.AST, skip: int, drop: int = 0) -> None:
         scope = self.m.scope_of[callee]

@@ -937,7 +937,7 @@ class Runner:
             if owner[0] == "obj":
                 frame.env[receiver] = owner
             names = names[1:]
-        elif receiver is not None:
+        elif receiver is not None or self.m.class_name(scope) is not None:
             names = names[1:]
         for number, arg in enumerate(call.args):
             if isinstance(arg, ast.Starred):

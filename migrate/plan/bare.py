@@ -1,30 +1,29 @@
-"""Uses of amp that belong to no single call: its state, and amp handed around as an object."""
+"""Uses of amp that belong to no single call: its state, its loss scalers, and amp as a value."""
 
 from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Iterator
 
 from migrate.facts.module import Module
 from migrate.knowledge.apex import RESOLVED
-from migrate.knowledge.host import CHECKPOINTS
-from migrate.units.translate import receiver
+from migrate.plan.carried import AMP, handed_for_state, holders, is_test, through_parameter, unknown_reader
 from migrate.units.unit import Context, Manual, Unit
+
+_SCALERS = ("_amp_state.loss_scalers", "_amp_state._amp_state.loss_scalers")
+_ITEM = frozenset(f"apex.amp.{name}[]" for name in _SCALERS)
+# What a saved state calls its entries, before and after.
+SAVED = {"loss_scale": "scale", "unskipped": "_growth_tracker"}
 
 
 def assign_state(ctx: Context, units: list[Unit]) -> dict[int, list[tuple[ast.expr, str]]]:
     """Uses of the scaler's state, by the unit they belong to: the only one that trains, or the one next to them."""
     found: dict[int, list[tuple[ast.expr, str]]] = defaultdict(list)
     training = [u for u in units if u.scales] or units
-    for use, dotted in ctx.facts.uses.items():
-        kind = state_kind(dotted)
-        if kind in ("state_dict", "load_state_dict") and through_parameter(ctx, use):
-            kind = "taken"
-        elif dotted in ("apex", "apex.amp") and not _is_test(ctx, use) and handed_for_state(ctx, use) is not None:
-            kind = "handed"
-        if kind == "state_dict" and scale_entry(ctx.m, use) is not None:
-            kind = "entry"
-        if kind is None or not training:
+    uses = [(use, kind) for use, dotted in ctx.facts.uses.items() if (kind := _kind(ctx, use, dotted)) is not None]
+    for use, kind in [*uses, *((entry, "saved") for entry in saved_entries(ctx.m))]:
+        if not training:
             continue
         unit = training[0]
         if len(training) > 1:
@@ -34,62 +33,140 @@ def assign_state(ctx: Context, units: list[Unit]) -> dict[int, list[tuple[ast.ex
     return found
 
 
+def _kind(ctx: Context, use: ast.expr, dotted: str) -> str | None:
+    """What a use asks of the state: see `state_kind`; ``taken`` and ``handed`` where a parameter takes the scaler."""
+    kind = state_kind(dotted)
+    if kind in ("state_dict", "load_state_dict") and through_parameter(ctx, use):
+        return "taken"
+    if dotted in AMP and not is_test(ctx, use) and handed_for_state(ctx, use) is not None:
+        return "handed"
+    if kind == "state_dict":
+        if scale_entry(ctx.m, use) is not None:
+            return "entry"
+        if all_entries(ctx.m, use) is not None:
+            return "entries"
+    if kind == "scale" and _alias(ctx, use) is not None:
+        return "alias"
+    return kind
+
+
 def _same_function(ctx: Context, one: ast.AST, other: ast.AST) -> bool:
     return ctx.m.function(one) is ctx.m.function(other)
 
 
 def state_kind(dotted: str) -> str | None:
-    """ "state_dict", "load_state_dict", or "scale" for a read of the loss scale; None for anything else."""
+    """ "state_dict", "load_state_dict"; of the loss scalers "scalers" (all), "scaler" (one), "scale" (a read of its
+    scale), "other"; None for anything else."""
     tail = dotted.removeprefix("apex.amp.").removeprefix("frontend.")
     if tail in ("state_dict", "load_state_dict"):
         return tail
-    if tail.startswith(("_amp_state.loss_scalers", "_amp_state._amp_state.loss_scalers")):
-        return "scale"
+    for name in _SCALERS:
+        if tail.startswith(name):
+            rest = tail.removeprefix(name)
+            said = {"": "scalers", "[]": "scaler", "[].loss_scale": "scale", "[]._loss_scale": "scale"}
+            return said.get(rest, "other")
     return None
 
 
 def unresolved(ctx: Context) -> Manual | None:
     """The first use of amp in this module that no rule resolves: then all its units stay."""
-    m = ctx.m
+    for node in holders(ctx):
+        why = unknown_reader(ctx, node)
+        if why is not None:
+            return Manual(
+                node,
+                f"{ctx.m.src(node)} {why}: amp is handed on as an object here, and what is done with it is not known",
+                "hand on the GradScaler instead: it has state_dict() and load_state_dict() too",
+            )
+    for node in holders(ctx, _ITEM):
+        why = unknown_reader(ctx, node)
+        if why is not None:
+            return Manual(node, f"{ctx.m.src(node)} {why}: a loss scaler is handed on here", "scaler.get_scale()")
     for use, dotted in ctx.facts.uses.items():
-        if not (dotted == "apex" or dotted.startswith("apex.amp")):
-            continue
-        tail = dotted.split(".")[-1]
-        above = m.parent[use]
-        if dotted in ("apex", "apex.amp"):
-            problem = _object(ctx, use, above)
+        if dotted.startswith("apex.amp") and dotted not in AMP:
+            problem = _resolved(ctx, use, dotted)
             if problem is not None:
                 return problem
-            continue
-        if state_kind(dotted) or tail in RESOLVED:
-            called = isinstance(above, ast.Call) and above.func is use
-            decorates = isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef)) and use in above.decorator_list
-            if state_kind(dotted) == "scale":
-                if _reads_scale(ctx, use):
-                    continue
-                return Manual(use, f"{ctx.m.src(use)} is used for more than one loss scale", "scaler.get_scale()")
-            if tail == "state_dict" and isinstance(above, ast.Call) and called:
-                inside = _looks_inside(ctx, use, above)
-                if inside is not None:
-                    return Manual(
-                        inside,
-                        f"{ctx.m.src(inside)} reads Apex's own entries, which a GradScaler's state does not have",
-                        "scaler.get_scale() for the loss scale",
-                    )
-            if called or decorates:
-                continue
-            return Manual(use, f"{ctx.m.src(use)} is handed on as an object here; who calls it is not known")
-        if tail == "init" and isinstance(above, ast.Call):
-            problem = _handle(ctx, above)
-            if problem is not None:
-                return problem
-            continue
-        if ctx.conditions.constant(use) is not None and _is_test(ctx, use):
-            continue
-        if isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id == "hasattr":
-            continue
-        return Manual(use, f"{dotted} has no counterpart in native AMP", _suggestion(tail))
-    return None
+    return next(_unknown_entries(ctx.m), None)
+
+
+def _resolved(ctx: Context, use: ast.expr, dotted: str) -> Manual | None:
+    """Why a use of something in amp has no rule."""
+    m = ctx.m
+    tail = dotted.split(".")[-1]
+    above = m.parent[use]
+    called = isinstance(above, ast.Call) and above.func is use
+    kind = state_kind(dotted)
+    if kind in ("scalers", "scaler", "scale", "other"):
+        return _scaler_use(ctx, use, kind)
+    if kind is not None or tail in RESOLVED:
+        decorates = isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef)) and use in above.decorator_list
+        if tail == "state_dict" and isinstance(above, ast.Call) and called:
+            inside = _looks_inside(ctx, use, above)
+            if inside is not None:
+                return Manual(
+                    inside,
+                    f"{m.src(inside)} reads Apex's own entries, which a GradScaler's state does not have",
+                    "scaler.get_scale() for the loss scale",
+                )
+        if called or decorates:
+            return None
+        return Manual(use, f"{m.src(use)} is handed on as an object here; who calls it is not known")
+    if tail == "init" and isinstance(above, ast.Call):
+        return _handle(ctx, above)
+    if isinstance(above, ast.expr) and ctx.conditions.constant(above) is not None:
+        return None  # `"state_dict" in amp.__dict__`
+    if ctx.conditions.constant(use) is not None and is_test(ctx, use):
+        return None
+    if isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id == "hasattr":
+        return None
+    return Manual(use, f"{dotted} has no counterpart in native AMP", _suggestion(tail))
+
+
+# ---------------------------------------------------------------- the loss scalers
+
+
+def _scaler_use(ctx: Context, use: ast.expr, kind: str) -> Manual | None:
+    """Why a use of Apex's loss scalers cannot be one of the GradScaler."""
+    m = ctx.m
+    above = m.parent[use]
+    if kind == "scale":
+        return None
+    if kind == "scaler" and isinstance(above, ast.Attribute):
+        what = "its scale is set here" if above.attr.endswith("loss_scale") else f"{above.attr} is set here"
+        return Manual(above, f"{m.src(above)}: {what}; a GradScaler is told its scale", "scaler.update(new_scale)")
+    if kind == "scaler":
+        return None
+    if kind == "scalers" and (_iterated(m, use) or _counted(m, use)):
+        return None
+    return Manual(
+        use, f"{m.src(use)}: this part of Apex's loss scaler has no counterpart", "scaler.get_scale() for the scale"
+    )
+
+
+def _iterated(m: Module, use: ast.expr) -> bool:
+    above = m.parent[use]
+    if isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id == "enumerate":
+        use, above = above, m.parent[above]
+    return isinstance(above, (ast.For, ast.comprehension)) and above.iter is use
+
+
+def _counted(m: Module, use: ast.expr) -> bool:
+    above = m.parent[use]
+    return isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id == "len"
+
+
+def _alias(ctx: Context, use: ast.expr) -> ast.expr | None:
+    """What holds a loss scaler whose scale is read, where it is no item of ``….loss_scalers`` itself."""
+    if not isinstance(use, ast.Attribute):
+        return None
+    owner = use.value
+    if isinstance(owner, ast.Subscript) and any(n.endswith("loss_scalers") for n in ctx.v.apex_names(owner.value)):
+        return None
+    return owner
+
+
+# ---------------------------------------------------------------- entries of the state
 
 
 def scale_entry(m: Module, use: ast.expr) -> ast.expr | None:
@@ -109,25 +186,90 @@ def scale_entry(m: Module, use: ast.expr) -> ast.expr | None:
     return None
 
 
+def all_entries(m: Module, use: ast.expr) -> tuple[ast.Call, list[ast.Subscript]] | None:
+    """``amp.state_dict().values()`` that a loop goes over for the scales alone: the call, and every
+    ``entry["loss_scale"]``."""
+    call = m.parent[use]
+    values = m.parent.get(call)
+    whole = m.parent.get(values) if values is not None else None
+    loop = m.parent.get(whole) if whole is not None else None
+    if not (isinstance(values, ast.Attribute) and values.attr == "values" and isinstance(whole, ast.Call)):
+        return None
+    if not isinstance(loop, (ast.For, ast.comprehension)) or loop.iter is not whole:
+        return None
+    if not isinstance(loop.target, ast.Name):
+        return None
+    within = loop if isinstance(loop, ast.For) else m.parent[loop]
+    reads: list[ast.Subscript] = []
+    for node in ast.walk(within):
+        if isinstance(node, ast.Name) and node.id == loop.target.id and isinstance(node.ctx, ast.Load):
+            read = m.parent[node]
+            if not (isinstance(read, ast.Subscript) and isinstance(read.ctx, ast.Load)):
+                return None
+            if not (isinstance(read.slice, ast.Constant) and read.slice.value == "loss_scale"):
+                return None
+            reads.append(read)
+    return whole, reads
+
+
+def saved_entries(m: Module) -> Iterator[ast.Subscript]:
+    """``saved["loss_scaler0"]["loss_scale"]`` and ``…["unskipped"]`` of a state that was kept."""
+    for node in m.nodes:
+        if _saved_entry(node):
+            assert isinstance(node, ast.Subscript) and isinstance(node.value, ast.Subscript)
+            if not isinstance(node.value.value, ast.Call):
+                yield node
+
+
+def _saved_entry(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.ctx, ast.Load)
+        and isinstance(node.slice, ast.Constant)
+        and node.slice.value in SAVED
+        and isinstance(node.value, ast.Subscript)
+        and isinstance(node.value.slice, ast.Constant)
+        and node.value.slice.value == "loss_scaler0"
+    )
+
+
+def _unknown_entries(m: Module) -> Iterator[Manual]:
+    """Entries of Apex's state that are read, or made, in another way."""
+    for node in m.nodes:
+        if not (isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("loss_scaler")):
+            continue
+        above = m.parent[node]
+        if not node.value[len("loss_scaler") :].isdigit():
+            continue
+        if isinstance(above, ast.Subscript) and _saved_entry(m.parent[above]):
+            continue
+        known = isinstance(above, ast.Subscript) and isinstance(above.ctx, ast.Load)
+        if known and isinstance(above.value, ast.Call) and isinstance(m.parent[above], ast.Subscript):  # type: ignore[attr-defined]
+            continue  # of the state itself: looked at there
+        yield Manual(
+            node,
+            f'"{node.value}" is an entry of Apex\'s own state, which a GradScaler\'s does not have',
+            'saved["scale"] for the loss scale of a saved state, scaler.get_scale() for the current one',
+        )
+
+
 def _looks_inside(ctx: Context, use: ast.expr, call: ast.Call) -> ast.expr | None:
-    """Where the state's entries are read, by their keys or all of them, other than as `scale_entry`."""
-    for node in ctx.m.nodes:
-        if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Load):
-            direct = node.value is call
-            if direct and scale_entry(ctx.m, use) is not None:
-                continue
-            if direct or any(o.key is call for o in ctx.v.of(node.value)):
-                return node
+    """Where the entries of the state itself are read in a way that is not `scale_entry` or `all_entries`."""
+    m = ctx.m
+    if scale_entry(m, use) is not None or all_entries(m, use) is not None:
+        return None
+    for node in m.nodes:
+        if not isinstance(node, (ast.Subscript, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
+            continue
+        held = ctx.v.of(node.value)
+        if node.value is not call and not (held and all(o.key is call for o in held)):
+            continue
+        if _saved_entry(m.parent[node]) and node.value is not call:
+            continue
+        if isinstance(node, ast.Attribute) and node.attr not in ("values", "items", "keys", "get", "pop"):
+            continue
+        return node
     return None
-
-
-def _reads_scale(ctx: Context, use: ast.expr) -> bool:
-    """``….loss_scalers[i].loss_scale()`` or ``….loss_scalers[i]._loss_scale``."""
-    item = ctx.m.parent[use]
-    if not isinstance(item, ast.Subscript) or item.value is not use:
-        return False
-    read = ctx.m.parent[item]
-    return isinstance(read, ast.Attribute) and read.attr in ("loss_scale", "_loss_scale")
 
 
 def _handle(ctx: Context, init: ast.Call) -> Manual | None:
@@ -153,121 +295,3 @@ def _suggestion(tail: str) -> str | None:
     if tail in ("promote_function", "register_promote_function"):
         return "cast the arguments to the widest of their types by hand"
     return None
-
-
-def _is_test(ctx: Context, expr: ast.expr) -> bool:
-    above = ctx.m.parent[expr]
-    if isinstance(above, (ast.If, ast.While, ast.IfExp, ast.Assert)):
-        return above.test is expr
-    return isinstance(above, (ast.BoolOp, ast.UnaryOp, ast.Compare))
-
-
-def _object(ctx: Context, use: ast.expr, above: ast.AST) -> Manual | None:
-    """amp used as an object: fine in a condition, or kept in a variable, all of whose uses are resolved.
-
-    A variable that holds amp or nothing becomes a flag; a parameter that only serves amp's state takes the
-    GradScaler."""
-    if _is_test(ctx, use) or holds_flag(ctx, use):
-        return None
-    if isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id in ("hasattr", "bool"):
-        return None
-    if handed_for_state(ctx, use) is not None:
-        return None
-    return Manual(
-        use,
-        f"{ctx.m.src(use)} is handed on as an object here; what is done with it is not known",
-        "hand on the GradScaler instead: it has state_dict() and load_state_dict() too",
-    )
-
-
-def holds_flag(ctx: Context, use: ast.expr) -> bool:
-    """Whether amp is stored or returned here, so that what holds it can hold ``True`` instead."""
-    above = ctx.m.parent[use]
-    if isinstance(above, ast.IfExp) and above.test is not use:
-        other = above.orelse if above.body is use else above.body
-        if not isinstance(other, ast.Constant):
-            return False
-        above = ctx.m.parent[above]
-    if isinstance(above, ast.Assign):
-        return all(_only_apex_or_nothing(ctx, target) for target in above.targets)
-    return isinstance(above, ast.Return)
-
-
-def _only_apex_or_nothing(ctx: Context, target: ast.expr) -> bool:
-    """Whether a variable that holds amp is never given anything else than amp or a constant."""
-    for node in ctx.m.nodes:
-        if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Store):
-            continue
-        same = (
-            isinstance(node, ast.Name) and isinstance(target, ast.Name) and node.id == target.id
-        ) or (isinstance(node, ast.Attribute) and isinstance(target, ast.Attribute) and node.attr == target.attr)
-        if not same:
-            continue
-        above = ctx.m.parent[node]
-        value = above.value if isinstance(above, ast.Assign) else None
-        arms = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
-        for arm in arms:
-            held = ctx.v.of(arm) if arm is not None else frozenset()
-            known = isinstance(arm, ast.Constant) or (bool(held) and all(o.kind == "apex" for o in held))
-            if not known:
-                return isinstance(target, ast.Attribute) and not isinstance(node, ast.Attribute)
-    return True
-
-
-def handed_for_state(ctx: Context, use: ast.expr) -> ast.Call | None:
-    """The call that hands amp to a function of this module which only asks for its state."""
-    m = ctx.m
-    at: ast.AST = use
-    above = m.parent[at]
-    if isinstance(above, ast.IfExp) and above.test is not use:
-        at, above = above, m.parent[above]
-    name: str | None = None
-    if isinstance(above, ast.keyword):
-        name, above = above.arg, m.parent[above]
-    if not isinstance(above, ast.Call):
-        return None
-    callees = ctx.v.callees(above)
-    if not callees:
-        return above if saves(above) else None
-    for callee in callees:
-        scope = m.scope_of[callee]
-        if not isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            return None
-        positional = [p.arg for p in (*callee.args.posonlyargs, *callee.args.args)]
-        if name is None and at in above.args:
-            index = above.args.index(at) + receiver(ctx, above, scope)
-            name = positional[index] if index < len(positional) else None
-        if name is None or not _only_state(ctx, callee, name):
-            return None
-    return above
-
-
-def saves(call: ast.Call) -> bool:
-    """Whether a call of another file's function, by its name, saves or restores a state."""
-    func = call.func
-    name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-    return CHECKPOINTS.fit(name)
-
-
-def _only_state(ctx: Context, function: ast.AST, name: str) -> bool:
-    """Whether a parameter is only asked for its state, or whether it is there."""
-    m = ctx.m
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
-            above = m.parent[node]
-            if isinstance(above, ast.Attribute) and above.attr in ("state_dict", "load_state_dict"):
-                continue
-            if not _is_test(ctx, node):
-                return False
-    return True
-
-
-def through_parameter(ctx: Context, use: ast.expr) -> bool:
-    """Whether a use reads a parameter, which the callers fill with the scaler."""
-    root = use
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    if not isinstance(root, ast.Name):
-        return False
-    scope = ctx.m.binding_scope(root.id, ctx.m.scope(root))
-    return scope is not None and scope.is_function and root.id in scope.params

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass, field
 
 from migrate.facts.sites import Initialize, Scale
 from migrate.plan import gradients, hazards, premises
-from migrate.plan.bare import handed_for_state
+from migrate.plan.carried import handed_for_state, sometimes_imported
 from migrate.plan.fold import Fold, folds
 from migrate.plan.hazards import Hazards
 from migrate.plan.home import Finder, either, free_name, guards, terms_there
@@ -18,6 +17,12 @@ from migrate.units import options
 from migrate.units.conditions import Term
 from migrate.units.events import find_steps
 from migrate.units.unit import Context, Manual, Scaler, Unit
+
+
+_SAVED_ENTRY = (
+    "an entry of a saved state is read: the scaler's own is read now, which counts steps where Apex counted backwards; "
+    "states that the legacy code saved have it under its old name, and a scaler that is switched off saves none"
+)
 
 
 @dataclass(eq=False)
@@ -114,7 +119,14 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
                 source = same if _same_text_holds(ctx, same, unscale.before) else None
             plan.scaler_at[unscale.before] = finder.reach(scaler, unscale.before, source)
         for use, kind in plan.state:
-            if kind == "taken":
+            if kind in ("taken", "alias", "other"):
+                continue
+            if kind == "saved":
+                unit.review(use, "APX071", _SAVED_ENTRY)
+                continue
+            if kind in ("scalers", "entries"):
+                names = [finder.reach(scaler, use, None) for scaler in unit.scalers]
+                plan.scaler_at[use] = f"[{', '.join(names)}]"
                 continue
             if len(unit.scalers) > 1:
                 raise Manual(use, "this unit has several scalers; which one's state is meant is not known")
@@ -170,11 +182,16 @@ def _callee_here(ctx: Context, use: ast.expr) -> bool:
 
 
 def _asks_for_amp(ctx: Context, unit: Unit, plan: Plan) -> None:
-    """A condition on amp itself (imported only at times) cannot outlive the import."""
-    bound = {a.asname or a.name.split(".")[0] for s in ctx.facts.imports for a in s.names}  # type: ignore[attr-defined]
+    """A condition on amp itself (imported only at times) cannot outlive the import, unless that leaves a flag."""
+    bound = {
+        name
+        for s in ctx.facts.imports
+        for a in s.names  # type: ignore[attr-defined]
+        if not sometimes_imported(ctx, ctx.m.binding_scope(name := a.asname or a.name.split(".")[0], ctx.m.scope(s)), name)
+    }
     texts = [c.enabled.text for c in plan.homes.creations] + list(plan.enabled_at.values())
     for text in texts:
-        if any(re.search(rf"(?<![\w.]){re.escape(name)}\b", text) for name in bound):
+        if text and bound & {n.id for n in ast.walk(ast.parse(text.strip(), mode="eval")) if isinstance(n, ast.Name)}:
             raise Manual(
                 unit.line_node,
                 f"mixed precision is on where `{text}`, and that name is only imported at times",

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from migrate.facts.module import Scope
 from migrate.knowledge.apex import FP16_UTILS
-from migrate.plan.bare import holds_flag
+from migrate.plan.carried import AMP, becomes_true, sometimes_imported, through_parameter
 from migrate.rules.common import Stage, Work
 from migrate.units.unit import Context
 
@@ -84,8 +84,10 @@ def _remove_served(ctx: Context, work: Work) -> None:
 def _flags_for_objects(ctx: Context, work: Work) -> None:
     """What held amp or nothing holds ``True`` or nothing; where nobody asks any more, the assignment goes."""
     m, draft = ctx.m, work.draft
+    if not work.migrated or any(d.startswith("apex.amp.") and _live(ctx, work, use) for use, d in ctx.facts.uses.items()):
+        return
     for use, dotted in ctx.facts.uses.items():
-        if dotted not in ("apex", "apex.amp") or draft.gone(use) or not holds_flag(ctx, use):
+        if dotted not in AMP or draft.gone(use) or not becomes_true(ctx, use):
             continue
         stmt = m.statement(use)
         if isinstance(stmt, ast.Assign) and stmt.value is use and not _still_read(ctx, work, stmt):
@@ -93,6 +95,48 @@ def _flags_for_objects(ctx: Context, work: Work) -> None:
         else:
             draft.replace(use, "True")
         work.note(None, "APX011", use, "what held amp is a flag now")
+    for stmt in ctx.facts.imports:
+        _flag_import(ctx, work, stmt)
+
+
+def _live(ctx: Context, work: Work, use: ast.expr) -> bool:
+    """Whether a use of amp still needs it: no question for what amp has, and no parameter that takes the scaler."""
+    above = ctx.m.parent[use]
+    asked = isinstance(above, ast.expr) and ctx.conditions.constant(above) is not None
+    return not (work.draft.gone(use) or asked or through_parameter(ctx, use))
+
+
+def _flag_import(ctx: Context, work: Work, stmt: ast.stmt) -> None:
+    """An import that runs only at times, and whose name is asked for, leaves a flag of that name."""
+    m, draft = ctx.m, work.draft
+    assert isinstance(stmt, (ast.Import, ast.ImportFrom))
+    if len(stmt.names) != 1 or not _is_amp(stmt, stmt.names[0]):
+        return
+    alias = stmt.names[0]
+    name = alias.asname or alias.name.split(".")[0]
+    home = m.binding_scope(name, m.scope(stmt))
+    if not sometimes_imported(ctx, home, name):
+        return
+    asked = any(
+        isinstance(n, ast.Name)
+        and n.id == name
+        and isinstance(n.ctx, ast.Load)
+        and m.binding_scope(name, m.scope(n)) is home
+        and not draft.gone(n)
+        for n in m.nodes
+    )
+    if not asked:
+        return
+    holder = m.parent[stmt]
+    flag = f"{name} = True"
+    if isinstance(holder, ast.Try) and stmt in holder.body and not holder.finalbody:
+        rest = [s for s in (*holder.body, *holder.orelse) if s is not stmt and not draft.deleted(s)]
+        if all(_harmless(s) for s in rest):
+            draft.rewrite(holder, flag, *(m.src(s) for s in rest))
+            work.note(None, "APX011", holder, "what was imported at times is a flag now")
+            return
+    draft.rewrite(stmt, flag)
+    work.note(None, "APX011", stmt, "what was imported at times is a flag now")
 
 
 def _still_read(ctx: Context, work: Work, stmt: ast.Assign) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 
 from migrate.model import Severity
-from migrate.plan.bare import scale_entry
+from migrate.plan.bare import SAVED, all_entries, scale_entry
 from migrate.rules.common import Plan, Stage, Work
 
 ID = "APX070"
@@ -32,34 +32,46 @@ def apply(plan: Plan, work: Work) -> None:
             text = "this parameter now takes the GradScaler, which has a state of its own"
             work.find(plan.unit.number, ID, Severity.INFO, use, text)
             continue
+        if kind == "saved":
+            assert isinstance(use, ast.Subscript) and isinstance(use.value, ast.Subscript)
+            assert isinstance(use.slice, ast.Constant)
+            work.draft.cut(work.m.end(use.value.value), work.m.end(use.value))
+            work.draft.replace(use.slice, f'"{SAVED[str(use.slice.value)]}"')
+            work.note(plan.unit.number, "APX071", use, "the entry of a GradScaler's state")
+            continue
+        if kind == "alias":
+            assert isinstance(use, ast.Attribute)
+            above = work.m.parent[use]
+            whole = above if isinstance(above, ast.Call) and above.func is use else use
+            work.draft.replace(whole, f"{work.m.src(use.value)}.get_scale()")
+            work.note(plan.unit.number, "APX071", use, "the loss scale is the scaler's")
+            continue
         scaler = plan.scaler_at.get(use)
         if scaler is None:
             continue
         if kind == "handed":
             work.draft.replace(use, scaler)
             work.note(plan.unit.number, ID, use, "the GradScaler is handed on in amp's place")
-        elif kind == "entry" and (whole := scale_entry(work.m, use)) is not None:
-            work.draft.replace(whole, f"{scaler}.get_scale()")
+        elif kind == "entry" and (entry := scale_entry(work.m, use)) is not None:
+            work.draft.replace(entry, f"{scaler}.get_scale()")
             work.note(plan.unit.number, "APX071", use, "the loss scale is the scaler's")
+        elif kind == "entries" and (entries := all_entries(work.m, use)) is not None:
+            work.draft.replace(entries[0], scaler)
+            for read in entries[1]:
+                work.draft.replace(read, f"{work.m.src(read.value)}.get_scale()")
+            work.note(plan.unit.number, "APX071", use, "the loss scales are the scalers'")
         elif kind in ("state_dict", "load_state_dict"):
             work.draft.replace(use, f"{scaler}.{kind}")
             work.note(plan.unit.number, ID, use, f"{kind} of the scaler")
         elif kind == "scale":
             work.draft.replace(_whole(work, use), f"{scaler}.get_scale()")
             work.note(plan.unit.number, "APX071", use, "the loss scale is the scaler's")
+        elif kind in ("scaler", "scalers"):
+            work.draft.replace(use, scaler)
+            work.note(plan.unit.number, "APX071", use, "the GradScaler stands where Apex's loss scaler did")
 
 
 def _whole(work: Work, use: ast.expr) -> ast.expr:
-    """The expression around ``amp._amp_state.loss_scalers`` that reads one scale."""
-    at = use
-    while True:
-        above = work.m.parent[at]
-        match above:
-            case ast.Subscript(value=inner) if inner is at:
-                at = above
-            case ast.Attribute(attr="loss_scale" | "_loss_scale"):
-                at = above
-            case ast.Call(func=inner) if inner is at:
-                at = above
-            case _:
-                return at
+    """``….loss_scale()`` or ``…._loss_scale`` with its call."""
+    above = work.m.parent[use]
+    return above if isinstance(above, ast.Call) and above.func is use else use

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 
 from migrate.model import Finding, Severity
+from migrate.plan.carried import AMP
 from migrate.rules.common import Stage, Work
 from migrate.units.unit import Context
 
@@ -55,6 +56,9 @@ _BY_NAME = {
     "disable_casts": 'torch.autocast("cuda", enabled=False)',
     "master_params": '(p for group in optimizer.param_groups for p in group["params"])',
     "loss_scalers": "scaler.get_scale()",
+    "loss_scalers[]": "scaler.get_scale()",
+    "loss_scale": "scaler.get_scale()",
+    "_loss_scale": "scaler.get_scale()",
 }
 
 
@@ -84,7 +88,8 @@ def _sites(ctx: Context, work: Work) -> list[tuple[ast.AST, str]]:
     found: list[tuple[ast.AST, str]] = []
     for stmt, names in ctx.facts.imports.items():
         found += [(stmt, _served(ctx, work) if name == "apex" else name) for name in names]
-    found += list(ctx.facts.uses.items())
+    # in a file that is migrated, who reads amp as a value reads a flag
+    found += [(use, d) for use, d in ctx.facts.uses.items() if not (work.migrated and d in AMP)]
     found += [(name, "spelled") for name in ctx.facts.spelled]
     return found
 

@@ -44,6 +44,7 @@ class Work:
     noted: list[tuple[int | None, Noted]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     wrapped: set[ast.stmt] = field(default_factory=set)
+    migrated: bool = False  # a unit of the file is rewritten
     untouched: str = ""  # why a use of amp that nothing names is still there
 
     def note(self, unit: int | None, rule: str, node: ast.AST, message: str) -> None:

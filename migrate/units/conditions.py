@@ -71,7 +71,8 @@ class Conditions:
         self.m, self.v = m, v
         self.flags = _availability_flags(m, facts)
         self._options, self._store_true = _argparse_bools(m)
-        self._always = _always_imported(m, facts)
+        self.imported = _imported(m, facts)
+        self._always = {key for key, sure in self.imported.items() if sure}
 
     def term(self, expr: ast.expr) -> Term:
         """What is left of a condition when Apex is no longer asked for."""
@@ -120,10 +121,22 @@ class Conditions:
                 return True if self._is_apex(left) or _finds_apex(left) else None
             case ast.Call(func=ast.Name(id="hasattr"), args=[owner, *_]) if self._is_apex(owner):
                 return True
+            case ast.Compare(left=ast.Constant(value=str()), ops=[op], comparators=[table]) if self._names_of(table):
+                return isinstance(op, ast.In) if isinstance(op, (ast.In, ast.NotIn)) else None
             case ast.Call() if _finds_apex(expr):
                 return True
             case _:
                 return None
+
+    def _names_of(self, expr: ast.expr) -> bool:
+        """``amp.__dict__``, ``dir(amp)``: all names there are in amp."""
+        match expr:
+            case ast.Attribute(value=owner, attr="__dict__"):
+                return self._is_apex(owner)
+            case ast.Call(func=ast.Name(id="dir" | "vars"), args=[owner]):
+                return self._is_apex(owner)
+            case _:
+                return False
 
     def _is_apex(self, expr: ast.expr) -> bool:
         """Whether an expression is Apex wherever Apex could be imported: an import that no condition guards."""
@@ -251,23 +264,37 @@ def argparse_dest(call: ast.Call) -> str | None:
     return longs[0].lstrip("-").replace("-", "_") if longs else None
 
 
-def _always_imported(m: Module, facts: Facts) -> set[tuple[Scope | None, str]]:
-    """Names that an import of Apex binds under no condition but its success, and nothing else but a fallback."""
-    found: set[tuple[Scope | None, str]] = set()
+def _imported(m: Module, facts: Facts) -> dict[tuple[Scope | None, str], bool]:
+    """Names that imports of Apex bind, and nothing else but what stands in where one fails: whether they are bound
+    under no other condition."""
+    found: dict[tuple[Scope | None, str], bool] = {}
+    tries: dict[tuple[Scope | None, str], list[ast.stmt]] = {}
     for stmt in facts.imports:
-        if any(isinstance(s, (ast.If, ast.For, ast.While)) for s in m.spine(stmt)):
-            continue
+        sure = not any(isinstance(s, (ast.If, ast.For, ast.While)) for s in m.spine(stmt))
         assert isinstance(stmt, (ast.Import, ast.ImportFrom))
         for alias in stmt.names:
             name = alias.asname or alias.name.split(".")[0]
-            found.add((m.binding_scope(name, m.scope(stmt)), name))
+            key = (m.binding_scope(name, m.scope(stmt)), name)
+            found[key] = found.get(key, False) or sure
+            holder = m.parent[stmt]
+            tries.setdefault(key, []).append(holder if isinstance(holder, ast.Try) else stmt)
     for node in m.nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            above = m.parent[node]
-            fallback = isinstance(above, ast.Assign) and isinstance(above.value, ast.Constant)
-            if not fallback:
-                found.discard((m.binding_scope(node.id, m.scope(node)), node.id))
+            key = (m.binding_scope(node.id, m.scope(node)), node.id)
+            if key in found and not any(_stands_in(m, node, one) for one in tries[key]):
+                del found[key]
     return found
+
+
+def _stands_in(m: Module, node: ast.Name, import_: ast.stmt) -> bool:
+    """Whether a name is given a constant for an import that fails: in its handlers, or as a default above it."""
+    above = m.parent[node]
+    if not (isinstance(above, ast.Assign) and isinstance(above.value, ast.Constant)):
+        return False
+    if m.inside(above, import_):
+        return True
+    block, index = m.place[import_]
+    return m.place[above][0] is block and m.place[above][1] < index
 
 
 def _availability_flags(m: Module, facts: Facts) -> dict[tuple[Scope | None, str], bool]:

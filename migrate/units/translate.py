@@ -216,6 +216,8 @@ def passed(ctx: Context, call: ast.Call, callee: Scope, name: str) -> ast.expr |
 
 def receiver(ctx: Context, call: ast.Call, callee: Scope) -> int:
     """1 where the call's first parameter is filled by the object in front of the dot."""
+    if ctx.m.class_name(callee) is not None:
+        return 1
     if ctx.m.self_name(callee) is None:
         return 0
     kinds = {o.kind for o in ctx.v.of(call.func)}

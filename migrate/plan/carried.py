@@ -1,0 +1,287 @@
+"""Amp as a value: where it is stored, returned and handed on, and who reads it there.
+
+Once every reader is known, and asks no more than whether amp is there, what held amp can hold ``True``.
+Where one is not known (a caller in another file, an argument of unknown code), amp stays what it is.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate.facts.module import Scope
+from migrate.flow.values import Obj
+from migrate.knowledge.host import CHECKPOINTS
+from migrate.units.translate import receiver
+from migrate.units.unit import Context
+
+AMP = frozenset({"apex", "apex.amp"})
+_KEEPERS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.IfExp, ast.BoolOp, ast.NamedExpr)
+_SAME = (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)
+# Calls that look at what they are handed and keep nothing of it.
+_LOOKS = frozenset("vars print len str repr isinstance hasattr getattr setattr delattr type id bool info debug".split())
+_FILLS = frozenset("append add insert setdefault".split())
+
+
+def holders(ctx: Context, labels: frozenset[str] = AMP) -> Iterator[ast.expr]:
+    """Every expression that may stand for amp itself (or for another object of Apex)."""
+    for node in ctx.m.nodes:
+        if isinstance(node, _KEEPERS) and isinstance(getattr(node, "ctx", None), (ast.Load, type(None))):
+            if labels & ctx.v.apex_names(node):
+                yield node
+
+
+def unknown_reader(ctx: Context, node: ast.expr) -> str | None:
+    """Why it is not known who reads what ``node`` holds; None where this reader is known."""
+    m = ctx.m
+    above = m.parent[node]
+    match above:
+        case ast.Attribute() | ast.BoolOp() | ast.IfExp() | ast.NamedExpr() | ast.Expr() | ast.arguments():
+            return None  # a use of its own, or an expression that holds it in turn
+        case ast.If() | ast.While() | ast.Assert() | ast.UnaryOp(op=ast.Not()):
+            return None
+        case ast.Compare(ops=[op], comparators=[right]) if isinstance(op, _SAME):
+            none = [x for x in (above.left, right) if isinstance(x, ast.Constant) and x.value is None]
+            return None if none else "is compared with something else"
+        case ast.Assign(targets=targets):
+            return next((why for t in targets if (why := _stored(ctx, t)) is not None), None)
+        case ast.AnnAssign(target=target):
+            return _stored(ctx, target)
+        case ast.Return():
+            return _returned(ctx, above)
+        case ast.keyword():
+            call = m.parent[above]
+            return _handed(ctx, call, node) if isinstance(call, ast.Call) else "is part of a class definition"
+        case ast.Call() if above.func is not node:
+            return _handed(ctx, above, node)
+        case ast.Dict() | ast.List() | ast.Tuple() | ast.Set():
+            made = next(iter(ctx.v.of(above)), None)
+            return None if made is None else _open(ctx, made)
+        case _:
+            return "is used in a way that is not followed"
+
+
+def _stored(ctx: Context, target: ast.expr) -> str | None:
+    """Why what is stored may be read by unknown code."""
+    m = ctx.m
+    match target:
+        case ast.Name(id=name):
+            home = m.binding_scope(name, m.scope(target))
+            shared = home is not None and home.parent is None and bool(ctx.exported & {name, "*"})
+            return f"is kept as {name}, which other files import" if shared else None
+        case ast.Attribute(value=base) | ast.Subscript(value=base):
+            held = ctx.v.of(base)
+            if not held:
+                return f"is stored in {m.src(target)}; who reads it there is not known"
+            return next((why for o in held if (why := _open(ctx, o)) is not None), None)
+        case ast.Tuple() | ast.List():
+            return None
+        case _:
+            return f"is stored in {m.src(target)}"
+
+
+def _returned(ctx: Context, stmt: ast.AST) -> str | None:
+    scope = ctx.m.scope(stmt)
+    return None if _callers_known(ctx, scope) else f"is returned by {_called(scope)}(), whose callers are not known"
+
+
+def _called(scope: Scope) -> str:
+    return getattr(scope.node, "name", "a lambda")
+
+
+def _callers_known(ctx: Context, scope: Scope) -> bool:
+    """Whether all calls of a function stand in this file."""
+    node = scope.node
+    marks = {getattr(d, "id", "") for d in getattr(node, "decorator_list", [])}
+    if "property" in marks:
+        return True
+    name = _called(scope)
+    owner = ctx.m.class_of(scope)
+    public = owner is not None and owner.name in ctx.exported and not name.startswith("_")
+    return bool(ctx.v.calls[node]) and not public and not ctx.exported & {name, "*"}
+
+
+def _handed(ctx: Context, call: ast.Call, node: ast.expr) -> str | None:
+    """Why it is not known what becomes of an argument."""
+    name = _last(call.func)
+    if name in ("bool", "isinstance") and isinstance(call.func, ast.Name):
+        return None
+    if name == "hasattr" and isinstance(call.func, ast.Name) and ctx.conditions.constant(call) is not None:
+        return None
+    if handed_for_state(ctx, node) is not None:
+        return None
+    if name in _FILLS and isinstance(call.func, ast.Attribute) and ctx.v.of(call.func.value):
+        return next((why for o in ctx.v.of(call.func.value) if (why := _open(ctx, o)) is not None), None)
+    return None if _known_call(ctx, call) else f"is handed to {ctx.m.src(call.func)}(), which is not in this file"
+
+
+def _known_call(ctx: Context, call: ast.Call) -> bool:
+    """Whether everything that a call may run stands in this file."""
+    held = ctx.v.of(call.func)
+    return bool(held) and all(ctx.v.callee(o) is not None or _record(o) for o in held)
+
+
+def _record(obj: Obj) -> bool:
+    """A class without a constructor, whose fields are declared."""
+    return obj.kind == "class" and isinstance(obj.key, ast.ClassDef) and any(
+        isinstance(n, ast.AnnAssign) for n in obj.key.body
+    )
+
+
+def _open(ctx: Context, obj: Obj, seen: frozenset[Obj] = frozenset()) -> str | None:
+    """Why unknown code may read what an object holds."""
+    if obj.kind in ("instance", "class", "apex") or obj in seen:
+        return None
+    root = obj
+    while root.kind == "path":
+        root = root.key[0]  # type: ignore[index]
+    if root.kind == "param":
+        scope: Scope = root.key[0]  # type: ignore[index]
+        return f"is stored in what {_called(scope)}() was handed by callers that are not known"
+    for node in ctx.m.nodes:
+        if isinstance(node, _KEEPERS + (ast.Dict, ast.List, ast.Tuple)) and obj in ctx.v.of(node):
+            why = _given(ctx, node, seen | {obj})
+            if why is not None:
+                return why
+    return None
+
+
+def _given(ctx: Context, node: ast.expr, seen: frozenset[Obj]) -> str | None:
+    """Whether unknown code gets an object at ``node``."""
+    above = ctx.m.parent[node]
+    call = ctx.m.parent[above] if isinstance(above, (ast.keyword, ast.Starred)) else above
+    match call:
+        case ast.Call(func=func) if func is not node:
+            if isinstance(above, ast.keyword) and above.arg is None:
+                return None  # taken apart
+            if _last(func) in _LOOKS or _known_call(ctx, call):
+                return None
+            return f"is stored in {ctx.m.src(node)}, which {ctx.m.src(func)}() gets to see"
+        case ast.Return() if not _callers_known(ctx, ctx.m.scope(call)):
+            return f"is stored in {ctx.m.src(node)}, which goes to callers that are not known"
+        case ast.Assign(targets=targets):
+            for target in targets:
+                if isinstance(target, (ast.Attribute, ast.Subscript)):
+                    for obj in ctx.v.of(target.value):
+                        why = _open(ctx, obj, seen)
+                        if why is not None:
+                            return why
+            return None
+        case _:
+            return None
+
+
+def _last(func: ast.expr) -> str:
+    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+
+
+# ---------------------------------------------------------------- what becomes a flag
+
+
+def imported_here(ctx: Context, name: ast.Name) -> bool:
+    """Whether an import of Apex binds a name, and nothing else but what stands in for a failed import."""
+    return (ctx.m.binding_scope(name.id, ctx.m.scope(name)), name.id) in ctx.conditions.imported
+
+
+def sometimes_imported(ctx: Context, scope: Scope | None, name: str) -> bool:
+    """Whether an import of Apex is one of several ways to bind a name: it becomes ``name = True``."""
+    m = ctx.m
+    return (scope, name) not in ctx.conditions.imported and any(
+        isinstance(n, ast.Name)
+        and n.id == name
+        and isinstance(n.ctx, ast.Store)
+        and m.binding_scope(name, m.scope(n)) is scope
+        for n in m.nodes
+    )
+
+
+def becomes_true(ctx: Context, use: ast.expr) -> bool:
+    """Whether an expression that stands for amp is stored or handed on, so that ``True`` has to stand there."""
+    root = use
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name) or not imported_here(ctx, root):
+        return False
+    if any(ctx.v.apex_names(n) & AMP and not isinstance(n, ast.Name) for n in _bases(use)):
+        return False
+    above = ctx.m.parent[use]
+    return not isinstance(above, (ast.If, ast.While, ast.Assert, ast.UnaryOp, ast.Compare, ast.Expr)) and not (
+        isinstance(above, ast.IfExp) and above.test is use
+    )
+
+
+def _bases(use: ast.expr) -> Iterator[ast.expr]:
+    while isinstance(use, ast.Attribute):
+        use = use.value
+        yield use
+
+
+# ---------------------------------------------------------------- amp handed on for its state
+
+
+def handed_for_state(ctx: Context, use: ast.expr) -> ast.Call | None:
+    """The call that hands amp to a function which only asks for its state."""
+    m = ctx.m
+    at: ast.AST = use
+    above = m.parent[at]
+    if isinstance(above, ast.IfExp) and above.test is not use:
+        at, above = above, m.parent[above]
+    name: str | None = None
+    if isinstance(above, ast.keyword):
+        name, above = above.arg, m.parent[above]
+    if not isinstance(above, ast.Call) or above.func is at:
+        return None
+    callees = ctx.v.callees(above)
+    if not callees:
+        return above if saves(above) else None
+    for callee in callees:
+        scope = m.scope_of[callee]
+        if not isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return None
+        positional = [p.arg for p in (*callee.args.posonlyargs, *callee.args.args)]
+        if name is None and at in above.args:
+            index = above.args.index(at) + receiver(ctx, above, scope)
+            name = positional[index] if index < len(positional) else None
+        if name is None or not only_state(ctx, callee, name):
+            return None
+    return above
+
+
+def saves(call: ast.Call) -> bool:
+    """Whether a call of another file's function, by its name, saves or restores a state."""
+    return CHECKPOINTS.fit(_last(call.func))
+
+
+def only_state(ctx: Context, function: ast.AST, name: str) -> bool:
+    """Whether a parameter is asked for its state, and for nothing else but whether it is there."""
+    m = ctx.m
+    asked = False
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+            above = m.parent[node]
+            if isinstance(above, ast.Attribute) and above.attr in ("state_dict", "load_state_dict"):
+                asked = True
+            elif not is_test(ctx, node):
+                return False
+    return asked
+
+
+def is_test(ctx: Context, expr: ast.expr) -> bool:
+    """Whether an expression is a condition, or a part of one."""
+    above = ctx.m.parent[expr]
+    if isinstance(above, (ast.If, ast.While, ast.IfExp, ast.Assert)):
+        return above.test is expr
+    return isinstance(above, (ast.BoolOp, ast.UnaryOp, ast.Compare))
+
+
+def through_parameter(ctx: Context, use: ast.expr) -> bool:
+    """Whether a use reads a parameter that only serves amp's state: the callers fill it with the scaler."""
+    root = use
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name):
+        return False
+    scope = ctx.m.binding_scope(root.id, ctx.m.scope(root))
+    if scope is None or not scope.is_function or root.id not in scope.params:
+        return False
+    return only_state(ctx, scope.node, root.id)
