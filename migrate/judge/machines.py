@@ -66,7 +66,7 @@ def apex_abandon(state: State, optimizers: frozenset[Key]) -> None:
 
 
 def apex_step(state: State, optimizers: Iterable[Key]) -> dict[Key, str]:
-    """``optimizer.step()``: taken, or left out once if it was armed."""
+    """``optimizer.step()``: taken, or left out once if it was armed (as it never is where Apex is gone)."""
     taken: dict[Key, str] = {}
     for one in optimizers:
         if one in state.armed:
@@ -159,11 +159,6 @@ def torch_update(state: State, key: Key) -> None:
         )
     state.halved += any(mark == "found" for _, mark in scaler.marks)
     state.scalers[key] = replace(scaler, marks=frozenset())
-
-
-def bare_step(state: State, optimizers: Iterable[Key]) -> dict[Key, str]:
-    """``optimizer.step()`` in the new program: nothing looks at overflows."""
-    return {one: _applied(state, one) for one in optimizers}
 
 
 def new_scaler(enabled: bool) -> Scaler:

@@ -338,7 +338,7 @@ class Search:
     def _backward(self, pair: _Pair, old: Event, new: Event) -> list[_Pair]:
         before, after = pair.old, pair.new
         scaled_before, scaled_after = old.about[0] == "scaled" and before.active, new.about[0] == "scaled"
-        if after.casts:
+        if after.casts and any(context[0] == "casts" for context in after.contexts):  # autocast's, not Apex's own
             raise _Differs("backward-casts", old.node, "this backward would run under autocast")
         if scaled_before and not scaled_after:
             raise _Differs("scale-lost", old.node, "this loss was scaled and is not any more")
@@ -389,7 +389,7 @@ class Search:
     def _step(self, pair: _Pair, old: Event, new: Event) -> None:
         key, optimizers = new.about
         before = machines.apex_step(pair.old, old.about[1])
-        after = machines.bare_step(pair.new, optimizers) if key is None else machines.torch_step(
+        after = machines.apex_step(pair.new, optimizers) if key is None else machines.torch_step(
             pair.new, key, optimizers
         )
         for one in sorted(before, key=str):

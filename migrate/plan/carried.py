@@ -20,6 +20,8 @@ _KEEPERS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.IfExp, ast.Boo
 _SAME = (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)
 # Calls that look at what they are handed and keep nothing of it.
 _LOOKS = frozenset("vars print len str repr isinstance hasattr getattr setattr delattr type id bool info debug".split())
+# What asks for truth, and what a module would make fail: so it is never amp.
+_FAILS = frozenset("bool isinstance float int len round sum max min abs".split())
 _FILLS = frozenset("append add insert setdefault".split())
 
 
@@ -44,7 +46,7 @@ def unknown_reader(ctx: Context, node: ast.expr) -> str | None:
             none = [x for x in (above.left, right) if isinstance(x, ast.Constant) and x.value is None]
             return None if none else "is compared with something else"
         case ast.Assign(targets=targets):
-            return next((why for t in targets if (why := _stored(ctx, t)) is not None), None)
+            return next((why for t in targets if (why := _stored(ctx, t) or _mixed(ctx, t)) is not None), None)
         case ast.AnnAssign(target=target):
             return _stored(ctx, target)
         case ast.Return():
@@ -80,6 +82,41 @@ def _stored(ctx: Context, target: ast.expr) -> str | None:
             return f"is stored in {m.src(target)}"
 
 
+def _mixed(ctx: Context, target: ast.expr) -> str | None:
+    """Why what holds amp may hold something else than amp or a constant."""
+    if not isinstance(target, (ast.Name, ast.Attribute)):
+        return None
+    m = ctx.m
+    name = target.id if isinstance(target, ast.Name) else target.attr
+    home = m.binding_scope(name, m.scope(target)) if isinstance(target, ast.Name) else None
+    owners = ctx.v.of(target.value) if isinstance(target, ast.Attribute) else frozenset()
+    for node in m.nodes:
+        if isinstance(node, ast.Name) and isinstance(target, ast.Name) and node.id == name:
+            same = m.binding_scope(name, m.scope(node)) is home
+        elif isinstance(node, ast.Attribute) and isinstance(target, ast.Attribute) and node.attr == name:
+            same = bool(ctx.v.of(node.value) & owners)
+        else:
+            continue
+        above = m.parent[node]
+        if same and isinstance(node.ctx, ast.Store):
+            value = above.value if isinstance(above, (ast.Assign, ast.AnnAssign)) else None
+            if value is None or not _amp_or_constant(ctx, value):
+                return f"is kept in {m.src(node)}, which may hold something else too"
+    return None
+
+
+def _amp_or_constant(ctx: Context, value: ast.expr) -> bool:
+    match value:
+        case ast.Constant():
+            return True
+        case ast.IfExp(body=one, orelse=other):
+            return _amp_or_constant(ctx, one) and _amp_or_constant(ctx, other)
+        case ast.BoolOp(values=values):
+            return any(ctx.v.apex_names(x) for x in values)
+        case _:
+            return bool(ctx.v.of(value)) and all(o.kind == "apex" for o in ctx.v.of(value))
+
+
 def _returned(ctx: Context, stmt: ast.AST) -> str | None:
     scope = ctx.m.scope(stmt)
     return None if _callers_known(ctx, scope) else f"is returned by {_called(scope)}(), whose callers are not known"
@@ -104,7 +141,7 @@ def _callers_known(ctx: Context, scope: Scope) -> bool:
 def _handed(ctx: Context, call: ast.Call, node: ast.expr) -> str | None:
     """Why it is not known what becomes of an argument."""
     name = _last(call.func)
-    if name in ("bool", "isinstance") and isinstance(call.func, ast.Name):
+    if name in _FAILS and isinstance(call.func, ast.Name):
         return None
     if name == "hasattr" and isinstance(call.func, ast.Name) and ctx.conditions.constant(call) is not None:
         return None

@@ -143,6 +143,8 @@ def _still_read(ctx: Context, work: Work, stmt: ast.Assign) -> bool:
     """Whether a variable or attribute that held amp is still read somewhere."""
     m = ctx.m
     for target in stmt.targets:
+        if not isinstance(target, (ast.Name, ast.Attribute)):
+            return True
         for node in m.nodes:
             if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
                 continue
@@ -388,6 +390,19 @@ def _settle_try(ctx: Context, work: Work, holder: ast.Try) -> None:
     elif rest and not holder.finalbody and all(_harmless(s) for s in rest):
         draft.rewrite(holder, *(m.src(s) for s in rest))
         work.note(None, ID, holder, "the guard of the import goes with it")
+        _drop_default(ctx, work, holder, rest)
+
+
+def _drop_default(ctx: Context, work: Work, holder: ast.Try, rest: list[ast.stmt]) -> None:
+    """``USE = None`` right above ``USE = "apex"`` stood for a failed import."""
+    block, index = ctx.m.place[holder]
+    above = block.body[index - 1] if index else None
+    if not (isinstance(above, ast.Assign) and isinstance(above.value, ast.Constant)):
+        return
+    told = {ast.dump(s.targets[0]) for s in rest if isinstance(s, ast.Assign) and len(s.targets) == 1}
+    if len(above.targets) == 1 and ast.dump(above.targets[0]) in told and not work.draft.gone(above):
+        work.draft.delete(above)
+        work.note(None, "APX011", above, "its value comes right behind it")
 
 
 def _harmless(stmt: ast.stmt) -> bool:

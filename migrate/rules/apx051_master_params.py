@@ -34,7 +34,10 @@ def apply(plan: Plan, work: Work) -> None:
             continue
         if not node.args or not plan.ctx.v.of(node.args[0]) & plan.unit.optimizer_objects:
             continue
-        work.draft.replace(node, parameters(plan, node))
+        text, above = parameters(plan, node), work.m.parent[node]
+        arms = [above.body, above.orelse] if isinstance(above, ast.IfExp) else []
+        same = any(arm is not node and work.m.src(arm) == text for arm in arms)
+        work.draft.replace(above if same else node, text)
         work.note(plan.unit.number, ID, node, "the optimizer's own parameters are the master weights")
 
 
@@ -42,7 +45,9 @@ def parameters(plan: Plan, call: ast.Call) -> str:
     """The native text for one ``master_params`` call."""
     ctx = plan.ctx
     optimizer = call.args[0]
-    clips = isinstance(ctx.m.parent[call], ast.Call) and "clip" in ctx.m.src(ctx.m.parent[call].func)  # type: ignore[attr-defined]
+    user = ctx.m.parent[call]
+    user = ctx.m.parent[user] if isinstance(user, ast.IfExp) else user
+    clips = isinstance(user, ast.Call) and "clip" in ctx.m.src(user.func)
     model = owned_model(ctx, ctx.v.of(optimizer), ctx.m.function(call))
     if model is not None and clips:  # elsewhere a parameter without gradient, which the optimizer leaves out, counts
         return f"{model}.parameters()"

@@ -56,9 +56,7 @@ def apply(plan: Plan, work: Work) -> None:
             work.draft.replace(entry, f"{scaler}.get_scale()")
             work.note(plan.unit.number, "APX071", use, "the loss scale is the scaler's")
         elif kind == "entries" and (entries := all_entries(work.m, use)) is not None:
-            work.draft.replace(entries[0], scaler)
-            for read in entries[1]:
-                work.draft.replace(read, f"{work.m.src(read.value)}.get_scale()")
+            _entries(work, *entries, scaler)
             work.note(plan.unit.number, "APX071", use, "the loss scales are the scalers'")
         elif kind in ("state_dict", "load_state_dict"):
             work.draft.replace(use, f"{scaler}.{kind}")
@@ -69,6 +67,28 @@ def apply(plan: Plan, work: Work) -> None:
         elif kind in ("scaler", "scalers"):
             work.draft.replace(use, scaler)
             work.note(plan.unit.number, "APX071", use, "the GradScaler stands where Apex's loss scaler did")
+
+
+def _entries(work: Work, values: ast.Call, reads: list[ast.Subscript], scalers: str) -> None:
+    """A loop over all entries goes over the scalers; a list made of them is written out."""
+    m = work.m
+    made = m.parent[m.parent[values]]
+    if isinstance(made, (ast.ListComp, ast.GeneratorExp)) and len(made.generators) == 1 and not made.generators[0].ifs:
+        names = scalers.strip("[]").split(", ")
+        whole = m.src(made.elt)
+        spans = sorted(((m.start(r), m.end(r)) for r in reads), reverse=True)
+        items = []
+        for name in names:
+            text, at = whole, m.start(made.elt)
+            for start, end in spans:
+                text = f"{text[: start - at]}{name}.get_scale(){text[end - at :]}"
+            items.append(text)
+        listed = f"[{', '.join(items)}]"
+        work.draft.replace(made, listed if isinstance(made, ast.ListComp) else f"({listed})")
+        return
+    work.draft.replace(values, scalers)
+    for read in reads:
+        work.draft.replace(read, f"{m.src(read.value)}.get_scale()")
 
 
 def _whole(work: Work, use: ast.expr) -> ast.expr:

@@ -171,7 +171,7 @@ class Conditions:
                 name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
                 return name in {"bool", "isinstance", "hasattr", "is_available", "any", "all", "is_enabled", "callable"}
             case ast.Attribute(attr=attr):
-                if attr in self._options:
+                if attr in self._options and not (self._of_self(expr) and self._stored(attr)):
                     return attr in self._store_true
                 return self._stored_bools(attr, depth)
             case ast.Name(id=name):
@@ -181,13 +181,17 @@ class Conditions:
                 return False
 
     def _stored_bools(self, attr: str, depth: int) -> bool:
-        values = [
+        values = self._stored(attr)
+        return bool(values) and all(self.is_bool(x, depth + 1) for x in values)
+
+    def _stored(self, attr: str) -> list[ast.expr]:
+        """All values that methods give an attribute of their own instance."""
+        return [
             n.value
             for n in self.m.nodes
             if isinstance(n, ast.Assign)
             and any(isinstance(t, ast.Attribute) and t.attr == attr and self._of_self(t) for t in n.targets)
         ]
-        return bool(values) and all(self.is_bool(x, depth + 1) for x in values)
 
     def _of_self(self, target: ast.Attribute) -> bool:
         """Whether an attribute is one of the method's own instance, so that this file says all of its values."""

@@ -1,4 +1,3 @@
-# expect: manual
 import torch
 amp = None
 if not args.full_precision:

@@ -1,4 +1,4 @@
-# expect: manual
+# expect: review an entry of a saved state is read
 import torch
 from apex import amp
 
