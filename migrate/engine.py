@@ -137,8 +137,8 @@ def _decide(
         except Manual as missing:
             manual.append((unit, missing))
     if manual:
-        stays, missing = manual[0]
-        manual += [(p.unit, Manual(p.unit.line_node, _together(stays, missing))) for p in plans]
+        why = _together(*manual[0])
+        manual += [(p.unit, Manual(p.unit.line_node, why)) for p in plans]
         return [], manual, ignored
     for unit, _ in ignored:
         for plan in plans:

@@ -236,21 +236,25 @@ def _saved_entry(node: ast.AST) -> bool:
 def _unknown_entries(m: Module) -> Iterator[Manual]:
     """Entries of Apex's state that are read, or made, in another way."""
     for node in m.nodes:
-        if not (isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("loss_scaler")):
+        if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+            continue
+        prefix, named, number = node.value.partition("loss_scaler")
+        if prefix or not named or not number.isdigit():
             continue
         above = m.parent[node]
-        if not node.value[len("loss_scaler") :].isdigit():
-            continue
         if isinstance(above, ast.Subscript) and _saved_entry(m.parent[above]):
             continue
-        known = isinstance(above, ast.Subscript) and isinstance(above.ctx, ast.Load)
-        if known and isinstance(above.value, ast.Call) and isinstance(m.parent[above], ast.Subscript):  # type: ignore[attr-defined]
+        if isinstance(above, ast.Subscript) and isinstance(above.value, ast.Call) and _read(m.parent[above]):
             continue  # of the state itself: looked at there
         yield Manual(
             node,
             f'"{node.value}" is an entry of Apex\'s own state, which a GradScaler\'s does not have',
             'saved["scale"] for the loss scale of a saved state, scaler.get_scale() for the current one',
         )
+
+
+def _read(node: ast.AST) -> bool:
+    return isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
 
 
 def _looks_inside(ctx: Context, use: ast.expr, call: ast.Call) -> ast.expr | None:

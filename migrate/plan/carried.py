@@ -176,7 +176,7 @@ def _open(ctx: Context, obj: Obj, seen: frozenset[Obj] = frozenset()) -> str | N
         scope: Scope = root.key[0]  # type: ignore[index]
         return f"is stored in what {_called(scope)}() was handed by callers that are not known"
     for node in ctx.m.nodes:
-        if isinstance(node, _KEEPERS + (ast.Dict, ast.List, ast.Tuple)) and obj in ctx.v.of(node):
+        if isinstance(node, (*_KEEPERS, ast.Dict, ast.List, ast.Tuple)) and obj in ctx.v.of(node):
             why = _given(ctx, node, seen | {obj})
             if why is not None:
                 return why

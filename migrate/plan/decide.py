@@ -18,7 +18,6 @@ from migrate.units.conditions import Term
 from migrate.units.events import find_steps
 from migrate.units.unit import Context, Manual, Scaler, Unit
 
-
 _SAVED_ENTRY = (
     "an entry of a saved state is read: the scaler's own is read now, which counts steps where Apex counted backwards; "
     "states that the legacy code saved have it under its old name, and a scaler that is switched off saves none"
@@ -183,12 +182,12 @@ def _callee_here(ctx: Context, use: ast.expr) -> bool:
 
 def _asks_for_amp(ctx: Context, unit: Unit, plan: Plan) -> None:
     """A condition on amp itself (imported only at times) cannot outlive the import, unless that leaves a flag."""
-    bound = {
-        name
-        for s in ctx.facts.imports
-        for a in s.names  # type: ignore[attr-defined]
-        if not sometimes_imported(ctx, ctx.m.binding_scope(name := a.asname or a.name.split(".")[0], ctx.m.scope(s)), name)
-    }
+    bound: set[str] = set()
+    for stmt in ctx.facts.imports:
+        for alias in stmt.names:  # type: ignore[attr-defined]
+            name = alias.asname or alias.name.split(".")[0]
+            if not sometimes_imported(ctx, ctx.m.binding_scope(name, ctx.m.scope(stmt)), name):
+                bound.add(name)
     texts = [c.enabled.text for c in plan.homes.creations] + list(plan.enabled_at.values())
     for text in texts:
         if text and bound & {n.id for n in ast.walk(ast.parse(text.strip(), mode="eval")) if isinstance(n, ast.Name)}:

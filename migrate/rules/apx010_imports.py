@@ -84,8 +84,10 @@ def _remove_served(ctx: Context, work: Work) -> None:
 def _flags_for_objects(ctx: Context, work: Work) -> None:
     """What held amp or nothing holds ``True`` or nothing; where nobody asks any more, the assignment goes."""
     m, draft = ctx.m, work.draft
-    if not work.migrated or any(d.startswith("apex.amp.") and _live(ctx, work, use) for use, d in ctx.facts.uses.items()):
+    needed = any(d.startswith("apex.amp.") and _live(ctx, work, use) for use, d in ctx.facts.uses.items())
+    if needed or not work.migrated:
         return
+    work.flags = True
     for use, dotted in ctx.facts.uses.items():
         if dotted not in AMP or draft.gone(use) or not becomes_true(ctx, use):
             continue

@@ -88,8 +88,7 @@ def _sites(ctx: Context, work: Work) -> list[tuple[ast.AST, str]]:
     found: list[tuple[ast.AST, str]] = []
     for stmt, names in ctx.facts.imports.items():
         found += [(stmt, _served(ctx, work) if name == "apex" else name) for name in names]
-    # in a file that is migrated, who reads amp as a value reads a flag
-    found += [(use, d) for use, d in ctx.facts.uses.items() if not (work.migrated and d in AMP)]
+    found += [(use, "flag" if work.flags and d in AMP else d) for use, d in ctx.facts.uses.items()]
     found += [(name, "spelled") for name in ctx.facts.spelled]
     return found
 
@@ -106,6 +105,8 @@ def _served(ctx: Context, work: Work) -> str:
 def _say(dotted: str, untouched: str) -> tuple[Severity, str, str | None]:
     if dotted == "spelled":
         return Severity.INFO, "a name spelled like an import of Apex that is none here", None
+    if dotted == "flag":
+        return Severity.INFO, "what stood for amp here is a flag now: it only says whether mixed precision is on", None
     if dotted == "probe":
         return Severity.REVIEW, "this only asks whether Apex is there; see what still depends on the answer", None
     part = dotted.split(".")[1] if "." in dotted else ""

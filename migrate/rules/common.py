@@ -45,6 +45,7 @@ class Work:
     findings: list[Finding] = field(default_factory=list)
     wrapped: set[ast.stmt] = field(default_factory=set)
     migrated: bool = False  # a unit of the file is rewritten
+    flags: bool = False  # what held amp holds a flag now
     untouched: str = ""  # why a use of amp that nothing names is still there
 
     def note(self, unit: int | None, rule: str, node: ast.AST, message: str) -> None:
