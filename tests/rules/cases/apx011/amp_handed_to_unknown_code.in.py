@@ -1,0 +1,16 @@
+# expect: manual is handed to Engine(), which is not in this file
+import torch
+from apex import amp
+
+from other import Engine
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+engine = Engine(model, amp)
+for x, y in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()
