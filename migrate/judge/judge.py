@@ -38,6 +38,7 @@ def judge(
     old_side.prepare(facts)
     new_side = Side(new, Values(new), old_side, Origin(m, new, runs))
     new_side.prepare(None)
+    new_side.find_asides()
     old, fresh = Runner(old_side, True, maybe_o0), Runner(new_side, False, maybe_o0)
     old.mattering = fresh.mattering = old.mattering | fresh.mattering
     asked = {name: places | new_side.asked.get(name, set()) for name, places in old_side.asked.items()}

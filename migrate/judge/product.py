@@ -19,7 +19,7 @@ from migrate.judge.run import Event, Runner
 from migrate.judge.state import Crash, Frame, LegacyRaises, State, Unfollowed
 from migrate.judge.terms import TRUE, Ask, Facts, Term, forget, leaves
 
-MAX_PAIRS = 5_000
+MAX_PAIRS = 8_000
 _MERGING = frozenset({"round", "head", "choose", "enter", "step"})
 
 
@@ -204,6 +204,8 @@ class Search:
                 return []
             case "round":
                 return self._round(pair, old, new)
+            case "aside":
+                return self._aside(pair, old, new)
             case "head":
                 self._forget(pair, old.node)
             case "choose":
@@ -289,6 +291,24 @@ class Search:
         self.old.enter(pair.old, old.node, callee, frame.copy())
         self.new.enter(pair.new, new.node, other, twin.copy())
         pair.facts = self._without(pair.facts, self._span(callee))
+
+    def _aside(self, pair: _Pair, old: Event, new: Event) -> list[_Pair]:
+        """A condition on which only evaluation hangs: both ways once for each state of the casts, else past it."""
+        assert isinstance(old.node, ast.If)
+        holds = self.old.known(pair.old, old.node.test, pair.facts)
+        ways = [True, False] if holds is None else [holds]
+        key = (old.node, pair.old.casts, pair.new.casts, pair.new.stopped, frozenset(pair.new.scalers.items()))
+        if holds is None and key in self._evaluated:
+            ways = [False]
+        self._evaluated.add(key)
+        found: list[_Pair] = []
+        for way in ways:
+            one = pair.copy()
+            for state, event in ((one.old, old), (one.new, new)):
+                frame = state.frames[-1]
+                frame.pc = frame.pc + 1 if way else event.about
+            found.append(one)
+        return found
 
     def _seen_before(self, pair: _Pair, callee: ast.AST, frame: Frame, other: ast.AST, twin: Frame) -> bool:
         """Whether a function that only evaluates has been followed with the same casts, scalers and arguments."""
@@ -444,7 +464,9 @@ class Search:
         pair.facts = facts
 
     def _collect(self, pair: _Pair) -> None:
-        """Drop answers about values that neither program holds any more: nobody can ask again."""
+        """Drop what nobody can read any more: dead local names, and answers about values that neither program holds."""
+        for runner, state in ((self.old, pair.old), (self.new, pair.new)):
+            runner.bury(state)
         if not pair.facts:
             return
         held: set[Term] = set()

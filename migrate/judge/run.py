@@ -10,6 +10,7 @@ from typing import Any
 from migrate.flow.values import argument
 from migrate.judge import machines
 from migrate.judge.code import Op
+from migrate.judge.liveness import live_names
 from migrate.judge.side import Side, generator_call, opened
 from migrate.judge.state import Crash, Frame, Key, LegacyRaises, State, Unfollowed
 from migrate.judge.terms import (
@@ -70,7 +71,7 @@ class Runner:
             "enter": self._op_enter, "leave": self._op_leave, "abandon": self._op_abandon,
             "return": self._op_return, "raise": self._op_raise, "handler": self._op_handler, "case": self._op_case,
             "epilogue": self._op_epilogue, "perhaps": self._op_perhaps, "known": self._op_known,
-            "settle": self._op_settle,
+            "settle": self._op_settle, "aside": self._op_aside,
         }  # fmt: skip
 
     def start(self) -> State:
@@ -88,6 +89,18 @@ class Runner:
             if event is not None:
                 return event
         raise Unfollowed("a loop that nothing ends")
+
+    def bury(self, state: State) -> None:
+        """Forget local names that are not read again."""
+        for frame in state.frames:
+            if frame.code.node is self.m.tree or frame.pc >= len(frame.code.ops):
+                continue
+            kept = live_names(frame.code)[frame.pc]
+            outlived = self.side.outlived(frame.code.node)
+            gone = [n for n in frame.env if isinstance(n, str) and n not in kept and n not in outlived]
+            for name in gone:
+                if frame.env[name][0] != "scaler":  # who holds none is told from who has not made it yet
+                    del frame.env[name]
 
     # ------------------------------------------------------------ names
 
@@ -356,6 +369,10 @@ class Runner:
             frame.pc += 1
         else:
             frame.pc = op.target.at
+
+    def _op_aside(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event:
+        assert op.target is not None
+        return Event("aside", op.node, op.target.at)
 
     def _op_settle(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         """A statement begins: results of calls in earlier ones have been used."""

@@ -43,6 +43,7 @@ class Side:
         self.readers: set[ast.stmt] = set()
         self.clearers: set[ast.stmt] = set()
         self.functions: set[ast.AST] = set()
+        self.asides: set[ast.stmt] = set()
         self._only_evaluates: dict[ast.AST, bool] = {}
         self._places: dict[ast.AST, int] = {}
         self._keys: dict[ast.AST, frozenset[Key]] = {}
@@ -453,6 +454,36 @@ class Side:
     def clears(self, stmt: ast.stmt) -> bool:
         return stmt in self.clearers
 
+    def aside(self, stmt: ast.stmt) -> bool:
+        """Whether nothing hangs on a condition but that models are evaluated, in both programs."""
+        return stmt in self.asides
+
+    def find_asides(self) -> None:
+        """Find these conditions; asked of the new program once both are prepared."""
+        assert self.old is not None and self.origin is not None
+        for stmt in self.m.nodes:
+            source = self.origin.of(stmt) if isinstance(stmt, ast.If) else None
+            if isinstance(stmt, ast.If) and isinstance(source, ast.If):
+                if self._only_evaluation(stmt) and self.old._only_evaluation(source):
+                    self.asides.add(stmt)
+                    self.old.asides.add(source)
+
+    def _only_evaluation(self, stmt: ast.If) -> bool:
+        if stmt not in self._relevant:
+            return False
+        for node in [n for arm in (stmt.body, stmt.orelse) for s in arm for n in ast.walk(s)]:
+            kind = self.kind.get(node, "")
+            if kind == "call":
+                if not all(self.evaluates_only(f) for f in self.runs(node) if f in self.functions):
+                    return False
+            elif kind not in ("", "forward", "loss") and not _asks_if_enabled(node):
+                return False
+            if isinstance(node, _EXITS) and not self._own_loop(node, stmt):
+                return False
+            if isinstance(node, (ast.Yield, ast.YieldFrom)) or node in self.readers or node in self.clearers:
+                return False
+        return not any(self.kind.get(n) for n in ast.walk(stmt.test))
+
     def only_reads(self, stmt: ast.stmt) -> bool:
         """A loop in which nothing happens but that gradients are read or cleared."""
         if not isinstance(stmt, (ast.For, ast.While)):
@@ -681,7 +712,7 @@ class Side:
     def switches(self, node: ast.AST) -> list[ast.AST]:
         """The calls in a function that run ``amp.initialize``, in it or further down."""
         if node not in self._switches:
-            inner = [c for c in self._calls_in[node] if any(self.initializes(f) for f in self.v.callees(c))]
+            inner = [c for c in self._calls_in[node] if any(self.initializes(f) for f in self.runs(c))]
             own = [n for n, kind in self.kind.items() if kind == "initialize" and self.m.function(n).node is node]
             self._switches[node] = [*own, *inner]
         return self._switches[node]
