@@ -114,7 +114,10 @@ def _unscale(state: State, key: Key, optimizers: Iterable[Key]) -> None:
     marks = set(scaler.marks)
     for one in optimizers:
         had: frozenset[Contribution] = state.grads.get(one, frozenset())
-        state.grads[one] = frozenset((b, _factor(f) if b else f, inf) for b, f, inf in had)
+        foreign = {b for b, _, _ in had if state.scaled_by.get(b, key) != key}  # scaled by another scaler
+        state.grads[one] = frozenset(
+            (b, _factor("old S" if b in foreign and f == "S" else f) if b else f, inf) for b, f, inf in had
+        )
         marks.add((one, "unscaled"))
         if had:
             marks.add((one, "checked"))

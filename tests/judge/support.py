@@ -1,0 +1,110 @@
+"""What the engine hands the judge for a script, and the same for a text in which a fault was planted."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+from unittest import mock
+
+from migrate import engine
+from migrate.judge.product import Difference, Verdict
+from migrate.model import Applicability, ModuleResult, Settings, worst
+from migrate.plan.decide import Plan
+from migrate.rewrite.trace import Run, common_words
+from migrate.units.unit import Context
+from migrate.validate import validate
+
+SCRIPTS = Path(__file__).resolve().parents[1] / "equivalence" / "scripts"
+_LINE = re.compile(r"^([ \t]*)(.*?)[ \t]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One migration as the judge gets it."""
+
+    ctx: Context
+    plans: Sequence[Plan]
+    text: str
+    runs: Sequence[Run]
+    result: ModuleResult
+    verdict: Verdict
+
+    @property
+    def grade(self) -> Applicability:
+        return worst(*(unit.applicability for unit in self.result.units))
+
+    def judged(self, text: str) -> Verdict:
+        """The verdict about another text in the place of the migrated one."""
+        return validate(self.ctx, self.plans, text, composed(aligned(self.text, text), self.runs))
+
+    def found(self, text: str) -> Difference | None:
+        verdict = self.judged(text)
+        return verdict.differences[0] if verdict.differences else None
+
+
+def judged_case(text: str, settings: Settings | None = None) -> Case | None:
+    """Migrate a text; None where nothing came before the judge."""
+    seen: list[tuple[Context, Sequence[Plan], str, Sequence[Run], Verdict]] = []
+
+    def spied(ctx: Context, plans: Sequence[Plan], new: str, runs: Sequence[Run]) -> Verdict:
+        verdict = validate(ctx, plans, new, runs)
+        seen.append((ctx, plans, new, runs, verdict))
+        return verdict
+
+    with mock.patch.object(engine, "validate", spied):
+        result = engine.migrate_module(text, settings or Settings())
+    if not seen:
+        return None
+    ctx, plans, new, runs, verdict = seen[-1]
+    return Case(ctx, plans, new, runs, result, verdict)
+
+
+@functools.cache
+def script_case(name: str) -> Case | None:
+    from tests.equivalence.harness import read_header, read_script
+
+    text = read_script(SCRIPTS / f"{name}.py")
+    return judged_case(text, read_header(text).settings)
+
+
+# ---------------------------------------------------------------- run maps
+
+
+def aligned(old: str, new: str) -> list[Run]:
+    """Which characters of ``new`` stood where in ``old``: equal lines but for their indentation, and the words
+    that changed lines share."""
+    before, after = _rows(old), _rows(new)
+    matcher = SequenceMatcher(None, [row for row, _ in before], [row for row, _ in after], autojunk=False)
+    runs: list[Run] = []
+    for tag, low, high, start, end in matcher.get_opcodes():
+        if tag == "equal":
+            pairs = zip(before[low:high], after[start:end], strict=True)
+            runs += [Run(at, place, len(row)) for (row, place), (_, at) in pairs if row]
+        elif tag == "replace":
+            first, place = before[low][1], after[start][1]
+            piece, other = old[first : _end(before[high - 1])], new[place : _end(after[end - 1])]
+            runs += [Run(place + run.new, first + run.old, run.length) for run in common_words(piece, other)]
+    return runs
+
+
+def _rows(text: str) -> list[tuple[str, int]]:
+    return [(found.group(2), found.start(2)) for found in _LINE.finditer(text)]
+
+
+def _end(row: tuple[str, int]) -> int:
+    return row[1] + len(row[0])
+
+
+def composed(later: Sequence[Run], earlier: Sequence[Run]) -> list[Run]:
+    """First ``earlier``, then ``later``: where the characters of the last text stood in the first."""
+    found = []
+    for run in later:
+        for one in earlier:
+            low, high = max(run.old, one.new), min(run.old + run.length, one.new + one.length)
+            if low < high:
+                found.append(Run(run.new + low - run.old, one.old + low - one.new, high - low))
+    return found
