@@ -27,15 +27,19 @@ def apex_initialize(state: State, casts: bool, active: bool) -> None:
 
 
 def apex_enter(state: State, optimizers: frozenset[Key], delay: bool) -> None:
-    """``with amp.scale_loss(…)``: earlier gradients are put aside."""
+    """``with amp.scale_loss(…)``: earlier gradients are put aside, but for those that wait to be unscaled.
+
+    An exception that leaves the block leaves them aside (there is no ``finally`` in Apex).
+    """
     if not state.initialized:
         raise LegacyRaises
     if not state.active:
         return
-    for one in optimizers:
-        if not any(f == "S" for _, f, _ in state.grads.get(one, frozenset())):
-            state.stash[one] = state.grads.get(one, frozenset())
-            state.grads[one] = frozenset()
+    if delay:
+        return
+    for one in optimizers - state.delayed:
+        state.stash[one] = state.grads.get(one, frozenset())
+        state.grads[one] = frozenset()
 
 
 def apex_leave(state: State, optimizers: frozenset[Key], delay: bool) -> None:
@@ -44,10 +48,9 @@ def apex_leave(state: State, optimizers: frozenset[Key], delay: bool) -> None:
     if not state.active:
         return
     if delay:
-        for one in optimizers:
-            kept = state.stash.pop(one, frozenset())
-            state.grads[one] = state.grads.get(one, frozenset()) | kept
+        state.delayed |= optimizers
         return
+    state.delayed -= optimizers
     overflowed = False
     for one in optimizers:
         new = state.grads.get(one, frozenset())
@@ -57,12 +60,8 @@ def apex_leave(state: State, optimizers: frozenset[Key], delay: bool) -> None:
     if overflowed:
         state.armed |= optimizers
         state.halved += 1
-
-
-def apex_abandon(state: State, optimizers: frozenset[Key]) -> None:
-    """An exception left the block: what was put aside stays so (there is no ``finally`` in Apex)."""
-    for one in optimizers:
-        state.stash.pop(one, None)
+        for one, had in list(state.grads.items()):
+            state.grads[one] = frozenset((b, "old S" if f == "S" else f, inf) for b, f, inf in had)
 
 
 def apex_step(state: State, optimizers: Iterable[Key]) -> dict[Key, str]:

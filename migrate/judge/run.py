@@ -584,8 +584,6 @@ class Runner:
         context = state.contexts.pop()
         if context[0] == "casts":
             state.casts = context[1]
-        else:
-            machines.apex_abandon(state, context[2])
         frame.pc += 1
 
     # ------------------------------------------------------------ leaving

@@ -74,6 +74,7 @@ class State:
     initialized: bool = False
     active: bool = False  # losses are scaled
     stash: Gradients = field(default_factory=dict)
+    delayed: frozenset[Key] = frozenset()  # optimizers whose gradients wait to be unscaled
     armed: frozenset[Key] = frozenset()
     fresh: bool = True  # no loss has been scaled since the scale was made
     started: int = 0  # how often mixed precision was switched on
@@ -110,6 +111,7 @@ class State:
             self.initialized,
             self.active,
             frozenset(self.stash.items()),
+            self.delayed,
             self.armed,
             self.fresh,
             self.stopped,
