@@ -100,7 +100,8 @@ class _Compiler:
     def __init__(self, sight: Sight, code: Code) -> None:
         self.sight, self.code = sight, code
         self.pad: Label | None = None
-        self.cleanup: list[ast.withitem | list[ast.stmt]] = []  # innermost last
+        # what is done on the way out, innermost last, each with where an exception in it goes on
+        self.cleanup: list[tuple[ast.withitem | list[ast.stmt], Label | None]] = []
         self.loops: list[_Loop] = []
 
     def emit(self, op: Op) -> None:
@@ -177,8 +178,9 @@ class _Compiler:
                 self.mark(wrong)
                 self.emit(Op("raise", stmt))
                 self.mark(fine)
-            case ast.Expr(value=ast.Yield() as value):
+            case ast.Expr(value=ast.Yield() as value) | ast.Assign(value=ast.Yield() as value):
                 self._yield(stmt, value)
+                self._aside(stmt)
             case _ if isinstance(stmt, _TRIES):
                 self._try(stmt)
             case _:
@@ -276,7 +278,7 @@ class _Compiler:
         self.emit(Op("enter", item))
         before, self.pad = self.pad, Label()
         mine = self.pad
-        self.cleanup.append(item)
+        self.cleanup.append((item, before))
         self._with(stmt, rest, body)
         self.cleanup.pop()
         self.pad = before
@@ -292,7 +294,7 @@ class _Compiler:
         """Leave the blocks around a jump, innermost first."""
         kept, outer = list(self.cleanup), self.pad
         while len(self.cleanup) > down_to:
-            last = self.cleanup.pop()
+            last, self.pad = self.cleanup.pop()
             if isinstance(last, list):
                 self.block(last)
             else:
@@ -305,7 +307,7 @@ class _Compiler:
         final = Label() if stmt.finalbody else None
         handlers = Label() if stmt.handlers else None
         if stmt.finalbody:
-            self.cleanup.append(stmt.finalbody)
+            self.cleanup.append((stmt.finalbody, before))
         self.pad = handlers or final
         self.block(stmt.body)
         self.pad = final or before

@@ -491,13 +491,14 @@ class Runner:
 
     # ------------------------------------------------------------ generators
 
-    def _op_generate(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+    def _op_generate(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event:
         assert op.value is not None
         call = generator_call(op.value)
         assert call is not None
         callee = next(c for c in self.v.callees(call) if c in self.side.functions)
         frame.generators[self.side.place(op.node)] = self._entered(state, call, callee, facts)
         frame.pc += 1
+        return Event("head", callee)
 
     def _op_resume(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         made = frame.generators.pop(self.side.place(op.node), None)
@@ -505,7 +506,7 @@ class Runner:
             raise Unfollowed("a generator that is resumed out of turn")
         state.frames.append(made)
 
-    def _op_yield(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+    def _op_yield(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event:
         if len(state.frames) < 2:
             raise Unfollowed("a generator that nobody here reads")
         below = state.frames[-2]
@@ -522,6 +523,7 @@ class Runner:
             term = ("seq", (opaque(self.side.place(target)), term))
         self.bind(state, target, term, facts)
         below.pc += 1
+        return Event("head", at.node)
 
     # ------------------------------------------------------------ with
 
@@ -669,7 +671,8 @@ class Runner:
     def _op_case(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         assert isinstance(op.node, ast.match_case) and op.target is not None
         term: Term = ("v", self.side.place(op.node.body[0]), "case")
-        frame.pc = frame.pc + 1 if truth(term, facts) else op.target.at
+        rest = isinstance(op.node.pattern, ast.MatchAs) and op.node.pattern.pattern is None and op.node.guard is None
+        frame.pc = frame.pc + 1 if rest or truth(term, facts) else op.target.at
 
     def _op_epilogue(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
         node = frame.code.node

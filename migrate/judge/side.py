@@ -28,6 +28,7 @@ _PROTOCOL = frozenset({"backward", "step", "scaler", "zero", "amp"})
 _EVALUATED = frozenset({"call", "initialize", "create", "scaler", "step", "backward", "amp"})
 _NO_GRAD = re.compile(r"\bno_grad\b|\binference_mode\b")
 _EXITS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+_YIELDS = (ast.Yield, ast.YieldFrom)
 
 
 class Side:
@@ -364,7 +365,7 @@ class Side:
         stepping = {m.function(n).node for n, kind in self.kind.items() if kind in _PROTOCOL}
         for function in self.functions:
             for node in ast.walk(function):
-                if isinstance(node, _EXITS) and m.function(node).node is function:
+                if isinstance(node, (*_EXITS, *_YIELDS)) and m.function(node).node is function:
                     # who raises where nothing is pending only ends, in both programs alike
                     if not isinstance(node, ast.Raise) or function in stepping or self._tried(node):
                         self._mark(node)
