@@ -363,11 +363,12 @@ class Side:
                 self._mark(call)
                 todo.append(m.function(call).node)
         stepping = {m.function(n).node for n, kind in self.kind.items() if kind in _PROTOCOL}
+        caught = any(kind == "call" and self._tried(n) for n, kind in self.kind.items())
         for function in self.functions:
             for node in ast.walk(function):
                 if isinstance(node, (*_EXITS, *_YIELDS)) and m.function(node).node is function:
                     # who raises where nothing is pending only ends, in both programs alike
-                    if not isinstance(node, ast.Raise) or function in stepping or self._tried(node):
+                    if not isinstance(node, ast.Raise) or function in stepping or caught or self._tried(node):
                         self._mark(node)
         for node in m.nodes:  # functions defined inside
             if isinstance(node, _FUNCTIONS) and node in self.functions:

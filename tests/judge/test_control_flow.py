@@ -46,6 +46,7 @@ class Maker:
         generator = f"{self.mark()}\n{self.block(1, loop=False, calls=False, yields=True)}yield\n"
         body = f"{self.mark()}\n{self.block(2 if self.loose else 3, loop=False)}"
         bodies = {"helper": helper, "generate": generator, "f": body}
+        bodies = {name: f"train()\n{text}" for name, text in bodies.items()}
         if self.loose:
             bodies = {name: f"x = True\n{text}" for name, text in bodies.items()}
         return "\n".join(f"def {name}():\n{indent(text, '    ')}" for name, text in bodies.items())
@@ -210,7 +211,7 @@ def by_python(text: str, bits: list[bool]) -> Trace:
         pass
 
     names: dict[str, Any] = {
-        "mark": mark, "ask": lambda _: row.next(), "rounds": rounds, "autocast": autocast, "other": other,
+        "mark": mark, "ask": lambda _: row.next(), "rounds": rounds, "autocast": autocast, "other": other, "train": lambda: None,
         "subject": Subject, "Case": Case, "One": One, "Two": Two,
     }  # fmt: skip
     exec(compile(text, "<made up>", "exec"), names)
@@ -225,10 +226,11 @@ def by_python(text: str, bits: list[bool]) -> Trace:
 
 
 class Marked(Side):
-    """A program in which nothing has a part in training but the calls of ``mark``."""
+    """A program in which nothing has a part in training but the calls of ``mark``, and those of ``train`` that say
+    that a function has one: elsewhere the judge does not look at what is raised."""
 
     def _classify(self, call: ast.Call) -> str:
-        return "forward" if isinstance(call.func, ast.Name) and call.func.id == "mark" else ""
+        return {"mark": "forward", "train": "amp"}.get(getattr(call.func, "id", ""), "")
 
 
 class Judge:

@@ -84,9 +84,7 @@ class Model:
                 machines.apex_enter(state, group, delay)
                 if how != "interrupted before":
                     state.add(group, (number, "S" if state.active else "1", overflow))
-                if how.startswith("interrupted"):
-                    machines.apex_abandon(state, group)
-                else:
+                if not how.startswith("interrupted"):
                     machines.apex_leave(state, group, delay)
             case ["step", one]:
                 return machines.apex_step(state, [key(one)])
