@@ -20,10 +20,10 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
-import torch
-import torch._dynamo  # optimizers import it at their first use
+import torch  # noqa: E402
+import torch._dynamo  # noqa: E402  optimizers import it at their first use
 
-from tests.equivalence import player
+from tests.equivalence import player  # noqa: E402
 
 OPTIMIZERS = 2
 

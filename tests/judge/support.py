@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
+from typing import NamedTuple
 from unittest import mock
 
 from migrate import engine
-from migrate.judge.product import Difference, Verdict
+from migrate.judge.product import Verdict
 from migrate.model import Applicability, ModuleResult, Settings, worst
 from migrate.plan.decide import Plan
 from migrate.rewrite.trace import Run, common_words
@@ -20,6 +21,13 @@ from migrate.validate import validate
 
 SCRIPTS = Path(__file__).resolve().parents[1] / "equivalence" / "scripts"
 _LINE = re.compile(r"^([ \t]*)(.*?)[ \t]*$", re.MULTILINE)
+
+
+class Found(NamedTuple):
+    """``line`` is one of the old text."""
+
+    line: int
+    said: str
 
 
 @dataclass(frozen=True)
@@ -37,13 +45,22 @@ class Case:
     def grade(self) -> Applicability:
         return worst(*(unit.applicability for unit in self.result.units))
 
-    def judged(self, text: str) -> Verdict:
-        """The verdict about another text in the place of the migrated one."""
-        return validate(self.ctx, self.plans, text, composed(aligned(self.text, text), self.runs))
+    def judged(self, text: str) -> Found | None:
+        """What is said of another text in the place of the migrated one; None where nothing is.
 
-    def found(self, text: str) -> Difference | None:
-        verdict = self.judged(text)
-        return verdict.differences[0] if verdict.differences else None
+        A difference makes the units manual, or gives one more reason to review them."""
+        kept = [(unit, list(unit.reviews), list(unit.infos)) for unit in (plan.unit for plan in self.plans)]
+        try:
+            verdict = validate(self.ctx, self.plans, text, composed(aligned(self.text, text), self.runs))
+            more = [one for unit, reviews, _ in kept for one in unit.reviews if one not in reviews]
+        finally:
+            for unit, reviews, infos in kept:
+                unit.reviews[:], unit.infos[:] = reviews, infos
+        if verdict.differences:
+            return Found(verdict.differences[0].line, verdict.differences[0].said)
+        if more:
+            return Found(getattr(more[0][0], "lineno", 0), more[0][2])
+        return Found(0, verdict.unknown) if verdict.unknown is not None else None
 
 
 def judged_case(text: str, settings: Settings | None = None) -> Case | None:

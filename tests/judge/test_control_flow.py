@@ -83,7 +83,10 @@ class Maker:
         nested += ["each"] * (calls and not self.within)  # two runs of one generator at a time would share answers
         kind = rng.choice(simple + nested) if depth else rng.choice(simple)
         yields = yields and kind not in ("try", "with")  # Python closes a generator that is left: the judge does not
-        inner = lambda loop=loop: indent(self.block(depth - 1, loop, calls, yields), "    ")  # noqa: E731
+
+        def inner(loop: bool = loop) -> str:
+            return indent(self.block(depth - 1, loop, calls, yields), "    ")
+
         match kind:
             case "mark":
                 return f"{self.mark()}\n"
@@ -91,7 +94,8 @@ class Maker:
                 return rng.choice(("helper()\n", f"mark({self.number()}, helper())\n"))
             case "name":
                 new = rng.choice(("True", "False", "None", "not x"))
-                return rng.choice((f"x = {new}\n", f"if ask({self.number()}):\n    x = {new}\n", f"x = {self.mark()}\n"))
+                test, mark = f"ask({self.number()})", self.mark()
+                return rng.choice((f"x = {new}\n", f"if {test}:\n    x = {new}\n", f"x = {mark}\n"))
             case "yield":
                 return "yield\n"
             case "choice":
@@ -166,7 +170,8 @@ class Answer:
     """What a mark returns: asked for its truth the first time it matters."""
 
     def __init__(self, bits: Bits) -> None:
-        self.bits, self.known = bits, None
+        self.bits = bits
+        self.known: bool | None = None
 
     def __bool__(self) -> bool:
         if self.known is None:
@@ -211,8 +216,8 @@ def by_python(text: str, bits: list[bool]) -> Trace:
         pass
 
     names: dict[str, Any] = {
-        "mark": mark, "ask": lambda _: row.next(), "rounds": rounds, "autocast": autocast, "other": other, "train": lambda: None,
-        "subject": Subject, "Case": Case, "One": One, "Two": Two,
+        "mark": mark, "ask": lambda _: row.next(), "rounds": rounds, "autocast": autocast, "other": other,
+        "train": lambda: None, "subject": Subject, "Case": Case, "One": One, "Two": Two,
     }  # fmt: skip
     exec(compile(text, "<made up>", "exec"), names)
     try:

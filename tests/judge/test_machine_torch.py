@@ -16,7 +16,10 @@ import pytest
 from migrate.judge import machines
 from migrate.judge.state import Crash, Key, State
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
+
+import torch
+from torch.amp.grad_scaler import GradScaler
 
 ROOM = 16  # backwards in a sequence, one component each; behind those there is one each for its overflow
 OPTIMIZERS = range(2)
@@ -56,7 +59,7 @@ def sequence(rng: random.Random) -> list[Op]:
     return found[: ROOM - 1]
 
 
-class Recorded(torch.optim.SGD):  # type: ignore[misc]
+class Recorded(torch.optim.SGD):
     """An optimizer that keeps the gradients it was stepped with, and changes nothing."""
 
     last: Factors | None = None
@@ -66,7 +69,7 @@ class Recorded(torch.optim.SGD):  # type: ignore[misc]
         found = [] if grad is None else grad[:ROOM].tolist()
         return {at: value for at, value in enumerate(found) if value}
 
-    def step(self, closure: Any = None) -> None:
+    def step(self, closure: Any = None) -> None:  # type: ignore[override]
         self.last = self.factors()
 
 
@@ -76,8 +79,8 @@ class Real:
         self.optimizers = [Recorded([one], lr=1.0) for one in self.params]
         scale = 2.0**14
         self.scalers = [
-            torch.amp.GradScaler("cpu", scale, growth_factor=3.0, growth_interval=1, enabled=enabled),
-            torch.amp.GradScaler("cpu", 5 * scale, growth_factor=3.0, growth_interval=1),
+            GradScaler("cpu", scale, growth_factor=3.0, growth_interval=1, enabled=enabled),
+            GradScaler("cpu", 5 * scale, growth_factor=3.0, growth_interval=1),
         ]
 
     def do(self, op: Op, number: int) -> Answer:
@@ -123,7 +126,7 @@ class Model:
             case ("update", by):
                 machines.torch_update(state, ("scaler", by))
             case ("bare step", one):
-                return machines.bare_step(state, [key(one)])[key(one)]
+                return machines.apex_step(state, [key(one)])[key(one)]
             case ("step", one, by):
                 return machines.torch_step(state, ("scaler", by), [key(one)])[key(one)]
         return None
@@ -140,7 +143,7 @@ def agree(model: Model, real: Real, optimizer: int, found: Factors) -> None:
     for at, factor in said.items():
         value = found[at]
         by = model.state.scaled_by.get(at)
-        scale = real.scalers[by[1]].get_scale() if by is not None else math.nan  # type: ignore[index]
+        scale = real.scalers[int(str(by[1]))].get_scale() if by is not None else math.nan
         assert math.isclose(value, 1.0, rel_tol=1e-4) == (factor == "1"), (at, factor, value)
         assert math.isclose(value, scale, rel_tol=1e-4) == (factor == "S"), (at, factor, value)
 
