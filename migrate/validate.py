@@ -1,7 +1,7 @@
 """What the judge's verdict means for the plans of a module.
 
-A difference that a unit announces is what its report says; one that costs nothing but a skipped step while
-the loss scale is being found is a note; any other makes the module's units *manual*, with the path.
+A difference that a unit announces is what its report says; some others are worth a look, and make it *review*;
+any other makes the module's units *manual*, with the path.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _ANNOUNCED: dict[str, frozenset[str]] = {
     "APX060": frozenset({"no-gradients", "skip", "scale-time", "fresh-scale"}),
     "APX071": frozenset({"scale-time"}),
 }
-# Worth a note, no more: Apex leaves a good step out where a GradScaler takes it.
-_NOTED = frozenset({"skip-late"})
 # Worth a look, and then the unit is *review*: what ran in half precision and goes on in float32, or the reverse; a
-# loss scale that is read between an overflow and update(). The rule, and what a reader may do.
+# loss scale that is read between an overflow and update(); a good step that Apex left out, as the gradients of an
+# overflow had been thrown away before. The rule, and what a reader may do.
 _REMEDY = "to keep the casts, put it under torch.autocast"
 _REVIEWED = {
     "loss-casts": ("APX031", _REMEDY),
     "eval-casts": ("APX031", _REMEDY),
+    "skip-late": ("APX060", "nothing has to be done"),
     "scale-time": ("APX071", "where that matters, read it behind update()"),
 }
 
@@ -43,12 +43,8 @@ def validate(ctx: Context, plans: Sequence[Plan], text: str, runs: Sequence[Run]
     announced = {rule for unit in units for _, rule, _ in unit.reviews}
     kinds = frozenset[str]().union(*(_ANNOUNCED.get(rule, frozenset()) for rule in announced))
     evaluations = [site for unit in units for site, rule, _ in unit.reviews if rule == "APX031"]
-    notes: dict[str, Difference] = {}
 
     def allows(difference: Difference, node: ast.AST | None) -> bool:
-        if difference.kind in _NOTED:
-            notes.setdefault(difference.kind, difference)
-            return True
         if difference.kind in _REVIEWED:
             if node is None or not any(_same_function(ctx.m, node, site) for site in evaluations):
                 unit = _nearest(ctx.m, units, node)
@@ -57,7 +53,7 @@ def validate(ctx: Context, plans: Sequence[Plan], text: str, runs: Sequence[Run]
             return True
         return difference.kind in kinds
 
-    verdict = judge(
+    return judge(
         ctx.m,
         ctx.v,
         ctx.facts,
@@ -72,11 +68,6 @@ def validate(ctx: Context, plans: Sequence[Plan], text: str, runs: Sequence[Run]
         ),
         allows=allows,
     )
-    for difference in notes.values():
-        at = _statement_at(ctx.m, difference.line) or units[0].line_node
-        units[0].infos.append((at, "APX060", difference.message))
-    return verdict
-
 
 def _nearest(m: Module, units: Sequence[Unit], node: ast.AST | None) -> Unit:
     """The unit that has a site in the function of a node, else the first."""
@@ -95,12 +86,6 @@ def _moved(m: Module, plan: Plan) -> set[ast.stmt]:
 
 def _same_function(m: Module, one: ast.AST, other: ast.AST) -> bool:
     return one in m.parent and m.function(one) is m.function(other)
-
-
-def _statement_at(m: Module, line: int) -> ast.stmt | None:
-    """The innermost statement that begins at a line."""
-    found = [s for s in m.place if s.lineno == line]
-    return found[-1] if found else None
 
 
 __all__ = ["Difference", "validate"]

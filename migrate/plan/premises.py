@@ -240,7 +240,8 @@ def review_trained_apart(ctx: Context, unit: Unit, planner: Planner) -> None:
     m = ctx.m
     if not any(o.levels & {"O1", "?"} for o in unit.options.values()):
         return
-    amp = {m.function(s.call) for s in (*ctx.facts.initializes, *ctx.facts.scales)}
+    sites: list[Initialize | Scale] = [*ctx.facts.initializes, *ctx.facts.scales]
+    amp = {m.function(s.call) for s in sites}
     owners = {m.class_of(s) for s in amp} - {None}
     for node in m.nodes:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward"):
@@ -257,8 +258,8 @@ def review_trained_apart(ctx: Context, unit: Unit, planner: Planner) -> None:
         unit.review(
             node,
             "APX031",
-            f"{name}() trains without amp; called once amp.initialize had been, it ran under O1's casts, and now runs in "
-            "float32 as it says",
+            f"{name}() trains without amp; called once amp.initialize had been, it ran under O1's casts, and now runs "
+            "in float32 as it says",
         )
 
 
