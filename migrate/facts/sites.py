@@ -77,7 +77,7 @@ def collect(m: Module, v: Values) -> Facts:
     facts.ambiguous = bound & other
     for node in m.nodes:
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load):
-            held = v.apex_names(node)
+            held = frozenset(name for name in v.apex_names(node) if not _number(name, node))
             above = m.parent.get(node)
             outer = isinstance(above, (ast.Attribute, ast.Subscript)) and above.value is node
             if held and not (outer and v.apex_names(above)):  # type: ignore[arg-type]
@@ -92,6 +92,12 @@ def collect(m: Module, v: Values) -> Facts:
                 facts.scales.append(_scale(m, v, node))
     _old_api(m, v, facts)
     return facts
+
+
+def _number(dotted: str, node: ast.expr) -> bool:
+    """Whether a name of Apex is a loss scaler's number, read elsewhere than where it is taken: a plain value."""
+    scaler, _, attr = dotted.rpartition(".")
+    return scaler.endswith("loss_scalers[]") and not (isinstance(node, ast.Attribute) and node.attr == attr)
 
 
 def _old_api(m: Module, v: Values, facts: Facts) -> None:
