@@ -129,6 +129,8 @@ class Runner:
 
     def _value(self, state: State, expr: ast.expr, facts: Facts) -> Term:
         side = self.side
+        if side.reads_scale(expr):
+            return opaque(side.place(self.m.statement(expr)), "the loss scale")
         match expr:
             case ast.Constant(value=value):
                 plain = isinstance(value, (bool, int, float, str, type(None)))

@@ -121,7 +121,7 @@ class Side:
                 kind = self._classify(node)
                 if kind:
                     self.kind[node] = kind
-            elif isinstance(node, ast.Attribute) and node.attr == "_loss_scale" and "_amp_state" in self.m.src(node):
+            elif isinstance(node, ast.Attribute) and node.attr == "_loss_scale" and self._of_loss_scaler(node):
                 self.kind[node] = "scale"
         for node in self.m.nodes:
             if isinstance(node, ast.stmt) and not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
@@ -172,7 +172,7 @@ class Side:
                 return "amp"
         if call in self.scales:
             return "amp"
-        if "_amp_state" in last or (last in ("loss_scale",) and "_amp_state" in m.src(func)):
+        if last == "loss_scale" and isinstance(func, ast.Attribute) and self._of_loss_scaler(func):
             return "scale"
         if last == "GradScaler":
             return "create"
@@ -200,6 +200,19 @@ class Side:
             moved = isinstance(func, ast.Attribute) and NOT_RUN_BY_METHOD.fit(last)
             return "loss" if not callees and not moved else ""
         return ""
+
+    def _of_loss_scaler(self, node: ast.Attribute) -> bool:
+        """Whether an attribute is one of Apex's loss scalers', by whatever name."""
+        return any(name.endswith("loss_scalers[]") for name in self.v.apex_names(node.value))
+
+    def reads_scale(self, expr: ast.AST) -> bool:
+        """Whether an expression is the loss scale of this moment."""
+        if isinstance(expr, ast.Subscript) and isinstance(expr.slice, ast.Constant) and expr.slice.value == "loss_scale":
+            entry = expr.value
+            return isinstance(entry, ast.Subscript) and self.kind.get(entry.value) == "state"
+        kind = self.kind.get(expr)
+        asked = isinstance(expr, ast.Call) and _last(expr.func) == "get_scale"
+        return kind == "scale" or (kind == "scaler" and asked)
 
     def scalers(self, expr: ast.AST) -> list[Key]:
         """The GradScalers of this program that an expression may hold."""
