@@ -68,6 +68,8 @@ def compared(op: str, left: Term, right: Term) -> Term:
     if op in ("ne", "isnot", "notin", "ge", "gt"):
         positive = {"ne": "eq", "isnot": "is", "notin": "in", "ge": "lt", "gt": "le"}[op]
         return negated(compared(positive, left, right))
+    if op == "in" and left[0] == "k" and right[0] == "apex" and right[1].endswith(".__dict__"):
+        return TRUE  # what amp has
     if op in ("eq", "is"):
         if left[0] == "k" and right[0] == "k":
             return ("k", left[1] == right[1])
