@@ -350,7 +350,10 @@ def _amp_off(ctx: Context, unit: Unit, node: ast.AST) -> bool:
         if isinstance(outer, ast.If):
             mine = outer.body if below in outer.body else outer.orelse
             other = outer.orelse if mine is outer.body else outer.body
-            if any(m.inside(s.call, x) for s in unit.scales for x in other):
+            if not other and isinstance(mine[-1], (ast.Return, ast.Continue, ast.Raise, ast.Break)):
+                block, index = m.place[outer]
+                other = block.body[index + 1 :]  # what runs where this arm was not taken
+            if any(_scales(ctx, unit, x) for x in other):
                 return True
             if mine is outer.orelse and ast.dump(outer.test) in guards_:
                 return True
@@ -359,6 +362,15 @@ def _amp_off(ctx: Context, unit: Unit, node: ast.AST) -> bool:
                 return mine is outer.body
         below = outer
     return False
+
+
+def _scales(ctx: Context, unit: Unit, stmt: ast.stmt) -> bool:
+    """Whether a statement scales a loss of the unit, itself or in a function that it calls."""
+    if any(ctx.m.inside(s.call, stmt) for s in unit.scales):
+        return True
+    called = {ctx.m.scope_of[c] for n in ast.walk(stmt) if isinstance(n, ast.Call) for c in ctx.v.callees(n)}
+    scopes = {ctx.m.function(s.call) for s in unit.scales}
+    return bool(called) and not scopes.isdisjoint(_reached(ctx, called))
 
 
 def check_moves(ctx: Context, unit: Unit, folded: list[Fold]) -> None:
