@@ -26,13 +26,14 @@ _ANNOUNCED: dict[str, frozenset[str]] = {
 }
 # Worth a look, and then the unit is *review*: what ran in half precision and goes on in float32, or the reverse; a
 # loss scale that is read between an overflow and update(); a good step that Apex left out, as the gradients of an
-# overflow had been thrown away before. The rule, and what a reader may do.
+# overflow had been thrown away before; a plain backward that the scaler serves too. The rule, and what a reader may do.
 _REMEDY = "to keep the casts, put it under torch.autocast"
 _REVIEWED = {
     "loss-casts": ("APX031", _REMEDY),
     "eval-casts": ("APX031", _REMEDY),
     "skip-late": ("APX060", "nothing has to be done"),
     "scale-time": ("APX071", "where that matters, read it behind update()"),
+    "scale-gained": ("APX042", "the same gradients, but a step whose gradients overflow is left out"),
 }
 
 
@@ -46,9 +47,11 @@ def validate(ctx: Context, plans: Sequence[Plan], text: str, runs: Sequence[Run]
 
     def allows(difference: Difference, node: ast.AST | None) -> bool:
         if difference.kind in _REVIEWED:
-            if node is None or not any(_same_function(ctx.m, node, site) for site in evaluations):
-                unit = _nearest(ctx.m, units, node)
-                rule, remedy = _REVIEWED[difference.kind]
+            rule, remedy = _REVIEWED[difference.kind]
+            unit = _nearest(ctx.m, units, node)
+            said = evaluations if rule == "APX031" else [site for site, other, _ in unit.reviews if other == rule]
+            near = _same_function if rule == "APX031" else _same_statement
+            if node is None or not any(near(ctx.m, node, site) for site in said):
                 unit.review(node or unit.line_node, rule, f"{difference.message}: {remedy}")
             return True
         return difference.kind in kinds
@@ -86,6 +89,10 @@ def _moved(m: Module, plan: Plan) -> set[ast.stmt]:
 
 def _same_function(m: Module, one: ast.AST, other: ast.AST) -> bool:
     return one in m.parent and m.function(one) is m.function(other)
+
+
+def _same_statement(m: Module, one: ast.AST, other: ast.AST) -> bool:
+    return one in m.parent and m.statement(one) is m.statement(other)
 
 
 __all__ = ["Difference", "validate"]

@@ -225,13 +225,20 @@ class Search:
                 self._step(pair, old, new)
             case "state" if new.kind == "scale":
                 if pair.old.halved != pair.new.halved:
-                    raise _Differs(
-                        "scale-time", old.node, "the loss scale is read here after an overflow: Apex had halved it "
-                        "already, a GradScaler does so at update()",
+                    message = (
+                        "the loss scale is read here after an overflow: Apex had halved it already, a GradScaler does so "
+                        "at update()"
                     )
+                    self._named(pair, _Differs("scale-time", old.node, message))
             case _:
                 pass
         return None
+
+    def _named(self, pair: _Pair, differs: _Differs) -> None:
+        """A difference after which both go on, if it is one that the unit names."""
+        found = Difference(differs.kind, self._line(differs.node, pair), differs.message, self._path(pair))
+        if not self.allows(found, differs.node):
+            raise differs
 
     def _out_of_step(self, old: Event, new: Event) -> _Differs:
         here, there = _SAID.get(old.kind, old.kind), _SAID.get(new.kind, new.kind)
@@ -362,8 +369,11 @@ class Search:
             raise _Differs("backward-casts", old.node, "this backward would run under autocast")
         if scaled_before and not scaled_after:
             raise _Differs("scale-lost", old.node, "this loss was scaled and is not any more")
-        if scaled_after and not scaled_before and not before.active:
-            raise _Differs("scale-gained", old.node, "this loss was not scaled and now is")
+        if scaled_after and not scaled_before:
+            gained = _Differs("scale-gained", old.node, "this loss was not scaled and now is")
+            if not before.active:
+                raise gained
+            self._named(pair, gained)
         place = self.old.side.place(old.node)
         affected = self.old.side.optimizers
         if scaled_before:

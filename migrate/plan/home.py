@@ -109,6 +109,11 @@ class Finder:
                 if m.binding_scope(name, m.scope(node)) is not scope:
                     continue
                 above = m.parent[node]
+                if isinstance(above, (ast.Tuple, ast.List)):  # `one, other = optimizers`
+                    taken = m.parent[above]
+                    given = taken.value if isinstance(taken, ast.Assign) else None
+                    if isinstance(given, ast.Name) and scope.is_function and given.id in scope.params:
+                        return given
                 if not isinstance(above, ast.Assign) or not opened(v, v.of(above.value)) & scaler.objects:
                     return None
                 if not isinstance(above.value, (ast.Attribute, ast.Subscript, ast.ListComp, ast.List, ast.Tuple)):
@@ -182,8 +187,9 @@ class Finder:
             match expr:
                 case ast.Subscript(value=value) | ast.Starred(value=value):
                     expr = value
-                case ast.List(elts=[first, *_]) | ast.Tuple(elts=[first, *_]):
-                    expr = first
+                case ast.List(elts=[first, *_] as elts) | ast.Tuple(elts=[first, *_] as elts):
+                    mine = self.unit.optimizer_objects
+                    expr = next((e for e in elts if opened(self.ctx.v, self.ctx.v.of(e)) & mine), first)
                 case ast.IfExp(body=one):
                     expr = one
                 case ast.Call(func=ast.Attribute(value=value)):
