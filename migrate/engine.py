@@ -86,6 +86,8 @@ def migrate_module(text: str, settings: Settings, neighbours: Neighbours = ALONE
     if plans and attempt.text is not None and (wrong := _judged(ctx, plans, attempt)):
         manual += wrong
         plans, attempt = [], _nothing(ctx)
+    if settings.safe_only and any(p.unit.reviews for p in plans):  # what only the comparison found
+        held, plans = plans, []
     if units and not plans:
         attempt = _nothing(ctx)  # what serves a unit that stays, stays: its import, its state
     manual += ignored
@@ -263,7 +265,10 @@ def _result(
             work.find(unit.number, rule, Severity.INFO, node, note)
     for plan in held:
         grade[plan.unit.number] = Applicability.REVIEW
-        reasons = "; ".join(d for _, _, d in plan.unit.reviews)
+        other = next(p.unit for p in held if p.unit.reviews)
+        reasons = "; ".join(d for _, _, d in plan.unit.reviews) or (
+            f"the unit of line {_line(other.line_node)} is, and the units of a file are migrated together"
+        )
         _stays(ctx, work, plan.unit, Severity.REVIEW, f"held back by --safe-only: {reasons}", None, None)
     for unit, missing in manual:
         grade[unit.number] = Applicability.MANUAL

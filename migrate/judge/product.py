@@ -226,8 +226,8 @@ class Search:
             case "state" if new.kind == "scale":
                 if pair.old.halved != pair.new.halved:
                     message = (
-                        "the loss scale is read here after an overflow: Apex had halved it already, a GradScaler does so "
-                        "at update()"
+                        "the loss scale is read here after an overflow: Apex had halved it already, a GradScaler does "
+                        "so at update()"
                     )
                     self._named(pair, _Differs("scale-time", old.node, message))
             case _:

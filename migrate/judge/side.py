@@ -160,7 +160,7 @@ class Side:
         self.optimizers = frozenset(self.key(o) for o in optimizers if o.kind != "apex")
 
     def _classify(self, call: ast.Call) -> str:
-        func, m = call.func, self.m
+        func = call.func
         last = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
         for name in self.v.apex_names(func):
             tail = name.split(".")[-1]
@@ -207,9 +207,9 @@ class Side:
 
     def reads_scale(self, expr: ast.AST) -> bool:
         """Whether an expression is the loss scale of this moment."""
-        if isinstance(expr, ast.Subscript) and isinstance(expr.slice, ast.Constant) and expr.slice.value == "loss_scale":
-            entry = expr.value
-            return isinstance(entry, ast.Subscript) and self.kind.get(entry.value) == "state"
+        if isinstance(expr, ast.Subscript) and isinstance(expr.value, ast.Subscript):
+            entry = isinstance(expr.slice, ast.Constant) and expr.slice.value == "loss_scale"
+            return entry and self.kind.get(expr.value.value) == "state"
         kind = self.kind.get(expr)
         asked = isinstance(expr, ast.Call) and _last(expr.func) == "get_scale"
         return kind == "scale" or (kind == "scaler" and asked)

@@ -1,3 +1,4 @@
+# expect: review this loss was not scaled and now is
 import torch
 from apex import amp
 
