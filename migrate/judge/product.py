@@ -336,7 +336,8 @@ class Search:
         if pair.old.casts != pair.new.casts:
             what = "the model is called" if old.kind == "forward" else "the loss is computed"
             how = "under Apex's casts, now without autocast" if pair.old.casts else "without casts, now under autocast"
-            kind = "loss-casts" if old.kind == "loss" else "casts" if self._training(pair.old) else "eval-casts"
+            trains = self._training(pair.old) and not self.old.side.beside(old.node)
+            kind = "loss-casts" if old.kind == "loss" else "casts" if trains else "eval-casts"
             raise _Differs(kind, old.node, f"{what} {how}")
         if old.kind == "forward" and self.old.caught(pair.old) and self.new.caught(pair.new):
             failed = pair.copy()

@@ -15,12 +15,12 @@ from functools import cached_property
 
 from migrate.facts.module import Module, Scope
 from migrate.facts.sites import Facts
-from migrate.flow.values import Obj, Values
+from migrate.flow.values import Obj, Values, argument
 from migrate.judge.code import Code, compile_body
 from migrate.judge.names import COLLECTS, IDLE, LOSSES, READERS, RUNS_MODEL, SCALER_METHODS, TRAINING
 from migrate.judge.origin import Origin
 from migrate.knowledge.gradients import NO_READER
-from migrate.knowledge.models import NO_MODULE, NOT_RUN_BY_METHOD, evaluates
+from migrate.knowledge.models import NO_MODULE, NO_NETWORK, NOT_RUN_BY_METHOD, evaluates
 
 Key = tuple[object, ...]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -41,6 +41,7 @@ class Side:
         self._relevant: set[ast.AST] = set()
         self.optimizers: frozenset[Key] = old.optimizers if old else frozenset()
         self.models: frozenset[Key] = old.models if old else frozenset()
+        self.cast: frozenset[Key] = old.cast if old else frozenset()  # networks under O1's casts, models or not
         self.readers: set[ast.stmt] = set()
         self.clearers: set[ast.stmt] = set()
         self.functions: set[ast.AST] = set()
@@ -158,6 +159,19 @@ class Side:
             self.scales[scale.call] = frozenset(self.key(o) for o in scale.optimizer_objects)
         self.models = frozenset(self.key(o) for o in models if o.kind != "apex")
         self.optimizers = frozenset(self.key(o) for o in optimizers if o.kind != "apex")
+        levels = [argument(init.call, 3, "opt_level") for init in facts.initializes]
+        if all(level is None or (isinstance(level, ast.Constant) and level.value == "O1") for level in levels):
+            self.cast = frozenset(self.key(o) for node in self.m.nodes for o in self.v.of(node) if self._network(o))
+
+    def _network(self, obj: Obj) -> bool:
+        """Whether an object is a network by its class: O1's casts reach those that nobody handed to Apex as well."""
+        if obj.kind == "instance" and isinstance(obj.key, ast.ClassDef):
+            return not NO_NETWORK.fit(obj.key.name) and self._within_module_class(obj.key.body[0])
+        if obj.kind != "call" or not isinstance(obj.key, ast.Call) or not isinstance(obj.key.func, ast.Attribute):
+            return False
+        func = obj.key.func
+        made = func.attr[:1].isupper() and self.m.src(func.value) in ("nn", "torch.nn")
+        return made and not NO_NETWORK.fit(func.attr)
 
     def _classify(self, call: ast.Call) -> str:
         func = call.func
@@ -245,12 +259,17 @@ class Side:
         if isinstance(func, ast.Attribute):
             if NOT_RUN_BY_METHOD.fit(last):
                 return False
-            return bool((self.keys(func) | self._owners(func.value)) & self.models)
-        if self.keys(func) & self.models:
+            return bool((self.keys(func) | self._owners(func.value)) & self.models or self.keys(func) & self.cast)
+        if self.keys(func) & (self.models | self.cast):
             return True
         if last in RUNS_MODEL and not self.v.callees(call):
             return any(self.keys(a) & self.models for a in call.args)
         return False
+
+    def beside(self, call: ast.AST) -> bool:
+        """Whether the network that a call runs is one that nobody handed to Apex."""
+        held = self.keys(call.func) if isinstance(call, ast.Call) else frozenset()
+        return bool(held & self.cast) and not held & self.models
 
     def _owners(self, base: ast.expr) -> frozenset[Key]:
         """The objects that a method's own object is or is a part of: ``model.decoder`` belongs to ``model``."""
