@@ -18,10 +18,10 @@ from migrate.units.unit import Context, Unit
 
 # Differences that a rule's review announces, by the rule.
 _ANNOUNCED: dict[str, frozenset[str]] = {
-    "APX021": frozenset({"skip", "skip-late", "scale-time", "scale-lost", "fresh-scale"}),
+    "APX021": frozenset({"skip", "skip-late", "scale-time"}),
     "APX041": frozenset({"skip"}),
     "APX052": frozenset({"skip"}),
-    "APX060": frozenset({"no-gradients", "skip", "scale-time", "fresh-scale"}),
+    "APX060": frozenset({"no-gradients", "skip", "scale-time"}),
     "APX071": frozenset({"scale-time"}),
 }
 # Worth a look, and then the unit is *review*: what ran in half precision and goes on in float32, or the reverse; a
@@ -63,6 +63,7 @@ def validate(ctx: Context, plans: Sequence[Plan], text: str, runs: Sequence[Run]
         text,
         runs,
         maybe_o0=lambda call: bool(levels.get(call, frozenset({"?"})) & {"O0", "?"}),
+        scaled=ctx.settings.dtype == "float16",
         moved=frozenset(stmt for plan in plans for stmt in _moved(ctx.m, plan)),
         rescaled=frozenset(
             stmt

@@ -23,13 +23,15 @@ def judge(
     runs: Sequence[Run],
     *,
     maybe_o0: Callable[[ast.Call], bool] = lambda call: True,
+    scaled: bool = True,
     moved: frozenset[ast.stmt] = frozenset(),
     rescaled: frozenset[ast.stmt] = frozenset(),
     allows: Callable[[Difference, ast.AST | None], bool] = lambda difference, node: False,
 ) -> Verdict:
     """Compare the module ``m`` with its migrated ``text``; ``runs`` say which characters come from where.
 
-    ``maybe_o0`` says of an initialize whether its level may be O0, ``moved`` are readers of gradients that a rule
+    ``maybe_o0`` says of an initialize whether its level may be O0; where not ``scaled`` the new type needs no loss
+    scale, and the old program is taken as if its own had been 1. ``moved`` are readers of gradients that a rule
     moved under the step's condition, ``rescaled`` clips that got another threshold instead. ``allows`` says of a
     difference (and the node it shows at) whether the unit's report names it.
     """
@@ -39,7 +41,7 @@ def judge(
     new_side = Side(new, Values(new), old_side, Origin(m, new, runs))
     new_side.prepare(None)
     new_side.find_asides()
-    old, fresh = Runner(old_side, True, maybe_o0), Runner(new_side, False, maybe_o0)
+    old, fresh = Runner(old_side, True, maybe_o0, scaled), Runner(new_side, False, maybe_o0)
     old.mattering = fresh.mattering = old.mattering | fresh.mattering
     asked = {name: places | new_side.asked.get(name, set()) for name, places in old_side.asked.items()}
     once = frozenset(name for name, places in asked.items() if len(places) == 1)

@@ -56,9 +56,11 @@ class Event:
 class Runner:
     """Runs the programs of one `Side`. ``levels`` says for each initialize whether its level may be O0."""
 
-    def __init__(self, side: Side, legacy: bool, maybe_o0: Callable[[ast.Call], bool]) -> None:
+    def __init__(
+        self, side: Side, legacy: bool, maybe_o0: Callable[[ast.Call], bool], scaled: bool = True
+    ) -> None:
         self.side, self.m, self.v = side, side.m, side.v
-        self.legacy, self.maybe_o0 = legacy, maybe_o0
+        self.legacy, self.maybe_o0, self.scaled = legacy, maybe_o0, scaled
         self.mattering = side.mattering
         self._selfmade: dict[Op, bool] = {}
         self._groups: dict[ast.AST, frozenset[Key]] = {}
@@ -797,7 +799,8 @@ class Runner:
         scale = next((k.value for k in call.keywords if k.arg == "loss_scale"), None)
         term = self.value(state, scale, facts) if scale is not None else NONE
         plain = level is not None and self.value(state, level, facts) == ("k", "O3") and term == NONE
-        machines.apex_initialize(state, on, on and not plain and term not in (("k", 1.0), ("k", 1)))
+        active = on and self.scaled and not plain and term not in (("k", 1.0), ("k", 1))
+        machines.apex_initialize(state, on, active)
         for frame in state.frames:
             if self.side.initializes(frame.code.node):
                 frame.env[("switched",)] = TRUE
