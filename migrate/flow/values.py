@@ -78,6 +78,8 @@ class Values:
         self._constrain()
         self._solve()
         self._invent()
+        for calls in self.calls.values():
+            calls.sort(key=_position)
 
     # ------------------------------------------------------------ questions
 
@@ -96,12 +98,8 @@ class Values:
 
     def callees(self, call: ast.Call) -> list[ast.AST]:
         """Functions of this module that ``call`` may run."""
-        found: list[ast.AST] = []
-        for obj in self.of(call.func):
-            node = self.callee(obj)
-            if node is not None and node not in found:
-                found.append(node)
-        return found
+        found = {node for obj in self.of(call.func) if (node := self.callee(obj)) is not None}
+        return sorted(found, key=_position)
 
     def field(self, obj: Obj, name: str) -> frozenset[Obj]:
         """What attribute or key ``name`` of ``obj`` may hold."""
@@ -362,6 +360,9 @@ class Values:
         match node:
             case ast.Name(id=name):
                 self._flow(self._name(name, scope), var)
+            case ast.Attribute(value=ast.Call(func=ast.Name(id="super"), args=[]) as base, attr=attr):
+                self._expr(base)
+                self._super(node, attr, var)
             case ast.Attribute(value=base, attr=attr):
                 self._attribute(self._expr(base), attr, var)
             case ast.Subscript(value=base, slice=ast.Slice()):
@@ -431,6 +432,38 @@ class Values:
 
         self._each(base, of_obj)
         self._loads.append((base, attr, dst, ""))
+
+    def _super(self, node: ast.AST, attr: str, dst: Var) -> None:
+        """What ``super().attr`` is: the next class behind this one, in the order of each instance's own class."""
+        scope = self.m.function(node)
+        cls, first = self.m.class_of(scope), self.m.self_name(scope)
+        if cls is None or first is None:
+            return
+
+        def of_obj(obj: Obj) -> None:
+            if obj.kind != "instance" or not isinstance(obj.key, ast.ClassDef):
+                return
+            self._flow(("f", obj, attr), dst)
+            order = self._order(obj.key)
+            for after in order[order.index(cls) + 1 :] if cls in order else []:
+                if self._defines(after, attr):
+                    self._member(obj, after, attr, dst)
+                    return
+
+        self._each(("n", scope, first), of_obj)
+
+    def _order(self, cls: ast.ClassDef) -> list[ast.ClassDef]:
+        """A class and its bases in this module, each behind all that inherit from it."""
+        found = [cls]
+        for base in cls.bases:
+            for held in tuple(self._pts[self._expr(base)]):
+                if held.kind == "class" and isinstance(held.key, ast.ClassDef) and held.key is not cls:
+                    inner = self._order(held.key)
+                    found = [c for c in found if c not in inner] + inner
+        return found
+
+    def _defines(self, cls: ast.ClassDef, attr: str) -> bool:
+        return attr in self.m.scope_of[cls].names
 
     def _member(self, obj: Obj, owner: ast.ClassDef, attr: str, dst: Var) -> None:
         """A method or class attribute, looked up through the bases that stand in this module."""
@@ -602,6 +635,10 @@ class Values:
             if isinstance(arg, ast.Starred):
                 for name in positional[number:]:
                     self._elements(self._expr(arg.value), ("n", scope, name))
+                if rest is not None:
+                    whole = Obj("seq", rest, rest.arg)
+                    self._elements(self._expr(arg.value), self._field(whole, ELEMENT_KEY))
+                    self._add(("n", scope, rest.arg), whole)
                 break
             if number < len(positional):
                 self._flow(self._expr(arg), ("n", scope, positional[number]))
@@ -609,9 +646,27 @@ class Values:
                 whole = Obj("seq", rest, rest.arg)
                 self._flow(self._expr(arg), self._field(whole, ELEMENT_KEY))
                 self._add(("n", scope, rest.arg), whole)
+        named = {p.arg for p in (*callee.args.args, *callee.args.kwonlyargs)}
+        more = callee.args.kwarg
+        if more is not None:
+            self._add(("n", scope, more.arg), Obj("dict", more, more.arg))
+
+        def give(name: str, value: Var) -> None:
+            if name in named:
+                self._flow(value, ("n", scope, name))
+            elif more is not None:
+                self._flow(value, self._field(Obj("dict", more, more.arg), name))
+
         for keyword in call.keywords:
-            if keyword.arg is not None and keyword.arg in scope.params:
-                self._flow(self._expr(keyword.value), ("n", scope, keyword.arg))
+            if keyword.arg is not None:
+                give(keyword.arg, self._expr(keyword.value))
+            else:
+                self._each(self._expr(keyword.value), lambda obj: self._spread(obj, give))
+
+    def _spread(self, obj: Obj, give: Callable[[str, Var], None]) -> None:
+        """The items of a dictionary that a call is handed by ``**``."""
+        if obj.kind == "dict":
+            self._each_field(obj, lambda name: give(name, ("f", obj, name)))
 
     def _apply_apex(self, node: ast.Call, var: Var, name: str) -> None:
         tail = name.split(".")[-1]
@@ -648,6 +703,12 @@ def _fits(call: ast.Call, args: ast.arguments, positional: list[str]) -> bool:
     filled = {*positional[: len(call.args)], *(k.arg for k in call.keywords)}
     required = positional[: len(positional) - len(args.defaults)] if args.defaults else positional
     return all(name in filled for name in required)
+
+
+def _position(node: ast.AST) -> tuple[int, int, int, int]:
+    """Where a node stands: calls of one chain begin together."""
+    end = (node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+    return (node.lineno, node.col_offset, *end)  # type: ignore[attr-defined]
 
 
 def _last(func: ast.expr) -> str:

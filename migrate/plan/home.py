@@ -17,6 +17,7 @@ from migrate.plan import switch
 from migrate.plan.places import Creation, Homes, Parameter, Place
 from migrate.units.conditions import FALSE, Term, conjunction, negation
 from migrate.units.order import Order
+from migrate.units.references import escape
 from migrate.units.translate import partial_of, passed, receiver, translate
 from migrate.units.unit import Context, Manual, Scaler, Unit
 
@@ -294,21 +295,8 @@ class Finder:
 
     def _check_plain_references(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         """A function that is handed around as a value may be called from anywhere."""
-        ctx = self.ctx
-        for use in ctx.m.nodes:
-            if not isinstance(use, (ast.Name, ast.Attribute)) or not isinstance(use.ctx, ast.Load):
-                continue
-            if not any(o.kind in ("function", "method") and ctx.v.callee(o) is node for o in ctx.v.of(use)):
-                continue
-            above = ctx.m.parent[use]
-            if isinstance(above, ast.Call) and above.func is use:
-                continue
-            if isinstance(above, ast.Call) and any(o.kind == "partial" for o in ctx.v.of(above)):
-                continue
-            if isinstance(above, (ast.Assign, ast.IfExp)):
-                continue
-            if isinstance(above, ast.Attribute):
-                continue
+        use = escape(self.ctx, node)
+        if use is not None:
             raise Manual(use, f"{node.name} is handed on as a value; who calls it with which arguments is not known")
 
     # ------------------------------------------------------------ places

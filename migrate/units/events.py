@@ -105,6 +105,7 @@ def _anchor(ctx: Context, call: ast.Call, stmt: ast.stmt) -> ast.stmt:
 
 # ---------------------------------------------------------------- order
 
+MAX_DEPTH = 5  # calls in calls that are opened
 
 @dataclass(frozen=True, eq=False)
 class Event:
@@ -173,7 +174,7 @@ def _walk(
                 elif node in steps:
                     step = steps[node]
                     yield Event("step", _held(step.optimizer, bound, step.objects), node, under, step)
-                elif depth < 3:
+                elif depth < MAX_DEPTH:
                     for callee in ctx.v.callees(node):
                         scope = ctx.m.scope_of[callee]
                         handed = _arguments(ctx, node, scope, bound)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate.facts.sites import opened
 from migrate.units.unit import Context
 
 
@@ -24,3 +25,32 @@ def handed_on(ctx: Context, function: ast.AST) -> bool:
         if any(o.kind in ("function", "method") and ctx.v.callee(o) is function for o in ctx.v.of(use)):
             return True
     return False
+
+
+# Calls that look at what they are handed and call none of it.
+_LOOK = frozenset(
+    "len print isinstance callable id repr str type hasattr dict list tuple set sorted reversed zip enumerate iter "
+    "next items values keys get append add setdefault update wraps update_wrapper signature".split()
+)
+
+
+def escape(ctx: Context, function: ast.AST) -> ast.AST | None:
+    """Where a function is handed to code that is not followed, which may call it with arguments of its own choice."""
+    m, v = ctx.m, ctx.v
+
+    def held(expr: ast.expr) -> bool:
+        return any(o.kind in ("function", "method") and v.callee(o) is function for o in opened(v, v.of(expr)))
+
+    for call in m.nodes:
+        if not isinstance(call, ast.Call) or v.callees(call) or any(o.kind == "partial" for o in v.of(call)):
+            continue
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        if name in _LOOK or any(o.kind == "class" for o in v.of(call.func)):
+            continue
+        for arg in (*call.args, *(k.value for k in call.keywords)):
+            if held(arg.value if isinstance(arg, ast.Starred) else arg):
+                return arg
+    for name in ctx.exported & m.module_scope.names:
+        if any(v.callee(o) is function for o in opened(v, v.variable(name, m.module_scope)) if o.kind == "function"):
+            return function
+    return None
