@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from migrate.flow.values import argument
+from migrate.flow.values import Obj, argument
 from migrate.judge import machines
 from migrate.judge.code import Op
 from migrate.judge.liveness import live_names
@@ -238,6 +238,8 @@ class Runner:
             return done
         func = call.func
         last = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        if last == "super" and state.frames and (own := self._receiver(state.frames[-1])) in env:
+            return env[own]
         if side.kind.get(call) == "initialize":
             models, optimizers = argument(call, 0, "models"), argument(call, 1, "optimizers")
             first = self.value(state, models, facts) if models is not None else NONE
@@ -876,7 +878,9 @@ class Runner:
         return None
 
     def _inline(self, state: State, frame: Frame, call: ast.Call | ast.Attribute, facts: Facts) -> Event | None:
-        callees = [c for c in self._callees(state, call, facts) if c in self.side.functions]
+        made = self._made_class(call, facts)
+        every = self._callees(state, call, facts) if made is None else [self.v.callee(made)]
+        callees = [c for c in every if c in self.side.functions]
         callees = [c for c in callees if not any(f.code.node is c for f in state.frames)]  # recursion: once
         callees = [c for c in callees if not self.side.code(c).generator]
         if not callees:
@@ -886,8 +890,23 @@ class Runner:
         for number, callee in enumerate(callees):
             runs = opaque(self.side.place(call), f"runs {self.side.place(callee)}")
             if number == len(callees) - 1 or truth(runs, facts):
-                return Event("enter", call, (callee, self._entered(state, call, callee, facts)))
+                frame = self._entered(state, call, callee, facts)
+                if made is not None:
+                    frame.env[("made",)] = ("obj", frozenset({("instance", self.side.place(made.key))}))  # type: ignore[arg-type]
+                return Event("enter", call, (callee, frame))
         return None
+
+    def _made_class(self, call: ast.Call | ast.Attribute, facts: Facts) -> Obj | None:
+        """The class that a call makes an instance of, where it may be one of several."""
+        held = self.v.of(call.func) if isinstance(call, ast.Call) else frozenset()
+        classes = [o for o in held if o.kind == "class" and isinstance(o.key, ast.ClassDef)]
+        if len(classes) < 2 or len(classes) < len(held) or any(self.v.callee(o) is None for o in classes):
+            return None
+        classes.sort(key=lambda o: self.side.place(o.key))  # type: ignore[arg-type]
+        for one in classes[:-1]:
+            if truth(opaque(self.side.place(call), f"makes {self.side.place(one.key)}"), facts):  # type: ignore[arg-type]
+                return one
+        return classes[-1]
 
     def _callees(self, state: State, call: ast.Call | ast.Attribute, facts: Facts) -> list[ast.AST]:
         every = self.side.runs(call)
@@ -914,7 +933,8 @@ class Runner:
         if isinstance(callee, ast.FunctionDef) and callee.name == "__init__":
             owners = [o for o in self.v.of(call) if o.kind == "instance"]
             if owners:
-                made: Term = ("obj", frozenset(self.side.key(o) for o in owners))
+                every: Term = ("obj", frozenset(self.side.key(o) for o in owners))
+                made = frame.env.pop(("made",), every)
                 frame.env[scope.params[0]] = made
                 state.frames[-1].env[("ret", self.side.place(call))] = made
                 for key in made[1]:

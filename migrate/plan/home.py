@@ -312,6 +312,9 @@ class Finder:
             places = self._places.get(id(scaler), [])
             for place in places:
                 self.homes.creations += self._create(scaler, place, len(places))
+                slots = switch.slots(self.ctx, place.owner) if place.owner is not None else None
+                if slots is not None:
+                    self.homes.slots.append((slots, scaler.name))
         return self.homes
 
     def _create(self, scaler: Scaler, place: Place, rivals: int) -> list[Creation]:

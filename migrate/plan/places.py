@@ -53,3 +53,4 @@ class Homes:
 
     creations: list[Creation] = field(default_factory=list)
     parameters: list[Parameter] = field(default_factory=list)
+    slots: list[tuple[ast.Tuple | ast.List, str]] = field(default_factory=list)  # ``__slots__`` and a name to add

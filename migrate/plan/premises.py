@@ -219,11 +219,14 @@ def _plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> Iterator[a
     places = _reached(ctx, {m.function(s.call) for s in unit.moments})
     aliases = {s.alias for s in unit.scales}
     sites = {s.call for s in unit.scales}
+    scaled = {m.function(s.call).node for s in unit.scales}
     for node in m.nodes:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward"):
             continue
         if node in sites or m.function(node) not in places or any(m.inside(node, s) for s in dropped):
             continue
+        if any(scaled & set(ctx.v.callees(c)) for c in ctx.v.calls.get(m.function(node).node, ())):
+            continue  # another class's, or another function's in its place
         if any(s.with_ is not None and m.inside(node, s.with_) for s in unit.scales):
             continue
         if ctx.v.callees(node):

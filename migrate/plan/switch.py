@@ -23,11 +23,23 @@ def late(ctx: Context, unit: Unit, order: Order, scaler: Scaler, place: Place, u
         return True
     if place.owner is None:
         return False
+    if any(_made_without(ctx, place.owner, i) for i in unit.initializes):
+        return True
     init = constructor(place.owner)
     if init is not None and order.switches(init):
         return False
     # other files may call a method before the one that initializes
     return any(not ctx.v.calls[f.node] and not order.switches(f.node) for f in map(ctx.m.function, uses))
+
+
+def _made_without(ctx: Context, owner: ast.ClassDef, init: Initialize) -> bool:
+    """Whether a subclass initializes, and instances are made of classes beside it that never do."""
+    own = ctx.m.class_of(ctx.m.function(init.call))
+    if own is None or own is owner or owner not in hierarchy(ctx, own):
+        return False
+    made = {o.key for n in ctx.m.nodes if isinstance(n, ast.Call) for o in ctx.v.of(n.func) if o.kind == "class"}
+    classes = [c for c in made if isinstance(c, ast.ClassDef) and owner in hierarchy(ctx, c)]
+    return any(own not in hierarchy(ctx, c) for c in classes)
 
 
 def _in_some_round(ctx: Context, scaler: Scaler, init: Initialize) -> bool:
@@ -103,6 +115,16 @@ def hierarchy(ctx: Context, cls: ast.ClassDef) -> list[ast.ClassDef]:
             held = [o for base in at.bases for o in ctx.v.of(base)]
             todo += [o.key for o in held if o.kind == "class" and isinstance(o.key, ast.ClassDef)]
     return found
+
+
+def slots(ctx: Context, cls: ast.ClassDef) -> ast.Tuple | ast.List | None:
+    """The ``__slots__`` of a class whose instances have no other attributes."""
+    found: list[ast.expr | None] = []
+    for one in hierarchy(ctx, cls):
+        here = [s.value for s in one.body if isinstance(s, ast.Assign) and ast.unparse(s.targets[0]) == "__slots__"]
+        found.append(here[0] if here else None)
+    own = found[0]
+    return own if isinstance(own, (ast.Tuple, ast.List)) and None not in found else None
 
 
 def constructor(cls: ast.ClassDef) -> ast.FunctionDef | None:

@@ -44,6 +44,12 @@ def apply(plan: Plan, work: Work) -> None:
             names = ", ".join([*creation.globals.names, creation.scaler.name])
             work.draft.replace(creation.globals, f"global {names}")
             work.note(plan.unit.number, ID, creation.globals, "the scaler is global beside the optimizer")
+    for slots, name in plan.homes.slots:
+        if slots.elts:
+            work.draft.insert_at(work.m.end(slots.elts[-1]), f', "{name}"')
+        else:
+            work.draft.replace(slots, f'("{name}",)')
+        work.note(plan.unit.number, ID, work.m.statement(slots), "the scaler is an attribute of its own")
 
 
 def _remove(plan: Plan, work: Work, init: Initialize) -> None:
