@@ -910,7 +910,13 @@ class Runner:
 
     def _callees(self, state: State, call: ast.Call | ast.Attribute, facts: Facts) -> list[ast.AST]:
         every = self.side.runs(call)
-        if isinstance(call, ast.Attribute) or len(every) < 2 or not isinstance(call.func, ast.Attribute):
+        if isinstance(call, ast.Attribute) or len(every) < 2:
+            return every
+        if isinstance(call.func, ast.Name):
+            term = self.value(state, call.func, facts)
+            places = {key[1] for key in term[1] if key[0] == "function"} if term[0] == "obj" else set()
+            return [f for f in every if self.side.place(f) in places] or every
+        if not isinstance(call.func, ast.Attribute):
             return every
         owner = self.value(state, call.func.value, facts)
         if owner[0] != "obj":
@@ -950,10 +956,10 @@ class Runner:
         for name in scope.params:
             frame.env[name] = self._param(callee, name)
         for name, default in zip(names[len(names) - len(args.defaults) :], args.defaults, strict=True):
-            if isinstance(default, ast.Constant):
+            if isinstance(default, (ast.Constant, ast.Name)):
                 frame.env[name] = self.value(state, default, facts)
         for param, kw_default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
-            if isinstance(kw_default, ast.Constant):
+            if isinstance(kw_default, (ast.Constant, ast.Name)):
                 frame.env[param.arg] = self.value(state, kw_default, facts)
         receiver = self.m.self_name(scope)
         if isinstance(call, ast.Attribute):  # a property
@@ -987,10 +993,20 @@ class Runner:
                 break
             if number < len(names):
                 frame.env[names[number]] = self.value(state, arg, facts)
+        more: list[tuple[object, Term]] = []
         for keyword in call.keywords:
-            if keyword.arg in scope.params:
-                frame.env[keyword.arg] = self.value(state, keyword.value, facts)
+            term = self.value(state, keyword.value, facts)
+            for name, one in [(keyword.arg, term)] if keyword.arg else term[1] if term[0] == "dict" else ():
+                if name in scope.params:
+                    frame.env[name] = one
+                else:
+                    more.append((name, one))
+        if args.kwarg is not None and all(k.arg or self._record_of(state, k.value, facts) for k in call.keywords):
+            frame.env[args.kwarg.arg] = self._record(more)
         return frame
+
+    def _record_of(self, state: State, expr: ast.expr, facts: Facts) -> bool:
+        return bool(self.value(state, expr, facts)[0] == "dict")
 
     def _receiver(self, frame: Frame) -> str | None:
         if isinstance(frame.code.node, (ast.FunctionDef, ast.AsyncFunctionDef)):

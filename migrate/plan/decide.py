@@ -148,7 +148,7 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
                 )
     sources = [pair for init in unit.initializes for pair in _own_guards(ctx, unit, init)]
     early = [x for x in (*_calls(unit), *plan.planner.statements) if plan.planner.order.early(x)]
-    plan.always = all(t.value for _, t in sources) and not early
+    plan.always = all(t.value for _, t in sources) and not early and not finder.late()
     _lift(ctx, unit, plan)
     for region in list(plan.planner.regions):
         stmt = region.block.body[region.first]

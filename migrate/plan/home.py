@@ -317,10 +317,17 @@ class Finder:
                     self.homes.slots.append((slots, scaler.name))
         return self.homes
 
+    def late(self) -> bool:
+        """Whether a scaler that was asked for so far may be needed before mixed precision is switched on."""
+        return any(self._late(s, place) for s in self.unit.scalers for place in self._places.get(id(s), []))
+
+    def _late(self, scaler: Scaler, place: Place) -> bool:
+        return switch.late(self.ctx, self.unit, self.order, scaler, place, self._uses.get(id(scaler), []))
+
     def _create(self, scaler: Scaler, place: Place, rivals: int) -> list[Creation]:
         """One statement where a condition says when mixed precision is on; else where it is switched on."""
         uses = self._uses.get(id(scaler), [])
-        if switch.late(self.ctx, self.unit, self.order, scaler, place, uses):
+        if self._late(scaler, place):
             made = switch.creations(self.ctx, self.unit, scaler, place, uses)
             if made is not None:
                 return made

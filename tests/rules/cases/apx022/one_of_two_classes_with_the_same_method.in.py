@@ -1,4 +1,4 @@
-# expect: manual
+# expect: review update() trains without amp; called once amp.initialize had 
 import torch
 from apex import amp
 
