@@ -277,15 +277,22 @@ class Search:
         found: list[_Pair] = []
         for which in [*old.about, None]:
             other = theirs.get(self.old.side.place(which)) if which is not None else None
-            if which is not None and (other is None or (pair.old.initialized and self.old.side.initializes(which))):
-                continue  # a program that initializes again is another process
+            if which is not None and (other is None or self._ran(pair, which)):
+                continue
             one = pair.copy()
             if which is not None:
+                one.old.heap[(("v", self.old.side.place(which), "entry"), " ran")] = TRUE
                 one.facts = self._without(one.facts, self._span(which))
             self.old.choose(one.old, which, one.facts)
             self.new.choose(one.new, other, one.facts)
             found.append(one)
         return found
+
+    def _ran(self, pair: _Pair, which: ast.AST) -> bool:
+        """Whether a function that initializes would do so again: that is another process, with other optimizers."""
+        if not self.old.side.initializes(which):
+            return False
+        return pair.old.initialized or (("v", self.old.side.place(which), "entry"), " ran") in pair.old.heap
 
     def _enter(self, pair: _Pair, old: Event, new: Event) -> None:
         (callee, frame), (other, twin) = old.about, new.about
