@@ -174,6 +174,15 @@ class Search:
         if old.kind == "read" and old.node in self.moved:
             pair.event_old = None
             return None
+        if old.kind == "enter" and self.old.m.statement(old.node) in self.moved:
+            self.old.pass_by(pair.old, old.node)
+            pair.event_old = None
+            return None
+        if new.kind == "enter" and self.moved and self._was_moved(new.node):
+            self._unscaled(pair, Event("read", new.node, self.new.side.optimizers))
+            self.new.pass_by(pair.new, new.node)
+            pair.event_new = None
+            return None
         if new.kind == "read" and self.new.side.origin is not None and self.new.side.origin.of(new.node) in self.moved:
             self._unscaled(pair, new)
             pair.event_new = None
@@ -239,6 +248,14 @@ class Search:
         found = Difference(differs.kind, self._line(differs.node, pair), differs.message, self._path(pair))
         if not self.allows(found, differs.node):
             raise differs
+
+    def _was_moved(self, node: ast.AST) -> bool:
+        """Whether a call of the new program stands where a rule moved it."""
+        side = self.new.side
+        assert side.origin is not None
+        stmt = side.m.statement(node)
+        source = side.origin.of(stmt)
+        return source in self.moved or (source is None and not side.line(stmt))
 
     def _out_of_step(self, old: Event, new: Event) -> _Differs:
         here, there = _SAID.get(old.kind, old.kind), _SAID.get(new.kind, new.kind)

@@ -704,14 +704,12 @@ class Runner:
         state.frames.append(frame)
         if owner is None or first is None:
             return
-        key: Key = ("instance", self.side.place(owner))
+        concrete = self.side.concrete(owner)
+        key: Key = ("instance", self.side.place(concrete))
         frame.env[first] = ("obj", frozenset({key}))
-        init = next(
-            (f for f in self.side.functions if isinstance(f, ast.FunctionDef) and f.name == "__init__"
-             and self.m.class_of(self.m.scope_of[f]) is owner),
-            None,
-        )  # fmt: skip
-        if init is not None and init is not which and (key, " made") not in state.heap:
+        init = self.v.callee(Obj("class", concrete, concrete.name))
+        if init in self.side.functions and init is not which and (key, " made") not in state.heap:
+            assert init is not None
             made = Frame(self.side.code(init))
             for name in self.m.scope_of[init].params:
                 made.env[name] = self._param(init, name)

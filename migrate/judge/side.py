@@ -46,6 +46,7 @@ class Side:
         self.clearers: set[ast.stmt] = set()
         self.functions: set[ast.AST] = set()
         self.asides: set[ast.stmt] = set()
+        self.loud: set[ast.stmt] = set()  # loops in which more happens in the other program
         self._only_evaluates: dict[ast.AST, bool] = {}
         self._places: dict[ast.AST, int] = {}
         self._keys: dict[ast.AST, frozenset[Key]] = {}
@@ -496,6 +497,11 @@ class Side:
         """Find these conditions; asked of the new program once both are prepared."""
         assert self.old is not None and self.origin is not None
         for stmt in self.m.nodes:
+            if isinstance(stmt, (ast.For, ast.While)):
+                twin = self.origin.of(stmt)
+                if isinstance(twin, (ast.For, ast.While)) and self.only_reads(stmt) != self.old.only_reads(twin):
+                    self.loud.add(stmt)
+                    self.old.loud.add(twin)
             source = self.origin.of(stmt) if isinstance(stmt, ast.If) else None
             if isinstance(stmt, ast.If) and isinstance(source, ast.If):
                 if self._only_evaluation(stmt) and self.old._only_evaluation(source):
@@ -520,7 +526,7 @@ class Side:
 
     def only_reads(self, stmt: ast.stmt) -> bool:
         """A loop in which nothing happens but that gradients are read or cleared."""
-        if not isinstance(stmt, (ast.For, ast.While)):
+        if not isinstance(stmt, (ast.For, ast.While)) or stmt in self.loud:
             return False
         touched = False
         for node in ast.walk(stmt):
@@ -703,6 +709,18 @@ class Side:
         return found
 
     # ------------------------------------------------------------ entries
+
+    def concrete(self, owner: ast.ClassDef) -> ast.ClassDef:
+        """The class that an object with the methods of ``owner`` has, where the file has one such subclass only."""
+        while True:
+            below = [
+                n
+                for n in self.m.nodes
+                if isinstance(n, ast.ClassDef) and any(isinstance(b, ast.Name) and b.id == owner.name for b in n.bases)
+            ]
+            if len(below) != 1 or below[0] is owner:
+                return owner
+            owner = below[0]
 
     @cached_property
     def entries(self) -> list[ast.AST]:
