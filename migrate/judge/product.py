@@ -306,7 +306,13 @@ class Search:
         return found
 
     def _ran(self, pair: _Pair, which: ast.AST) -> bool:
-        """Whether a function that initializes would do so again: that is another process, with other optimizers."""
+        """Whether a function that initializes would do so again: that is another process, with other optimizers. An
+        object is made once."""
+        owner = self.old.m.class_of(self.old.m.scope_of[which])
+        if getattr(which, "name", "") == "__init__" and owner is not None:
+            key = ("instance", self.old.side.place(self.old.side.concrete(owner)))
+            if (key, " made") in pair.old.heap:
+                return True
         if not self.old.side.initializes(which):
             return False
         return pair.old.initialized or (("v", self.old.side.place(which), "entry"), " ran") in pair.old.heap
