@@ -774,8 +774,8 @@ class Runner:
 
     def _loss(self, state: State, call: ast.Call, facts: Facts) -> Term:
         """What is differentiated: a scaled loss or another one."""
-        assert isinstance(call.func, ast.Attribute)
-        candidates = [call.func.value, *call.args]
+        owner = [call.func.value] if isinstance(call.func, ast.Attribute) else []
+        candidates = [*owner, *call.args, *(k.value for k in call.keywords if k.arg == "tensors")]
         for one in candidates:
             term = self.value(state, one, facts)
             if term[0] == "scaled":

@@ -194,7 +194,7 @@ class Side:
         if isinstance(func, ast.Attribute) and last in SCALER_METHODS and self._is_scaler(func.value):
             return "scaler"
         callees = self.v.callees(call)
-        if last == "backward" and not callees and isinstance(func, ast.Attribute):
+        if not callees and (last == "backward" if isinstance(func, ast.Attribute) else last in self._backwards):
             return "backward"
         if last == "step" and isinstance(func, ast.Attribute) and self.keys(func.value) & self.optimizers:
             return "step" if not callees else "call"
@@ -228,6 +228,17 @@ class Side:
         kind = self.kind.get(expr)
         asked = isinstance(expr, ast.Call) and _last(expr.func) == "get_scale"
         return kind == "scale" or (kind == "scaler" and asked)
+
+    @cached_property
+    def _backwards(self) -> set[str]:
+        """Names of ``torch.autograd.backward``."""
+        return {
+            alias.asname or alias.name
+            for node in self.m.nodes
+            if isinstance(node, ast.ImportFrom) and node.module == "torch.autograd"
+            for alias in node.names
+            if alias.name == "backward"
+        }
 
     def scalers(self, expr: ast.AST) -> list[Key]:
         """The GradScalers of this program that an expression may hold."""

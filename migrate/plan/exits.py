@@ -92,10 +92,10 @@ def _caught(ctx: Context, node: ast.AST, depth: int = 0) -> bool:
 # ---------------------------------------------------------------- gradients thrown away
 
 
-def clears(stmt: ast.stmt) -> bool:
+def clears(stmt: ast.AST) -> bool:
     """Whether a statement throws gradients away: ``zero_grad``, or ``p.grad = None`` in a loop."""
     for node in ast.walk(stmt):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "zero_grad":
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and "zero_grad" in node.func.attr:
             return True
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None:
             if any(isinstance(t, ast.Attribute) and t.attr == "grad" for t in node.targets):

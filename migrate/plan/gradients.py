@@ -45,8 +45,28 @@ def decide(ctx: Context, unit: Unit) -> None:
         sites += lifted_backwards(ctx, unit, scope)
         if steps or sites:
             _function(ctx, unit, scope, steps, sites)
+    _check_thrown_away(ctx, unit)
     _updates(ctx, unit)
     exits.decide(ctx, unit)
+
+
+def _check_thrown_away(ctx: Context, unit: Unit) -> None:
+    """A step leaves its gradients unscaled: the next backward would add scaled ones to them."""
+    m = ctx.m
+    for step in unit.steps:
+        for site in unit.scales:
+            loops = m.loops(site.call)
+            if not loops or m.function(site.call) is not m.function(step.call) or m.loops(step.anchor) != loops:
+                continue
+            called = [c for n in ast.walk(loops[0]) if isinstance(n, ast.Call) for c in ctx.v.callees(n)]
+            if not any(exits.clears(part) for part in (loops[0], *called)):
+                raise Manual(
+                    step.call,
+                    f"no gradients are cleared in this loop: scaler.step() leaves them unscaled, and the backward in "
+                    f"line {site.call.lineno} would add scaled ones to them",
+                    "clear the gradients in each round; a decayed sum of them can be kept apart, added after "
+                    "scaler.unscale_(optimizer)",
+                )
 
 
 # ---------------------------------------------------------------- readers

@@ -159,7 +159,8 @@ def scale_plain_backwards(ctx: Context, unit: Unit) -> None:
         return
     found: list[Scale] = []
     for node in _plain_backwards(ctx, unit, []):
-        assert isinstance(node.func, ast.Attribute)
+        if not isinstance(node.func, ast.Attribute):
+            continue
         beside = next((s for s in unit.scales if _same_round(ctx, s.call, node)), None)
         alone = isinstance(m.parent[node], ast.Expr) and not node.args
         if beside is None or not alone or _scaled_by_hand(node):
@@ -174,6 +175,17 @@ def scale_plain_backwards(ctx: Context, unit: Unit) -> None:
             "in it leaves the step out, which Apex did not look at",
         )
     unit.scales += found
+
+
+def _backward_functions(ctx: Context) -> set[str]:
+    """Names by which the file calls ``torch.autograd.backward``."""
+    return {
+        alias.asname or alias.name
+        for node in ctx.m.nodes
+        if isinstance(node, ast.ImportFrom) and node.module == "torch.autograd"
+        for alias in node.names
+        if alias.name == "backward"
+    }
 
 
 def _steps_others(ctx: Context, unit: Unit) -> bool:
@@ -194,6 +206,13 @@ def _same_round(ctx: Context, scaled: ast.Call, plain: ast.Call) -> bool:
     return m.function(scaled) is m.function(plain) and m.loops(scaled) == m.loops(plain)
 
 
+def _differentiated(ctx: Context, node: ast.Call) -> str:
+    """What a backward starts from, as the file says it."""
+    method = isinstance(node.func, ast.Attribute) and ctx.m.src(node.func.value) not in ("torch.autograd", "autograd")
+    start = node.func.value if method and isinstance(node.func, ast.Attribute) else (node.args or [node.func])[0]
+    return ctx.m.src(start)
+
+
 def _scaled_by_hand(node: ast.Call) -> bool:
     owner = node.func.value if isinstance(node.func, ast.Attribute) else None
     return isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute) and owner.func.attr == "scale"
@@ -207,8 +226,7 @@ def check_plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> None:
         raise Manual(
             node,
             f"`{ctx.m.src(node)}` runs beside a scaled backward of the same step: its gradients would not be scaled",
-            f"scaler.scale({ctx.m.src(node.func.value)}).backward() where the same optimizer takes its gradients; "  # type: ignore[attr-defined]
-            "else let an optimizer and a backward of its own be",
+            f"where the same optimizer takes its gradients: scaler.scale({_differentiated(ctx, node)}).backward()",
         )
 
 
@@ -220,8 +238,12 @@ def _plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> Iterator[a
     aliases = {s.alias for s in unit.scales}
     sites = {s.call for s in unit.scales}
     scaled = {m.function(s.call).node for s in unit.scales}
+    functions = _backward_functions(ctx)
     for node in m.nodes:
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward"):
+        if not isinstance(node, ast.Call):
+            continue
+        by_name = isinstance(node.func, ast.Name) and node.func.id in functions
+        if not by_name and not (isinstance(node.func, ast.Attribute) and node.func.attr == "backward"):
             continue
         if node in sites or m.function(node) not in places or any(m.inside(node, s) for s in dropped):
             continue
@@ -231,7 +253,7 @@ def _plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> Iterator[a
             continue
         if ctx.v.callees(node):
             continue  # a method of that name: the backward is in there
-        if isinstance(node.func.value, ast.Name) and node.func.value.id in aliases:
+        if any(isinstance(n, ast.Name) and n.id in aliases for n in ast.walk(node)):
             continue
         if _amp_off(ctx, unit, node) or _thrown_away(ctx, unit, node):
             continue
