@@ -15,6 +15,8 @@ NO_READER = Patterns(
 )
 # Classes that are handed a model and leave its gradients alone.
 KEEPERS = Patterns("*Parallel *DDP *EMA* *Average* *Summary* *Logger* *Writer* *Checkpoint* *Loss* *Criterion*")
+# Functions that throw gradients away.
+CLEARS = Patterns("*zero*grad* *clear*grad* *reset*grad*")
 # Functions that only hand on what they are given.
 COLLECTS = frozenset("list tuple iter filter sorted reversed enumerate".split())
 CLIP = Patterns("*clip*")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 
 from migrate.facts.sites import Scale
+from migrate.knowledge.gradients import CLEARS
 from migrate.plan.blocks import common, exclusive
 from migrate.units.unit import Context, Step, Unit, Unscale
 
@@ -95,8 +96,10 @@ def _caught(ctx: Context, node: ast.AST, depth: int = 0) -> bool:
 def clears(stmt: ast.AST) -> bool:
     """Whether a statement throws gradients away: ``zero_grad``, or ``p.grad = None`` in a loop."""
     for node in ast.walk(stmt):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and "zero_grad" in node.func.attr:
-            return True
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if CLEARS.fit(name):
+                return True
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None:
             if any(isinstance(t, ast.Attribute) and t.attr == "grad" for t in node.targets):
                 return True

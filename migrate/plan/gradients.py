@@ -59,7 +59,8 @@ def _check_thrown_away(ctx: Context, unit: Unit) -> None:
             if not loops or m.function(site.call) is not m.function(step.call) or m.loops(step.anchor) != loops:
                 continue
             called = [c for n in ast.walk(loops[0]) if isinstance(n, ast.Call) for c in ctx.v.callees(n)]
-            if not any(exits.clears(part) for part in (loops[0], *called)):
+            apart = any(unknown_readers(ctx, unit, stmt) for stmt in loops[0].body)  # type: ignore[attr-defined]
+            if not apart and not any(exits.clears(part) for part in (loops[0], *called)):
                 raise Manual(
                     step.call,
                     f"no gradients are cleared in this loop: scaler.step() leaves them unscaled, and the backward in "
@@ -152,6 +153,14 @@ def _function(ctx: Context, unit: Unit, scope: Scope, steps: list[Step], sites: 
                         "their direction counts, or they are put back as they were, so the size does not matter",
                     )
                     continue
+                if any(m.start(s.call) > at for s in steps):
+                    raise Manual(
+                        reader,
+                        "gradients are read or changed here, and another backward adds to them before the step: "
+                        "unscale_ may run only once per step, so they are still scaled here",
+                        "divide what is read by scaler.get_scale() (what is added, multiply by it); scaler.unscale_ "
+                        "comes behind the last backward",
+                    )
                 _step_elsewhere(ctx, unit, scope, reader, before[-1].optimizers)
             continue
         for step in after:

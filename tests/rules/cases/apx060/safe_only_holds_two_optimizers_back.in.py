@@ -13,3 +13,5 @@ for x, y in loader:
         scaled_loss.backward()
     opt_a.step()
     opt_b.step()
+    opt_a.zero_grad()
+    opt_b.zero_grad()
