@@ -17,7 +17,7 @@ from .harness import TOLERANCE, Header, categories, compare, server
 Migrate = Callable[[str, Settings], ModuleResult]
 
 #: Categories of `harness.compare` that a review unit may name in its header.
-NAMEABLE = frozenset({"weights", "stdout", "steps"})
+NAMEABLE = frozenset({"weights", "stdout", "steps", "scaling"})
 
 
 def examine(text: str, header: Header, migrate: Migrate) -> list[str]:

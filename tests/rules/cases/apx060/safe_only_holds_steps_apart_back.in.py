@@ -16,3 +16,5 @@ for i, (real, noise) in enumerate(loader):
     opt_d.step()
     if i % 5 == 4:
         opt_g.step()
+        opt_g.zero_grad()
+    opt_d.zero_grad()
