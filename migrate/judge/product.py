@@ -187,6 +187,15 @@ class Search:
             self._unscaled(pair, new)
             pair.event_new = None
             return None
+        if old.kind == "enter" and self.old.m.statement(old.node) in self.moved:  # a clip of the file's own
+            pair.old.frames[-1].pc += 1
+            pair.event_old = None
+            return None
+        if new.kind == "enter" and self.moved and old.kind != "enter" and not self.new.side.line(new.node):
+            self._unscaled(pair, Event("read", new.node, self.new.side.optimizers))
+            pair.new.frames[-1].pc += 1
+            pair.event_new = None
+            return None
         if new.kind == "read" and self.moved and old.kind != "read" and not self.new.side.line(new.node):
             self._unscaled(pair, new)  # where the moved one stands now
             pair.event_new = None
