@@ -34,6 +34,23 @@ NATIVE_FLOAT = (
     )
 )
 
+# What O1 ran in float32, and native autocast leaves alone outside of its regions: of torch and of a tensor, …
+O1_FLOAT = (
+    frozenset("exp expm1 log log10 log2 pow sum prod cumsum cumprod norm dist std var".split())
+    | frozenset("acos asin cosh erfinv reciprocal rsqrt sinh tan renorm".split())
+)  # fmt: skip
+# … of torch.nn.functional (without those that only lose a little precision: interpolate, grid_sample, gelu, …) …
+O1_FLOAT_FUNCTIONAL = frozenset(
+    "softmax log_softmax softmin softplus normalize cosine_similarity cross_entropy nll_loss kl_div l1_loss mse_loss "
+    "smooth_l1_loss binary_cross_entropy_with_logits".split()
+)
+# … and, of those, what takes two results of a model.
+O1_PAIRS = frozenset("cosine_similarity kl_div l1_loss mse_loss smooth_l1_loss".split())
+# Products of two, which O1 ran in half; natively, outside of a region, both have to be of one type.
+O1_PRODUCTS = frozenset("matmul mm mv bmm".split())
+# Those that are added in place, which autocast does not cast.
+PRODUCTS_IN_PLACE = frozenset("addmm_ addmv_ addr_ addbmm_ baddbmm_".split())
+
 # Names, of functions and of layers, under which a result is half (float32) because autocast is on.
 HALF_RESULTS = _PRODUCTS | {"dot"}
 FLOAT_RESULTS = (

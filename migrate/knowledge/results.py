@@ -18,7 +18,7 @@ _INTEGERS = frozenset(
 # Words of what a model hands back beside its outputs: predicted classes, paths of a decoder.
 _PREDICTED = frozenset(
     f"{pred}{s}" for pred in ("pred", "prediction", "predicted") for s in ("", "s")
-) | frozenset("path paths seq seqs tag tags decoded".split())
+) | frozenset("path paths seq seqs tag tags decoded correct corrects acc hits cnt".split())
 # A loss, unless what follows says that it is something about one: `loss_weight`, `losses_dict`.
 _LOSS = re.compile(r"criterion|(^|_)crit(_|$)|loss(?!e?s?_?(weight|scale|dict|name))", re.I)
 

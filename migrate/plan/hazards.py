@@ -35,6 +35,14 @@ class FloatOutput:
 
 
 @dataclass(frozen=True, eq=False)
+class FloatOperand:
+    """O1 computed ``node`` in float32: its ``operand`` becomes float32 where it stands outside of a region."""
+
+    node: ast.expr
+    operand: ast.expr
+
+
+@dataclass(frozen=True, eq=False)
 class Entropy:
     """One call of binary cross entropy. ``lifted``: its prediction is computed on a line of its own before."""
 
@@ -66,6 +74,7 @@ class Hazards:
     """The places of one unit that the rules rewrite."""
 
     outputs: list[FloatOutput] = field(default_factory=list)
+    operands: list[FloatOperand] = field(default_factory=list)
     entropies: list[EntropyStatement] = field(default_factory=list)
     registrations: list[ast.Call] = field(default_factory=list)  # of sigmoid as a float function
 
@@ -76,13 +85,12 @@ def find(ctx: Context, unit: Unit, planner: Planner, folds: list[Fold]) -> Hazar
     text = ctx.m.text
     entropy = "binary_cross_entropy" in text or "BCELoss" in text
     leaving = "cpu" in text or (ctx.settings.dtype == "bfloat16" and "numpy" in text)
-    if not (entropy or leaving):
-        return found
     search = _Search(ctx, unit, planner, folds)
     if entropy:
         search.entropies(found)
     if leaving:
         search.outputs(found)
+    search.operands(found)
     if found.entropies:
         search.registrations(found)
     return found
@@ -128,6 +136,22 @@ class _Search:
                 self.unit.infos.append((node, "APX032", _said_doubt(bfloat16)))
         if found.outputs:
             self.unit.review(found.outputs[0].call, "APX032", _said_output(bfloat16))
+
+    def operands(self, found: Hazards) -> None:
+        """Half results that something outside of every region computes with, as O1 did in float32."""
+        precision = self.precision
+        for operand, node in {**precision.widened, **precision.mixed}.items():
+            if proved(precision.value(operand)) and self._stays(node):
+                found.operands.append(FloatOperand(node, operand))
+        found.operands.sort(key=lambda o: self.m.start(o.operand))
+        mixed = [o.node for o in found.operands if o.operand in precision.mixed]
+        if mixed:
+            self.unit.review(
+                mixed[0],
+                "APX032",
+                f"a product of a {self.ctx.settings.dtype} result and a float32 tensor outside of autocast is an error "
+                "natively; O1 ran it in half, now .float() makes both float32",
+            )
 
     def _decoded(self, node: ast.Call) -> bool:
         """Whether the same name is decoded to text in a statement beside it: then it may hold token ids."""

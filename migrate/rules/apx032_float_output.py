@@ -1,16 +1,23 @@
-"""Half results are turned into float32 where they leave for numpy, lists and files.
+"""Half results are turned into float32 where they leave for numpy, lists and files, or for float32 work.
 
 O1 patched ``Tensor.cpu()``: what was half came back as float32. Native autocast does not, so that
 ``logits.detach().cpu().numpy()`` would be a float16 array, and with bfloat16 an error. Where the value
 is proved to be a floating result that was computed under autocast, ``.float()`` goes in before
 ``.cpu()``. Integer results (``argmax``, labels), losses and softmax (float32 under autocast anyway),
 and values whose type does not matter (``.item()``, ``.tolist()``, ``.float()``) stay as they are.
+
+O1 also cast the operands of its float32 functions (``sum``, ``pow``, ``exp``, ``F.softmax`` …) wherever they
+were called; natively only a region does. Behind a region such an operand gets ``.float()``, and so does the
+half factor of a product with a float32 tensor, which would be an error.
+
 ``.to("cpu")`` was not patched; only with bfloat16 it gets ``.float()`` too, before ``.numpy()``.
 
 Source: apex/amp/lists/tensor_overrides.py at tag 25.05 (FP32_FUNCS has ``cpu``).
 """
 
 from __future__ import annotations
+
+import ast
 
 from migrate.rules.common import Plan, Stage, Work
 
@@ -31,3 +38,26 @@ def apply(plan: Plan, work: Work) -> None:
             continue
         work.draft.insert_at(output.offset, ".float()")
         work.note(plan.unit.number, ID, output.call, "the result is turned into float32, as Apex's Tensor.cpu() did")
+    for found in plan.hazards.operands:
+        if not work.draft.gone(found.operand):
+            _float(work, found.operand)
+            work.note(plan.unit.number, ID, found.node, "the operand is turned into float32, as O1 did everywhere")
+
+
+def _float(work: Work, operand: ast.expr) -> None:
+    """``.float()`` behind an expression, and behind the parentheses that it stands in."""
+    m = work.m
+    start, end = m.start(operand), m.end(operand)
+    if isinstance(operand, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)):
+        work.draft.insert_at(end, ".float()")
+    elif m.text[:start].rstrip().endswith("(") and m.text[end:].lstrip().startswith(")"):
+        inside = m.parent[operand]
+        called = isinstance(inside, ast.Call) and operand in inside.args and len(inside.args) == 1
+        if called:  # those are the parentheses of the call
+            work.draft.insert_at(start, "(")
+            work.draft.insert_at(end, ").float()")
+        else:
+            work.draft.insert_at(m.text.index(")", end) + 1, ".float()")
+    else:
+        work.draft.insert_at(start, "(")
+        work.draft.insert_at(end, ").float()")

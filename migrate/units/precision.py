@@ -24,6 +24,7 @@ from migrate.flow.values import Obj
 from migrate.knowledge import operations
 from migrate.knowledge.models import FORWARDING
 from migrate.knowledge.results import integers, loss, predicted
+from migrate.units import operands
 from migrate.units.compute import Compute
 from migrate.units.translate import passed
 from migrate.units.unit import Context, Unit
@@ -128,6 +129,8 @@ class Precision:
         self.ctx, self.unit, self.compute, self.casts = ctx, unit, compute, casts
         self.seen: dict[ast.AST, Value] = {}  # every expression that was run -> what it may hold
         self.entered: dict[ast.AST, set[ast.Call]] = defaultdict(set)
+        self.widened: dict[ast.expr, ast.expr] = {}  # operand that O1 cast to float32, outside of regions -> its use
+        self.mixed: dict[ast.expr, ast.expr] = {}  # half factor of a product with one that is not, likewise
         self._memo: dict[tuple[ast.AST, bool, tuple[tuple[str, Value], ...]], Value] = {}
         self._calls: dict[ast.Call, bool] = {}
         self._stack: list[ast.AST] = []
@@ -140,6 +143,7 @@ class Precision:
             if isinstance(node, ast.Call) and self.compute.strong(node) and self.casts.autocast(node):
                 scope = m.function(node)
                 roots[scope.node] = roots.get(scope.node, False) or not self.casts.covered(scope)
+        self._add_callers(roots)
         done: set[ast.AST] = set()
         for node in sorted(roots, key=lambda n: not roots[n]):
             if roots[node] or not self.complete(node):
@@ -147,6 +151,15 @@ class Precision:
         # what others may call with arguments that were not seen is run once more, with nothing known of them
         while left := [n for n in self.entered if n not in done and not self.complete(n)]:
             self._root(left[0], done)
+
+    def _add_callers(self, roots: dict[ast.AST, bool]) -> None:
+        """Those who call a function with a region may be handed a half result by it."""
+        m, todo = self.ctx.m, list(roots)
+        for _ in range(MAX_DEPTH - 2):
+            above = {m.function(c) for n in todo for c in self.ctx.v.calls[n]}
+            todo = [s.node for s in above if s.node not in roots]
+            for scope in above:
+                roots.setdefault(scope.node, not self.casts.covered(scope))
 
     def _root(self, node: ast.AST, done: set[ast.AST]) -> None:
         done.add(node)
@@ -348,7 +361,7 @@ class Precision:
                 return self._comprehension(frame, elt, gens, env)
             case ast.BinOp(left=left, op=op, right=right):
                 one, other = self._expr(frame, left, env), self._expr(frame, right, env)
-                return _arithmetic(one, other, op, self._cast(frame, node))
+                return self._binary(frame, node, one, other, op)
             case ast.UnaryOp(op=op, operand=operand):
                 held = self._expr(frame, operand, env)
                 return of(OTHER) if isinstance(op, ast.Not) else held
@@ -419,6 +432,34 @@ class Precision:
         rest = args if receiver else args[1:]
         return self._known(frame, node, name, first, rest, given)
 
+    def _binary(self, frame: _Frame, node: ast.BinOp, one: Value, other: Value, op: ast.operator) -> Value:
+        cast = self._cast(frame, node)
+        if not cast and isinstance(op, ast.Pow) and proved(one):
+            self.widened[node.left] = node
+            return of(FLOAT)
+        if not cast and isinstance(op, ast.MatMult) and self._mixes(node):
+            return of(FLOAT)
+        return _arithmetic(one, other, op, cast)
+
+    def _widens(self, frame: _Frame, node: ast.Call, receiver: bool) -> bool:
+        """Whether O1 cast an operand of a call to float32 that nothing casts natively; it is remembered."""
+        found = [a for a in operands.in_place(node) if proved(self.value(a))]
+        if not self._cast(frame, node):
+            found += [a for a in operands.to_float(node, receiver) if proved(self.value(a)) and not _a_loss(a)]
+            if self._mixes(node):
+                return True
+        self.widened |= dict.fromkeys(found, node)
+        return bool(found)
+
+    def _mixes(self, node: ast.expr) -> bool:
+        """Whether a product outside of regions has a factor in half and one in float32."""
+        factors = operands.multiplied(node)
+        half = [f for f in factors if proved(self.value(f)) and FLOAT not in self.value(f).known]
+        if len(half) != 1 or not all(self.value(f).known == {FLOAT} for f in factors if f is not half[0]):
+            return False
+        self.mixed[half[0]] = node
+        return True
+
     def _runs(self, node: ast.Call) -> bool:
         if node not in self._calls:
             layer = bool(self._label(node.func) or loss(_name(node.func)))
@@ -431,6 +472,9 @@ class Precision:
     ) -> Value:
         """What a function of torch makes of a tensor of known precision."""
         method = isinstance(node.func, ast.Attribute)
+        receiver = method and bool(self.value(node.func.value).known & {HALF, FLOAT, MAYBE})  # type: ignore[attr-defined]
+        if self._widens(frame, node, receiver):
+            return of(FLOAT)
         if name in ("float", "double"):
             return of(FLOAT) if method else of(OTHER)
         if name == "cpu":
@@ -479,6 +523,8 @@ class Precision:
             return of(OTHER, f"sigmoid@{node.lineno}:{node.col_offset}")
         if flat & {HALF, MAYBE}:
             return Value(marks | {MAYBE})
+        if name in ("float", "double") and isinstance(node.func, ast.Attribute):
+            return of(FLOAT)
         if name in operations.CREATE and self._of_torch(node.func) and not any(k.arg == "dtype" for k in node.keywords):
             return of(FLOAT)
         if name in operations.INTEGER or name in operations.KEEP or name in operations.ATTRIBUTES:
@@ -653,6 +699,12 @@ def _key(node: ast.expr) -> str:
     if isinstance(node, ast.Name):
         return node.id
     return ast.unparse(node) if isinstance(node, ast.Attribute) else ""
+
+
+def _a_loss(node: ast.expr) -> bool:
+    """Whether a value is called as a loss is: those a model hands back are float32 already."""
+    names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
+    return any(loss(n) for n in [*names, *(n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute))])
 
 
 def _name(func: ast.expr) -> str:
