@@ -54,6 +54,19 @@ class Templates:
         device = f'device_type="{self.settings.device_type}"'
         return f"{self.torch}.amp.custom_fwd({first}{device}, cast_inputs={self.torch}.{dtype})"
 
+    def custom_fwd(self) -> str:
+        """The decorator by which a function's forward tells its backward whether autocast was on."""
+        return self._custom("custom_fwd")
+
+    def custom_bwd(self) -> str:
+        """The decorator of the backward that goes with it."""
+        return self._custom("custom_bwd")
+
+    def _custom(self, name: str) -> str:
+        if self.settings.target_torch < (2, 4):
+            return f"{self.torch}.cuda.amp.{name}"
+        return f'{self.torch}.amp.{name}(device_type="{self.settings.device_type}")'
+
 
 def _alias(m: Module) -> str | None:
     """The name that a module-level import gives torch."""
