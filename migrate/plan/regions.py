@@ -416,6 +416,9 @@ class Planner:
             parts = value.elts if isinstance(value, ast.Tuple) else [value]
             self._hoist(stmt, next(p for p in parts if m.inside(call, p)), "output")
             return
+        if compute.forbidden(stmt) and (alone := self._free_part(stmt, call)) is not None:
+            self._hoist(stmt, alone, "output")
+            return
         if compute.forbidden(stmt):
             if isinstance(stmt, (ast.For, ast.While, ast.If, ast.With, ast.Try)):
                 raise Manual(call, "the model is called in the header of a block that also runs a backward or step")
@@ -433,6 +436,23 @@ class Planner:
                     last = i
                 tainted |= self.slices.defines(later)
         self._span(block, index, last, "evaluation")
+
+    def _free_part(self, stmt: ast.stmt, call: ast.Call) -> ast.expr | None:
+        """The part of a simple statement around a model call that may be computed on a line of its own before."""
+        if not isinstance(stmt, (ast.Expr, ast.Assign, ast.Return, ast.AugAssign)):
+            return None
+        part: ast.expr = call
+        for outer in self.ctx.m.ancestors(call):
+            if isinstance(outer, (ast.IfExp, ast.BoolOp, ast.comprehension, ast.Lambda)):
+                return None
+            if isinstance(outer, (ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp)):
+                return None
+            if outer is stmt or not isinstance(outer, ast.expr):
+                break
+            if self.compute.forbidden(outer):
+                break
+            part = outer
+        return None if self.compute.forbidden(part) else part
 
     def _float_work(self, stmt: ast.stmt, tainted: set[str]) -> bool:
         """Whether a statement computes on model outputs in a way that O1's casts reached: losses, functions of torch,
