@@ -16,7 +16,7 @@ NOT_RUN_BY_METHOD = Patterns(
     "register_* share_memory share_memory_ compile no_sync join __*",
     "save* load* get_*lr* *learning_rate* update* step resize_* freeze* unfreeze* init_* reset_* set_* add_* print* "
     "log* get_config config get_*param* *_grad grad_* optimizer_* *flops* *state* *config* train_* fit write flush "
-    "close is_* has_*",
+    "close is_* has_* parse* prepare* preprocess* collate* unpack* tokeniz* set_input*",
     # a module may be a container, and a parameter of one is a tensor
     "append extend items keys values size dim item data detach clone view view_as norm mean sum t numel copy max min "
     "pow sqrt transpose unsqueeze squeeze tolist numpy contiguous ?*_",

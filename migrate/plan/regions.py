@@ -511,10 +511,34 @@ class Planner:
                     why.append(reason)
             for (low, high), reason in zip(merged, why, strict=True):
                 self.regions.append(Region(marks.block, low, high, reason))
+        self._whole_branches()
         for hoist in self.hoists:
             self._reach_hoist(hoist)
         self.regions = [r for r in self.regions if not self._inside_other(r)]
         self.regions.sort(key=lambda r: self.ctx.m.start(r.block.body[r.first]))
+
+    def _whole_branches(self) -> None:
+        """An ``if`` whose arms are regions from end to end is one region."""
+        whole = {id(r.block.body): r for r in self.regions if r.first == 0 and r.last == len(r.block.body) - 1}
+        ifs = [r.block.owner for r in whole.values() if r.block.field_name == "body"]
+        for stmt in sorted((s for s in ifs if isinstance(s, ast.If)), key=self.ctx.m.start, reverse=True):
+            arms = [whole.get(id(stmt.body)), whole.get(id(stmt.orelse))]
+            if not stmt.orelse or any(a is None or a not in self.regions for a in arms) or arms[0].why != arms[1].why:  # type: ignore[union-attr]
+                continue
+            block, index = self.ctx.m.place[stmt]
+            region = Region(block, index, index, arms[0].why)  # type: ignore[union-attr]
+            self.regions = [r for r in self.regions if r not in arms and not self._beside(r, region)] + [region]
+            if len(block.body) == 1:
+                whole[id(block.body)] = region
+
+    def _beside(self, other: Region, region: Region) -> bool:
+        """Whether a region of the same block touches ``region``, which then takes it in."""
+        if other.block.body is not region.block.body or other.why != region.why:
+            return False
+        if other.last != region.first - 1 and other.first != region.last + 1:
+            return False
+        region.first, region.last = min(region.first, other.first), max(region.last, other.last)
+        return True
 
     def _reach_hoist(self, hoist: Hoist) -> None:
         """A region that ends a little above a loss with a line of its own goes on to it."""

@@ -397,7 +397,21 @@ class Draft:
         indent = m.indent(first)
         top = m.first_line(first)
         self._edits.append(InsertLines(top, (indent + wrap.header,), inside=False))
-        self._edits.append(Reindent(top, m.last_line(last), indent, indent + self.unit))
+        self._edits.append(Reindent(top, self._with_comments(last, indent), indent, indent + self.unit))
+
+    def _with_comments(self, last: ast.stmt, indent: str) -> int:
+        """The last line of a block that ends with ``last``: comments that stand deeper than it belong to it."""
+        line = end = self.m.last_line(last)
+        while line < len(self.m.starts):
+            line += 1
+            text = self.m.line_text(line)
+            if text.strip() and not (text.lstrip().startswith("#") and len(text) - len(text.lstrip()) > len(indent)):
+                break
+            if text.strip():
+                if not text.startswith(indent):
+                    break
+                end = line
+        return end
 
     def _emit_inline_wrap(self, wrap: Wrap) -> None:
         """A region in a one-line suite or among ``a; b``: the statements move to lines of their own."""
