@@ -50,7 +50,8 @@ def _fold(
     amp: list[ast.stmt],
     plain: list[ast.stmt],
 ) -> Fold | None:
-    amp = [s for s in amp if not _only_imports(ctx, s)]
+    aliases = {scales[s].alias for s in amp if isinstance(s, ast.With) and s in scales}
+    amp = [s for s in amp if not _only_imports(ctx, s) and not _only_drops(s, aliases)]
     if len(amp) != len(plain) or not any(_has_amp(ctx, scales, s) for s in amp):
         return None
     parameters: dict[ast.Call, str] = {}
@@ -78,6 +79,11 @@ def _only_imports(ctx: Context, stmt: ast.stmt) -> bool:
     if stmt in ctx.facts.imports:
         return True
     return isinstance(stmt, ast.Try) and all(s in ctx.facts.imports for s in stmt.body) and not stmt.orelse
+
+
+def _only_drops(stmt: ast.stmt, aliases: set[str | None]) -> bool:
+    """``del scaled_loss``: what is deleted has no name any more."""
+    return isinstance(stmt, ast.Delete) and all(isinstance(t, ast.Name) and t.id in aliases for t in stmt.targets)
 
 
 def _has_amp(ctx: Context, scales: dict[ast.With, Scale], stmt: ast.stmt) -> bool:

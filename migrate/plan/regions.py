@@ -25,6 +25,7 @@ from migrate.units.translate import passed
 from migrate.units.unit import Context, Manual, Unit
 
 MAX_CLIMB = 4
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension)
 # Functions that hand on one by one what they go through.
 PASSING = frozenset("enumerate tqdm trange iter list tuple reversed".split())
 # Operations of torch by which a loss is made; a sum of losses that are there is none.
@@ -107,6 +108,8 @@ class Planner:
     def _sink(self, stmt: ast.stmt, expr: ast.expr, why: str, depth: int) -> bool:
         """Mark what computes ``expr``, used by ``stmt``; True where a model call was found."""
         if self.compute.forwards(expr):
+            if not self._always(stmt, expr):
+                raise Manual(expr, "the model is called in the statement that also runs a backward or step")
             self._hoist(stmt, expr)
             return True
         found = self._slice(stmt, self.slices.reads(expr), why, depth)
@@ -441,18 +444,25 @@ class Planner:
         """The part of a simple statement around a model call that may be computed on a line of its own before."""
         if not isinstance(stmt, (ast.Expr, ast.Assign, ast.Return, ast.AugAssign)):
             return None
+        if not self._always(stmt, call):
+            return None
         part: ast.expr = call
         for outer in self.ctx.m.ancestors(call):
-            if isinstance(outer, (ast.IfExp, ast.BoolOp, ast.comprehension, ast.Lambda)):
-                return None
-            if isinstance(outer, (ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp)):
-                return None
             if outer is stmt or not isinstance(outer, ast.expr):
                 break
             if self.compute.forbidden(outer):
                 break
             part = outer
         return None if self.compute.forbidden(part) else part
+
+    def _always(self, stmt: ast.stmt, expr: ast.expr) -> bool:
+        """Whether a part of a statement is computed once whenever that runs."""
+        for outer in self.ctx.m.ancestors(expr):
+            if outer is stmt:
+                return True
+            if isinstance(outer, (ast.IfExp, ast.BoolOp, ast.Lambda, *_COMPREHENSIONS)):
+                return False
+        return True
 
     def _float_work(self, stmt: ast.stmt, tainted: set[str]) -> bool:
         """Whether a statement computes on model outputs in a way that O1's casts reached: losses, functions of torch,

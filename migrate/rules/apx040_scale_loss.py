@@ -67,6 +67,8 @@ def _backward(plan: Plan, work: Work, scale: Scale) -> None:
     rebound = scale.alias is not None and scale.alias == m.src(scale.loss)
     single = len(inside) == 1 and (len(uses) == 1 or (_reassigned_before(plan, uses) and not rebound))
     call = only_backward(scale)
+    if single:
+        _drop(work, scale)
     if call is not None and single and not _comments(work, with_):
         assert isinstance(call.func, ast.Attribute)
         tail = m.text[m.end(call.func.value) : m.end(call)]
@@ -84,6 +86,18 @@ def _backward(plan: Plan, work: Work, scale: Scale) -> None:
         draft.unwrap(with_)
     else:
         _drop_item(work, with_, scale)
+
+
+def _drop(work: Work, scale: Scale) -> None:
+    """``del scaled_loss`` goes with the name."""
+    m = work.m
+    scope = m.function(scale.call)
+    for stmt in m.place:
+        if not isinstance(stmt, ast.Delete) or m.function(stmt) is not scope or work.draft.gone(stmt):
+            continue
+        kept = [t for t in stmt.targets if not (isinstance(t, ast.Name) and t.id == scale.alias)]
+        if len(kept) < len(stmt.targets):
+            work.draft.rewrite(stmt, *([f"del {', '.join(m.src(t) for t in kept)}"] if kept else []))
 
 
 def _plain(plan: Plan, work: Work, scale: Scale) -> None:

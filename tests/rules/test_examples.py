@@ -75,7 +75,10 @@ PLACES: dict[str, tuple[str, dict[str, str]]] = {
     "APX060": ("STEP", {}),
     "APX070": ("END", {}),
     "APX080": ("TOP", {"TOP": "class Pooler(nn.Module):\n    EXAMPLE\ncriterion = nn.CrossEntropyLoss()"}),
-    "APX081": ("TOP", {"TOP": "class Product(torch.autograd.Function):\n    EXAMPLE\ncriterion = nn.CrossEntropyLoss()"}),
+    "APX081": (
+        "TOP",
+        {"TOP": "class Product(torch.autograd.Function):\n    EXAMPLE\ncriterion = nn.CrossEntropyLoss()"},
+    ),
     "APX090": (
         "IMPORTS",
         {"IMPORTS": "from apex import amp\nEXAMPLE", "END": "model = DistributedDataParallel(model)"},
