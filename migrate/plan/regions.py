@@ -25,6 +25,9 @@ from migrate.units.translate import passed
 from migrate.units.unit import Context, Manual, Unit
 
 MAX_CLIMB = 4
+# Statements without computation that a region takes in, so that it is the whole of a block.
+MAX_REST = 4
+NO_GRADIENT = frozenset({"no_grad", "inference_mode"})
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension)
 # Functions that hand on one by one what they go through.
 PASSING = frozenset("enumerate tqdm trange iter list tuple reversed".split())
@@ -522,6 +525,8 @@ class Planner:
             for (low, high), reason in zip(merged, why, strict=True):
                 self.regions.append(Region(marks.block, low, high, reason))
         self._whole_branches()
+        for region in self.regions:
+            self._fill_no_grad(region)
         for hoist in self.hoists:
             self._reach_hoist(hoist)
         self.regions = [r for r in self.regions if not self._inside_other(r)]
@@ -540,6 +545,21 @@ class Planner:
             self.regions = [r for r in self.regions if r not in arms and not self._beside(r, region)] + [region]
             if len(block.body) == 1:
                 whole[id(block.body)] = region
+
+    def _fill_no_grad(self, region: Region) -> None:
+        """Little is left of a ``with torch.no_grad():`` beside a region: all of it is, and its header says so."""
+        owner, body = region.block.owner, region.block.body
+        if not isinstance(owner, ast.With) or any(r is not region and r.block.body is body for r in self.regions):
+            return
+        items = [i.context_expr for i in owner.items]
+        if not all(ast.unparse(i).rstrip("()").split(".")[-1] in NO_GRADIENT for i in items):
+            return
+        rest = [*body[: region.first], *body[region.last + 1 :]]
+        if len(rest) <= MAX_REST and not any(
+            self.compute.weak(s) or self.compute.forbidden(s) or self._has_scope_statement(s) or hasattr(s, "body")
+            for s in rest
+        ):
+            region.first, region.last = 0, len(body) - 1
 
     def _beside(self, other: Region, region: Region) -> bool:
         """Whether a region of the same block touches ``region``, which then takes it in."""

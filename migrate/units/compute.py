@@ -158,7 +158,7 @@ class Compute:
         for n in walk_now(node):
             if isinstance(n, ast.Call):
                 name = n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")
-                if name not in NO_COMPUTATION:
+                if name not in NO_COMPUTATION and not _of_the_machine(n.func):
                     return True
                 if name == "mean" and isinstance(n.func, ast.Attribute) and isinstance(n.func.value, ast.BinOp):
                     return True
@@ -281,6 +281,12 @@ def _parts(node: ast.AST, first: str) -> frozenset[str]:
             if any(_root(a) in found for a in whole):
                 found |= {t.id for t in ast.walk(target) if isinstance(t, ast.Name)}
     return frozenset(found)
+
+
+def _of_the_machine(func: ast.expr) -> bool:
+    """Whether a function asks or tells torch about devices and processes: ``torch.cuda.device_count``."""
+    text = ast.unparse(func)
+    return text.startswith(("torch.cuda.", "torch.backends.", "torch.distributed.", "dist."))
 
 
 def _root(node: ast.AST) -> str:
