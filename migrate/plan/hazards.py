@@ -16,10 +16,12 @@ from dataclasses import dataclass, field
 
 from migrate.flow.values import argument
 from migrate.knowledge import operations
+from migrate.model import Settings
 from migrate.plan.coverage import Coverage
 from migrate.plan.fold import Fold
 from migrate.plan.regions import Planner
 from migrate.units.compute import walk_now
+from migrate.units.operands import multiplied
 from migrate.units.precision import FLOAT, HALF, MAYBE, Precision, doubtful, proved
 from migrate.units.unit import Context, Manual, Unit
 
@@ -91,6 +93,8 @@ def find(ctx: Context, unit: Unit, planner: Planner, folds: list[Fold]) -> Hazar
     if leaving:
         search.outputs(found)
     search.operands(found)
+    if all(o.levels <= {"O2", "O3"} for o in unit.options.values()):
+        search.islands()
     if found.entropies:
         search.registrations(found)
     return found
@@ -152,6 +156,46 @@ class _Search:
                 f"a product of a {self.ctx.settings.dtype} result and a float32 tensor outside of autocast is an error "
                 "natively; O1 ran it in half, now .float() makes both float32",
             )
+
+    def islands(self) -> None:
+        """O2 and O3 cast no function: products behind an explicit ``.float()`` ran in float32, autocast halves them."""
+        for node in self.m.nodes:
+            if self._on_an_island(node) and self.coverage.may(node):
+                self.unit.reviews.append((node, "APX032", _said_island(self.ctx.settings)))
+        for copy in self.planner.compute.copied_before:
+            self.unit.reviews.append(
+                (
+                    copy,
+                    "APX031",
+                    "this copy was made before amp.initialize, which left it in float32; it stays so, outside of "
+                    "autocast; what is copied into it was float16 and is float32 now",
+                )
+            )
+
+    def _on_an_island(self, node: ast.AST) -> bool:
+        factors = multiplied(node)
+        return bool(factors) and all(self._floated(f) for f in factors)
+
+    def _floated(self, expr: ast.expr) -> bool:
+        """Whether an expression was turned into float32 where it stands, or where its name was bound last."""
+        while isinstance(expr, ast.Call) and isinstance(expr.func, ast.Attribute):
+            if expr.func.attr == "float":
+                return True
+            if expr.func.attr not in operations.KEEP:
+                return False
+            expr = expr.func.value
+        if not isinstance(expr, ast.Name):
+            return False
+        scope = self.m.function(expr)
+        bound = [
+            n
+            for n in self.m.nodes
+            if isinstance(n, ast.Assign)
+            and self.m.function(n) is scope
+            and self.m.start(n) < self.m.start(expr)
+            and any(isinstance(t, ast.Name) and t.id == expr.id for t in n.targets)
+        ]
+        return bool(bound) and isinstance(bound[-1].value, ast.Call) and _ends_in_float(bound[-1].value)
 
     def _decoded(self, node: ast.Call) -> bool:
         """Whether the same name is decoded to text in a statement beside it: then it may hold token ids."""
@@ -396,6 +440,13 @@ def _said_output(bfloat16: bool) -> str:
     return (
         f"results leave autocast in {kind}; Apex handed them on in float32 (its patched Tensor.cpu(), or O2's cast of "
         "the model's outputs), now .float() does"
+    )
+
+
+def _said_island(settings: Settings) -> str:
+    return (
+        "this product ran in float32 under O2 and O3, as its factors were turned into float32; under autocast it runs "
+        f'in {settings.dtype}: to keep it, put it under torch.autocast("{settings.device_type}", enabled=False)'
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from migrate.facts.module import Scope
 from migrate.facts.sites import opened
@@ -29,13 +29,24 @@ class Compute:
     def __init__(self, ctx: Context, unit: Unit) -> None:
         self.ctx, self.unit = ctx, unit
         known = frozenset(o for o in unit.model_objects if o.kind != "apex")
-        self.models = _with_members(ctx, known)
+        self.copied_before: list[ast.Call] = []  # copies that O2 and O3 left in float32
+        self.models = _with_members(ctx, known, self._left_alone)
         if any("O1" in o.levels for o in unit.options.values()):
             self.models |= _neighbours(ctx, unit)
         self._functions: dict[ast.AST, bool] = {}
         self._forbids: dict[ast.AST, bool] = {}
         self._own: dict[ast.AST, bool] = {}
         self.model_classes = {o.key for o in self.models if o.kind == "instance"}
+
+    def _left_alone(self, copy: ast.Call) -> bool:
+        """Whether a copy of a model was made before O2 or O3 turned the model itself into half."""
+        m = self.ctx.m
+        inits = [i for i in self.unit.initializes if m.function(i.call) is m.function(copy)]
+        half = all(o.levels <= {"O2", "O3"} for o in self.unit.options.values()) and bool(self.unit.options)
+        if not half or not inits or any(m.start(i.call) < m.start(copy) for i in inits) or m.loops(copy):
+            return False
+        self.copied_before.append(copy)
+        return True
 
     # ------------------------------------------------------------ forward
 
@@ -212,12 +223,12 @@ def _abstract(node: ast.AST) -> bool:
     return all(isinstance(s, (ast.Raise, ast.Pass)) for s in body)
 
 
-def _with_members(ctx: Context, models: frozenset[Obj]) -> frozenset[Obj]:
-    """The models and, for containers such as ``nn.ModuleList``, what was put into them."""
+def _with_members(ctx: Context, models: frozenset[Obj], but: Callable[[ast.Call], bool]) -> frozenset[Obj]:
+    """The models and, for containers such as ``nn.ModuleList``, what was put into them; copies too, ``but`` some."""
     found, todo = set(models), list(models)
     for node in ctx.m.nodes:  # running averages and copies of a model are models
         if isinstance(node, ast.Call) and node.args and COPIES.fit(ctx.m.src(node.func)):
-            if opened(ctx.v, ctx.v.of(node.args[0])) & models:
+            if opened(ctx.v, ctx.v.of(node.args[0])) & models and not but(node):
                 made = {o for o in ctx.v.of(node) if o.kind == "call" and o.key is node}
                 found |= made
                 todo += made
