@@ -25,6 +25,8 @@ from migrate.units.translate import passed
 from migrate.units.unit import Context, Manual, Unit
 
 MAX_CLIMB = 4
+# Statements between two computations on results, up to which one region holds both.
+MAX_GAP = 4
 # Statements without computation that a region takes in, so that it is the whole of a block.
 MAX_REST = 4
 NO_GRADIENT = frozenset({"no_grad", "inference_mode"})
@@ -429,7 +431,7 @@ class Planner:
             if isinstance(stmt, (ast.For, ast.While, ast.If, ast.With, ast.Try)):
                 raise Manual(call, "the model is called in the header of a block that also runs a backward or step")
             raise Manual(call, "the model is called in the statement that also runs a backward or step")
-        last = index
+        first = last = index
         tainted = self.slices.defines(stmt)
         for i in range(index + 1, len(block.body)):
             later = block.body[i]
@@ -437,10 +439,18 @@ class Planner:
                 break
             if isinstance(later, (ast.Return, ast.Break, ast.Continue, ast.Raise)) and not compute.weak(later):
                 break
-            if self.slices.reads(later) & tainted:
+            if _leaves_torch(later):
+                tainted -= self.slices.defines(later)  # what comes of it is no tensor any more
+            elif self.slices.reads(later) & tainted:
+                if compute.forwards(later) and i > last + 1:
+                    break  # it gets a region of its own
                 if self._float_work(later, tainted) or compute.forwards(later):
+                    if i - last > MAX_GAP:
+                        self._span(block, first, last, "evaluation")
+                        first = i
                     last = i
                 tainted |= self.slices.defines(later)
+        index = first
         self._span(block, index, last, "evaluation")
 
     def _free_part(self, stmt: ast.stmt, call: ast.Call) -> ast.expr | None:
@@ -596,6 +606,14 @@ class Planner:
             if low <= m.start(mine) < high and m.function(other.block.body[other.first]) is m.function(mine):
                 return True
         return False
+
+
+def _leaves_torch(stmt: ast.stmt) -> bool:
+    """Whether an assignment takes a result to numpy or to Python's own numbers and lists."""
+    if not isinstance(stmt, (ast.Assign, ast.AugAssign, ast.AnnAssign)) or stmt.value is None:
+        return False
+    calls = [n for n in ast.walk(stmt.value) if isinstance(n, ast.Call)]
+    return any(isinstance(c.func, ast.Attribute) and c.func.attr in ("numpy", "tolist", "item") for c in calls)
 
 
 def _unwrapped(expr: ast.expr) -> ast.expr:
