@@ -123,13 +123,15 @@ def lost_comments(old: str, result: ModuleResult) -> list[str]:
 
 
 def lost_lines(old: str, result: ModuleResult) -> list[str]:
-    """Lines outside of every reported change stand in the new text, byte for byte and in order."""
+    """Lines outside of every reported change stand in the new text, byte for byte and in order.
+
+    Blank ones may go: where something went between two of them, one gap is left."""
     before = old.splitlines(keepends=True)
     after = (result.new_text or "").splitlines(keepends=True)
     changed = {line for change in result.changes for line in range(change.line, change.end_line + 1)}
     at = 0
     for number, line in enumerate(before, start=1):
-        if number in changed:
+        if number in changed or not line.strip():
             continue
         try:
             at = after.index(line, at) + 1
