@@ -21,7 +21,7 @@ PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --cons
 EXAMPLE := docs/example/legacy_train.py
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint typecheck pytest generated migrate compare apex apex-if-possible doctor policy bench clean
+.PHONY: help test lint typecheck pytest generated mutants migrate compare apex apex-if-possible doctor policy bench clean
 
 # What `make compare` hands on: PROFILE=quick becomes --profile quick.
 OPTIONS := PROFILE ARMS SEEDS EPOCHS BATCH BLOCKS WORKLOAD RECIPE STEM DATA NPROC SWEEP MARGIN TARGET BUDGET TIMEOUT OUT
@@ -40,6 +40,8 @@ help:
 	@echo 'make policy                    the type every operation runs in, Apex O1 beside native AMP'
 	@echo 'make generated                 migrate 3,000 made-up programs, run them before and after, and count'
 	@echo '                               SEEDS=0:3000 JOBS=2, OUT=folder keeps the programs that failed'
+	@echo 'make mutants                   put 70 small faults into the planner and the judge, one by one, and count'
+	@echo '                               those that the tests find; SAMPLE=70 SEED=0 JOBS=2 PART=0:20'
 	@echo 'make bench                     how fast the migration is, and what the comparison itself costs'
 	@echo 'make clean                     remove .venv, what was built and the caches'
 	@echo
@@ -60,6 +62,10 @@ pytest: $(TESTS)
 # Faults planted into migrated scripts: `EVERY_MUTANT=1 pytest tests/equivalence/test_plant.py`.
 generated: $(TESTS)
 	@$(PY) -m tests.equivalence.many --seeds '$(or $(SEEDS),0:3000)' --jobs $(or $(JOBS),2) $(if $(OUT),--out '$(OUT)')
+
+mutants: $(TESTS)
+	@$(PY) tests/mutants/run.py --sample $(or $(SAMPLE),70) --seed $(or $(SEED),0) --jobs $(or $(JOBS),2) \
+	  --part $(or $(PART),:)
 
 # Exit code 1 says that something is left to do, which is what a dry run is for.
 migrate: $(CORE)

@@ -1,0 +1,210 @@
+"""What a name may hold."""
+
+from __future__ import annotations
+
+import ast
+from textwrap import dedent
+
+import pytest
+
+from migrate.facts.module import Module
+from migrate.flow.values import Values
+from tests.asking import asked, contents, said
+
+HOLDS = {
+    "what a call made": ("x = A()\nask(x)", "A()"),
+    "all that is assigned to it": ("x = A()\nif y:\n    x = B()\nask(x)", "A(), B()"),
+    "another name": ("x = A()\ny = z = x\nask(z)", "A()"),
+    "an annotated name": ("x: T = A()\nask(x)", "A()"),
+    "what is added to it": ("x = A()\nx += B()\nask(x)", "A(), B()"),
+    "a walrus": ("if (x := A()):\n    ask(x)", "A()"),
+    "its value itself": ("ask((x := A()))", "A()"),
+    "either arm": ("ask(A() if y else B())", "A(), B()"),
+    "either side": ("ask(A() or B())", "A(), B()"),
+    "what is awaited": ("async def f():\n    ask(await A())", "A()"),
+    "a with": ("with A() as x:\n    ask(x)", "A()"),
+    "a name that nothing binds": ("ask(x)", ""),
+    "an import of another module": ("import torch\nask(torch)", ""),
+    # attributes
+    "an attribute": ("class C:\n    pass\nc = C()\nc.x = A()\nask(c.x)", "A()"),
+    "the same attribute of another class": (
+        "class C:\n    pass\nclass D:\n    pass\nc, d = C(), D()\nc.x = A()\nd.x = B()\nask(c.x)",
+        "A()",
+    ),
+    "of what is not from here": ("x = A()\nx.y = B()\nask(x.y)", "B()"),
+    "that nobody sets": ("x = A()\nask(x.y.z)", "A.y.z"),
+    "not for ever": ("x = A()\nask(x.a.b.c.d)", ""),
+    "a class's own": ("class C:\n    x = A()\nask(C.x, C().x)", "A()"),
+    "a base's": ("class C:\n    x = A()\nclass D(C):\n    pass\nask(D().x)", "A()"),
+    "a property": ("class C:\n    @property\n    def x(self):\n        return A()\nask(C().x)", "A()"),
+    "a method": ("class C:\n    def x(self):\n        return A()\nask(C().x)", "method x"),
+    "set in another method": (
+        "class C:\n    def set(self):\n        self.x = A()\n    def get(self):\n        ask(self.x)",
+        "A()",
+    ),
+    "set in a base": (
+        "class C:\n    def __init__(self):\n        self.x = A()\nclass D(C):\n    def get(self):\n        ask(self.x)",
+        "A()",
+    ),
+    "by setattr": ("class C:\n    pass\nc = C()\nsetattr(c, 'x', A())\nask(c.x)", "A()"),
+    "by setattr, any": ("class C:\n    pass\nc = C()\nsetattr(c, name, A())\nask(c.x)", "A()"),
+    "by getattr": ("class C:\n    pass\nc = C()\nc.x = A()\nask(getattr(c, 'x'))", "A()"),
+    "by getattr, any": ("class C:\n    pass\nc = C()\nc.x, c.y = A(), B()\nask(getattr(c, name))", "A(), B(), getattr()"),
+    # containers
+    "an item by number": ("x = [A(), B()]\nask(x[1])", "B()"),
+    "an item by a variable": ("x = [A(), B()]\nask(x[i])", "A(), B()"),
+    "an item set": ("x = {}\nx['a'] = A()\nx['b'] = B()\nask(x['a'])", "A()"),
+    "an item set under a variable": ("x = {}\nx[k] = A()\nask(x['a'])", "A()"),
+    "a slice": ("x = [A(), B()]\nask(x[1:])", "[…]"),
+    "of a slice": ("x = [A(), B()]\ny = x[1:]\nask(y[i])", "A(), B()"),
+    "appended": ("x = []\nx.append(A())\nask(x[0])", "A()"),
+    "inserted": ("x = [A()]\nx.insert(0, B())\nask(x[i])", "A(), B()"),
+    "a dict": ("x = {'a': A(), 'b': B()}\nask(x['b'])", "B()"),
+    "a dict spread": ("x = {**y, 'b': B()}\nask(x['b'])", "B()"),
+    "a list spread": ("x = [A(), B()]\ny = [*x, C()]\nask(y[i])", "A(), B(), C()"),
+    "a comprehension": ("x = [A(i) for i in n]\nask(x[0])", "A()"),
+    "of a list": ("x = [A(), B()]\ny = [i for i in x]\nask(y[0])", "A(), B()"),
+    "a dict comprehension": ("x = {i: A(i) for i in n}\nask(x['a'])", "A()"),
+    # unpacking
+    "of a tuple": ("x, y = A(), B()\nask(y)", "B()"),
+    "nested": ("(x, y), z = (A(), B()), C()\nask(y)", "B()"),
+    "the rest": ("x, *y = A(), B(), C()\nask(y[i])", "A(), B(), C()"),
+    "of a call": ("x, y = f()\nask(x)", "f.0"),
+    "of a function's pair": ("def f():\n    return A(), B()\nx, y = f()\nask(x)", "A()"),
+    # loops
+    "each of a list": ("for x in [A(), B()]:\n    ask(x)", "A(), B()"),
+    "not the list": ("x = [A()]\nfor y in x:\n    pass\nask(y)", "A()"),
+    "with its number": ("for i, x in enumerate([A(), B()]):\n    ask(x)", "A(), B()"),
+    "the number itself": ("for i, x in enumerate([A(), B()]):\n    ask(i)", ""),
+    "side by side": ("for x, y in zip([A()], [B()]):\n    ask(y)", "B()"),
+    "of a dict": ("for k, x in {'a': A()}.items():\n    ask(x)", "A()"),
+    "its values": ("for x in {'a': A()}.values():\n    ask(x)", "A()"),
+    "of pairs": ("for x, y in [(A(), B())]:\n    ask(y)", "B()"),
+    "of what is not from here": ("for x in f():\n    ask(x)", "f.*"),
+    "the next one": ("x = iter([A()])\nask(next(x))", "A(), […]"),
+    # functions
+    "a parameter that nobody fills": ("def f(x):\n    ask(x)", "x"),
+    "a parameter": ("def f(x):\n    ask(x)\nf(A())\nf(B())", "A(), B()"),
+    "by name": ("def f(y, x):\n    ask(x)\nf(x=A(), y=B())", "A()"),
+    "keyword only": ("def f(*, x):\n    ask(x)\nf(x=A())", "A()"),
+    "a default": ("def f(x=A()):\n    ask(x)\nf()", "A()"),
+    "a keyword's default": ("def f(y, *, x=A()):\n    ask(x)\nf(1)", "A()"),
+    "the last defaults": ("def f(y, x=A()):\n    ask(y)\nf(B())", "B()"),
+    "more arguments": ("def f(y, *x):\n    ask(x[0])\nf(A(), B(), C())", "B(), C()"),
+    "spread": ("def f(y, x):\n    ask(x)\nf(*[A(), B()])", "A(), B()"),
+    "too few arguments": ("def f(x, y):\n    ask(x)\nf(A())", "x"),
+    "too many arguments": ("def f(x):\n    ask(x)\nf(A(), B())", "x"),
+    "what it returns": ("def f(y):\n    return A()\nask(f(1))", "A()"),
+    "what it hands on": ("def f(x):\n    return x\nask(f(A()))", "A()"),
+    "what a lambda returns": ("f = lambda: A()\nask(f())", "A()"),
+    "a generator's": ("def f():\n    yield A()\nask(f())", ""),
+    "what a closure sees": ("def f():\n    x = A()\n    def g():\n        ask(x)\n    g()", "A()"),
+    "a nonlocal": ("def f():\n    x = A()\n    def g():\n        nonlocal x\n        x = B()\n    ask(x)", "A(), B()"),
+    "a global": ("def f():\n    global x\n    x = A()\nask(x)", "A()"),
+    "a local of the same name": ("x = A()\ndef f():\n    x = B()\n    ask(x)", "B()"),
+    "a class's name in its method": ("class C:\n    x = A()\n    def f(self):\n        ask(x)", ""),
+    "a function in a dict": ("def f(x):\n    ask(x)\nways = {'f': f}\nways[way](A())", "A()"),
+    "a partial": ("def f(x, y):\n    ask(y)\ng = partial(f, A())\ng(B())", "B()"),
+    "of a partial": ("def f(x, y):\n    ask(x)\ng = partial(f, A())\ng(B())", "A()"),
+    "what a partial returns": ("def f(x):\n    return x\ng = partial(f, A())\nask(g())", "A()"),
+    "a partial's keyword": ("def f(x, y):\n    ask(y)\ng = partial(f, y=A())\ng(B())", "A()"),
+    # classes
+    "an instance": ("class C:\n    pass\nask(C())", "<C>"),
+    "of its constructor": ("class C:\n    def __init__(self, x):\n        ask(x)\nC(A())", "A()"),
+    "of a base's constructor": (
+        "class C:\n    def __init__(self, x):\n        ask(x)\nclass D(C):\n    pass\nD(A())",
+        "A()",
+    ),
+    "through super": (
+        "class C:\n    def __init__(self, x):\n        ask(x)\n"
+        "class D(C):\n    def __init__(self, y):\n        super().__init__(y)\nD(A())",
+        "A()",
+    ),
+    "itself": ("class C:\n    def f(self):\n        ask(self)", "<C>"),
+    "or a subclass": ("class C:\n    def f(self):\n        ask(self)\nclass D(C):\n    pass", "<C>, <D>"),
+    "a method's argument": ("class C:\n    def f(self, x):\n        ask(x)\nC().f(A())", "A()"),
+    "of the class": ("class C:\n    def f(self, x):\n        ask(x)\nC.f(C(), A())", "A()"),
+    "a static method's": ("class C:\n    @staticmethod\n    def f(x):\n        ask(x)\nC().f(A())", "A()"),
+    "a class method's": ("class C:\n    @classmethod\n    def f(cls, x):\n        ask(x)\nC.f(A())", "A()"),
+    "what a class method makes": ("class C:\n    @classmethod\n    def f(cls):\n        return cls()\nask(C.f())", "<C>"),
+    "an overridden method's": (
+        "class C:\n    def f(self):\n        self.g(A())\n    def g(self, x):\n        pass\n"
+        "class D(C):\n    def g(self, x):\n        ask(x)",
+        "A()",
+    ),
+    "forward": ("class C:\n    def forward(self, x):\n        ask(x)\nC()(A())", "A()"),
+    "called": ("class C:\n    def __call__(self, x):\n        return x\nask(C()(A()))", "A(), C()"),
+    "a record": ("@dataclass\nclass C:\n    x: int\n    y: int\nask(C(A(), B()).y)", "B()"),
+    "a record by name": ("@dataclass\nclass C:\n    x: int\nask(C(x=A()).x)", "A()"),
+    # what hands on what it is given
+    "a wrapped model": ("x = DataParallel(A())\nask(x)", "A(), DataParallel()"),
+    "moved": ("x = A().cuda()\nask(x)", "A()"),
+    "twice": ("x = A()\ny = x.to(d).train()\nask(y)", "A()"),
+    "the wrapped": ("x = A()\nask(x.module)", "A(), A.module"),
+    "no longer the same": ("x = A()\nask(x.detach())", "detach()"),
+    # Apex
+    "amp": ("from apex import amp\nask(amp)", "apex.amp"),
+    "amp by another name": ("import apex.amp as mixed\nask(mixed.scale_loss)", "apex.amp.scale_loss"),
+    "of the package": ("import apex.amp\nask(apex.amp.scale_loss)", "apex.amp.scale_loss"),
+    "a name of it": ("from apex.amp import scale_loss as s\nask(s)", "apex.amp.scale_loss"),
+    "another package of that beginning": ("import apexlib\nask(apexlib)", ""),
+    "a sibling": ("from .apex import amp\nask(amp)", ""),
+    "in an attribute": ("from apex import amp\nclass C:\n    def f(self):\n        self.a = amp\n        ask(self.a)", "apex.amp"),
+    "or None": ("try:\n    from apex import amp\nexcept ImportError:\n    amp = None\nask(amp)", "apex.amp"),
+    "what initialize hands back": (
+        "from apex import amp\nx, y = amp.initialize(A(), B(), opt_level='O1')\nask(y)",
+        "B()",
+    ),
+    "without an optimizer": ("from apex import amp\nx = amp.initialize(A(), opt_level='O1')\nask(x)", "A()"),
+    "with None": ("from apex import amp\nx = amp.initialize(A(), None)\nask(x)", "A()"),
+    "lists": ("from apex import amp\nx, (y, z) = amp.initialize(A(), [B(), C()])\nask(z)", "C()"),
+    "by its names": ("from apex import amp\nx, y = amp.initialize(optimizers=B(), models=A())\nask(x)", "A()"),
+    "Apex's own wrapper": ("from apex.parallel import DistributedDataParallel as D\nask(D(A()))", "A(), D()"),
+}
+
+
+@pytest.mark.parametrize("case", HOLDS)
+def test_may_hold(case: str) -> None:
+    text, answer = HOLDS[case]
+    m = Module(text)
+    v = Values(m)
+    for question in asked(m):
+        assert said(v.of(question)) == answer
+
+
+def test_items_of_a_starred_call() -> None:
+    m = Module("x = [A(), B()]\ny = f(*x)\nask(x)")
+    v = Values(m)
+    assert contents(v, v.of(asked(m)[0])) == "A(), B()"
+
+
+RUNS = {
+    "a function": ("def f(): pass\nask(f())", "f"),
+    "none of another file": ("ask(f())", ""),
+    "either": ("def f(): pass\ndef g(): pass\nh = f if x else g\nask(h())", "f, g"),
+    "a method": ("class C:\n    def f(self): pass\nask(C().f())", "f"),
+    "a constructor": ("class C:\n    def __init__(self): pass\nask(C())", "__init__"),
+    "a forward": ("class C:\n    def forward(self): pass\nc = C()\nask(c())", "forward"),
+    "a base's forward": ("class B:\n    def forward(self): pass\nclass C(B): pass\nc = C()\nask(c())", "forward"),
+    "a partial": ("def f(x): pass\ng = partial(f, 1)\nask(g())", "f"),
+    "a partial of a method": ("class C:\n    def f(self, x): pass\ng = partial(C().f, 1)\nask(g())", "f"),
+    "what a table holds": ("def f(): pass\ndef g(): pass\nt = {'f': f, 'g': g}\nask(t['g']())", "g"),
+    "any that a table holds": ("def f(): pass\ndef g(): pass\nt = {'f': f, 'g': g}\nask(t[k]())", "f, g"),
+    "a bound method": ("class C:\n    def f(self): pass\ng = C().f\nask(g())", "f"),
+    "a lambda": ("g = lambda: 1\nask(g())", "lambda"),
+    "super's": (
+        "class B:\n    def f(self): pass\nclass C(B):\n    def g(self):\n        ask(super().f())",
+        "f",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RUNS)
+def test_runs(case: str) -> None:
+    text, answer = RUNS[case]
+    m = Module(dedent(text))
+    v = Values(m)
+    (call,) = asked(m)
+    assert isinstance(call, ast.Call)
+    names = sorted(getattr(function, "name", "lambda") for function in v.callees(call))
+    assert ", ".join(names) == answer

@@ -1,0 +1,291 @@
+"""How many small faults in the planner and the judge the suite finds: ``make mutants``.
+
+A mutant is one change of one file of migrate/{plan,units,check,flow,judge}:
+
+* a comparison turned (``==`` to ``!=``, ``<`` to ``>=``, ``in`` to ``not in``, …);
+* ``and`` for ``or``, and back;
+* a condition (of an ``if``, a conditional expression or a comprehension) that is always False, or always True;
+* a ``not`` dropped;
+* the answer of a function that returns a bool turned round;
+* one constant less in a frozenset.
+
+Annotations, assertions, messages of exceptions, f-strings and functions that nothing calls are left alone. Of all
+mutants there are, ``--sample`` are drawn by ``--seed``. Each is put into a copy of the tree, never into the tree
+itself, and the tests run there until the first one fails; one that takes too long, or too much memory, counts as
+found. Tests that fail without any mutant are left out, and named.
+
+Every mutant that no test finds is printed, and the rate at last.
+
+    make mutants SAMPLE=70 SEED=0 JOBS=2
+    python tests/mutants/run.py --part 0:20                          the first 20 of the 70
+    python tests/mutants/run.py --only migrate/plan/home.py:120      all mutants of one line (or file)
+    python tests/mutants/run.py --list                               print the mutants, run nothing
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import os
+import queue
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+PROJECT = Path(__file__).resolve().parents[2]
+PACKAGES = ("plan", "units", "check", "flow", "judge")
+NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "build", "*.egg-info", "reports")
+
+# The fast and most telling tests first; the judge's own are for the judge alone, as the others do not run it by name.
+FAST = "tests/flow tests/units tests/plan tests/rules tests/check tests/knowledge".split()
+SLOW = ["tests/equivalence/test_scripts.py", "tests/equivalence/test_generated.py"]
+JUDGE = ["tests/judge"]
+SLICE = "not test_any or " + " or ".join(f"test_any[{seed}]" for seed in range(40))  # of the generated programs
+
+MEMORY = 8 << 30  # of a mutant that never stops to allocate
+PATIENCE = 3  # times as long as the tests take without a mutant
+START = 60  # seconds on top of that, for a busy machine
+
+TURNED: dict[type[ast.cmpop], str] = {
+    ast.Eq: "!=",
+    ast.NotEq: "==",
+    ast.Lt: ">=",
+    ast.GtE: "<",
+    ast.Gt: "<=",
+    ast.LtE: ">",
+    ast.Is: "is not",
+    ast.IsNot: "is",
+    ast.In: "not in",
+    ast.NotIn: "in",
+}
+
+
+Source = Callable[[ast.expr], str]
+
+
+class Mutant(NamedTuple):
+    """In the bytes of a file, ``after`` for what stands at ``start`` to ``end``."""
+
+    path: Path
+    line: int
+    start: int
+    end: int
+    before: str
+    after: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.path.as_posix()}:{self.line}"
+
+    def __str__(self) -> str:
+        return f"{self.place}: {' '.join(self.before.split())}  →  {' '.join(self.after.split())}"
+
+    def into(self, source: bytes) -> bytes:
+        return source[: self.start] + self.after.encode() + source[self.end :]
+
+
+# ---------------------------------------------------------------- the mutants
+
+
+def mutants_of(path: Path, text: str, called: frozenset[str]) -> Iterator[Mutant]:
+    """Every mutant of one file; ``called`` are the names that something in the project reads."""
+    starts, source = [0], text.encode()
+    for line in source.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+
+    def place(node: ast.expr) -> tuple[int, int]:
+        assert node.end_lineno is not None and node.end_col_offset is not None
+        return starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
+
+    def src(node: ast.expr) -> str:
+        return source[slice(*place(node))].decode()
+
+    for node, new in _changes(ast.parse(text), called, src):
+        yield Mutant(path, node.lineno, *place(node), src(node), new)
+
+
+def _changes(node: ast.AST, called: frozenset[str], src: Source) -> Iterator[tuple[ast.expr, str]]:
+    """Expressions with what takes their place, in a tree."""
+    match node:
+        case ast.Assert() | ast.Raise() | ast.JoinedStr():
+            return
+        case ast.FunctionDef(name=name) if name not in called and not name.startswith("__"):
+            return
+        case ast.AnnAssign(value=value):
+            if value is not None:
+                yield from _changes(value, called, src)
+            return
+        case ast.FunctionDef(returns=ast.Name(id="bool")):
+            for one in _returned(node):
+                yield one, f"(not ({src(one)}))"
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            yield node, f"({src(left)} {TURNED[type(op)]} {src(right)})"
+        case ast.BoolOp(op=op, values=values):
+            word = " or " if isinstance(op, ast.And) else " and "
+            yield node, f"({word.join(f'({src(one)})' for one in values)})"
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield node, f"({src(operand)})"
+        case ast.Call(func=ast.Name(id="frozenset"), args=[given]):
+            yield from _less(given, src)
+        case _:
+            pass
+    tests = [node.test] if isinstance(node, (ast.If, ast.IfExp)) else getattr(node, "ifs", [])
+    for test in tests:
+        if not isinstance(test, ast.Constant):
+            yield test, "False"
+            yield test, "True"
+    for name, value in ast.iter_fields(node):
+        if name in ("annotation", "returns", "decorator_list"):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield from _changes(child, called, src)
+
+
+def _returned(function: ast.FunctionDef) -> Iterator[ast.expr]:
+    todo: list[ast.AST] = [*function.body]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Return) and node.value is not None:
+            yield node.value
+        elif not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+            todo += ast.iter_child_nodes(node)
+
+
+def _less(given: ast.expr, src: Source) -> Iterator[tuple[ast.expr, str]]:
+    """``"a b".split()`` or a display, each time without one of its constants."""
+    match given:
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str() as text), attr="split"), args=[]):
+            words = text.split()
+            for number in range(len(words)):
+                yield given, f"{' '.join(words[:number] + words[number + 1 :])!r}.split()"
+        case ast.Set(elts=elts) | ast.List(elts=elts) | ast.Tuple(elts=elts) if all(
+            isinstance(one, ast.Constant) for one in elts
+        ):
+            for number in range(len(elts)):
+                yield given, f"[{', '.join(src(one) for one in elts[:number] + elts[number + 1 :])}]"
+        case _:
+            pass
+
+
+def all_mutants() -> list[Mutant]:
+    """Those of every file, in order."""
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted((PROJECT / "migrate").rglob("*.py"))}
+    called = frozenset(
+        node.id if isinstance(node, ast.Name) else node.attr
+        for text in texts.values()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load)
+    )
+    return [
+        mutant
+        for path, text in texts.items()
+        if path.relative_to(PROJECT).parts[1] in PACKAGES
+        for mutant in mutants_of(path.relative_to(PROJECT), text, called)
+    ]
+
+
+# ---------------------------------------------------------------- the tests
+
+
+class Suite:
+    """The tests, in copies of the tree: a mutant is tried in one that is free."""
+
+    def __init__(self, folder: Path, jobs: int) -> None:
+        self.copies: queue.Queue[Path] = queue.Queue()
+        first = folder / "0"
+        shutil.copytree(PROJECT, first, ignore=NOT_COPIED)
+        started = time.monotonic()
+        output = self._pytest(first, [*FAST, *JUDGE, *SLOW], [], limit=None)[1]
+        self.limit = PATIENCE * (time.monotonic() - started) + START
+        self.failing = re.findall(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.*?)?)(?: - .*)?$", output, re.M)
+        self.copies.put(first)
+        for number in range(1, jobs):
+            shutil.copytree(first, folder / str(number))  # with what was compiled
+            self.copies.put(folder / str(number))
+
+    def finds(self, mutant: Mutant) -> bool:
+        """Whether a test fails, or does not end."""
+        copy = self.copies.get()
+        path = copy / mutant.path
+        right = path.read_bytes()  # the same in every copy
+        try:
+            path.write_bytes(mutant.into(right))
+            for compiled in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
+                compiled.unlink()
+            judge = mutant.path.parts[1] == "judge"
+            tests = [*JUDGE, *FAST, *SLOW] if judge else [*FAST, *SLOW]
+            return self._pytest(copy, tests, ["-x", *(f"--deselect={one}" for one in self.failing)], self.limit)[0] != 0
+        finally:
+            path.write_bytes(right)
+            self.copies.put(copy)
+
+    def _pytest(self, copy: Path, tests: Sequence[str], options: list[str], limit: float | None) -> tuple[int, str]:
+        there = [one for one in tests if (copy / one).exists()]
+        words = ["-m", "pytest", "-q", "-rfE", "--tb=no", "-p", "no:cacheprovider", "-k", SLICE, *options, *there]
+        process = subprocess.Popen(
+            [sys.executable, *(["-B"] if options else []), *words],
+            cwd=copy,
+            env={**os.environ, "COLUMNS": "1000", "PYTHONPATH": str(copy)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            output, _ = process.communicate(timeout=limit)
+            return process.returncode, output
+        except subprocess.TimeoutExpired:
+            return -1, ""
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # with the processes that run scripts
+            process.wait()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sample", type=int, default=70)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--part", default=":", metavar="FIRST:LAST", help="of the sample; LAST is not tried")
+    parser.add_argument("--only", metavar="FILE[:LINE]", help="all mutants of it instead of a sample")
+    parser.add_argument("--list", action="store_true", help="run nothing")
+    options = parser.parse_args()
+    every = all_mutants()
+    chosen = random.Random(options.seed).sample(every, min(options.sample, len(every)))
+    if options.only:
+        chosen = [one for one in every if options.only in (one.path.as_posix(), one.place)]
+    first, _, last = options.part.partition(":")
+    chosen = chosen[int(first or 0) : int(last) if last else None]
+    if options.list:
+        print("\n".join(map(str, chosen)))
+        return 0
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    found = 0
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
+        suite = Suite(Path(folder), options.jobs)
+        print(f"{len(chosen)} of {len(every)} mutants; at most {suite.limit:.0f} s each", flush=True)
+        if suite.failing:
+            print(f"without a mutant these fail: {' '.join(suite.failing)}", flush=True)
+        for mutant, killed in zip(chosen, pool.map(suite.finds, chosen), strict=True):
+            found += killed
+            if not killed:
+                print(f"survives: {mutant}", flush=True)
+    print(f"{found} of {len(chosen)} mutants found ({100 * found / max(1, len(chosen)):.0f} %)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
