@@ -593,7 +593,7 @@ class Values:
                 self._bind(node, callee, skip=1 if self._has_receiver(obj, callee) else 0)
                 if obj.kind == "method":
                     first = self.m.self_name(self.m.scope_of[callee])
-                    if first is not None:
+                    if first is not None and not unbound(obj):
                         self._add(("n", self.m.scope_of[callee], first), obj.key[0])  # type: ignore[index]
                 self._flow(("r", callee), var)
             case "partial":
@@ -622,7 +622,9 @@ class Values:
 
     def _has_receiver(self, obj: Obj, callee: ast.AST) -> bool:
         scope = self.m.scope_of[callee]
-        return obj.kind == "method" and (self.m.self_name(scope) or self.m.class_name(scope)) is not None
+        if obj.kind != "method" or self.m.class_name(scope) is not None:
+            return obj.kind == "method"
+        return self.m.self_name(scope) is not None and not unbound(obj)
 
     def _bind(self, call: ast.Call, callee: ast.AST, skip: int, drop: int = 0) -> None:
         scope = self.m.scope_of[callee]
@@ -692,6 +694,11 @@ def argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
     if position < len(call.args) and not any(isinstance(a, ast.Starred) for a in call.args[: position + 1]):
         return call.args[position]
     return next((k.value for k in call.keywords if k.arg == name), None)
+
+
+def unbound(obj: Obj) -> bool:
+    """Whether a method was taken from its class: ``Base.__init__(self, x)``."""
+    return obj.kind == "method" and obj.key[0].kind == "class"  # type: ignore[index]
 
 
 def _fits(call: ast.Call, args: ast.arguments, positional: list[str]) -> bool:

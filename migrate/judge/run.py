@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from migrate.flow.values import Obj, argument
+from migrate.flow.values import Obj, argument, unbound
 from migrate.judge import machines
 from migrate.judge.code import Op
 from migrate.judge.liveness import live_names
@@ -976,7 +976,9 @@ class Runner:
                 if keyword.arg in scope.params:
                     frame.env[keyword.arg] = self.value(state, keyword.value, facts)
             names = names[len(given) :]
-        if receiver is not None and isinstance(call.func, ast.Attribute):
+        if any(unbound(o) for o in self.v.of(call.func)):
+            pass  # Base.method(self, x)
+        elif receiver is not None and isinstance(call.func, ast.Attribute):
             owner = self.value(state, call.func.value, facts)
             if owner[0] != "obj" and isinstance(call.func.value, ast.Call):  # super().method()
                 outer = next((f.env[n] for f in reversed(state.frames) for n in [self._receiver(f)] if n), None)

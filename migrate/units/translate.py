@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate.facts.module import Scope
+from migrate.flow.values import unbound
 from migrate.units.unit import Context
 
 
@@ -220,8 +221,8 @@ def receiver(ctx: Context, call: ast.Call, callee: Scope) -> int:
         return 1
     if ctx.m.self_name(callee) is None:
         return 0
-    kinds = {o.kind for o in ctx.v.of(call.func)}
-    return 0 if kinds == {"function"} else 1
+    held = ctx.v.of(call.func)
+    return 0 if held and all(o.kind == "function" or unbound(o) for o in held) else 1
 
 
 def partial_of(ctx: Context, call: ast.Call) -> ast.Call | None:
