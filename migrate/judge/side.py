@@ -798,6 +798,8 @@ class Side:
         return any(c not in seen and self._trains(c, seen | {node}) for c in inner)
 
     def _scales(self, node: ast.With) -> bool:
+        if self.origin is not None and self.origin.of(node) is None:
+            return False  # a region of the new text: where the old one had none, it makes no entry
         return any(self.context(i) for i in node.items)
 
 
