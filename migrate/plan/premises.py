@@ -247,7 +247,8 @@ def _plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> Iterator[a
             continue
         if node in sites or m.function(node) not in places or any(m.inside(node, s) for s in dropped):
             continue
-        if any(scaled & set(ctx.v.callees(c)) for c in ctx.v.calls.get(m.function(node).node, ())):
+        own = m.function(node).node
+        if own not in scaled and any(scaled & set(ctx.v.callees(c)) for c in ctx.v.calls.get(own, ())):
             continue  # another class's, or another function's in its place
         if any(s.with_ is not None and m.inside(node, s.with_) for s in unit.scales):
             continue
