@@ -332,8 +332,28 @@ class Runner:
             term = opaque(self.side.place(op.node), ast.unparse(op.node))
         if depth(term) > MAX_DEPTH:  # made of itself, round by round
             term = opaque(self.side.place(op.value))
+        if isinstance(op.value, ast.Call) and term == ("obj", frozenset({("call", self.side.place(op.value))})):
+            self._made_anew(state, op.value)
         self.bind(state, op.node, term, facts)
         frame.pc += 1
+
+    def _made_anew(self, state: State, call: ast.Call) -> None:
+        """An optimizer whose model was made just before it, in the same rounds: no gradients are there."""
+        key: Key = ("call", self.side.place(call))
+        if key not in self.side.optimizers:
+            return
+        scope, loops = self.m.function(call), self.m.loops(call)
+        owned = {o for n in ast.walk(call) if isinstance(n, ast.expr) for o in self.v.of(n) if self._is_model(o)}
+        if owned and all(
+            isinstance(o.key, ast.Call) and self.m.function(o.key) is scope and self.m.loops(o.key) == loops
+            for o in owned
+        ):
+            state.grads.pop(key, None)
+            state.stash.pop(key, None)
+            state.armed -= {key}
+
+    def _is_model(self, obj: Obj) -> bool:
+        return self.side.key(obj) in self.side.models
 
     def _of_itself(self, op: Op) -> bool:
         """Whether a name, attribute or item is made of its own old value."""

@@ -149,7 +149,7 @@ class Finder:
                 if function is at.node:
                     return scaler.name
             at = at.parent
-        for name in sorted({*scope.names, *scope.params}):
+        for name in self._nearest_names(node, scope):
             for held in opened(v, v.variable(name, scope)):
                 for place in self._places.get(id(scaler), []):
                     if place.owner is None or held.kind != "instance":
@@ -162,6 +162,17 @@ class Finder:
                         ):
                             return f"{name}.{attr}.{scaler.name}"
         return None
+
+    def _nearest_names(self, node: ast.AST, scope: Scope) -> list[str]:
+        """The names of a function: first what ``node`` itself is read from, then what its statement calls, then all."""
+        root = node
+        while isinstance(root, (ast.Attribute, ast.Subscript, ast.Call)):
+            root = root.func if isinstance(root, ast.Call) else root.value
+        first = [root.id] if isinstance(root, ast.Name) else []
+        called = [n.func for n in ast.walk(self.ctx.m.statement(node)) if isinstance(n, ast.Call)]
+        near = [n.id for func in called for n in ast.walk(func) if isinstance(n, ast.Name)]
+        every = {*scope.names, *scope.params}
+        return [*dict.fromkeys(n for n in (*first, *sorted(near), *sorted(every)) if n in every)]
 
     def _reach_without(self, scaler: Scaler, node: ast.AST) -> str:
         """A use with no optimizer beside it (state, evaluation)."""
