@@ -491,10 +491,28 @@ class Finder:
                 f"create torch.amp.GradScaler with enabled={enabled} and hand it on beside the optimizer",
             )
         text = f"{self.ctx.m.self_name(scope) or 'self'}.{scaler.name}" if place.owner is not None else scaler.name
+        anchor = self._behind(init, enabled, anchor, scope)
         self._check_lasting(place, anchor)
         uses = [self.ctx.m.statement(n) for n in self._uses.get(id(scaler), [])]
         before = any(self.ctx.m.inside(u, anchor) for u in uses)
         return Creation(scaler, anchor, text, enabled, before=before, renamed=self._scale_there(init, scope))
+
+    def _behind(self, init: Initialize, enabled: Term, anchor: ast.stmt, scope: Scope) -> ast.stmt:
+        """The call that initializes, where the function that it calls sets what the condition reads."""
+        m = self.ctx.m
+        made = {
+            n.attr
+            for n in m.nodes
+            if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store) and m.function(n) is m.function(init.call)
+        }
+        if not made & set(re.findall(r"\.(\w+)", enabled.text)):
+            return anchor
+        blocks = [m.block(s) for s in m.spine(anchor)]
+        for call in self.order.calls(scope.node):
+            for stmt in m.spine(call):
+                if any(m.block(stmt) is b for b in blocks) and m.start(stmt) > m.start(anchor):
+                    return stmt
+        return anchor
 
     def _check_lasting(self, place: Place, anchor: ast.stmt) -> None:
         """A scaler in a local variable has to outlive the training loop: the loop must be in the same function."""

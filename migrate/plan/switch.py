@@ -23,13 +23,24 @@ def late(ctx: Context, unit: Unit, order: Order, scaler: Scaler, place: Place, u
         return True
     if place.owner is None:
         return False
-    if any(_made_without(ctx, place.owner, i) for i in unit.initializes):
+    if any(_made_without(ctx, place.owner, i) or _returns_above(ctx, i) for i in unit.initializes):
         return True
     init = constructor(place.owner)
     if init is not None and order.switches(init):
         return False
     # other files may call a method before the one that initializes
     return any(not ctx.v.calls[f.node] and not order.switches(f.node) for f in map(ctx.m.function, uses))
+
+
+def _returns_above(ctx: Context, init: Initialize) -> bool:
+    """``if self.ready: return`` above an ``initialize``: a method that is called again, or is asked too early."""
+    if getattr(ctx.m.function(init.call).node, "name", "") == "__init__":
+        return False
+    for stmt in ctx.m.spine(init.call):
+        block, index = ctx.m.place[stmt]
+        if any(isinstance(s, ast.If) and isinstance(s.body[-1], ast.Return) for s in block.body[:index]):
+            return True
+    return False
 
 
 def _made_without(ctx: Context, owner: ast.ClassDef, init: Initialize) -> bool:

@@ -43,6 +43,10 @@ class Order:
         """Whether a function calls ``initialize``, itself or in what it calls."""
         return function in self._sites
 
+    def calls(self, function: ast.AST) -> list[ast.AST]:
+        """The calls in a function that run ``initialize``, in it or further down."""
+        return list(self._sites.get(function, ()))
+
     def _states(self, node: ast.AST, arms: bool) -> frozenset[bool]:
         scope = self.ctx.m.function(node)
         sites = [s for s in self._sites.get(scope.node, ()) if s is not node]
