@@ -404,7 +404,9 @@ class Search:
 
     def _backward(self, pair: _Pair, old: Event, new: Event) -> list[_Pair]:
         before, after = pair.old, pair.new
-        scaled_before, scaled_after = old.about[0] == "scaled" and before.active, new.about[0] == "scaled"
+        native = old.about[0] == "scaled" and old.about[1] in before.scalers  # the old program's own GradScaler
+        scaled_before = old.about[0] == "scaled" and (before.active or native)
+        scaled_after = new.about[0] == "scaled"
         if after.casts and any(context[0] == "casts" for context in after.contexts):  # autocast's, not Apex's own
             raise _Differs("backward-casts", old.node, "this backward would run under autocast")
         if scaled_before and not scaled_after:
@@ -416,7 +418,7 @@ class Search:
             self._named(pair, gained)
         place = self.old.side.place(old.node)
         affected = self.old.side.optimizers
-        if scaled_before:
+        if scaled_before and not native:
             affected = next((c[2] for c in reversed(before.contexts) if c[0] == "scale"), affected)
             if before.fresh != after.fresh:
                 raise _Differs(
@@ -427,6 +429,8 @@ class Search:
         found: list[_Pair] = []
         for overflow in (False, True) if scaled_before else (False,):
             one = pair.copy()
+            if native:
+                one.old.scaled_by[place] = old.about[1]
             one.old.add(affected, (place, "S" if scaled_before else "1", overflow))
             if scaled_after:
                 one.new.scaled_by[place] = new.about[1]
@@ -458,7 +462,8 @@ class Search:
 
     def _step(self, pair: _Pair, old: Event, new: Event) -> None:
         key, optimizers = new.about
-        before = machines.apex_step(pair.old, old.about[1])
+        own, stepped = old.about
+        before = machines.torch_step(pair.old, own, stepped) if own else machines.apex_step(pair.old, stepped)
         after = machines.apex_step(pair.new, optimizers) if key is None else machines.torch_step(
             pair.new, key, optimizers
         )

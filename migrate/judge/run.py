@@ -759,6 +759,10 @@ class Runner:
         if kind == "zero":
             frame.pc += 1
             return Event("zero", call, self._zeroed(state, call, facts))
+        if kind == "gradients":  # of a scaled loss: whoever takes them puts them into ``.grad``
+            loss = self._loss(state, call, facts)
+            frame.pc += 1
+            return Event("backward", call, loss) if loss[0] == "scaled" else None
         if kind == "backward":
             event = Event("backward", call, self._loss(state, call, facts))
             frame.pc += 1

@@ -24,8 +24,8 @@ from migrate.knowledge.models import NO_MODULE, NO_NETWORK, NOT_RUN_BY_METHOD, e
 
 Key = tuple[object, ...]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_PROTOCOL = frozenset({"backward", "step", "scaler", "zero", "amp"})
-_EVALUATED = frozenset({"call", "initialize", "create", "scaler", "step", "backward", "amp"})
+_PROTOCOL = frozenset({"backward", "gradients", "step", "scaler", "zero", "amp"})
+_EVALUATED = frozenset({"call", "gradients", "initialize", "create", "scaler", "step", "backward", "amp"})
 _NO_GRAD = re.compile(r"\bno_grad\b|\binference_mode\b")
 _EXITS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _YIELDS = (ast.Yield, ast.YieldFrom)
@@ -196,6 +196,8 @@ class Side:
         callees = self.v.callees(call)
         if not callees and (last == "backward" if isinstance(func, ast.Attribute) else last in self._backwards):
             return "backward"
+        if last == "grad" and isinstance(func, ast.Attribute) and _last(func.value) == "autograd":
+            return "gradients"
         if last == "step" and isinstance(func, ast.Attribute) and self.keys(func.value) & self.optimizers:
             return "step" if not callees else "call"
         if last == "zero_grad" and not callees:
@@ -335,13 +337,23 @@ class Side:
         return ".zero_()" in text and isinstance(self.m.statement(node), ast.Expr)
 
     def _some_only(self, node: ast.AST) -> bool:
-        """Whether a condition chooses for which parameters this runs."""
+        """Whether this runs for some parameters only: a condition chooses them, or a part of the model has them."""
         for outer in self.m.spine(node)[1:]:
             if isinstance(outer, (ast.For, ast.While)):
-                return False
+                return isinstance(outer, ast.For) and self._of_a_part(outer.iter)
             if isinstance(outer, ast.If) and ".grad" not in self.m.src(outer.test):
                 return True
         return False
+
+    def _of_a_part(self, source: ast.expr) -> bool:
+        """Whether a loop goes over the parameters of something that is no whole model."""
+        owners = [
+            n.func.value
+            for n in ast.walk(source)
+            if isinstance(n, ast.Call) and _last(n.func) in ("parameters", "named_parameters")
+            if isinstance(n.func, ast.Attribute)
+        ]
+        return bool(owners) and not any(self.keys(owner) & self.models for owner in owners)
 
     def _looks(self, node: ast.Attribute) -> bool:
         """Whether a gradient's value matters: not when one only asks if it is there."""
@@ -395,7 +407,7 @@ class Side:
         todo: list[ast.AST] = sorted(more, key=self.m.start)
         for node in roots:
             self._mark(node)
-            todo.append(m.function(node).node if not isinstance(node, ast.ClassDef) else node)
+            todo.append(self._around(node))
         while todo:
             at = todo.pop()
             if at in self.functions or (self._own_of_network(at) and not self._touches(at)):
@@ -405,8 +417,8 @@ class Side:
                 if not self.kind.get(call):
                     self.kind[call] = "call"
                 self._mark(call)
-                todo.append(m.function(call).node)
-        stepping = {m.function(n).node for n, kind in self.kind.items() if kind in _PROTOCOL}
+                todo.append(self._around(call))
+        stepping = {self._around(n) for n, kind in self.kind.items() if kind in _PROTOCOL}
         caught = any(kind == "call" and self._tried(n) for n, kind in self.kind.items())
         for function in self.functions:
             for node in ast.walk(function):
@@ -458,6 +470,13 @@ class Side:
         if isinstance(node, ast.Call):
             return self.v.callees(node) or [f for f, calls in self._handed_to.items() if node in calls]
         return [f for f, reads in self._reads_of.items() if node in reads]
+
+    def _around(self, node: ast.AST) -> ast.AST:
+        """The function or lambda in which a node runs, or the module."""
+        scope = self.m.scope(node)
+        while isinstance(scope.node, ast.ClassDef) and scope.parent is not None:
+            scope = scope.parent
+        return scope.node
 
     def _tried(self, node: ast.AST) -> bool:
         """Whether an exception raised here is looked at in the same function."""
@@ -589,7 +608,7 @@ class Side:
         if function in trail:
             return True
         if function not in self._only_evaluates:
-            kinds = [(n, k) for n, k in self.kind.items() if self.m.function(n).node is function]
+            kinds = [(n, k) for n, k in self.kind.items() if self._around(n) is function]
             fine = not any(self.m.function(s).node is function for s in (*self.readers, *self.clearers))
             fine = fine and all(k in ("forward", "loss", "call") or _asks_if_enabled(n) for n, k in kinds)
             inner = {c for call in self._calls_in[function] for c in self.runs(call) if c in self.functions}
@@ -762,7 +781,7 @@ class Side:
     def _by_function(self) -> dict[ast.AST, set[str]]:
         kinds: dict[ast.AST, set[str]] = defaultdict(set)
         for node, kind in self.kind.items():
-            kinds[self.m.function(node).node].add(kind)
+            kinds[self._around(node)].add(kind)
         return kinds
 
     def initializes(self, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
@@ -776,7 +795,7 @@ class Side:
         """The calls in a function that run ``amp.initialize``, in it or further down."""
         if node not in self._switches:
             inner = [c for c in self._calls_in[node] if any(self.initializes(f) for f in self.runs(c))]
-            own = [n for n, kind in self.kind.items() if kind == "initialize" and self.m.function(n).node is node]
+            own = [n for n, kind in self.kind.items() if kind == "initialize" and self._around(n) is node]
             self._switches[node] = [*own, *inner]
         return self._switches[node]
 
@@ -785,7 +804,7 @@ class Side:
         found: dict[ast.AST, list[ast.AST]] = defaultdict(list)
         for node, kind in self.kind.items():
             if kind == "call":
-                found[self.m.function(node).node].append(node)
+                found[self._around(node)].append(node)
         return found
 
     def _trains(self, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:

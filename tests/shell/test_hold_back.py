@@ -19,6 +19,7 @@ model = torch.nn.Linear(2, 2).cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
 for x in loader:
+    optimizer.zero_grad()
     loss = model(x).sum()
     with amp.scale_loss(loss, optimizer) as scaled_loss:
         scaled_loss.backward()

@@ -8,4 +8,4 @@ for i, (x, y) in enumerate(loader):
     loss = criterion(model(x), y)
     with amp.scale_loss(loss, optimizer) as scaled_loss:
         scaled_loss.backward()
-    if i % 2: optimizer.step()
+    if i % 2: optimizer.step(); optimizer.zero_grad()

@@ -7,4 +7,4 @@ for i, (x, y) in enumerate(loader):
     with torch.autocast("cuda", dtype=torch.float16):
         loss = criterion(model(x), y)
     scaler.scale(loss).backward()
-    if i % 2: scaler.step(optimizer); scaler.update()
+    if i % 2: scaler.step(optimizer); scaler.update(); optimizer.zero_grad()
