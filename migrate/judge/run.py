@@ -861,6 +861,8 @@ class Runner:
             return term[1]  # type: ignore[no-any-return]
         if term == NONE:
             raise Crash(f"`{text}` is None here")
+        if isinstance(expr, ast.Attribute) and self._never_made(state, expr.value, facts):
+            raise LegacyRaises  # an object that nobody made on this path
         made = [k for k in self.side.scalers(expr) if k in state.scalers]
         if not made:
             raise Crash(f"`{text}` does not exist yet")
@@ -873,6 +875,17 @@ class Runner:
             if owner[0] == "obj" and not any((k, expr.attr) in state.heap for k in owner[1]):
                 raise Crash(f"`{text}` does not exist yet")
         return made[0]
+
+    def _never_made(self, state: State, expr: ast.expr, facts: Facts) -> bool:
+        """Whether an object has a constructor here that did not run on this path."""
+        owner = self.value(state, expr, facts)
+        keys = owner[1] if owner[0] == "obj" else {k for k in self.side.keys(expr) if k[0] == "instance"}
+        with_constructor = {
+            ("instance", self.side.place(cls))
+            for f in self.side.functions
+            if getattr(f, "name", "") == "__init__" and (cls := self.m.class_of(self.m.scope_of[f])) is not None
+        }
+        return bool(keys) and all(key in with_constructor and (key, " made") not in state.heap for key in keys)
 
     def _scaler_call(self, state: State, frame: Frame, call: ast.Call, facts: Facts) -> Event | None:
         assert isinstance(call.func, ast.Attribute)
