@@ -191,7 +191,9 @@ class Finder:
             if opened(self.ctx.v, self.ctx.v.variable(name, scope)) & scaler.objects:
                 return self._variable(scaler, node, name, scope)
         raise Manual(
-            node, "the scaler cannot be reached from here: no optimizer is at hand and the callers are not known"
+            node,
+            "the scaler cannot be reached from here: no optimizer is at hand and the callers are not known",
+            "hand the GradScaler on to here from where the optimizer is made (as a result, an argument or an attribute)",
         )
 
     def _root(self, expr: ast.expr) -> ast.expr:
