@@ -193,7 +193,7 @@ class Finder:
         raise Manual(
             node,
             "the scaler cannot be reached from here: no optimizer is at hand and the callers are not known",
-            "hand the GradScaler on to here from where the optimizer is made (as a result, an argument or an attribute)",
+            "hand the GradScaler on to here from where the optimizer is made: as a result, an argument, an attribute",
         )
 
     def _root(self, expr: ast.expr) -> ast.expr:
