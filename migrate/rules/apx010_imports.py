@@ -2,7 +2,8 @@
 
 A ``try`` around the import goes with its handlers ("Please install apex"), an ``if`` that held nothing
 else goes, and a flag such as ``APEX_AVAILABLE`` is true from now on: conditions drop it, branches for
-its absence are dead. ``import torch`` is added where the file had no name for it.
+its absence are dead. A variable that held amp or ``None`` holds ``True`` or ``None``, once all its readers
+are known to ask no more. ``import torch`` is added where the file had no name for it.
 
 Source: NVIDIA/apex pull request 1896 deleted ``apex.amp`` in May 2025.
 """

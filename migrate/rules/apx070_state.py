@@ -2,7 +2,8 @@
 
 The two dictionaries differ: Apex wrote ``{"loss_scaler0": {"loss_scale", "unskipped"}}``, a GradScaler
 writes ``{"scale", "growth_factor", …}``. A checkpoint written by the legacy code does not load into a
-GradScaler (``KeyError: 'scale'``) until it is converted.
+GradScaler (``KeyError: 'scale'``) until it is converted. Reads of the loss scale become ``get_scale()``;
+between an overflow and ``update()`` that is still the old one, which the report then says.
 
 Source: apex/amp/frontend.py at tag 25.05 (state_dict); torch/amp/grad_scaler.py (state_dict).
 """
