@@ -14,7 +14,7 @@ from migrate.plan.home import Finder, either, free_name, guards, terms_there
 from migrate.plan.places import Homes
 from migrate.plan.regions import Planner, Region
 from migrate.units import options
-from migrate.units.conditions import Term
+from migrate.units.conditions import Term, reads
 from migrate.units.events import find_steps
 from migrate.units.unit import Context, Manual, Scaler, Unit
 
@@ -190,7 +190,7 @@ def _asks_for_amp(ctx: Context, unit: Unit, plan: Plan) -> None:
                 bound.add(name)
     texts = [c.enabled.text for c in plan.homes.creations] + list(plan.enabled_at.values())
     for text in texts:
-        if text and bound & {n.id for n in ast.walk(ast.parse(text.strip(), mode="eval")) if isinstance(n, ast.Name)}:
+        if text and not reads(text).isdisjoint(bound):
             raise Manual(
                 unit.line_node,
                 f"mixed precision is on where `{text}`, and that name is only imported at times",

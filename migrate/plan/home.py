@@ -8,14 +8,13 @@ the optimizer are handed the scaler too, by one more parameter behind the optimi
 from __future__ import annotations
 
 import ast
-import re
 from itertools import pairwise
 
 from migrate.facts.module import Scope
 from migrate.facts.sites import Initialize, opened
 from migrate.plan import switch
 from migrate.plan.places import Creation, Homes, Parameter, Place
-from migrate.units.conditions import FALSE, Term, conjunction, negation
+from migrate.units.conditions import FALSE, Term, conjunction, negation, reads
 from migrate.units.order import Order
 from migrate.units.references import escape
 from migrate.units.translate import partial_of, passed, receiver, translate
@@ -414,7 +413,7 @@ class Finder:
                 if any(m.inside(node, m.statement(i.call)) for i in inits):
                     continue
                 name = m.src(node)
-                if any(re.search(rf"(?<![\w.]){re.escape(name)}(?![\w])", text) for text in texts if text):
+                if any(name in reads(text) for text in texts if text):
                     raise Manual(
                         inits[0].call,
                         f"the scaler would read `{name}`, which is assigned under the same condition (line "
@@ -441,7 +440,7 @@ class Finder:
                 return True
             names = scope.outer & place.scope.names
             return bool(names)
-        return m.class_of(scope) is place.owner
+        return m.class_of(scope) is place.owner and m.self_name(scope) is not None
 
     def _global_statement(self, scope: Scope, init: Initialize) -> ast.Global:
         for node in self.ctx.m.nodes:
@@ -696,7 +695,7 @@ def _open_to_others(ctx: Context, scope: Scope) -> bool:
 
 
 def _reads_parameter(text: str, scope: Scope) -> bool:
-    return any(re.search(rf"(?<![\w.]){re.escape(name)}\b", text) for name in scope.params)
+    return not reads(text).isdisjoint(scope.params)
 
 
 def either(cases: list[list[Term]]) -> Term:

@@ -64,6 +64,15 @@ def negation(term: Term) -> Term:
     return Term(f"not {term.inside(_NOT)}", _NOT, boolean=True, opposite=term)
 
 
+def reads(text: str) -> frozenset[str]:
+    """The names and attributes that an expression reads, as they are written: strings are none."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except SyntaxError:
+        return frozenset(text.split())
+    return frozenset(ast.unparse(n) for n in ast.walk(tree) if isinstance(n, (ast.Name, ast.Attribute)))
+
+
 class Conditions:
     """Reads the conditions of one module."""
 
