@@ -506,7 +506,7 @@ class Finder:
             for n in m.nodes
             if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store) and m.function(n) is m.function(init.call)
         }
-        if not made & set(re.findall(r"\.(\w+)", enabled.text)):
+        if made.isdisjoint(name.rpartition(".")[2] for name in reads(enabled.text) if "." in name):
             return anchor
         blocks = [m.block(s) for s in m.spine(anchor)]
         for call in self.order.calls(scope.node):
