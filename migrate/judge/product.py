@@ -272,6 +272,8 @@ class Search:
             return _Differs("order", None, f"the old program is done, the new one {there} (line {self._new_line(new)})")
         if new.kind == "end":
             return _Differs("order", old.node, f"the old program {here} here, the new one is done")
+        if old.kind in ("round", "head"):  # what is one too many stands at the end of a round
+            return _Differs("order", new.node, f"the new program {there} here, the old one {here} instead")
         return _Differs("order", old.node, f"the old program {here} here, the new one {there} instead")
 
     # ------------------------------------------------------------ flow
@@ -453,7 +455,7 @@ class Search:
     def _unscaled(self, pair: _Pair, new: Event) -> None:
         if any("S" in f for one in new.about for _, f in pair.new.seen(one)):
             source = self.new.side.origin.of(new.node) if self.new.side.origin is not None else None
-            raise _Differs("read-scaled", source, "gradients are clipped while they are still scaled")
+            raise _Differs("read-scaled", source or new.node, "gradients are clipped while they are still scaled")
 
     def _clear(self, pair: _Pair, old: Event, new: Event) -> None:
         for state, event in ((pair.old, old), (pair.new, new)):
@@ -464,9 +466,12 @@ class Search:
         key, optimizers = new.about
         own, stepped = old.about
         before = machines.torch_step(pair.old, own, stepped) if own else machines.apex_step(pair.old, stepped)
-        after = machines.apex_step(pair.new, optimizers) if key is None else machines.torch_step(
-            pair.new, key, optimizers
-        )
+        try:
+            after = machines.apex_step(pair.new, optimizers) if key is None else machines.torch_step(
+                pair.new, key, optimizers
+            )
+        except Crash as crash:
+            raise _Differs(crash.kind, new.node, crash.message) from crash
         for one in sorted(before, key=str):
             mine, theirs = before[one], after.get(one)
             if mine == theirs:
@@ -592,11 +597,13 @@ class Search:
             return _line(node)
         side = self.new.side
         at: ast.AST | None = node
-        while at is not None:
+        while at is not None and not isinstance(at, ast.Module):
             if line := side.line(at):
                 return line
-            at = side.m.parent.get(at)
-        return 0
+            at = None if isinstance(at, ast.stmt) else side.m.parent.get(at)
+        # a statement that a rule wrote: the one that stands before it
+        above = [s for s in side.m.place if side.m.start(s) < side.m.start(node) and side.line(s)]
+        return side.line(max(above, key=side.m.start)) if above else 0
 
     def _new_line(self, event: Event) -> int:
         return self.new.side.line(event.node) or _line(event.node)
