@@ -25,11 +25,12 @@ _MERGING = frozenset({"round", "head", "choose", "enter", "step"})
 
 @dataclass(frozen=True)
 class Note:
-    """A question that was answered on the way: line and text of the old program, and the answer."""
+    """A question that was answered on the way: line and text of the old program, and the answer; or what happens."""
 
     line: int
     text: str
-    answer: bool
+    answer: bool = True
+    happens: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,10 @@ class Difference:
     @property
     def said(self) -> str:
         """The path and what differs, as a reader of the old text follows it."""
-        steps = [f"line {n.line} `{n.text}` {'holds' if n.answer else 'does not hold'}" for n in self.path]
+        steps = [
+            f"line {n.line} {n.text}" if n.happens else
+            f"line {n.line} `{n.text}` {'holds' if n.answer else 'does not hold'}" for n in self.path
+        ]
         where = f" at line {self.line}" if self.line else ""
         return f"{', '.join(steps)}: {self.message}{where}" if steps else f"{self.message}{where}"
 
@@ -386,7 +390,7 @@ class Search:
                 state.raising = "?"
                 state.frames[-1].pc -= 1
                 runner.unwind(state)
-            failed.trail = _Trail(Note(_line(old.node), "raises an exception", True), pair.trail)
+            failed.trail = _Trail(Note(_line(old.node), "raises an exception", happens=True), pair.trail)
             return [pair, failed]
         return None
 
@@ -438,7 +442,7 @@ class Search:
                 one.new.scaled_by[place] = new.about[1]
             one.new.add(affected, (place, "S" if scaled_after else "1", overflow))
             if overflow:
-                one.trail = _Trail(Note(_line(old.node), "overflows", True), pair.trail)
+                one.trail = _Trail(Note(_line(old.node), "overflows", happens=True), pair.trail)
             found.append(one)
         return found
 

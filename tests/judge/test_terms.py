@@ -1,0 +1,131 @@
+"""Symbolic values: truth with what is known, and comparisons in one form."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+from migrate.judge.terms import (
+    FALSE,
+    NONE,
+    TRUE,
+    Ask,
+    Facts,
+    Term,
+    compared,
+    depth,
+    forget,
+    known,
+    leaves,
+    negated,
+    opaque,
+    truth,
+)
+
+A, B, C = (opaque(place, name) for place, name in enumerate("abc", start=1))
+Given = dict[Term, bool | None]
+
+
+def made(rng: random.Random, levels: int) -> Term:
+    if levels == 0 or rng.random() < 0.2:
+        return rng.choice((A, B, C, TRUE, FALSE, NONE, ("k", 3)))
+    parts = [made(rng, levels - 1) for _ in range(rng.choice((2, 2, 3)))]
+    return rng.choice((("and", *parts), ("or", *parts), ("not", parts[0]), negated(parts[0])))
+
+
+def evaluated(term: Term, given: Given) -> bool | None:
+    """Kleene's three-valued logic, spelt out."""
+    match term:
+        case ("k", value):
+            return bool(value)
+        case ("not", inner):
+            found = evaluated(inner, given)
+            return None if found is None else not found
+        case ("and" | "or" as word, *parts):
+            decides = word == "or"
+            values = [evaluated(part, given) for part in parts]
+            return decides if decides in values else None if None in values else not decides
+    return given[term]
+
+
+def test_three_valued_logic() -> None:
+    rng = random.Random(0)
+    for _ in range(300):
+        term = made(rng, 3)
+        for values in itertools.product((True, False, None), repeat=3):
+            given: Given = dict(zip((A, B, C), values, strict=True))
+            facts = {one: value for one, value in given.items() if value is not None}
+            expected = evaluated(term, given)
+            assert known(term, facts) is expected, (term, given)
+            if expected is not None:
+                assert truth(term, facts) is expected
+            else:
+                with pytest.raises(Ask) as asked:
+                    truth(term, facts)
+                assert asked.value.term in (A, B, C) and given[asked.value.term] is None
+
+
+def test_answering_what_is_asked_decides() -> None:
+    """The loop of questions ends, and comes to what all answers together say."""
+    rng = random.Random(1)
+    for _ in range(300):
+        term, answers = made(rng, 3), {one: rng.random() < 0.5 for one in (A, B, C)}
+        facts: Facts = {}
+        while True:
+            try:
+                found = truth(term, facts)
+                break
+            except Ask as asked:
+                assert asked.term not in facts
+                facts[asked.term] = answers[asked.term]
+        assert found is evaluated(term, dict(answers))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("eq", "ne"), ("is", "isnot"), ("in", "notin"), ("lt", "ge"), ("le", "gt")],
+)
+def test_a_comparison_and_its_opposite_are_one_question(one: str, other: str) -> None:
+    assert compared(other, A, B) == negated(compared(one, A, B))
+    assert negated(negated(compared(one, A, B))) == compared(one, A, B)
+
+
+def test_is_none_is_the_same_question_as_equals_none() -> None:
+    assert compared("is", A, NONE) == compared("eq", A, NONE)
+    assert compared("isnot", A, NONE) == compared("ne", A, NONE)
+
+
+def test_constants_are_compared() -> None:
+    assert compared("eq", ("k", "O1"), ("k", "O1")) == TRUE
+    assert compared("ne", ("k", "O1"), ("k", "O1")) == FALSE
+    assert compared("is", NONE, NONE) == TRUE
+    assert compared("is", ("obj", frozenset()), NONE) == FALSE
+    assert compared("isnot", ("apex", "apex.amp"), NONE) == TRUE
+
+
+def test_what_one_comparison_says_of_another() -> None:
+    facts = {compared("eq", A, ("k", "O1")): True}
+    assert truth(compared("eq", A, ("k", "O2")), facts) is False
+    assert truth(compared("ne", A, ("k", "O0")), facts) is True
+    assert known(compared("eq", B, ("k", "O2")), facts) is None
+    assert known(compared("eq", A, ("k", "O2")), {compared("eq", A, ("k", "O1")): False}) is None
+
+
+def test_none_does_not_hold_and_what_holds_is_not_none() -> None:
+    assert truth(A, {compared("is", A, NONE): True}) is False
+    assert truth(compared("is", A, NONE), {A: True}) is False
+    assert known(A, {compared("is", A, NONE): False}) is None
+
+
+def test_what_is_not_open() -> None:
+    assert truth(("obj", frozenset()), {}) and truth(("apex", "apex.amp"), {}) and truth(("scaler", ("call", 1)), {})
+    assert truth(("seq", (A,)), {}) and not truth(("seq", ()), {})
+
+
+def test_forgetting() -> None:
+    facts = {A: True, compared("eq", ("attr", B, "x"), ("k", 1)): False, ("op", "Mod", A, C): True}
+    assert set(leaves(("op", "Mod", A, ("attr", B, "x")))) == {A, B}
+    assert forget(facts, lambda term: A in leaves(term)) == {compared("eq", ("attr", B, "x"), ("k", 1)): False}
+    assert depth(("not", ("attr", A, "x"))) == depth(A) + 2
