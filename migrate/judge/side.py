@@ -376,7 +376,10 @@ class Side:
         return self._may_read(call, last)
 
     def _may_read(self, call: ast.Call, last: str) -> bool:
-        """Whether code that is not here is handed a model or an optimizer, and may look at gradients."""
+        """Whether code that is not here is handed a model or an optimizer, and may look at gradients. What gives a
+        value back runs the model, as far as one can say, unless its name speaks of gradients."""
+        if not isinstance(self.m.parent[call], ast.Expr):
+            return False
         if NO_READER.fit(last) or NOT_RUN_BY_METHOD.fit(last) or last[:1].isupper() or last in COLLECTS or not last:
             return False
         if evaluates(last) or hasattr(builtins, last):
@@ -754,8 +757,12 @@ class Side:
 
     @cached_property
     def entries(self) -> list[ast.AST]:
-        """Functions that train and that nothing in the file calls: others may, in any order."""
-        found = [
+        """Functions that train and that nothing in the file calls: others may, in any order. The new program has the
+        same as the old one."""
+        if self.old is not None and self.origin is not None:
+            images = [n for n in self.m.nodes if isinstance(n, _FUNCTIONS) and self.origin.of(n) in self.old.entries]
+            return sorted(images, key=self.place)
+        found: list[ast.AST] = [
             node
             for node in self.functions
             if isinstance(node, _FUNCTIONS)
