@@ -88,6 +88,8 @@ class Compute:
         name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
         if v.apex_names(func):
             return False
+        if name in RUN_BY_FUNCTION and any(self.is_model(opened(v, v.of(a))) for a in call.args):
+            return True  # a part of it, too
         if name in RUN_BY_FUNCTION or evaluates(name):
             return self.takes_model(call)
         if name[:1].isupper():
@@ -110,7 +112,7 @@ class Compute:
                     return True
             if not isinstance(call, ast.Call):
                 continue
-            if isinstance(call.func, ast.Name) and call.func.id in parts:
+            if isinstance(call.func, (ast.Name, ast.Subscript)) and _root(call.func) in parts:
                 return True
             name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
             if _root(call.func) in parts and name and not NOT_RUN_BY_METHOD.fit(name):

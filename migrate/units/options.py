@@ -14,6 +14,7 @@ from migrate.facts.sites import Initialize
 from migrate.units.conditions import FALSE, TRUE, Conditions, Term, argparse_dest, negation
 
 INITIAL_SCALE = 2.0**16
+_SIMPLE = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)  # need no parentheses
 
 
 @dataclass
@@ -117,11 +118,9 @@ def _not_o0(c: Conditions, level: ast.expr, text: str) -> Term:
                 return negation(test)
             if other.value == "O0" and one.value != "O0":
                 return test
-    simple = isinstance(level, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant))
+    simple = isinstance(level, _SIMPLE)
     text = _flat(text)
-    return Term(
-        f'{text} != "O0"' if simple else f'({text.strip("()") if text[0] == "(" else text}) != "O0"', 3, boolean=True
-    )
+    return Term(f'{text} != "O0"' if simple else f'({text}) != "O0"', 3, boolean=True)
 
 
 def levels_of(m: Module, level: ast.expr, depth: int = 0) -> set[str] | None:
@@ -225,7 +224,8 @@ def _loss_scale(m: Module, c: Conditions, out: Options, scale: ast.expr | None, 
         elif dynamic == [False, True]:
             value_text, when = _flat(m.src(scale.body)), c.term(scale.test)
     out.scale = f"float({value_text})"
-    out.static_when = when or Term(f'{value_text} not in (None, "dynamic")', 3, boolean=True)
+    tested = value_text if isinstance(scale, _SIMPLE) else f"({value_text})"
+    out.static_when = when or Term(f'{tested} not in (None, "dynamic")', 3, boolean=True)
     out.reviews.append(
         f"loss_scale={_flat(m.src(scale))} may be static: GradScaler skips a step whose gradients overflow, Apex took "
         "it"

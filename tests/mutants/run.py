@@ -38,7 +38,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -48,7 +48,7 @@ PACKAGES = ("plan", "units", "check", "flow", "judge")
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "build", "*.egg-info", "reports")
 
 # The fast and most telling tests first; the judge's own are for the judge alone, as the others do not run it by name.
-FAST = "tests/flow tests/units tests/plan tests/rules tests/check tests/knowledge".split()
+FAST = "tests/flow tests/facts tests/units tests/plan tests/rules tests/check tests/knowledge".split()
 SLOW = ["tests/equivalence/test_scripts.py", "tests/equivalence/test_generated.py"]
 JUDGE = ["tests/judge"]
 SLICE = "not test_any or " + " or ".join(f"test_any[{seed}]" for seed in range(40))  # of the generated programs
@@ -202,18 +202,22 @@ def all_mutants() -> list[Mutant]:
 class Suite:
     """The tests, in copies of the tree: a mutant is tried in one that is free."""
 
-    def __init__(self, folder: Path, jobs: int) -> None:
+    def __init__(self, folder: Path, pool: ThreadPoolExecutor, jobs: int) -> None:
         self.copies: queue.Queue[Path] = queue.Queue()
-        first = folder / "0"
-        shutil.copytree(PROJECT, first, ignore=NOT_COPIED)
-        started = time.monotonic()
-        output = self._pytest(first, [*FAST, *JUDGE, *SLOW], [], limit=None)[1]
-        self.limit = PATIENCE * (time.monotonic() - started) + START
-        self.failing = re.findall(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.*?)?)(?: - .*)?$", output, re.M)
-        self.copies.put(first)
-        for number in range(1, jobs):
-            shutil.copytree(first, folder / str(number))  # with what was compiled
-            self.copies.put(folder / str(number))
+        for number in range(jobs):
+            self.copies.put(Path(shutil.copytree(PROJECT, folder / str(number), ignore=NOT_COPIED)))
+        stages = (FAST, JUDGE, SLOW)
+        right = list(pool.map(self._without_mutant, stages))
+        self.limits = {id(stage): PATIENCE * seconds + START for stage, (seconds, _) in zip(stages, right, strict=True)}
+        self.failing = [test for _, tests in right for test in tests]
+
+    def _without_mutant(self, stage: list[str]) -> tuple[float, list[str]]:
+        """How long some tests take, and which of them fail."""
+        copy, started = self.copies.get(), time.monotonic()
+        output = self._pytest(copy, stage, ["-rfE"])[1]
+        self.copies.put(copy)
+        failing = re.findall(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.*?)?)(?: - .*)?$", output, re.M)
+        return time.monotonic() - started, failing
 
     def finds(self, mutant: Mutant) -> bool:
         """Whether a test fails, or does not end."""
@@ -224,18 +228,19 @@ class Suite:
             path.write_bytes(mutant.into(right))
             for compiled in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
                 compiled.unlink()
-            judge = mutant.path.parts[1] == "judge"
-            tests = [*JUDGE, *FAST, *SLOW] if judge else [*FAST, *SLOW]
-            return self._pytest(copy, tests, ["-x", *(f"--deselect={one}" for one in self.failing)], self.limit)[0] != 0
+            stages = (JUDGE, FAST, SLOW) if mutant.path.parts[1] == "judge" else (FAST, SLOW)
+            options = ["-x", *(f"--deselect={one}" for one in self.failing)]
+            return any(self._pytest(copy, stage, options, self.limits[id(stage)])[0] != 0 for stage in stages)
         finally:
             path.write_bytes(right)
             self.copies.put(copy)
 
-    def _pytest(self, copy: Path, tests: Sequence[str], options: list[str], limit: float | None) -> tuple[int, str]:
-        there = [one for one in tests if (copy / one).exists()]
-        words = ["-m", "pytest", "-q", "-rfE", "--tb=no", "-p", "no:cacheprovider", "-k", SLICE, *options, *there]
+    def _pytest(
+        self, copy: Path, tests: list[str], options: list[str], limit: float | None = None
+    ) -> tuple[int, str]:
+        words = ["-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider", "-k", SLICE, *options, *tests]
         process = subprocess.Popen(
-            [sys.executable, *(["-B"] if options else []), *words],
+            [sys.executable, *(["-B"] if limit else []), *words],  # what a mutant is compiled to is not kept
             cwd=copy,
             env={**os.environ, "COLUMNS": "1000", "PYTHONPATH": str(copy)},
             stdout=subprocess.PIPE,
@@ -275,8 +280,8 @@ def main() -> int:
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     found = 0
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
-        suite = Suite(Path(folder), options.jobs)
-        print(f"{len(chosen)} of {len(every)} mutants; at most {suite.limit:.0f} s each", flush=True)
+        suite = Suite(Path(folder), pool, options.jobs)
+        print(f"{len(chosen)} of {len(every)} mutants; at most {sum(suite.limits.values()):.0f} s each", flush=True)
         if suite.failing:
             print(f"without a mutant these fail: {' '.join(suite.failing)}", flush=True)
         for mutant, killed in zip(chosen, pool.map(suite.finds, chosen), strict=True):
