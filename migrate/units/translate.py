@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate.facts.module import Scope
-from migrate.flow.values import unbound
+from migrate.flow.values import Obj, unbound
 from migrate.units.unit import Context
 
 
@@ -125,15 +125,31 @@ def _name(ctx: Context, node: ast.Name, here: Scope, there: Scope) -> str | None
         return node.id if home is None or _always_there(ctx, node.id, home, there) else None
     held = v.variable(node.id, here)
     reachable = other is not None and _always_there(ctx, node.id, other, there)
-    if held and reachable and held & v.variable(node.id, there):
-        return node.id
-    if held:
+    if held and _only(ctx, node.id, here, held):
+        if reachable and _only(ctx, node.id, there, held):
+            return node.id
         for name in _visible(there):
-            if held & v.variable(name, there) and "self" not in (name,):
+            if name != "self" and _only(ctx, name, there, held):
                 return name
     if home is not None and home.is_function and node.id in home.params:
         return _argument(ctx, node.id, home, there)
     return None
+
+
+def _only(ctx: Context, name: str, scope: Scope, held: frozenset[Obj]) -> bool:
+    """Whether a name in ``scope`` holds something of ``held``, and is never given anything else."""
+    m, v = ctx.m, ctx.v
+    home = m.binding_scope(name, scope)
+    if home is None or not held & v.variable(name, scope):
+        return False
+    given = [
+        n
+        for n in m.nodes
+        if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+        and m.binding_scope(name, m.scope(n)) is home
+    ]
+    handed = [passed(ctx, call, home, name) for call in v.calls[home.node] if name in home.params]
+    return all(arg is not None and v.of(arg) & held for arg in (*given, *handed))
 
 
 def _always_there(ctx: Context, name: str, home: Scope, there: Scope) -> bool:

@@ -28,7 +28,7 @@ def compute(text: str) -> tuple[Context, Compute]:
 
 
 NET = "class Net(nn.Module):\n    def __init__(self):\n        self.fc = nn.Linear(2, 2)\n"
-OWN = "net, opt = amp.initialize(Net(), optimizer)\n"
+OWN = "from apex import amp\nnet, opt = amp.initialize(Net(), optimizer)\n"
 
 RUNS = {
     # the model itself
@@ -115,8 +115,8 @@ METHODS = {
 @pytest.mark.parametrize("body", METHODS)
 def test_runs_itself(body: str) -> None:
     more = "    def half_way(self, x):\n        return self.fc(x)\n    def counted(self, x):\n        self.count = x\n"
-    text = NET + f"    def ask_me(self, x, layers):\n{indent(body, '        ')}\n" + more + OWN + "ask(net.ask_me(x, y))\n"
-    ctx = context(text.replace("net, opt", "from apex import amp\nnet, opt"))
+    asks = f"    def asked(self, x, layers):\n{indent(body, '        ')}\n"
+    ctx = context(NET + asks + more + OWN + "ask(net.asked(x, y))\n")
     one = unit(ctx)
     one.options = {i.call: options.read(ctx.m, ctx.conditions, i) for i in one.initializes}
     (question,) = asked(ctx.m)

@@ -58,7 +58,7 @@ TERMS = {
     "or something else": ("try:\n    from apex import amp\nexcept ImportError:\n    amp = other()\nask(amp)", "amp"),
     # flags
     "a flag": (TRIED + "ask(HAS)", "True"),
-    "not": (TRIED + "ask(a and not HAS)", "False"),
+    "not there": (TRIED + "ask(a and not HAS)", "False"),
     "a default above": (
         "HAS = False\ntry:\n    import apex\n    HAS = True\nexcept ImportError:\n    pass\nask(HAS)",
         "True",

@@ -1,0 +1,129 @@
+"""Whose parameters an optimizer has."""
+
+from __future__ import annotations
+
+import ast
+from textwrap import dedent
+
+import pytest
+
+from migrate.units.ownership import owned_model, owns_all, share_parameters
+from tests.asking import asked, context
+
+NAMED = "model.named_parameters()"
+DECAY = f"[p for n, p in {NAMED} if not skip(n)]"
+NO_DECAY = f"[p for n, p in {NAMED} if skip(n)]"
+
+#: What an optimizer is made of, and whether that is all that `model` has.
+OWNS = {
+    "model.parameters()": True,
+    "params=model.parameters()": True,
+    "lr=0.1, params=model.parameters()": True,
+    "list(model.parameters())": True,
+    "tuple(model.parameters())": True,
+    "sorted(model.parameters())": False,
+    "filter(lambda p: p.requires_grad, model.parameters())": True,
+    "filter(lambda p: p.dim() > 1, model.parameters())": False,
+    "[p for p in model.parameters() if p.requires_grad]": True,
+    "(p for p in model.parameters())": True,
+    "[p for p in model.parameters() if p.dim() > 1]": False,
+    "[p * 2 for p in model.parameters()]": False,
+    "[{'params': model.parameters(), 'lr': 1}]": True,
+    "[{'lr': 1}]": False,
+    "params": True,
+    "twice": False,
+    "groups": True,
+    "model.head.parameters()": False,
+    "other.parameters()": False,
+    "model.buffers()": False,
+    "": False,
+    "f(model)": False,
+    f"[{{'params': {DECAY}}}, {{'params': {NO_DECAY}}}]": True,
+    f"[{{'params': {DECAY}}}, {{'params': {DECAY}}}]": False,
+    f"[{{'params': {DECAY}}}, {{'params': {NO_DECAY.replace('skip', 'other')}}}]": False,
+    f"[{{'params': {DECAY}}}, {{'params': {NO_DECAY.replace('model', 'other')}}}]": False,
+    f"[{{'params': {DECAY[:-1]} and p.requires_grad]}}, {{'params': {NO_DECAY}}}]": True,
+    f"[{{'params': {DECAY.replace(NAMED, f'list({NAMED})')}}}, {{'params': {NO_DECAY}}}]": True,
+    f"[{{'params': {DECAY.replace(NAMED, 'named')}}}, {{'params': {NO_DECAY}}}]": True,
+    f"[{{'params': {DECAY}}}]": False,
+    f"[{{'params': {DECAY}}}, {{'params': {NO_DECAY}}}, {{'params': x}}]": False,
+}
+TOP = """\
+model, other = Model(), Model()
+params = model.parameters()
+twice = model.parameters()
+twice = other.parameters()
+groups = [{'params': list(model.parameters())}]
+named = list(model.named_parameters())
+"""
+
+
+@pytest.mark.parametrize("made_of", OWNS)
+def test_owns_all(made_of: str) -> None:
+    ctx = context(TOP + f"optimizer = SGD({made_of})\nask(optimizer, model)")
+    optimizer, model = asked(ctx.m)
+    assert owns_all(ctx, ctx.v.of(optimizer), model) == OWNS[made_of]
+
+
+def test_a_group_that_is_added() -> None:
+    ctx = context(TOP + "optimizer = SGD(params)\noptimizer.add_param_group(x)\nask(optimizer, model)")
+    optimizer, model = asked(ctx.m)
+    assert not owns_all(ctx, ctx.v.of(optimizer), model)
+
+
+def test_either_of_two_optimizers() -> None:
+    ctx = context(TOP + "o = SGD(params) if x else Adam(other.parameters())\nask(o, model)")
+    optimizer, model = asked(ctx.m)
+    assert not owns_all(ctx, ctx.v.of(optimizer), model)
+    ctx = context(TOP + "o = SGD(params) if x else Adam(params)\nask(o, model)")
+    optimizer, model = asked(ctx.m)
+    assert owns_all(ctx, ctx.v.of(optimizer), model)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("def f(net):\n    ask(o)\nm = Model()\no = SGD(m.parameters())\nf(m)", "m"),
+        ("def f(net):\n    o = SGD(net.parameters())\n    ask(o)\nf(Model())", "net"),
+        ("def f(net):\n    ask(o)\ndef g():\n    m = Model()\n    global o\n    o = SGD(m.parameters())\n    f(m)", None),
+        ("os = [SGD(m.parameters()) for m in models]\nask(os[0])", None),
+        ("o = SGD(m.head.parameters())\nask(o)", None),
+    ],
+)
+def test_the_model_of_an_optimizer(text: str, answer: str | None) -> None:
+    ctx = context(text)
+    (optimizer,) = asked(ctx.m)
+    assert owned_model(ctx, ctx.v.of(optimizer), ctx.m.function(optimizer)) == answer
+
+
+SHARE = {
+    "a, b = SGD(x.parameters()), Adam(x.parameters())": "x",
+    "a, b = SGD(x.parameters()), Adam(y.parameters())": None,
+    "a, b = SGD(x.parameters()), Adam(x.head.parameters())": "x",
+    "a, b = SGD(x.head.parameters()), Adam(x.parameters())": "x.head",
+    "a, b = SGD(x.parameters()), Adam(xy.parameters())": None,
+    "p = x.parameters()\na, b = SGD(p), Adam(params=list(x.parameters()))": "x",
+    "a, b = SGD([p for p in x.parameters() if f(p)]), Adam(x.parameters())": None,
+    "a = b = SGD(x.parameters())": None,
+}
+
+
+@pytest.mark.parametrize("text", SHARE)
+def test_shared_parameters(text: str) -> None:
+    ctx = context(text + "\nask(a, b)")
+    one, other = (ctx.v.of(question) for question in asked(ctx.m))
+    found = share_parameters(ctx, one, other)
+    assert (None if found is None else ast.unparse(found)) == SHARE[text]
+
+
+def test_names_of_two_functions_are_two_modules() -> None:
+    text = """
+        def one(net):
+            return SGD(net.parameters())
+        def two(net):
+            return SGD(net.parameters())
+        ask(one(x), two(y))
+    """
+    ctx = context(dedent(text))
+    one, other = (ctx.v.of(question) for question in asked(ctx.m))
+    assert share_parameters(ctx, one, other) is None
