@@ -17,7 +17,7 @@ from migrate.plan.places import Creation, Homes, Parameter, Place
 from migrate.units.conditions import FALSE, Term, conjunction, negation, reads
 from migrate.units.order import Order
 from migrate.units.references import escape
-from migrate.units.translate import partial_of, passed, receiver, translate
+from migrate.units.translate import paired, partial_of, passed, receiver, translate
 from migrate.units.unit import Context, Manual, Scaler, Unit
 
 _COMMON_NAMES = ("scaler", "grad_scaler", "amp_scaler", "loss_scaler")
@@ -114,16 +114,23 @@ class Finder:
                     given = taken.value if isinstance(taken, ast.Assign) else None
                     if isinstance(given, ast.Name) and scope.is_function and given.id in scope.params:
                         return given
-                if not isinstance(above, ast.Assign) or not opened(v, v.of(above.value)) & scaler.objects:
+                value = self._given(node)
+                if value is None or not opened(v, v.of(value)) & scaler.objects:
                     return None
-                if not isinstance(above.value, (ast.Attribute, ast.Subscript, ast.ListComp, ast.List, ast.Tuple)):
+                if not isinstance(value, (ast.Attribute, ast.Subscript, ast.ListComp, ast.List, ast.Tuple)):
                     return None
-                sources.append(above.value)
+                sources.append(value)
         if not sources:
             return None
         root = self._root(sources[0])
         held_by_self = isinstance(root, ast.Attribute) and any(o.kind == "instance" for o in v.of(root.value))
         return sources[0] if held_by_self else None
+
+    def _given(self, name: ast.Name) -> ast.expr | None:
+        """What an assignment gives a name, be it one of a tuple."""
+        stmt = self.ctx.m.statement(name)
+        pairs = [pair for t in stmt.targets for pair in paired(t, stmt.value)] if isinstance(stmt, ast.Assign) else []
+        return next((value for target, value in pairs if target is name), None)
 
     def _initializes(self, scope: Scope) -> bool:
         """Whether an initialize of this unit stands in a function: it fills the parameters anew."""

@@ -79,14 +79,15 @@ def _kept(ctx: Context, expr: ast.expr, there: Scope, depth: int) -> str | None:
         target = stmt.targets[0] if isinstance(stmt, ast.Assign) and len(stmt.targets) == 1 else None
         if not isinstance(stmt, ast.Assign) or target is None:
             continue
-        for one, value in _paired(target, stmt.value):
+        for one, value in paired(target, stmt.value):
             kept = isinstance(one, ast.Attribute) and isinstance(value, ast.Name) and value.id == name
             if kept and sum(s.attr == one.attr for s in stores) == 1:  # type: ignore[attr-defined]
                 return f"{own}.{one.attr}"  # type: ignore[attr-defined]
     return None
 
 
-def _paired(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+def paired(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """The targets of an assignment with what each is given, a tuple's one by one."""
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
         return list(zip(target.elts, value.elts, strict=True))
     return [(target, value)]

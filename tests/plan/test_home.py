@@ -1,0 +1,372 @@
+"""Where the scaler is made, under which condition, and how each function reaches it."""
+
+from __future__ import annotations
+
+import ast
+from textwrap import dedent
+
+import pytest
+
+from migrate.plan.decide import Plan, decide
+from migrate.plan.home import either, free_name
+from migrate.units.conditions import FALSE, TRUE, Term
+from migrate.units.unit import Manual
+from tests.asking import context, unit
+
+TOP = "import torch\nfrom apex import amp\n"
+INIT = "model, optimizer = amp.initialize(model, optimizer, opt_level='O1')"
+STEP = """\
+optimizer.zero_grad()
+with amp.scale_loss(model(x).sum(), optimizer) as scaled:
+    scaled.backward()
+optimizer.step()
+"""
+
+
+def planned(text: str, exported: str = "") -> Plan:
+    """INIT and STEP in a text stand for a whole statement and a step of training."""
+    rows = []
+    for row in (TOP + dedent(text)).splitlines():
+        space = row[: len(row) - len(row.lstrip())]
+        for word, lines in (("INIT", INIT), ("STEP", STEP)):
+            if row.strip() == word:
+                rows += [space + line for line in lines.splitlines()]
+                break
+        else:
+            rows.append(row)
+    ctx = context("\n".join(rows) + "\n", exported)
+    return decide(ctx, unit(ctx), [])
+
+
+def shown(plan: Plan) -> list[str]:
+    """The creations, then the parameters."""
+    found = []
+    for made in plan.homes.creations:
+        where = "before" if made.before else "behind"
+        line = plan.ctx.m.line_text(made.anchor.lineno).strip()
+        line = line if len(line) < 60 else line.split("(")[0] + "(…)"
+        found.append(f"{made.text} {where} {line}" + ("" if made.enabled == TRUE else f" if {made.enabled.text}"))
+    for one in plan.homes.parameters:
+        name = getattr(one.function.node, "name", "")
+        found.append(f"{name}({one.name} behind {one.after}) from {', '.join(one.calls.values())}")
+    return found
+
+
+MADE = "model, optimizer = amp.initialize(…)"
+HOMES = {
+    "beside the optimizer": (
+        "model, optimizer = A(), SGD()\nINIT\nfor x in y:\n    STEP",
+        [f"scaler behind {MADE}"],
+    ),
+    "behind a condition": (
+        "model, optimizer = A(), SGD()\nif fp16:\n    INIT\nfor x in y:\n    STEP",
+        ["scaler behind if fp16: if fp16"],
+    ),
+    "behind two": (
+        "model, optimizer = A(), SGD()\nif a:\n    if b:\n        INIT\nfor x in y:\n    STEP",
+        ["scaler behind if a: if a and b"],
+    ),
+    "of the other arm": (
+        "model, optimizer = A(), SGD()\nif cpu:\n    pass\nelse:\n    INIT\nfor x in y:\n    STEP",
+        ["scaler behind if cpu: if not cpu"],
+    ),
+    "all in one arm": (
+        "if train:\n    model, optimizer = A(), SGD()\n    INIT\n    for x in y:\n        STEP",
+        [f"scaler behind {MADE}"],
+    ),
+    "two initialize": (
+        "model, optimizer = A(), SGD()\nif a:\n    INIT\nelif b:\n    INIT\nfor x in y:\n    STEP",
+        ["scaler behind if a: if a or not a and b"],
+    ),
+    "in both arms": (
+        "model, optimizer = A(), SGD()\nif a:\n    INIT\nelse:\n    INIT\nfor x in y:\n    STEP",
+        ["scaler behind if a:"],
+    ),
+    "a level": (
+        "model, optimizer = A(), SGD()\n"
+        "model, optimizer = amp.initialize(model, optimizer, opt_level=level)\nfor x in y:\n    STEP",
+        [f'scaler behind {MADE} if level != "O0"'],
+    ),
+    # functions
+    "handed on": (
+        """
+        def train(model, optimizer):
+            for x in y:
+                STEP
+        def main():
+            model, optimizer = A(), SGD()
+            INIT
+            train(model, optimizer)
+        """,
+        [f"scaler behind {MADE}", "train(scaler behind optimizer) from scaler"],
+    ),
+    "through two": (
+        """
+        def step(model, optimizer, x):
+            STEP
+        def train(model, optimizer):
+            for x in y:
+                step(model, optimizer, x)
+        def main():
+            model, optimizer = A(), SGD()
+            INIT
+            train(model, optimizer=optimizer)
+        """,
+        [
+            f"scaler behind {MADE}",
+            "step(scaler behind optimizer) from scaler",
+            "train(scaler behind optimizer) from scaler",
+        ],
+    ),
+    "by two calls": (
+        """
+        def train(model, optimizer):
+            for x in y:
+                STEP
+        def main():
+            model, optimizer = A(), SGD()
+            INIT
+            train(model, optimizer)
+            train(model, optimizer)
+        """,
+        [f"scaler behind {MADE}", "train(scaler behind optimizer) from scaler, scaler"],
+    ),
+    "a call without an optimizer": (
+        """
+        def train(model, optimizer=None):
+            for x in y:
+                STEP
+        def main():
+            model, optimizer = A(), SGD()
+            INIT
+            train(model, optimizer)
+            train(model, None)
+        """,
+        [f"scaler behind {MADE}", "train(scaler behind optimizer) from scaler, None"],
+    ),
+    "a global": (
+        """
+        model, optimizer = A(), SGD()
+        INIT
+        def train():
+            for x in y:
+                STEP
+        """,
+        [f"scaler behind {MADE}"],
+    ),
+    "a function that initializes a global": (
+        """
+        def setup():
+            global model, optimizer
+            model, optimizer = A(), SGD()
+            INIT
+        def train():
+            for x in y:
+                STEP
+        setup()
+        train()
+        """,
+        [f"scaler behind {MADE}"],
+    ),
+    "a function that hands both back": (
+        """
+        def setup(model, optimizer):
+            INIT
+            return model, optimizer
+        def main():
+            model, optimizer = setup(A(), SGD())
+            for x in y:
+                STEP
+        """,
+        ["scaler behind model, optimizer = setup(A(), SGD())"],
+    ),
+    # classes
+    "an attribute": (
+        """
+        class T:
+            def __init__(self):
+                self.model, self.optimizer = A(), SGD()
+                self.model, self.optimizer = amp.initialize(self.model, self.optimizer)
+            def train(self):
+                model, optimizer = self.model, self.optimizer
+                for x in y:
+                    STEP
+        """,
+        ["self.scaler behind self.model, self.optimizer = amp.initialize(…)"],
+    ),
+    "under a condition": (
+        """
+        class T:
+            def __init__(self, fp16):
+                self.model, self.optimizer = A(), SGD()
+                if fp16:
+                    self.model, self.optimizer = amp.initialize(self.model, self.optimizer)
+            def train(self):
+                for x in y:
+                    self.optimizer.zero_grad()
+                    with amp.scale_loss(self.model(x).sum(), self.optimizer) as scaled:
+                        scaled.backward()
+                    self.optimizer.step()
+        """,
+        ["self.scaler behind if fp16: if fp16"],
+    ),
+    "made outside": (
+        """
+        class T:
+            def __init__(self, model, optimizer):
+                self.model, self.optimizer = model, optimizer
+            def train(self):
+                for x in y:
+                    self.optimizer.zero_grad()
+                    with amp.scale_loss(self.model(x).sum(), self.optimizer) as scaled:
+                        scaled.backward()
+                    self.optimizer.step()
+        def main(fp16):
+            model, optimizer = A(), SGD()
+            if fp16:
+                INIT
+            T(model, optimizer).train()
+        """,
+        ["condition"],
+    ),
+    "made outside, always": (
+        """
+        class T:
+            def __init__(self, model, optimizer):
+                self.model, self.optimizer = model, optimizer
+            def train(self):
+                for x in y:
+                    self.optimizer.zero_grad()
+                    with amp.scale_loss(self.model(x).sum(), self.optimizer) as scaled:
+                        scaled.backward()
+                    self.optimizer.step()
+        def main():
+            model, optimizer = A(), SGD()
+            INIT
+            T(model, optimizer).train()
+        """,
+        ["self.scaler behind self.model, self.optimizer = model, optimizer"],
+    ),
+    # a scaler that is disabled at first
+    "a match": (
+        "model, optimizer = A(), SGD()\nmatch mode:\n    case 1:\n        INIT\nfor x in y:\n    STEP",
+        ["scaler before match mode: if False", f"scaler behind {MADE}"],
+    ),
+    "what is made under the same condition": (
+        "model, optimizer = A(), SGD()\nif fp16:\n    level = f()\n"
+        "    model, optimizer = amp.initialize(model, optimizer, opt_level=level)\nfor x in y:\n    STEP",
+        ["scaler before if fp16: if False", f'scaler behind {MADE} if level != "O0"'],
+    ),
+    "an epoch before": (
+        """
+        def main():
+            model, optimizer = A(), SGD()
+            for epoch in epochs:
+                if epoch == 3:
+                    INIT
+                for x in y:
+                    STEP
+        """,
+        ["scaler before for epoch in epochs: if False", f"scaler behind {MADE}"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HOMES)
+def test_home(case: str) -> None:
+    text, answer = HOMES[case]
+    if answer == ["condition"]:
+        with pytest.raises(Manual, match="the condition `fp16` cannot be said"):
+            planned(text)
+    else:
+        assert shown(planned(text)) == answer
+
+
+MANUAL = {
+    "that other files call": (
+        "def train(model, optimizer):\n    for x in y:\n        STEP\n"
+        "model, optimizer = A(), SGD()\nINIT\ntrain(model, optimizer)",
+        "train",
+        "train() is called from other files too",
+    ),
+    "with a decorator": (
+        "@timed\ndef train(model, optimizer):\n    for x in y:\n        STEP\n"
+        "model, optimizer = A(), SGD()\nINIT\ntrain(model, optimizer)",
+        "",
+        "train() is handed to a decorator",
+    ),
+    "handed on as a value": (
+        "def train(model, optimizer):\n    for x in y:\n        STEP\n"
+        "model, optimizer = A(), SGD()\nINIT\ntrain(model, optimizer)\nspawn(train)",
+        "",
+        "train is handed on as a value",
+    ),
+    "by a splat": (
+        "def train(model, optimizer):\n    for x in y:\n        STEP\n"
+        "model, optimizer = A(), SGD()\nINIT\npair = [model, optimizer]\ntrain(*pair)",
+        "",
+        "through *args or **kwargs",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MANUAL)
+def test_by_hand(case: str) -> None:
+    text, exported, why = MANUAL[case]
+    with pytest.raises(Manual) as missing:
+        planned(text, exported)
+    assert why in missing.value.message
+
+
+def test_a_name_that_is_free() -> None:
+    assert free_name(context("x = 1"), "scaler", set()) == "scaler"
+    assert free_name(context("x = 1"), "scaler", {"scaler"}) == "grad_scaler"
+    assert free_name(context("scaler = 1"), "scaler", set()) == "grad_scaler"
+    assert free_name(context("x.scaler = 1"), "scaler", set()) == "grad_scaler"
+    assert free_name(context("def f(scaler): pass"), "scaler", set()) == "grad_scaler"
+    assert free_name(context("import scaler.x"), "scaler", set()) == "grad_scaler"
+    assert free_name(context("from x import y as scaler"), "scaler", set()) == "grad_scaler"
+    every = "scaler = grad_scaler = amp_scaler = loss_scaler = scaler_2 = 1"
+    assert free_name(context(every), "scaler", set()) == "scaler_3"
+    assert free_name(context("scaler_D = 1"), "scaler_D", set()) == "grad_scaler_D"
+
+
+def test_either() -> None:
+    a, b, not_a = Term("a"), Term("b"), Term("not a", 3, boolean=True, opposite=Term("a"))
+    assert either([[a], [b]]).text == "a or b"
+    assert either([[a], [not_a]]) == TRUE
+    assert either([[a, b], [a]]) == a
+    assert either([[a, b], [a, Term("c")]]).text == "a and (b or c)"
+    assert either([[a], [FALSE]]) == a
+    assert either([[FALSE]]) == FALSE
+    assert either([[TRUE], [b]]) == TRUE
+    assert either([[b], [b]]) == b
+
+
+def test_a_region_asks_the_scaler_beside_it() -> None:
+    plan = planned("model, optimizer = A(), SGD()\nif fp16:\n    INIT\nfor x in y:\n    STEP\n    model(x)")
+    assert set(plan.enabled_at.values()) == {"scaler.is_enabled()"}
+    plan = planned("model, optimizer = A(), SGD()\nINIT\nfor x in y:\n    STEP\n    model(x)")
+    assert set(plan.enabled_at.values()) == {""}
+
+
+def test_the_condition_is_said_where_there_is_no_scaler() -> None:
+    plan = planned(
+        """
+        def main(args):
+            model = A()
+            if args.fp16:
+                model = amp.initialize(model, opt_level="O1")
+            evaluate(model, args.fp16)
+        def evaluate(net, on):
+            for x in y:
+                z = net(x)
+        """
+    )
+    assert list(plan.enabled_at.values()) == ["bool(on)"]
+
+
+def test_the_plan_of_a_unit_without_a_loss() -> None:
+    plan = planned("model = amp.initialize(A(), opt_level='O1')\nfor x in y:\n    z = model(x)\n")
+    assert not plan.scaled and not plan.homes.creations
+    assert [type(r.block.body[r.first]) for r in plan.planner.regions] == [ast.Assign]
