@@ -144,13 +144,23 @@ def _only(ctx: Context, name: str, scope: Scope, held: frozenset[Obj]) -> bool:
     if home is None or not held & v.variable(name, scope):
         return False
     given = [
-        n
+        _original(m.parent[n].value) if isinstance(m.parent[n], ast.Assign) else n  # type: ignore[attr-defined]
         for n in m.nodes
         if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
         and m.binding_scope(name, m.scope(n)) is home
     ]
-    handed = [passed(ctx, call, home, name) for call in v.calls[home.node] if name in home.params]
+    calls = v.calls[home.node] if name in home.params and name != m.self_name(home) else []
+    handed = [passed(ctx, call, home, name) for call in calls]
     return all(arg is not None and v.of(arg) & held for arg in (*given, *handed))
+
+
+def _original(value: ast.expr) -> ast.expr:
+    """What a copy is made of: it says the same."""
+    match value:
+        case ast.Call(func=ast.Name(id="copy" | "deepcopy") | ast.Attribute(attr="copy" | "deepcopy"), args=[source]):
+            return source
+        case _:
+            return value
 
 
 def _always_there(ctx: Context, name: str, home: Scope, there: Scope) -> bool:

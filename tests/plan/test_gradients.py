@@ -127,7 +127,8 @@ PLAIN = {
         ["unscale before clip_grad_(params, 1)", "update behind optimizer.step()"],
     ),
     "a clip inside the block": (
-        "with amp.scale_loss(loss, optimizer) as scaled:\n    scaled.backward()\n    clip_grad_(params, 1)\noptimizer.step()",
+        "with amp.scale_loss(loss, optimizer) as scaled:\n    scaled.backward()\n    clip_grad_(params, 1)\n"
+        "optimizer.step()",
         ["clip_grad_(params, 1) keeps its threshold", "update behind optimizer.step()"],
     ),
     "a step in each arm": (
@@ -139,7 +140,8 @@ PLAIN = {
         ["unscale before clip_grad_(params, 1)"] * 2 + ["update behind optimizer.step()"] * 2,
     ),
     "the arm without amp": (
-        "if fp16:\n    BACK\n    clip_grad_(params, 1)\nelse:\n    loss.backward()\n    clip_grad_(params, 1)\noptimizer.step()",
+        "if fp16:\n    BACK\n    clip_grad_(params, 1)\nelse:\n    loss.backward()\n    clip_grad_(params, 1)\n"
+        "optimizer.step()",
         ["unscale before clip_grad_(params, 1)", "update behind optimizer.step()"],
     ),
     "a loop over optimizers": (
@@ -168,7 +170,8 @@ PLAIN = {
         ["unscale before clip_grad_(params, 1)", "update behind optimizer.step()"],
     ),
     "raise that is caught": (
-        "try:\n    BACK\n    clip_grad_(params, 1)\n    if bad(loss):\n        raise E\n    optimizer.step()\nexcept E:\n    pass",
+        "try:\n    BACK\n    clip_grad_(params, 1)\n    if bad(loss):\n        raise E\n    optimizer.step()\n"
+        "except E:\n    pass",
         ["unscale before clip_grad_(params, 1)", "update before raise E", "update behind optimizer.step()"],
     ),
     # code that is not here
@@ -288,7 +291,8 @@ MANUAL = {
     "two that share their parameters": (
         "from apex import amp\nm = Net()\na, b = SGD(m.parameters()), SGD(m.parameters())\n"
         "m, (a, b) = amp.initialize(m, [a, b])\nfor x in y:\n"
-        "    with amp.scale_loss(loss, [a, b]) as s:\n        s.backward()\n    a.step()\n    b.step()\n    m.zero_grad()\n",
+        "    with amp.scale_loss(loss, [a, b]) as s:\n        s.backward()\n    a.step()\n    b.step()\n"
+        "    m.zero_grad()\n",
         "belongs to two optimizers",
     ),
     "a shared loss and steps apart": (

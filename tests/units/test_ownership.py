@@ -85,7 +85,7 @@ def test_either_of_two_optimizers() -> None:
     [
         ("def f(net):\n    ask(o)\nm = Model()\no = SGD(m.parameters())\nf(m)", "m"),
         ("def f(net):\n    o = SGD(net.parameters())\n    ask(o)\nf(Model())", "net"),
-        ("def f(net):\n    ask(o)\ndef g():\n    m = Model()\n    global o\n    o = SGD(m.parameters())\n    f(m)", None),
+        ("def f(x):\n    ask(o)\ndef g():\n    m = Model()\n    global o\n    o = SGD(m.parameters())\n    f(1)", None),
         ("os = [SGD(m.parameters()) for m in models]\nask(os[0])", None),
         ("o = SGD(m.head.parameters())\nask(o)", None),
     ],

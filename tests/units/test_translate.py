@@ -27,6 +27,12 @@ SAID = {
     "an attribute": ("def f(args):\n    g(args)\n    ask(args.fp16)\ndef g(a):\n    here", "a.fp16"),
     "handed on alone": ("def f(args):\n    g(args.fp16)\n    ask(args.fp16)\ndef g(on):\n    here", "on"),
     "an item handed on": ("def f(c):\n    g(c['amp'])\n    ask(c['amp'])\ndef g(on):\n    here", "on"),
+    "a copy": ("def f(args):\n    g(args)\n    ask(args.a)\ndef g(x):\n    x = copy(x)\n    here", "x.a"),
+    "an instance's own, in a method that is called": (
+        "class C:\n    def f(self):\n        ask(self.args.a)\n    def g(self):\n        here\n"
+        "    def h(self):\n        self.g()\nc = C()\nc.g()",
+        "self.args.a",
+    ),
     "a comparison": ("def f(level):\n    g(level)\n    ask(level != 'O0')\ndef g(x):\n    here", 'x != "O0"'),
     "the caller's argument": ("def f(on):\n    ask(on)\ndef g(args):\n    f(args.fp16)\n    here", "args.fp16"),
     "of two callers": ("def f(on):\n    ask(on)\ndef g(x):\n    f(x)\n    f(1)\n    here", None),
