@@ -1,4 +1,4 @@
-# expect: manual: two backends side by side, an Apex scaler class beside a native one
+# expect: review: an Apex scaler class beside a native one: what trained without Apex ran under its casts all the same
 # shape: ApexScaler and NativeScaler objects that the training loop calls
 # argv: --apex-amp
 # argv: --native-amp
