@@ -383,7 +383,7 @@ class Search:
             how = "under Apex's casts, now without autocast" if pair.old.casts else "without casts, now under autocast"
             trains = self._training(pair.old) and not self.old.side.beside(old.node)
             kind = "loss-casts" if old.kind == "loss" else "casts" if trains else "eval-casts"
-            raise _Differs(kind, old.node, f"{what} {how}")
+            self._named(pair, _Differs(kind, old.node, f"{what} {how}"))
         if old.kind == "forward" and self.old.caught(pair.old) and self.new.caught(pair.new):
             failed = pair.copy()
             for state, runner in ((failed.old, self.old), (failed.new, self.new)):
@@ -485,17 +485,19 @@ class Search:
                     continue  # the same optimizer by another name
                 raise _Differs("order", old.node, "another optimizer is stepped here")
             if mine == "skipped late":
-                raise _Differs(
-                    "skip-late", old.node,
+                message = (
                     "the gradients of an overflow are thrown away before this step: Apex left it out all the same, a "
-                    "GradScaler takes it",
+                    "GradScaler takes it"
                 )
+                self._named(pair, _Differs("skip-late", old.node, message))
+                continue
             if "skipped" in (mine, theirs):
-                raise _Differs(
-                    "skip", old.node,
+                message = (
                     "after an overflow Apex left this step out, now it is taken" if mine == "skipped" else
-                    "after an overflow this step was taken, now it is left out",
+                    "after an overflow this step was taken, now it is left out"
                 )
+                self._named(pair, _Differs("skip", old.node, message))
+                continue
             if "S" in theirs.partition(" ")[2]:
                 raise _Differs("step-scaled", old.node, "this step would use gradients that are not unscaled rightly")
             raise _Differs("step-other", old.node, "this step would use other gradients than before")
