@@ -26,7 +26,8 @@ SPEED = "an update of several in a round went, or came, or moved: the scale move
 OFF = "the scaler of this loop is off in every run"
 ON = "no run of this script switches it off"
 ARITHMETIC = "the last statement of the region is arithmetic: the judge looks at models and at losses by name only"
-ANNOUNCED = "the report says that steps are skipped otherwise here"
+ANNOUNCED = "the report says that steps are skipped otherwise here, or may find no gradients"
+LEFT_OVER = "a scaler that is off, made behind one that is on, is taken for a second run in one process"
 THRESHOLD = "the threshold of this clip was divided by the scale: the judge does not compute thresholds"
 NO_SCALE = "O3 has no loss scale: the scaler never scales"
 
@@ -40,9 +41,8 @@ PASSES = {
     },
     SPEED: {
         "drop-update": "cyclegan_methods gan_alternating init_in_class_init init_two_optimizers_one_model "
-        "loss_backwards_loss_id loss_backwards_partial num_losses_dcgan eval_loop_fp32",
-        "update-after-loop": "gan_alternating init_in_class_init init_two_optimizers_one_model num_losses_dcgan "
-        "eval_loop_fp32",
+        "loss_backwards_loss_id loss_backwards_partial num_losses_dcgan",
+        "update-after-loop": "gan_alternating init_in_class_init init_two_optimizers_one_model num_losses_dcgan",
         "duplicate-update": "gan_stepping_apart",
         "update-before-step": "gan_stepping_apart",
     },
@@ -57,10 +57,16 @@ PASSES = {
     ),
     ON: dict.fromkeys(
         ("drop-enabled", "scaler-in-one-arm"),
-        "amp_as_attribute gan_one_forward init_global_amp init_in_class_init loss_backwards_loss_id one_line_body "
-        "semicolons_one_line_suites tacotron_is_overflow",
+        "amp_as_attribute condition_under_another_name eval_before_and_after_init gan_one_forward init_global_amp "
+        "init_in_class_init loss_backwards_loss_id one_line_body semicolons_one_line_suites state_dict_load "
+        "tacotron_is_overflow",
     ),
-    ANNOUNCED: {"bare-step": "clip_each_microbatch clip_each_microbatch_loose hf_train_accumulation opt_level_format"},
+    ANNOUNCED: {
+        "bare-step": "clip_each_microbatch clip_each_microbatch_loose hf_train_accumulation opt_level_format "
+        "step_left_out_by_continue",
+        "duplicate-update": "step_left_out_by_continue",
+    },
+    LEFT_OVER: {"scaler-in-loop": "init_in_sibling_arms"},
     THRESHOLD: dict.fromkeys(("drop-unscale", "move-unscale"), "body_clip_inside"),
 }
 PASSING = {
@@ -73,7 +79,7 @@ class Mutant(NamedTuple):
     planted: Planted
 
 
-NAMES = sorted(script.stem for script in SCRIPTS.glob("*.py"))
+NAMES = sorted(script.stem for script in SCRIPTS.glob("*.py") if not script.stem.startswith("manual_"))
 
 
 @functools.cache
