@@ -97,5 +97,3 @@ def _same_function(m: Module, one: ast.AST, other: ast.AST) -> bool:
 def _same_statement(m: Module, one: ast.AST, other: ast.AST) -> bool:
     return one in m.parent and m.statement(one) is m.statement(other)
 
-
-__all__ = ["Difference", "validate"]

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from migrate.facts.sites import opened
 from migrate.flow.values import Obj, argument, unbound
 from migrate.judge import machines
 from migrate.judge.code import Op
 from migrate.judge.liveness import live_names
-from migrate.judge.side import Side, generator_call, opened
+from migrate.judge.side import Side, generator_call
 from migrate.judge.state import Crash, Frame, Key, LegacyRaises, State, Unfollowed
 from migrate.judge.terms import (
-    FALSE,
     MAX_DEPTH,
     NONE,
     TRUE,
@@ -1054,5 +1054,3 @@ class Runner:
 def _is_main(test: ast.expr) -> bool:
     return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
 
-
-__all__ = ["FALSE", "Ask", "Event", "LegacyRaises", "Runner"]

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from migrate.facts.module import Module, Scope
-from migrate.facts.sites import Facts
+from migrate.facts.sites import Facts, opened
 from migrate.flow.values import Obj, Values, argument
 from migrate.judge.code import Code, compile_body
 from migrate.judge.names import COLLECTS, IDLE, LOSSES, READERS, RUNS_MODEL, SCALER_METHODS, TRAINING
@@ -858,23 +858,6 @@ def own_parts(stmt: ast.stmt) -> list[ast.AST]:
             return [stmt]
 
 
-def opened(v: Values, held: frozenset[Obj]) -> set[Obj]:
-    """The elements of the containers among ``held``, and the rest."""
-    found: set[Obj] = set()
-    todo, seen = list(held), set[Obj]()
-    while todo:
-        obj = todo.pop()
-        if obj in seen:
-            continue
-        seen.add(obj)
-        if obj.kind in ("seq", "dict"):
-            for name in v.attributes(obj):
-                todo += v.field(obj, name)
-        else:
-            found.add(obj)
-    return found
-
-
 def _asks_if_enabled(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and _last(node.func) == "is_enabled"
 
@@ -906,7 +889,3 @@ def _imports_apex(node: ast.Import | ast.ImportFrom) -> bool:
 
 def _last(func: ast.AST) -> str:
     return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-
-
-def scope_of(m: Module, function: ast.AST) -> Scope:
-    return m.scope_of[function]
