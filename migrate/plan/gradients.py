@@ -371,12 +371,12 @@ def _place(ctx: Context, unit: Unit, reader: ast.stmt, step: Step, sites: list[S
         return mine
     if is_clip(ctx, reader):
         unit.moved[reader] = step.anchor
-        where = m.last_line(conditions[0]) if not hasattr(conditions[0], "lineno") else conditions[0].lineno
         unit.review(
             reader,
             "APX052",
-            f"gradients were clipped after every backward, the step is taken under a condition (line {where}): the "
-            "clip moves under that condition and now acts once, on the sum; also with mixed precision off",
+            "gradients were clipped after every backward, the step is taken under a condition (line "
+            f"{conditions[0].lineno}): the clip moves under that condition and now acts once, on the sum; also with "
+            "mixed precision off",
         )
         return None
     if step in unit.steps and (calls := norms_read(ctx, reader)):

@@ -16,6 +16,7 @@ from migrate.knowledge.host import BEFORE_INITIALIZE
 from migrate.plan.blocks import common
 from migrate.plan.fold import Fold
 from migrate.plan.regions import Planner
+from migrate.units.order import NOT_YET, Order
 from migrate.units.unit import Context, Manual, Unit
 
 
@@ -24,12 +25,11 @@ def check(ctx: Context, unit: Unit) -> None:
     for init in unit.initializes:
         _check_result(ctx, init)
     for scale in unit.scales:
-        if scale.with_ is not None:
-            _check_backward(ctx, scale)
         if scale.with_ is None or scale.item is None:
             raise Manual(scale.call, "scale_loss is not entered by a with statement here")
         if scale.item.optional_vars is not None and scale.alias is None:
             raise Manual(scale.call, "the scaled loss is not bound to a plain name")
+        _check_backward(ctx, scale)
         if scale.optimizers is None:
             raise Manual(scale.call, "scale_loss without an optimizer that can be read here")
     if unit.scales and not unit.initializes:
@@ -239,6 +239,7 @@ def _plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> Iterator[a
     sites = {s.call for s in unit.scales}
     scaled = {m.function(s.call).node for s in unit.scales}
     functions = _backward_functions(ctx)
+    order = Order(ctx, unit)
     for node in m.nodes:
         if not isinstance(node, ast.Call):
             continue
@@ -256,7 +257,7 @@ def _plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> Iterator[a
             continue  # a method of that name: the backward is in there
         if any(isinstance(n, ast.Name) and n.id in aliases for n in ast.walk(node)):
             continue
-        if _amp_off(ctx, unit, node) or _thrown_away(ctx, unit, node):
+        if order.states(node) == {NOT_YET} or _amp_off(ctx, unit, node) or _thrown_away(ctx, unit, node):
             continue
         yield node
 

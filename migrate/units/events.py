@@ -13,6 +13,7 @@ from migrate.flow.values import Obj
 from migrate.knowledge import gradients
 from migrate.knowledge.gradients import COLLECTS
 from migrate.units.compute import walk_now
+from migrate.units.order import NOT_YET, Order
 from migrate.units.translate import passed
 from migrate.units.unit import Context, Manual, Step, Unit
 
@@ -22,6 +23,7 @@ def find_steps(ctx: Context, unit: Unit) -> list[Step]:
     m, v = ctx.m, ctx.v
     scaled: frozenset[Obj] = frozenset().union(*(s.optimizer_objects for s in unit.scales))
     steps: list[Step] = []
+    order = Order(ctx, unit)
     _check_other_steps(ctx, scaled)
     for node in m.nodes:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "step"):
@@ -36,7 +38,7 @@ def find_steps(ctx: Context, unit: Unit) -> list[Step]:
                 "compute the loss outside of step(), then scaler.step(optimizer); or train this optimizer in bfloat16 "
                 "without a scaler",
             )
-        if _before_any_backward(ctx, unit, node):
+        if _before_any_backward(ctx, unit, node) or order.states(node) == {NOT_YET}:
             continue
         stmt = m.statement(node)
         if not (isinstance(stmt, ast.Expr) and stmt.value is node):

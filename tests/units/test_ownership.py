@@ -45,6 +45,8 @@ OWNS = {
     f"[{{'params': {DECAY[:-1]} and p.requires_grad]}}, {{'params': {NO_DECAY}}}]": True,
     f"[{{'params': {DECAY.replace(NAMED, f'list({NAMED})')}}}, {{'params': {NO_DECAY}}}]": True,
     f"[{{'params': {DECAY.replace(NAMED, 'named')}}}, {{'params': {NO_DECAY}}}]": True,
+    f"[{{'params': {DECAY.replace(NAMED, 'params')}}}, {{'params': {NO_DECAY}}}]": False,
+    f"[{{'params': {DECAY.replace(NAMED, 'twice')}}}, {{'params': {NO_DECAY}}}]": False,
     f"[{{'params': {DECAY}}}]": False,
     f"[{{'params': {DECAY}}}, {{'params': {NO_DECAY}}}, {{'params': x}}]": False,
 }

@@ -1,0 +1,164 @@
+"""What has to hold before a unit is decided, and what is named where it half holds."""
+
+from __future__ import annotations
+
+from textwrap import dedent, indent
+
+import pytest
+
+from migrate.plan.decide import decide
+from migrate.units.unit import Manual, Unit
+from tests.asking import context, unit
+
+TOP = """\
+import torch
+from apex import amp
+model = build()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+"""
+BACK = "with amp.scale_loss(loss, optimizer) as scaled:\n    scaled.backward()\n"
+
+
+def decided(text: str) -> Unit:
+    ctx = context(text)
+    one = unit(ctx)
+    decide(ctx, one, [])
+    return one
+
+
+def loop(body: str, above: str = "") -> str:
+    """A loop that makes a loss, then ``body``, in which BACK stands for the scaled backward."""
+    rows = ["loss = model(x)", "optimizer.zero_grad()"]
+    for row in dedent(body).strip().splitlines():
+        space = row[: len(row) - len(row.lstrip())]
+        rows += [space + line for line in BACK.splitlines()] if row.strip() == "BACK" else [row]
+    return TOP + dedent(above) + "for x, y in loader:\n" + indent("\n".join(rows), "    ") + "\n"
+
+
+MANUAL = {
+    "entered by hand": (
+        loop("s = amp.scale_loss(loss, optimizer)\ns.__enter__()\noptimizer.step()"),
+        "is not entered by a with statement",
+    ),
+    "no plain name": (
+        loop("with amp.scale_loss(loss, optimizer) as self.s:\n    self.s.backward()\noptimizer.step()"),
+        "not bound to a plain name",
+    ),
+    "nothing uses the scaled loss": (
+        loop("with amp.scale_loss(loss, optimizer) as s:\n    log(1)\noptimizer.step()"),
+        "nothing in the scale_loss block uses the scaled loss",
+    ),
+    "another loss in the block": (
+        loop("with amp.scale_loss(loss, optimizer) as s:\n    s.backward()\n    loss.backward()\noptimizer.step()"),
+        "runs on a loss that is not scaled",
+    ),
+    "a step in the block": (
+        loop("with amp.scale_loss(loss, optimizer) as s:\n    s.backward()\n    optimizer.step()"),
+        "ran on gradients that were still scaled",
+    ),
+    "zero_grad in the block": (
+        loop("with amp.scale_loss(loss, optimizer) as s:\n    optimizer.zero_grad()\n    s.backward()"),
+        "ran on gradients that were still scaled",
+    ),
+    "no step": (loop("BACK"), "no step() of this optimizer was found"),
+    "no loss": (TOP + "for x in y:\n    train(model, optimizer, x)\n", "is not scaled in this file"),
+    "a result kept whole that may be the model alone": (
+        TOP.replace("model, optimizer = amp", "pair = amp").replace("build()\n", "build()\noptimizer = None\n")
+        + "for x in y:\n    loss = pair[0](x)\n    pair[1].zero_grad()\n"
+        + indent(BACK.replace("optimizer", "pair[1]"), "    ")
+        + "    pair[1].step()\n",
+        "may be None",
+    ),
+    "a backward of another optimizer beside it": (
+        loop("other(x).backward()\nBACK\noptimizer.step()\nsecond.step()"),
+        "runs beside a scaled backward of the same step",
+    ),
+    "a native scaler beside it": (
+        loop("if native:\n    scaler.scale(loss).backward()\nBACK\noptimizer.step()"),
+        "Apex stand side by side",
+    ),
+    "another module of that name": (
+        loop("BACK\noptimizer.step()").replace(
+            "from apex import amp\n", "try:\n    from apex import amp\nexcept E:\n    from torch.cuda import amp\n"
+        ),
+        "may be Apex or another module here",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MANUAL)
+def test_by_hand(case: str) -> None:
+    text, why = MANUAL[case]
+    with pytest.raises(Manual) as missing:
+        decided(text)
+    assert why in missing.value.message
+
+
+#: A module and what is named, a part of each.
+NAMED = {
+    "nothing": (loop("BACK\noptimizer.step()"), []),
+    "several optimizers share a loss": (
+        loop("with amp.scale_loss(loss, [optimizer, second]) as s:\n    s.backward()\noptimizer.step()\nsecond.step()")
+        .replace("\nmodel, optimizer = amp.initialize(model, optimizer", "\nsecond = SGD(2)\n"
+                 "model, (optimizer, second) = amp.initialize(model, [optimizer, second]"),
+        ["several optimizers share this loss"],
+    ),
+    "a list of one": (loop("with amp.scale_loss(loss, [optimizer]) as s:\n    s.backward()\noptimizer.step()"), []),
+    "a plain backward of the same optimizer": (
+        loop("BACK\nmodel(y).backward()\noptimizer.step()"),
+        ["was not scaled and now is"],
+    ),
+    "the other arm of the guard": (
+        loop("if fp16:\n    BACK\nelse:\n    loss.backward()\noptimizer.step()").replace(
+            "\nmodel, optimizer = amp", "\nif fp16:\n    model, optimizer = amp"
+        ),
+        [],
+    ),
+    "behind a guard that leaves": (
+        loop("if not fp16:\n    loss.backward()\n    optimizer.step()\n    continue\nBACK\noptimizer.step()").replace(
+            "\nmodel, optimizer = amp", "\nif fp16:\n    model, optimizer = amp"
+        ),
+        [],
+    ),
+    "a backward under a condition": (
+        loop("if good(loss):\n    BACK\noptimizer.step()"),
+        ["the backward is left out under a condition"],
+    ),
+    "in both arms": (
+        loop("if good(loss):\n    BACK\nelse:\n    BACK\noptimizer.step()"),
+        [],
+    ),
+    "with one before": (
+        loop("BACK\nif good(loss):\n    BACK\noptimizer.step()"),
+        [],
+    ),
+    "trained elsewhere without amp": (
+        loop("BACK\noptimizer.step()", "def pretrain(net, o):\n    net(x).backward()\n    o.step()\n"),
+        ["pretrain() trains without amp"],
+    ),
+    "before amp": (
+        loop("BACK\noptimizer.step()").replace(
+            "model = build()", "def pretrain(net):\n    net(x).backward()\npretrain(other)\nmodel = build()"
+        ),
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NAMED)
+def test_named(case: str) -> None:
+    text, answer = NAMED[case]
+    reviews = [difference for _, _, difference in decided(text).reviews]
+    assert len(reviews) == len(answer), reviews
+    assert all(part in said for part, said in zip(answer, reviews, strict=True)), reviews
+
+
+def test_what_only_evaluates_needs_no_loss() -> None:
+    one = decided(TOP + "model.load_state_dict(s)\noptimizer.load_state_dict(t)\nfor x in y:\n    print(model(x))\n")
+    assert not one.reviews and not one.steps
+
+
+def test_what_trains_without_a_scale_needs_none() -> None:
+    one = decided(TOP + "for x in y:\n    loss = model(x)\n    loss.backward()\n    optimizer.step()\n")
+    assert not one.steps

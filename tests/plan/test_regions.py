@@ -1,0 +1,224 @@
+"""What stands under autocast."""
+
+from __future__ import annotations
+
+from textwrap import dedent, indent
+
+import pytest
+
+from migrate.plan.decide import decide
+from migrate.units.unit import Manual
+from tests.asking import context, unit
+
+TOP = """\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from apex import amp
+model, optimizer = amp.initialize(build(), SGD(1), opt_level="O1")
+"""
+TRAIN = """\
+optimizer.zero_grad()
+with amp.scale_loss(loss, optimizer) as scaled:
+    scaled.backward()
+optimizer.step()
+"""
+
+
+def regions(text: str) -> list[str]:
+    """The lines of each region, and the losses that get a line of their own."""
+    ctx = context(text)
+    planner = decide(ctx, unit(ctx), []).planner
+    found = []
+    for region in planner.regions:
+        body = region.block.body
+        first, last = body[region.first].lineno, body[region.last].end_lineno
+        assert last is not None
+        rows = [ctx.m.line_text(n).strip() for n in range(first, last + 1)]
+        found.append("; ".join(row for row in rows if row))
+    return found + [f"{h.name} = {ctx.m.src(h.expr)}" for h in planner.hoists]
+
+
+#: What stands in the loop above the step, and what of it runs under autocast.
+TRAINING = {
+    "forward and loss": ("out = model(x)\nloss = F.mse_loss(out, y)", ["out = model(x); loss = F.mse_loss(out, y)"]),
+    "what is moved first stays out": ("x = x.cuda()\nloss = model(x)", ["loss = model(x)"]),
+    "what is printed behind stays out": ("loss = model(x)\nprint(loss)", ["loss = model(x)"]),
+    "what stands between": (
+        "out = model(x)\nlog(1)\nloss = F.mse_loss(out, y)",
+        ["out = model(x); log(1); loss = F.mse_loss(out, y)"],
+    ),
+    "zero_grad between": (
+        "out = model(x)\noptimizer.zero_grad()\nloss = F.mse_loss(out, y)",
+        ["out = model(x)", "loss = F.mse_loss(out, y)"],
+    ),
+    "a sum of losses": (
+        "a = F.mse_loss(model(x), y)\nb = F.l1_loss(model(y), x)\nloss = a + b",
+        ["a = F.mse_loss(model(x), y); b = F.l1_loss(model(y), x)"],
+    ),
+    "a part of it": (
+        "losses = model(x)\nloss = sum(losses.values())",
+        ["losses = model(x); loss = sum(losses.values())"],
+    ),
+    "a condition around the forward": (
+        "if mix:\n    loss = model(x)\nelse:\n    loss = model(y)",
+        ["if mix:; loss = model(x); else:; loss = model(y)"],
+    ),
+    "a loop": (
+        "out = []\nfor part in x:\n    out.append(model(part))\nloss = F.mse_loss(torch.stack(out), y)",
+        ["for part in x:; out.append(model(part)); loss = F.mse_loss(torch.stack(out), y)"],
+    ),
+    "a second model call that trains nothing": (
+        "loss = model(x)\nwith torch.no_grad():\n    other = model(y)",
+        ["loss = model(x)", "other = model(y)"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TRAINING)
+def test_training(case: str) -> None:
+    body, answer = TRAINING[case]
+    assert regions(TOP + "for x, y in loader:\n" + indent(body + "\n" + TRAIN, "    ")) == answer
+
+
+def test_a_loss_made_in_the_argument_gets_a_line() -> None:
+    body = TRAIN.replace("(loss,", "(F.mse_loss(model(x), y),")
+    assert regions(TOP + "for x, y in loader:\n" + indent(body, "    ")) == ["loss = F.mse_loss(model(x), y)"]
+    body = "loss = model(x)\n" + TRAIN.replace("(loss,", "(F.mse_loss(loss, y),")
+    assert regions(TOP + "for x, y in loader:\n" + indent(body, "    ")) == [
+        "loss = model(x)",
+        "loss_2 = F.mse_loss(loss, y)",
+    ]
+
+
+FUNCTIONS = {
+    "the loss is a parameter": (
+        """
+        def backward(loss):
+            with amp.scale_loss(loss, optimizer) as scaled:
+                scaled.backward()
+        def train():
+            for x, y in loader:
+                optimizer.zero_grad()
+                loss = F.mse_loss(model(x), y)
+                backward(loss)
+                optimizer.step()
+        train()
+        """,
+        ["loss = F.mse_loss(model(x), y)"],
+    ),
+    "the forward is a function's": (
+        """
+        def compute(x, y):
+            x = x.cuda()
+            return F.mse_loss(model(x), y)
+        def train():
+            for x, y in loader:
+                loss = compute(x, y)
+                optimizer.zero_grad()
+                with amp.scale_loss(loss, optimizer) as scaled:
+                    scaled.backward()
+                optimizer.step()
+        train()
+        """,
+        ["loss = compute(x, y)"],
+    ),
+    "a generator's": (
+        """
+        def losses():
+            for x, y in loader:
+                yield F.mse_loss(model(x), y)
+        for loss in losses():
+            optimizer.zero_grad()
+            with amp.scale_loss(loss, optimizer) as scaled:
+                scaled.backward()
+            optimizer.step()
+        """,
+        ["loss = F.mse_loss(model(x), y)"],
+    ),
+    "an attribute": (
+        """
+        class T:
+            def forward(self, x, y):
+                self.out = model(x)
+                self.loss = F.mse_loss(self.out, y)
+            def backward(self):
+                with amp.scale_loss(self.loss, optimizer) as scaled:
+                    scaled.backward()
+            def run(self, x, y):
+                optimizer.zero_grad()
+                self.forward(x, y)
+                self.backward()
+                optimizer.step()
+        t = T()
+        for x, y in loader:
+            t.run(x, y)
+        """,
+        ["self.forward(x, y)"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FUNCTIONS)
+def test_through_functions(case: str) -> None:
+    text, answer = FUNCTIONS[case]
+    assert regions(TOP + dedent(text)) == answer
+
+
+LOOP = TOP + "for x, y in loader:\n" + indent("loss = model(x)\n" + TRAIN, "    ")
+
+#: What follows the training, and what of it runs under autocast.
+EVALUATION = {
+    "a call": ("out = model(x)\nprint(out)\n", ["out = model(x)"]),
+    "what is computed of it": (
+        "out = model(x)\nprobabilities = F.softmax(out, 1)\nprint(probabilities.argmax())\n",
+        ["out = model(x); probabilities = F.softmax(out, 1)"],
+    ),
+    "not what left torch": (
+        "out = model(x)\nrow = out.tolist()\nvalue = F.softmax(row, 1)\n",
+        ["out = model(x)"],
+    ),
+    "all of a no_grad": (
+        "with torch.no_grad():\n    x = x.cuda()\n    out = model(x)\n    print(out)\n",
+        ["x = x.cuda(); out = model(x); print(out)"],
+    ),
+    "a function that hands one result back": (
+        "def predict(x):\n    return model(x)\nfor x in test:\n    out = predict(x)\n",
+        ["out = predict(x)"],
+    ),
+    "a function with a loop": (
+        "def evaluate():\n    for x in test:\n        out = model(x)\n        print(out)\nevaluate()\n",
+        ["out = model(x)"],
+    ),
+    "a function that nothing here calls": ("def predict(x):\n    return model(x)\n", ["return model(x)"]),
+    "with a break behind": ("for x in test:\n    out = model(x)\n    break\n", ["out = model(x)"]),
+    "a lambda that is called": ("f = lambda x: model(x)\nout = f(x)\n", ["out = f(x)"]),
+    "far apart": (
+        "out = model(x)\n" + "".join(f"a{i} = b{i}\n" for i in range(6)) + "loss = F.mse_loss(out, y)\n",
+        ["out = model(x)", "loss = F.mse_loss(out, y)"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", EVALUATION)
+def test_evaluation(case: str) -> None:
+    text, answer = EVALUATION[case]
+    assert regions(LOOP + text)[1:] == answer
+
+
+MANUAL = {
+    "no model": (
+        TOP + "for x, y in loader:\n" + indent("loss = make(x)\n" + TRAIN, "    "),
+        "where `loss` comes from is not known",
+    ),
+    "a generator expression": (LOOP + "outs = (model(x) for x in test)\n", "a generator calls the model here"),
+    "a header": (LOOP + "for out in model(x):\n    optimizer.zero_grad()\n", "in the header of a block"),
+}
+
+
+@pytest.mark.parametrize("case", MANUAL)
+def test_by_hand(case: str) -> None:
+    text, why = MANUAL[case]
+    with pytest.raises(Manual) as missing:
+        regions(text)
+    assert why in missing.value.message
