@@ -747,6 +747,8 @@ class Runner:
     def _op_call(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
         call = op.node
         kind = self.side.kind[call]
+        if kind in ("state", "scale") and self.legacy and not state.initialized:
+            raise LegacyRaises  # AttributeError: no loss scaler was made
         if isinstance(call, ast.Attribute):
             if kind == "call":
                 return self._inline(state, frame, call, facts)
@@ -754,6 +756,8 @@ class Runner:
             return Event(kind, call)
         assert isinstance(call, ast.Call)
         if kind in ("forward", "loss", "state", "scale"):
+            if kind == "forward" and self.legacy and self._unset(state, call.func, facts):
+                raise LegacyRaises  # AttributeError: nobody has set this model yet
             frame.pc += 1
             return Event(kind, call)
         if kind == "zero":
@@ -786,6 +790,16 @@ class Runner:
             return self._inline(state, frame, call, facts)
         frame.pc += 1
         return None
+
+    def _unset(self, state: State, func: ast.expr, facts: Facts) -> bool:
+        """Whether ``self.model`` is read of an object that has no such attribute yet, though this file sets it."""
+        if not isinstance(func, ast.Attribute) or not self.side.keys(func) & self.side.models:
+            return False
+        owner = self.value(state, func.value, facts)
+        if owner[0] != "obj" or len(owner[1]) != 1 or not self.side.sets(func.attr):
+            return False
+        (key,) = owner[1]
+        return (key, " made") in state.heap and (key, func.attr) not in state.heap
 
     def _zeroed(self, state: State, call: ast.Call, facts: Facts) -> tuple[frozenset[Key], bool]:
         assert isinstance(call.func, (ast.Attribute, ast.Name))

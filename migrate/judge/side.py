@@ -638,6 +638,10 @@ class Side:
             return None
         return self._class_constants.get((*keys, attr))
 
+    def sets(self, attr: str) -> bool:
+        """Whether code of the file sets an attribute of that name."""
+        return attr in self._stored
+
     @cached_property
     def _stored(self) -> set[str]:
         return {n.attr for n in self.m.nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}

@@ -28,8 +28,20 @@ def late(ctx: Context, unit: Unit, order: Order, scaler: Scaler, place: Place, u
     init = constructor(place.owner)
     if init is not None and order.switches(init):
         return False
+    if _set_there_alone(ctx, unit, scaler):
+        return False
     # other files may call a method before the one that initializes
     return any(not ctx.v.calls[f.node] and not order.switches(f.node) for f in map(ctx.m.function, uses))
+
+
+def _set_there_alone(ctx: Context, unit: Unit, scaler: Scaler) -> bool:
+    """Whether the optimizer's attribute is set where ``initialize`` stands and nowhere else: whoever steps it before
+    finds no optimizer, let alone a scaler."""
+    m, v = ctx.m, ctx.v
+    functions = {m.function(i.call) for i in unit.initializes}
+    stored = [n for n in m.nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
+    mine = [n for n in stored if opened(v, v.of(n)) & scaler.objects]
+    return bool(mine) and all(m.function(n) in functions for n in mine)
 
 
 def _returns_above(ctx: Context, init: Initialize) -> bool:
