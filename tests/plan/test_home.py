@@ -247,6 +247,24 @@ HOMES = {
         """,
         ["self.scaler behind self.model, self.optimizer = model, optimizer"],
     ),
+    "a generator has no optimizer": (
+        """
+        def losses(model):
+            for x in y:
+                yield model(x).sum()
+        def main():
+            model, optimizer = A(), SGD()
+            fp16 = f()
+            if fp16:
+                INIT
+            for loss in losses(model):
+                optimizer.zero_grad()
+                with amp.scale_loss(loss, optimizer) as scaled:
+                    scaled.backward()
+                optimizer.step()
+        """,
+        ["scaler behind if fp16: if fp16", "losses(scaler behind None) from scaler"],
+    ),
     # a scaler that is disabled at first
     "a match": (
         "model, optimizer = A(), SGD()\nmatch mode:\n    case 1:\n        INIT\nfor x in y:\n    STEP",
