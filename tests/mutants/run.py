@@ -284,8 +284,9 @@ def main() -> int:
         print(f"{len(chosen)} of {len(every)} mutants; at most {sum(suite.limits.values()):.0f} s each", flush=True)
         if suite.failing:
             print(f"without a mutant these fail: {' '.join(suite.failing)}", flush=True)
-        for mutant, killed in zip(chosen, pool.map(suite.finds, chosen), strict=True):
+        for number, (mutant, killed) in enumerate(zip(chosen, pool.map(suite.finds, chosen), strict=True), 1):
             found += killed
+            print(f"{number} of {len(chosen)}", end="\r", file=sys.stderr, flush=True)
             if not killed:
                 print(f"survives: {mutant}", flush=True)
     print(f"{found} of {len(chosen)} mutants found ({100 * found / max(1, len(chosen)):.0f} %)")
