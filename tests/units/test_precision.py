@@ -1,0 +1,233 @@
+"""In which type values leave autocast: half, float, other (none whose type autocast decides), or maybe half."""
+
+from __future__ import annotations
+
+import ast
+from textwrap import dedent, indent
+
+import pytest
+
+from migrate.plan.coverage import Coverage
+from migrate.plan.decide import decide
+from migrate.units.precision import FLOAT, HALF, MAYBE, OTHER, Precision, Value, doubtful, join, of, proved
+from tests.asking import context, marked, unit
+
+TOP = """\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from apex import amp
+model, optimizer = amp.initialize(build(), SGD(1), opt_level="O1")
+"""
+LOOP = """\
+for x, y in loader:
+    out = model(x)
+    loss = F.mse_loss(out, y)
+    optimizer.zero_grad()
+    with amp.scale_loss(loss, optimizer) as scaled:
+        scaled.backward()
+    optimizer.step()
+"""
+
+
+def types(text: str) -> str:
+    """What the value of the marked assignment may be."""
+    ctx = context(text)
+    one = unit(ctx)
+    planner = decide(ctx, one, []).planner
+    precision = Precision(ctx, one, planner.compute, Coverage(ctx, planner))
+    precision.run()
+    (stmt,) = marked(ctx.m)
+    assert isinstance(stmt, ast.Assign)
+    held = precision.value(stmt.value)
+    rest = " (" + ", ".join("/".join(sorted(i.known)) for i in held.items) + ")" if held.items is not None else ""
+    return "/".join(sorted(Value(held.facts).known)) + rest
+
+
+#: An expression behind the step, of `out` (a model's output) and `loss`.
+OUTSIDE = {
+    "out": "half",
+    "loss": "float",
+    "x": "other",
+    "1.0": "other",
+    "out.detach()": "half",
+    "out.detach().cpu()": "float",
+    "out.cpu()": "float",
+    "out.float()": "float",
+    "out.half()": "half",
+    "out.double()": "float",
+    "out.to(device)": "half",
+    "out.to(torch.float32)": "float",
+    "out.to(y.dtype)": "maybe",
+    "out.type(torch.float64)": "float",
+    "out.long()": "other",
+    "out.argmax(1)": "other",
+    "out.shape": "other",
+    "out.size(0)": "other",
+    "out.max(1)": " (half, other)",
+    "out.max(1)[0]": "half",
+    "out.max(1)[1]": "other",
+    "out.max(1).values": "half",
+    "out.max(1).indices": "other",
+    "out.max()": "half",
+    "torch.max(out, 1)[1]": "other",
+    "torch.max(out, y)": " (half, other)",
+    "out.topk(5)[0]": "half",
+    "out[0]": "half",
+    "out['logits']": "half",
+    "out['labels']": "maybe",
+    "out.logits": "half",
+    "out > 0": "other",
+    "not out": "other",
+    "-out": "half",
+    "out + 1": "half",
+    "out + loss": "float",
+    "out * y": "half",
+    "out + unknown(out)": "half",
+    "out if a else loss": "float/half",
+    "out if a else None": "half",
+    "out or None": "half",
+    "(out, loss)": " (half, float)",
+    "(out, loss)[1]": "float",
+    "(out, loss)[-2]": "half",
+    "(out, loss)[:1]": " (half)",
+    "[out, loss][i]": "float/half",
+    "{'a': out, 'b': loss}": "float/half",
+    "[o for o in [out, x]]": "half/other",
+    "unknown(out)": "maybe",
+    "unknown(x)": "other",
+    "torch.cat([out, out])": "half",
+    "torch.cat([out, y])": "half",
+    "torch.stack([x, y])": "other",
+    "torch.zeros(3)": "float",
+    "torch.zeros(3, dtype=torch.long)": "other",
+    "F.relu(out)": "half",
+    "F.linear(x, y)": "other",
+    "F.linear(out, y)": "maybe",
+    "F.softmax(out, 1)": "float",
+    "out.sigmoid()": "half",
+    "out.sum()": "float",
+    "sum([out, out])": "half",
+    "torch.where(a, out, loss)": "float",
+    "out.mul(2)": "half",
+    "out.mul(loss)": "float",
+    "out ** 2": "float",
+    "out.mean()": "half",
+    "out.item()": "other",
+    "len(out)": "other",
+    "dict(a=out)": "half",
+    "lambda: out": "other",
+    "f'{out}'": "other",
+    "(z := out)": "half",
+}
+
+
+@pytest.mark.parametrize("expression", OUTSIDE)
+def test_behind_the_step(expression: str) -> None:
+    assert types(TOP + LOOP + f"    value = {expression}  # ?\n") == OUTSIDE[expression]
+
+
+#: Statements behind the step that make `value`.
+STATEMENTS = {
+    "value = x\nif a:\n    value = out": "half/other",
+    "value = x\nif a:\n    value = out\nelse:\n    value = loss": "float/half",
+    "value = out\nif a:\n    value = loss\n    break": "half",
+    "value = out\nif a:\n    raise E": "half",
+    "value = out\nvalue += loss": "float",
+    "value: object = out": "half",
+    "value, b = out, loss": "half",
+    "b, value = out.max(1)": "other",
+    "b, *value = out, loss, x": "float/half/other",
+    "value = []\nvalue.append(out)": "half",
+    "value = {}\nvalue['a'] = out": "half",
+    "value = x\nfor i in y:\n    value = out": "half/other",
+    "value = x\nfor i in y:\n    if i:\n        value = out\n        continue\n    value = loss": "float/half/other",
+    "value = x\nwhile a:\n    value = out\n    break": "half/other",
+    "for value in [out, x]:\n    pass": "half/other",
+    "for i, value in enumerate([out]):\n    pass": "half",
+    "for value, b in enumerate([out]):\n    pass": "other",
+    "for b, value in zip([x], [out]):\n    pass": "half",
+    "for k, value in {'a': out}.items():\n    pass": "maybe",
+    "with f(out) as value:\n    pass": "maybe",
+    "value = x\ntry:\n    value = out\nexcept E:\n    pass": "half/other",
+    "try:\n    value = out\nfinally:\n    value = loss": "float",
+    "value = x\nmatch a:\n    case 1:\n        value = out": "half/other",
+    "value = f1(out)": "half",
+    "value = f2(out)": "float",
+    "value = f3(out)": "half/other",
+    "value = f4()": "other",
+    "value = out\ndel value\nvalue = x": "other",
+}
+FUNCTIONS = """\
+def f1(a):
+    return a.detach()
+def f2(a):
+    return f1(a).float()
+def f3(a):
+    for i in a:
+        yield i
+    yield 1
+def f4():
+    pass
+"""
+
+
+@pytest.mark.parametrize("body", STATEMENTS)
+def test_statements(body: str) -> None:
+    text = TOP + FUNCTIONS + LOOP + indent(body, "    ") + "\n    answer = value  # ?\n"
+    assert types(text) == STATEMENTS[body]
+
+
+#: What a statement between forward and loss makes: there autocast is on.
+INSIDE = {
+    "F.linear(out, y)": "half",
+    "F.softmax(out, 1)": "float",
+    "out.sum()": "float",
+    "out ** 2": "float",
+    "out @ out": "half",
+    "criterion(out, y)": "float",
+    "unknown(out)": "maybe",
+    "out.cpu()": "float",
+    "model.head(out)": "maybe",
+}
+
+
+@pytest.mark.parametrize("expression", INSIDE)
+def test_under_autocast(expression: str) -> None:
+    part = f"part = {expression}  # ?\n    loss = F.mse_loss(part, y)"
+    loop = LOOP.replace("loss = F.mse_loss(out, y)", part)
+    assert types(TOP + loop) == INSIDE[expression]
+
+
+def test_a_model_of_the_file() -> None:
+    text = """
+        import torch.nn as nn
+        from apex import amp
+        class Net(nn.Module):
+            def __init__(self):
+                self.fc, self.soft, self.act = nn.Linear(2, 2), nn.Softmax(1), nn.Sigmoid()
+            def forward(self, x):
+                h = self.fc(x)
+                return {body}
+        model, optimizer = amp.initialize(Net(), SGD(1), opt_level="O1")
+    """
+    for body, answer in {
+        "h": "half",
+        "self.soft(h)": "float",
+        "self.act(h)": "half",
+        "h, h.argmax(1)": " (half, other)",
+        "h.float()": "float",
+        "self.layers[0](h)": "maybe",
+    }.items():
+        top = dedent(text.replace("{body}", body))
+        loop = LOOP.replace("loss = F.mse_loss(out, y)", "loss = criterion(out, y)")
+        assert types(top + loop + "    value = out  # ?\n") == answer, body
+
+
+def test_values() -> None:
+    assert proved(of(HALF)) and proved(of(HALF, FLOAT)) and not proved(of(FLOAT)) and not proved(of(HALF, OTHER))
+    assert doubtful(of(HALF, OTHER)) and doubtful(of(MAYBE)) and not doubtful(of(HALF)) and not doubtful(of(FLOAT))
+    pair = Value(frozenset(), (of(HALF), of(OTHER)))
+    assert join(pair, pair) == pair and join(pair, Value()) == pair and join(Value(), pair) == pair
+    assert join(pair, Value(frozenset(), (of(FLOAT), of(OTHER)))).items == (of(HALF, FLOAT), of(OTHER))
+    assert join(pair, of(FLOAT)) == of(HALF, OTHER, FLOAT)
