@@ -325,6 +325,13 @@ MANUAL = {
         "",
         "through *args or **kwargs",
     ),
+    "a part of an expression in a loop": (
+        "model, optimizer = A(), SGD()\nfor epoch in epochs:\n    if epoch == 3:\n"
+        "        model, optimizer = amp.initialize(model, optimizer) if fp16 else (model, optimizer)\n"
+        "    for x in y:\n        STEP",
+        "",
+        "inside a loop",
+    ),
 }
 
 
