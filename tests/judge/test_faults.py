@@ -49,7 +49,7 @@ PASSES = {
     OFF: dict.fromkeys(
         "bare-step drop-scale drop-unscale drop-update duplicate-update move-unscale unscale-twice update-after-loop "
         "update-before-step".split(),
-        "guard_arms_unequal loss_scale_one native_in_same_file opt_level_o0_literal",
+        "guard_arms_unequal loss_scale_one native_in_same_file opt_level_o0_literal two_backends",
     ),
     NO_SCALE: dict.fromkeys(
         "bare-step drop-scale drop-update duplicate-update update-after-loop update-before-step".split(),
