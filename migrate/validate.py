@@ -81,6 +81,7 @@ def validate(ctx: Context, plans: Sequence[Plan], text: str, runs: Sequence[Run]
         allows=allows,
     )
 
+
 def _accumulates(m: Module, units: Sequence[Unit]) -> bool:
     """Whether several backwards make one step, by a counter: then the two count overflows at another pace anyway."""
     around = [s for unit in units for step in unit.steps for s in (*m.spine(step.anchor), *step.within)]
@@ -109,4 +110,3 @@ def _same_function(m: Module, one: ast.AST, other: ast.AST) -> bool:
 
 def _same_statement(m: Module, one: ast.AST, other: ast.AST) -> bool:
     return one in m.parent and m.statement(one) is m.statement(other)
-

@@ -7,7 +7,6 @@ Source: Aho, Lam, Sethi, Ullman, Compilers, section 9.2.5.
 from __future__ import annotations
 
 import ast
-from functools import cache
 
 from migrate.judge.code import Code, Op
 
@@ -15,7 +14,6 @@ _FORKS = frozenset({"aside", "branch", "round", "handler", "case", "perhaps", "k
 _ENDS = frozenset({"return", "raise"})
 
 
-@cache
 def live_names(code: Code) -> tuple[frozenset[str], ...]:
     """For each operation the names that it or what follows may read."""
     ops = code.ops

@@ -11,13 +11,13 @@ import ast
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import lru_cache
 
 from migrate.facts.module import Module
 from migrate.judge import machines
 from migrate.judge.run import Event, Runner
 from migrate.judge.state import Crash, Frame, LegacyRaises, State, Unfollowed
-from migrate.judge.terms import TRUE, Ask, Facts, Term, forget, leaves
+from migrate.judge.terms import MEMORY, TRUE, Ask, Facts, Term, forget, leaves
 
 MAX_PAIRS = 8_000
 _MERGING = frozenset({"round", "head", "choose", "enter", "step"})
@@ -624,7 +624,7 @@ _SAID = {
 }  # fmt: skip
 
 
-@cache
+@lru_cache(MEMORY)
 def _inner(term: Term) -> frozenset[Term]:
     """A value and what it is made of, where it may be asked for its truth."""
     if term[0] not in ("op", "and", "or", "not", "attr", "sub", "v"):
@@ -632,7 +632,7 @@ def _inner(term: Term) -> frozenset[Term]:
     return frozenset({term}).union(*(_inner(part) for part in term if isinstance(part, tuple) and part))
 
 
-@cache
+@lru_cache(MEMORY)
 def _called(term: Term) -> frozenset[str]:
     """The names by which a program reads what a term is made of."""
     found: set[str] = set()

@@ -10,7 +10,7 @@ from typing import Any
 from migrate.facts.sites import opened
 from migrate.flow.values import Obj, argument, unbound
 from migrate.judge import machines
-from migrate.judge.code import Op
+from migrate.judge.code import Code, Op
 from migrate.judge.liveness import live_names
 from migrate.judge.side import Side, generator_call
 from migrate.judge.state import Crash, Frame, Key, LegacyRaises, State, Unfollowed
@@ -62,6 +62,7 @@ class Runner:
         self.side, self.m, self.v = side, side.m, side.v
         self.legacy, self.maybe_o0, self.scaled = legacy, maybe_o0, scaled
         self.mattering = side.mattering
+        self._live: dict[Code, tuple[frozenset[str], ...]] = {}
         self._selfmade: dict[Op, bool] = {}
         self._groups: dict[ast.AST, frozenset[Key]] = {}
         self._owners_of: dict[ast.AST, frozenset[Key]] = {}
@@ -92,12 +93,17 @@ class Runner:
                 return event
         raise Unfollowed("a loop that nothing ends")
 
+    def _live_names(self, code: Code) -> tuple[frozenset[str], ...]:
+        if code not in self._live:
+            self._live[code] = live_names(code)
+        return self._live[code]
+
     def bury(self, state: State) -> None:
         """Forget local names that are not read again."""
         for frame in state.frames:
             if frame.code.node is self.m.tree or frame.pc >= len(frame.code.ops):
                 continue
-            kept = live_names(frame.code)[frame.pc]
+            kept = self._live_names(frame.code)[frame.pc]
             outlived = self.side.outlived(frame.code.node)
             gone = [n for n in frame.env if isinstance(n, str) and n not in kept and n not in outlived]
             for name in gone:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 Term = tuple[Any, ...]
@@ -27,6 +27,7 @@ NONE: Term = ("k", None)
 TRUE: Term = ("k", True)
 FALSE: Term = ("k", False)
 MAX_DEPTH = 9
+MEMORY = 1 << 16  # terms whose parts are remembered, over all files
 
 
 class Ask(Exception):
@@ -45,7 +46,7 @@ def depth(term: Term) -> int:
     return 1 + max((depth(part) for part in term if isinstance(part, tuple)), default=0)
 
 
-@cache
+@lru_cache(MEMORY)
 def leaves(term: Term) -> frozenset[Term]:
     """The opaque values that a term is made of."""
     if term and term[0] == "v":

@@ -15,9 +15,6 @@ from dataclasses import dataclass
 from migrate.facts.module import Block, Module
 from migrate.model import DeleteLines, Edit, InsertLines, Reindent, Replace
 
-_SUITES = ("body", "orelse", "finalbody", "handlers")
-
-
 _OPPOSITE: dict[type[ast.cmpop], str] = {ast.Is: "is not", ast.IsNot: "is", ast.Eq: "!=", ast.NotEq: "=="}
 
 
