@@ -425,7 +425,9 @@ class Search:
         place = self.old.side.place(old.node)
         affected = self.old.side.optimizers
         if scaled_before and not native:
-            affected = next((c[2] for c in reversed(before.contexts) if c[0] == "scale"), affected)
+            block = next((c for c in reversed(before.contexts) if c[0] == "scale"), None)
+            if block is not None:
+                affected = block[2] | self.old.models_of.reached.get(block[1], frozenset())
             if before.fresh != after.fresh:
                 raise _Differs(
                     "fresh-scale", old.node,
@@ -634,16 +636,13 @@ def _inner(term: Term) -> frozenset[Term]:
 
 @lru_cache(MEMORY)
 def _called(term: Term) -> frozenset[str]:
-    """The names by which a program reads what a term is made of."""
-    found: set[str] = set()
+    """The names by which a program reads what a term is made of: of an attribute its own, as what it is read of may
+    go by several."""
     match term:
-        case ("attr", _, str(name)) | ("v", _, str(name)) if name:
-            found.add(name)
-        case ("sub", _, ("k", str(name))):
-            found.add(name)
+        case ("attr", _, str(name)) | ("v", _, str(name)) | ("sub", _, ("k", str(name))):
+            return frozenset({name} if name else ())
         case _:
-            pass
-    return frozenset(found).union(*(_called(part) for part in term if isinstance(part, tuple)))
+            return frozenset[str]().union(*(_called(part) for part in term if isinstance(part, tuple)))
 
 
 def _bases(term: Term) -> Iterator[Term]:

@@ -12,6 +12,7 @@ from migrate.flow.values import Obj, argument, unbound
 from migrate.judge import machines
 from migrate.judge.code import Code, Op
 from migrate.judge.liveness import live_names
+from migrate.judge.owners import Owners
 from migrate.judge.side import Side, generator_call
 from migrate.judge.state import Crash, Frame, Key, LegacyRaises, State, Unfollowed
 from migrate.judge.terms import (
@@ -64,6 +65,8 @@ class Runner:
         self.mattering = side.mattering
         self._live: dict[Code, tuple[frozenset[str], ...]] = {}
         self._selfmade: dict[Op, bool] = {}
+        self.models_of = Owners(side)
+        self._made_by: dict[ast.Call, frozenset[Key]] = {}
         self._groups: dict[ast.AST, frozenset[Key]] = {}
         self._owners_of: dict[ast.AST, frozenset[Key]] = {}
         self._do: dict[str, Callable[[State, Frame, Op, Facts], Event | None]] = {
@@ -338,28 +341,38 @@ class Runner:
             term = opaque(self.side.place(op.node), ast.unparse(op.node))
         if depth(term) > MAX_DEPTH:  # made of itself, round by round
             term = opaque(self.side.place(op.value))
-        if isinstance(op.value, ast.Call) and term == ("obj", frozenset({("call", self.side.place(op.value))})):
+        if isinstance(op.value, ast.Call) and term[0] == "obj":
             self._made_anew(state, op.value)
         self.bind(state, op.node, term, facts)
         frame.pc += 1
 
     def _made_anew(self, state: State, call: ast.Call) -> None:
-        """An optimizer whose model was made just before it, in the same rounds: no gradients are there."""
-        key: Key = ("call", self.side.place(call))
-        if key not in self.side.optimizers:
+        """A call makes models, or an optimizer: of models that are as new as it is, there are no gradients."""
+        made = self._makes(call)
+        state.renewed |= made & self.side.models
+        optimizers = made & self.side.optimizers
+        if not optimizers:
             return
-        scope, loops = self.m.function(call), self.m.loops(call)
-        owned = {o for n in ast.walk(call) if isinstance(n, ast.expr) for o in self.v.of(n) if self._is_model(o)}
-        if owned and all(
-            isinstance(o.key, ast.Call) and self.m.function(o.key) is scope and self.m.loops(o.key) == loops
-            for o in owned
-        ):
-            state.grads.pop(key, None)
-            state.stash.pop(key, None)
-            state.armed -= {key}
+        owned = self.models_of.made_of(call)
+        if owned and owned <= state.renewed:
+            state.armed -= optimizers
+            for key in optimizers:
+                state.grads.pop(key, None)
+                state.stash.pop(key, None)
 
-    def _is_model(self, obj: Obj) -> bool:
-        return self.side.key(obj) in self.side.models
+    def _makes(self, call: ast.Call) -> frozenset[Key]:
+        """The models and optimizers that a call makes, in it or in a function of the file that it runs."""
+        if call not in self._made_by:
+            inner = [n for f in (call, *self.v.callees(call)) for n in ast.walk(f) if isinstance(n, ast.Call)]
+            self._made_by[call] = frozenset(
+                self.side.key(o) for o in self.v.of(call) if any(self._constructs(one, o) for one in inner)
+            )
+        return self._made_by[call]
+
+    def _constructs(self, call: ast.Call, obj: Obj) -> bool:
+        if obj.kind == "instance":
+            return any(o.kind == "class" and o.key is obj.key for o in self.v.of(call.func))
+        return obj.kind == "call" and obj.key is call
 
     def _of_itself(self, op: Op) -> bool:
         """Whether a name, attribute or item is made of its own old value."""
@@ -813,6 +826,9 @@ class Runner:
         to_none = not (isinstance(given, ast.Constant) and given.value is False)
         if isinstance(call.func, ast.Attribute):
             mine = self.optimizers(state, call.func.value, facts)
+            models = self.models_of.meant(call.func.value)
+            if not mine and models:
+                mine = self.models_of.having(models)
             return (mine or self.side.optimizers), to_none
         return self.side.optimizers, to_none
 

@@ -380,6 +380,9 @@ class Side:
         value back runs the model, as far as one can say, unless its name speaks of gradients."""
         if not isinstance(self.m.parent[call], ast.Expr):
             return False
+        if last == "apply" and isinstance(call.func, ast.Attribute):  # of a network: to each of its modules
+            handed = [self.v.callee(o) for a in call.args for o in self.v.of(a)]
+            return bool(self.known(call.func.value)) and None in (handed or [None])
         if NO_READER.fit(last) or NOT_RUN_BY_METHOD.fit(last) or last[:1].isupper() or last in COLLECTS or not last:
             return False
         if evaluates(last) or hasattr(builtins, last):
@@ -411,7 +414,7 @@ class Side:
         for node in roots:
             self._mark(node)
             todo.append(self._around(node))
-        while todo:
+        while todo or (todo := self._raisers()):
             at = todo.pop()
             if at in self.functions or (self._own_of_network(at) and not self._touches(at)):
                 continue
@@ -432,6 +435,17 @@ class Side:
         for node in m.nodes:  # functions defined inside
             if isinstance(node, _FUNCTIONS) and node in self.functions:
                 self._relevant.add(node)
+
+    def _raisers(self) -> list[ast.AST]:
+        """Functions, not followed so far, whose exception a ``try`` of one that is followed may look at."""
+        return [
+            callee
+            for callee, calls in self.v.calls.items()
+            if callee not in self.functions
+            and any(isinstance(n, ast.Raise) and self._around(n) is callee for n in ast.walk(callee))
+            and any(self._around(call) in self.functions and self._tried(call) for call in calls)
+            and not self._own_of_network(callee)
+        ]
 
     def _touches(self, function: ast.AST) -> bool:
         """Whether gradients are read or cleared in a function itself."""

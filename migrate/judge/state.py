@@ -69,6 +69,7 @@ class State:
     closed: dict[int, dict[object, Term]] = field(default_factory=dict)  # variables of functions that are done
     raising: str | None = None
     grads: Gradients = field(default_factory=dict)
+    renewed: frozenset[Key] = frozenset()  # models made since the last backward
     casts: bool = False
     # Apex
     initialized: bool = False
@@ -107,6 +108,7 @@ class State:
             tuple(sorted((place, frozenset(env.items())) for place, env in self.closed.items())),
             self.raising,
             frozenset(self.grads.items()),
+            self.renewed,
             self.casts,
             self.initialized,
             self.active,
@@ -133,6 +135,7 @@ class State:
     # ------------------------------------------------------------ gradients
 
     def add(self, optimizers: Iterable[Key], contribution: Contribution) -> None:
+        self.renewed = frozenset()
         for one in optimizers:
             self.grads[one] = self.grads.get(one, frozenset()) | {contribution}
 

@@ -271,6 +271,10 @@ def unknown_readers(ctx: Context, unit: Unit, stmt: ast.stmt) -> list[ast.Call]:
         if not isinstance(node, ast.Call) or v.callees(node) or v.apex_names(node.func):
             continue
         name = _name(node)
+        if name == "apply" and isinstance(node.func, ast.Attribute) and opened(v, v.of(node.func.value)) & watched:
+            if any(v.callee(o) is None for a in node.args for o in v.of(a)) or not any(v.of(a) for a in node.args):
+                found.append(node)
+            continue
         if gradients.NO_READER.fit(name) or hasattr(builtins, name) or name[:1].isupper():
             continue
         held = [v.of(a) for a in [*node.args, *(k.value for k in node.keywords)]]

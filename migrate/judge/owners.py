@@ -1,0 +1,162 @@
+"""Which models an optimizer was made of, and which models a loss goes back to, as far as the text of the old
+program says: gradients reach every model that a loss was computed with, not only those of the optimizer that
+`scale_loss` is handed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from migrate.facts.module import Module
+from migrate.judge.side import Key, Side
+
+_CUT = frozenset("detach item data numpy tolist".split())  # what they give does not lead back
+
+
+class Owners:
+    """The owners of one program's gradients."""
+
+    def __init__(self, side: Side) -> None:
+        self.side, self.m, self.v = side, side.m, side.v
+
+    # ------------------------------------------------------------ optimizers and models
+
+    def made_of(self, call: ast.Call) -> frozenset[Key]:
+        """The models of which a call makes an optimizer: those it is handed, through names of its function as well,
+        else those of the function that it runs."""
+        todo: list[ast.AST] = [*call.args, *(k.value for k in call.keywords)]
+        met: set[str] = set()
+        found: set[Key] = set()
+        while todo:
+            for node in ast.walk(todo.pop()):
+                found |= self.meant(node)
+                if isinstance(node, ast.Name) and node.id not in met:
+                    met.add(node.id)
+                    values = [value for _, value in self._assigned(node.id, call)]
+                    todo += [v for v in values if self.side.kind.get(v) != "initialize"]
+        if not found:
+            inner = [n for f in self.v.callees(call) for n in ast.walk(f)]
+            found = {key for n in inner for key in self.side.keys(n) & self.side.models}
+        return frozenset(found)
+
+    def meant(self, expr: ast.AST) -> frozenset[Key]:
+        """The models that an expression may be. Where several go through one `initialize`, it may be any of them as
+        far as the values say: then it is what it was before."""
+        held = self.side.keys(expr) & self.side.models
+        if len(held) < 2:
+            return held
+        match expr:
+            case ast.Name(id=name):
+                values = [value for _, value in self._assigned(name, expr)]
+            case ast.Attribute(value=owner, attr=attr):
+                values = [v for one, v in self._stored(attr) if self.side.keys(one.value) & self.side.keys(owner)]
+            case _:
+                return held
+        before = [self.side.keys(v) & held for v in values if self.side.kind.get(v) != "initialize"]
+        return frozenset[Key]().union(*before) or held
+
+    @cached_property
+    def models(self) -> dict[Key, frozenset[Key]]:
+        """For each optimizer whose construction is here its models."""
+        places = {key[1]: key for key in self.side.optimizers if key[0] == "call"}
+        found: dict[Key, frozenset[Key]] = {}
+        for node in self.m.nodes:
+            if isinstance(node, ast.Call) and self.side.place(node) in places:
+                owned = self.made_of(node)
+                if owned:
+                    found[places[self.side.place(node)]] = owned
+        return found
+
+    def having(self, models: frozenset[Key]) -> frozenset[Key]:
+        """The optimizers that have one of these models, or of which that is not known."""
+        return frozenset(o for o in self.side.optimizers if o not in self.models or self.models[o] & models)
+
+    # ------------------------------------------------------------ what a loss goes back to
+
+    @cached_property
+    def reached(self) -> dict[int, frozenset[Key]]:
+        """For each scaled loss, by the place of its `scale_loss`, the optimizers of the models that it came from."""
+        found: dict[int, frozenset[Key]] = {}
+        for call in self.side.scales:
+            if call.args and len(self.models) > 1:
+                models = self._computed_with(call.args[0])
+                found[self.side.place(call)] = frozenset(o for o, own in self.models.items() if own & models)
+        return found
+
+    def _computed_with(self, loss: ast.expr) -> frozenset[Key]:
+        """The models whose calls a value was computed from, through names and attributes that are assigned here."""
+        found: set[Key] = set()
+        todo: list[ast.AST] = [loss]
+        met: set[ast.AST] = set()
+        while todo:
+            at = todo.pop()
+            if at in met or self.side.without_gradients(at):
+                continue
+            met.add(at)
+            if isinstance(at, ast.Attribute) and at.attr in _CUT:
+                continue
+            if isinstance(at, ast.Call):
+                if isinstance(at.func, ast.Attribute) and at.func.attr in _CUT:
+                    continue
+                found |= self.meant(at.func)
+            if isinstance(at, ast.Name):
+                todo += self._values(at)
+            elif isinstance(at, ast.Attribute):
+                todo += [v for one, v in self._stored(at.attr) if self.side.keys(one.value) & self.side.keys(at.value)]
+            todo += ast.iter_child_nodes(at)
+        return frozenset(found)
+
+    def _values(self, name: ast.Name) -> list[ast.expr]:
+        """What a name may hold where it is read: the last value assigned above in a block around it, and those
+        assigned since; where there is none, any (a loop brings it)."""
+        above = [(t, value) for t, value in self._assigned(name.id, name) if self.m.start(t) < self.m.start(name)]
+        around = set(self.m.spine(name))
+        kept: list[ast.expr] = []
+        for target, value in sorted(above, key=lambda one: -self.m.start(one[0])):
+            kept.append(value)
+            stmt = self.m.statement(target)
+            parent = self.m.parent[stmt]
+            if not isinstance(stmt, ast.AugAssign) and (parent in around or parent is self.m.function(name).node):
+                return kept
+        return [*kept, *(value for _, value in self._assigned(name.id, name) if value not in kept)]
+
+    def _assigned(self, name: str, at: ast.AST) -> list[tuple[ast.AST, ast.expr]]:
+        """What is assigned to a name in the function that ``at`` stands in, with the targets."""
+        here = self.m.function(at)
+        named = [(t, value) for t, value in self._assignments if isinstance(t, ast.Name) and t.id == name]
+        return [(t, value) for t, value in named if self.m.function(t) is here]
+
+    def _stored(self, attr: str) -> list[tuple[ast.Attribute, ast.expr]]:
+        return [(t, value) for t, value in self._assignments if isinstance(t, ast.Attribute) and t.attr == attr]
+
+    @cached_property
+    def _assignments(self) -> list[tuple[ast.AST, ast.expr]]:
+        return list(_assignments(self.m))
+
+
+def _assignments(m: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
+    """Every name and attribute that a module assigns, with the value: the whole one, where it is not written out."""
+    for node in m.nodes:
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    yield from _paired(target, value)
+            case ast.AugAssign(target=target, value=value) | ast.For(target=target, iter=value):
+                yield from _paired(target, value)
+            case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
+                yield from _paired(target, value)
+            case _:
+                pass
+
+
+def _paired(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.AST, ast.expr]]:
+    if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)):
+        if len(target.elts) == len(value.elts):
+            for one, each in zip(target.elts, value.elts, strict=True):
+                yield from _paired(one, each)
+            return
+    for node in ast.walk(target):
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+            yield node, value

@@ -1,0 +1,171 @@
+"""Whose gradients are there, and who may see them: small programs with what the judge has to say of their migration."""
+
+from __future__ import annotations
+
+from textwrap import dedent, indent
+
+import pytest
+
+from migrate import engine
+from migrate.model import Settings
+
+HEAD = """\
+import torch
+from torch import nn
+from torch.nn import functional as F
+from apex import amp
+"""
+
+GAN = (
+    HEAD
+    + """\
+
+def main(batches):
+    G, D = nn.Linear(2, 2), nn.Linear(2, 1)
+    opt_g = torch.optim.SGD(G.parameters(), lr=0.1)
+    opt_d = torch.optim.SGD(D.parameters(), lr=0.1)
+    [G, D], [opt_g, opt_d] = amp.initialize([G, D], [opt_g, opt_d], opt_level="O1")
+    for z, x in batches:
+        opt_g.zero_grad()
+        fake = G(z)
+        loss_g = F.softplus(-D(fake)).mean()
+        with amp.scale_loss(loss_g, opt_g) as scaled:
+            scaled.backward()
+        opt_g.step()
+        BETWEEN
+        loss_d = F.softplus(D(fake.detach())).mean() + F.softplus(-D(x)).mean()
+        with amp.scale_loss(loss_d, opt_d) as scaled:
+            scaled.backward()
+        opt_d.step()
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("between", "grade"),
+    [
+        ("opt_d.zero_grad()", "safe"),
+        ("D.zero_grad()", "safe"),
+        ("pass", "manual"),  # gradients of the generator's loss, scaled, are still there
+        ("G.zero_grad()", "manual"),
+        ("nn.utils.clip_grad_norm_(D.parameters(), 0.1)", "manual"),
+    ],
+)
+def test_a_loss_leaves_gradients_in_every_model_it_went_through(between: str, grade: str) -> None:
+    assert _grades(GAN.replace("BETWEEN", between)) == [grade]
+
+
+RAISES = (
+    HEAD
+    + """\
+
+def check(norm):
+    if norm > 1e3:
+        raise RuntimeError("too large")
+
+def main(batches, model, optimizer):
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+        norm = nn.utils.clip_grad_norm_(amp.master_params(optimizer), 1.0)
+BODY
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "grade"),
+    [
+        ("check(norm)\noptimizer.step()", "safe"),  # the run ends there, in both programs
+        ("try:\n    check(norm)\nexcept RuntimeError:\n    continue\noptimizer.step()", "review"),
+        ("optimizer.step()\ntry:\n    check(norm)\nexcept RuntimeError:\n    continue", "safe"),
+    ],
+)
+def test_an_exception_of_a_function_that_is_called(body: str, grade: str) -> None:
+    assert _grades(RAISES.replace("BODY", indent(body, " " * 8))) == [grade]
+
+
+LEFT_OVER = (
+    HEAD
+    + """\
+
+MAKE
+
+def run(args, batches, made):
+    MODEL
+    if args.fp16:
+        model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    for step, (x, y) in enumerate(batches):
+        loss = F.cross_entropy(model(x), y)
+        if args.fp16:
+            with amp.scale_loss(loss, optimizer) as scaled:
+                scaled.backward()
+        else:
+            loss.backward()
+        if (step + 1) % args.accumulate == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+
+def main(one, other, batches, made):
+    run(one, batches, made)
+    run(other, batches, made)
+"""
+)
+GROUPS = """\
+named = list(model.named_parameters())
+groups = [{"params": [p for n, p in named if "bias" not in n]}, {"params": [p for n, p in named if "bias" in n]}]
+optimizer = torch.optim.SGD(groups, lr=0.1)
+"""
+FACTORY = """\
+def build():
+    net = nn.Linear(2, 2)
+    return net, torch.optim.SGD(net.parameters(), lr=0.1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("make", "model", "grade"),
+    [
+        ("", "model = nn.Linear(2, 2).cuda()\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)", "safe"),
+        ("", "model = nn.Linear(2, 2)\n" + GROUPS, "safe"),
+        ("", "model = made\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)", "manual"),
+        ("", "model = made\n" + GROUPS, "manual"),
+    ],
+)
+def test_gradients_of_an_earlier_run_go_with_their_model(make: str, model: str, grade: str) -> None:
+    """Where a window of accumulation was left open, a model that is handed in still has its gradients."""
+    text = LEFT_OVER.replace("MAKE", make).replace("    MODEL\n", indent(model, " " * 4) + "\n")
+    assert _grades(text) == [grade]
+
+
+@pytest.mark.parametrize(
+    ("handed", "unscaled"), [("show", True), ("print", True), ("lambda module: None", False), ("idle", False)]
+)
+def test_a_foreign_function_that_is_applied_to_each_module(handed: str, unscaled: bool) -> None:
+    """``model.apply`` of code that is not here may read gradients: they are unscaled before."""
+    text = HEAD + dedent(f"""
+        from tools import *
+
+        def idle(module):
+            pass
+
+        def main(batches, model, optimizer):
+            model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+            for x, y in batches:
+                optimizer.zero_grad()
+                loss = F.cross_entropy(model(x), y)
+                with amp.scale_loss(loss, optimizer) as scaled:
+                    scaled.backward()
+                model.apply({handed})
+                optimizer.step()
+        """)
+    result = engine.migrate_module(text, Settings())
+    assert [unit.applicability.value for unit in result.units] == ["safe"]
+    assert result.new_text is not None and ("unscale_" in result.new_text) is unscaled
+
+
+def _grades(text: str) -> list[str]:
+    return [unit.applicability.value for unit in engine.migrate_module(text, Settings()).units]
