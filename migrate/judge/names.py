@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 # Functions of torch that are losses.
 LOSSES = frozenset(
     "cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss kl_div binary_cross_entropy_with_logits "
@@ -22,3 +24,5 @@ TRAINING = (".backward(", "scale_loss", ".initialize(", "GradScaler", "zero_grad
 SCALER_METHODS = frozenset("scale unscale_ step update get_scale state_dict load_state_dict is_enabled".split())
 # Functions that only collect or count what they are handed.
 COLLECTS = frozenset("list tuple iter enumerate len filter sorted zip set next sum chain reversed".split())
+# Modules whose functions do not raise where training goes on.
+LIBRARIES = sys.stdlib_module_names | frozenset("torch torchvision torchaudio numpy tqdm transformers apex".split())

@@ -236,6 +236,8 @@ class Search:
                 self._enter(pair, old, new)
             case "forward" | "loss":
                 return self._compute(pair, old, new)
+            case "foreign":
+                return self._perhaps_failing(pair, old)
             case "backward":
                 return self._backward(pair, old, new)
             case "read":
@@ -384,7 +386,11 @@ class Search:
             trains = self._training(pair.old) and not self.old.side.beside(old.node)
             kind = "loss-casts" if old.kind == "loss" else "casts" if trains else "eval-casts"
             self._named(pair, _Differs(kind, old.node, f"{what} {how}"))
-        if old.kind == "forward" and self.old.caught(pair.old) and self.new.caught(pair.new):
+        return self._perhaps_failing(pair, old) if old.kind == "forward" else None
+
+    def _perhaps_failing(self, pair: _Pair, old: Event) -> list[_Pair] | None:
+        """Where an exception would be caught, one may be raised here."""
+        if self.old.caught(pair.old) and self.new.caught(pair.new):
             failed = pair.copy()
             for state, runner in ((failed.old, self.old), (failed.new, self.new)):
                 state.raising = "?"

@@ -779,6 +779,9 @@ class Runner:
                 raise LegacyRaises  # AttributeError: nobody has set this model yet
             frame.pc += 1
             return Event(kind, call)
+        if kind == "foreign":
+            frame.pc += 1
+            return Event(kind, call)
         if kind == "zero":
             frame.pc += 1
             return Event("zero", call, self._zeroed(state, call, facts))

@@ -17,7 +17,7 @@ from migrate.facts.module import Module, Scope
 from migrate.facts.sites import Facts, opened
 from migrate.flow.values import Obj, Values, argument
 from migrate.judge.code import Code, compile_body
-from migrate.judge.names import COLLECTS, IDLE, LOSSES, READERS, RUNS_MODEL, SCALER_METHODS, TRAINING
+from migrate.judge.names import COLLECTS, IDLE, LIBRARIES, LOSSES, READERS, RUNS_MODEL, SCALER_METHODS, TRAINING
 from migrate.judge.origin import Origin
 from migrate.knowledge.gradients import NO_READER
 from migrate.knowledge.models import NO_MODULE, NO_NETWORK, NOT_RUN_BY_METHOD, evaluates
@@ -204,6 +204,8 @@ class Side:
             return "zero"
         if self._within_module_class(call):
             return ""
+        if self._foreign(call):
+            return "foreign"
         source = self.origin.of(call) if self.origin is not None else None
         if isinstance(source, ast.Call) and self.old is not None:
             known = self.old.kind.get(source, "")
@@ -217,6 +219,21 @@ class Side:
             moved = isinstance(func, ast.Attribute) and NOT_RUN_BY_METHOD.fit(last)
             return "loss" if not callees and not moved else ""
         return ""
+
+    def _foreign(self, call: ast.Call) -> bool:
+        """Whether a call, made for its effect inside of a ``try``, runs code of another file, which may raise."""
+        name = getattr(call.func, "id", "")
+        return name in self._from_elsewhere and isinstance(self.m.parent[call], ast.Expr) and self._tried(call)
+
+    @cached_property
+    def _from_elsewhere(self) -> set[str]:
+        """Names imported from modules that are no well-known library's."""
+        return {
+            alias.asname or alias.name
+            for node in self.m.nodes
+            if isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").split(".")[0] not in LIBRARIES)
+            for alias in node.names
+        }
 
     def _of_loss_scaler(self, node: ast.Attribute) -> bool:
         """Whether an attribute is one of Apex's loss scalers', by whatever name."""

@@ -88,6 +88,20 @@ def test_an_exception_of_a_function_that_is_called(body: str, grade: str) -> Non
     assert _grades(RAISES.replace("BODY", indent(body, " " * 8))) == [grade]
 
 
+@pytest.mark.parametrize(
+    ("body", "grade"),
+    [
+        ("optimizer.step()\n    validate(model)\n    optimizer.zero_grad()", "manual"),  # stale gradients are there
+        ("optimizer.step()\n    print(model)\n    optimizer.zero_grad()", "safe"),
+        ("optimizer.step()\n    optimizer.zero_grad()\n    validate(model)", "safe"),
+    ],
+)
+def test_an_exception_of_code_that_is_not_here(body: str, grade: str) -> None:
+    tried = f"try:\n    {body}\nexcept RuntimeError:\n    continue"
+    text = RAISES.replace("BODY", indent(tried, " " * 8)).replace("        optimizer.zero_grad()\n", "", 1)
+    assert _grades("from tools import validate\n" + text) == [grade]
+
+
 LEFT_OVER = (
     HEAD
     + """\
