@@ -23,6 +23,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
 from migrate.check.compiles import parse
 from migrate.check.flow import Walk
@@ -37,6 +38,9 @@ from migrate.check.recognize import (
     now,
     study,
 )
+from migrate.facts.module import Module
+from migrate.flow.tensors import own_gradient
+from migrate.flow.values import Values
 
 
 def check_protocol(text: str) -> tuple[Problem, ...]:
@@ -44,7 +48,7 @@ def check_protocol(text: str) -> tuple[Problem, ...]:
     tree = parse(text)
     if tree is None:
         return ()
-    knowledge = study(tree)
+    knowledge = replace(study(tree), own=_own_gradients(text))
     found = list(_backwards(tree, knowledge))
     bodies = [tree.body]
     bodies += [
@@ -55,6 +59,16 @@ def check_protocol(text: str) -> tuple[Problem, ...]:
     found += _closures(tree, knowledge)
     found += _balance(tree, knowledge)
     return tuple(sorted(found))
+
+
+def _own_gradients(text: str) -> frozenset[tuple[int, int]]:
+    """Where gradients of the program's own tensors are read: they stay scaled, under Apex as well."""
+    if ".grad" not in text:
+        return frozenset()
+    m = Module(text)
+    v = Values(m)
+    grads = [n for n in m.nodes if isinstance(n, ast.Attribute) and n.attr == "grad"]
+    return frozenset((n.lineno, n.col_offset) for n in grads if own_gradient(m, v, n))
 
 
 def new_problems(old_text: str, new_text: str) -> tuple[Problem, ...]:

@@ -53,6 +53,7 @@ class Knowledge:
     autocasts: frozenset[str]  # names bound to autocast or to a context made by it
     defined: frozenset[str]  # functions and classes of the module
     settling: frozenset[str]  # those of them that unscale, step or update
+    own: frozenset[tuple[int, int]] = frozenset()  # where gradients of tensors are read that no optimizer holds
 
     def is_scaler(self, node: ast.expr) -> bool:
         key = key_of(node)
@@ -232,6 +233,7 @@ def events(roots: Sequence[ast.AST], knowledge: Knowledge, scaled: frozenset[str
         elif (
             isinstance(node, ast.Attribute)
             and node.attr == "grad"
+            and (node.lineno, node.col_offset) not in knowledge.own
             and looks_at_gradient(node, knowledge.parents)
         ):
             event = Event("read", node)

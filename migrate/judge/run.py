@@ -491,6 +491,7 @@ class Runner:
 
     def _op_items(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         assert isinstance(op.node, (ast.For, ast.AsyncFor))
+        frame.env.pop(("rounds", self.side.place(op.node)), None)  # a `break` left it there the last time
         if self._group(op.node):
             term = self.value(state, op.node.iter, facts)
             items = term if term[0] == "seq" and all(t[0] == "obj" for t in term[1]) else ("seq", (TRUE,))

@@ -15,12 +15,13 @@ from functools import cached_property
 
 from migrate.facts.module import Module, Scope
 from migrate.facts.sites import Facts, opened
+from migrate.flow.tensors import own_gradient
 from migrate.flow.values import Obj, Values, argument
 from migrate.judge.code import Code, compile_body
 from migrate.judge.names import COLLECTS, IDLE, LIBRARIES, LOSSES, READERS, RUNS_MODEL, SCALER_METHODS, TRAINING
 from migrate.judge.origin import Origin
 from migrate.knowledge.gradients import NO_READER
-from migrate.knowledge.models import NO_MODULE, NO_NETWORK, NOT_RUN_BY_METHOD, evaluates
+from migrate.knowledge.models import CASTLESS, NO_MODULE, NO_NETWORK, NOT_RUN_BY_METHOD, evaluates
 
 Key = tuple[object, ...]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -172,7 +173,7 @@ class Side:
             return False
         func = obj.key.func
         made = func.attr[:1].isupper() and self.m.src(func.value) in ("nn", "torch.nn")
-        return made and not NO_NETWORK.fit(func.attr)
+        return made and not NO_NETWORK.fit(func.attr) and func.attr not in CASTLESS
 
     def _classify(self, call: ast.Call) -> str:
         func = call.func
@@ -336,6 +337,7 @@ class Side:
             return
         nodes = [n for part in own_parts(stmt) for n in ast.walk(part)]
         grads = [n for n in nodes if isinstance(n, ast.Attribute) and n.attr == "grad" and not _function_grad(n)]
+        grads = [n for n in grads if not own_gradient(self.m, self.v, n)]  # neither Apex nor a GradScaler touches it
         if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Constant) and stmt.value.value is None:
             grads = [n for n in grads if self._clears(n)]  # of some parameters only: what is left is as it was
         if grads and all(self._clears(n) for n in grads):

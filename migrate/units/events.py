@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from migrate.facts.module import Scope
 from migrate.facts.sites import Scale, opened
+from migrate.flow.tensors import own_gradient
 from migrate.flow.values import Obj
 from migrate.knowledge import gradients
 from migrate.knowledge.gradients import COLLECTS
@@ -362,10 +363,11 @@ def _kept(ctx: Context, call: ast.Call) -> bool:
 
 
 def _looks(ctx: Context, node: ast.Attribute) -> bool:
-    """Whether a gradient's value matters: not where one only asks whether it is there."""
+    """Whether a gradient's value matters: not where one only asks whether it is there, nor that of a tensor that no
+    optimizer holds, which Apex left scaled as well."""
     above = ctx.m.parent[node]
     asks = isinstance(above, ast.Compare) and all(isinstance(o, (ast.Is, ast.IsNot)) for o in above.ops)
-    return not asks and not _is_torch_grad(node)
+    return not asks and not _is_torch_grad(node) and not own_gradient(ctx.m, ctx.v, node)
 
 
 def only_clears(ctx: Context, stmt: ast.stmt) -> bool:

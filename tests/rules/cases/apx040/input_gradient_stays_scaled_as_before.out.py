@@ -9,7 +9,6 @@ for x, y in loader:
     with torch.autocast("cuda", dtype=torch.float16):
         loss = criterion(model(x), y)
     scaler.scale(loss).backward()
-    scaler.unscale_(optimizer)
     print(x.grad.norm())
     scaler.step(optimizer)
     scaler.update()

@@ -1,0 +1,130 @@
+"""Whose gradient is it: of a tensor that the program made for itself, or of one that an optimizer may hold."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+import pytest
+
+from migrate.facts.module import Module
+from migrate.flow.tensors import own_gradient
+from migrate.flow.values import Values
+
+
+def ask(text: str) -> bool:
+    m = Module(textwrap.dedent(text))
+    v = Values(m)
+    grads = [n for n in m.nodes if isinstance(n, ast.Attribute) and n.attr == "grad"]
+    assert grads
+    return all(own_gradient(m, v, n) for n in grads)
+
+
+OWN = {
+    "a perturbation": """
+        def f(model, x):
+            delta = torch.zeros_like(x).uniform_(-1, 1)
+            for _ in range(3):
+                delta.requires_grad_()
+                model(x + delta).backward()
+                delta = (delta + 0.1 * delta.grad / delta.grad.norm()).detach()
+        """,
+    "an input from the loader": """
+        def f(model, loader):
+            for i, (x, y) in enumerate(loader):
+                x, y = x.cuda(), y.cuda()
+                x.requires_grad = True
+                loss(model(x), y).backward()
+                x.grad.sign()
+        """,
+    "a copy that a function gives back": """
+        def attack(model, x):
+            x_adv = x.clone().detach().requires_grad_(True)
+            model(x_adv).backward()
+            x_adv = x_adv + 0.1 * x_adv.grad.sign()
+            return x_adv
+
+        def main(model, x):
+            x_adv = attack(model, x)
+            return model(x_adv).item()
+        """,
+    "handed to a function of the file": """
+        def update(noise, eps):
+            return eps * noise.grad.sign()
+
+        def f(model, x):
+            noise = torch.autograd.Variable(torch.randn(3), requires_grad=True)
+            model(x + noise).backward()
+            return update(noise, 0.1)
+        """,
+}
+NOT_OWN = {
+    "a parameter": "for p in model.parameters():\n    p.grad.mul_(2)",
+    "a parameter of the batch norms": "for p in batch_params:\n    p.grad.mul_(2)",
+    "an attribute": "def f(self):\n    self.delta.grad.sign()",
+    "a part of the model": "def f(model):\n    w = model.weight\n    w.grad.norm()",
+    "a parameter that was made here": "def f():\n    p = torch.nn.Parameter(torch.zeros(3))\n    p.grad.norm()",
+    "an unknown argument": "def f(x):\n    x.grad.norm()",
+    "one of two": """
+        def f(model, x, how):
+            delta = torch.zeros_like(x)
+            if how:
+                delta = model.weight
+            delta.grad.norm()
+        """,
+    "an optimizer over it": """
+        def f(x):
+            delta = torch.zeros_like(x).requires_grad_()
+            optimizer = torch.optim.Adam([delta])
+            delta.grad.norm()
+        """,
+    "an optimizer over it under another name": """
+        def f(x):
+            delta = torch.zeros_like(x)
+            patch = delta.requires_grad_()
+            params = []
+            params.append(patch)
+            delta.grad.norm()
+        """,
+    "a group of an optimizer": """
+        def f(x, optimizer):
+            delta = torch.zeros_like(x)
+            optimizer.add_param_group({"params": delta})
+            delta.grad.norm()
+        """,
+    "an optimizer in a function that it is handed to": """
+        def optimizer_of(patch):
+            return torch.optim.Adam([patch])
+
+        def f(x):
+            delta = torch.zeros_like(x)
+            opt = optimizer_of(delta)
+            delta.grad.norm()
+        """,
+    "an optimizer over what a function gave back": """
+        def make(x):
+            delta = torch.zeros_like(x)
+            delta.grad
+            return delta
+
+        def f(x):
+            patch = make(x)
+            opt = torch.optim.Adam([patch])
+        """,
+    "a part of a model from now on": """
+        def f(model, x):
+            delta = torch.zeros_like(x)
+            model.prompt = delta
+            delta.grad.norm()
+        """,
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_nobody_else_holds_it(name: str) -> None:
+    assert ask(OWN[name])
+
+
+@pytest.mark.parametrize("name", NOT_OWN)
+def test_an_optimizer_may_hold_it(name: str) -> None:
+    assert not ask(NOT_OWN[name])
