@@ -439,9 +439,7 @@ class Planner:
                 break
             if isinstance(later, (ast.Return, ast.Break, ast.Continue, ast.Raise)) and not compute.weak(later):
                 break
-            if _leaves_torch(later):
-                tainted -= self.slices.defines(later)  # what comes of it is no tensor any more
-            elif self.slices.reads(later) & tainted:
+            if self.slices.reads(later) & tainted:
                 if compute.forwards(later) and i > last + 1:
                     break  # it gets a region of its own
                 if self._float_work(later, tainted) or compute.forwards(later):
@@ -450,6 +448,8 @@ class Planner:
                         first = i
                     last = i
                 tainted |= self.slices.defines(later)
+            if _leaves_torch(later):
+                tainted -= self.slices.defines(later)  # what comes of it is no tensor any more
         index = first
         self._span(block, index, last, "evaluation")
 
