@@ -169,7 +169,9 @@ def as_handed_on(s: Scene) -> str:
     """The step is a function that somebody else calls, by whatever name."""
     s.leave = s.stop = "return"
     body = batch(s)
-    step = block("def train_step(args, model, optimizer, step, x, y):", "".join(s.before) + body)
+    lines = [*s.before, *body.splitlines(keepends=True)]
+    once = [line for line in lines if "scheduler" not in line]  # a scheduler is made once, not in every step
+    step = block("def train_step(args, model, optimizer, step, x, y):", "".join(once))
     s.before.clear()
     runner = block(
         "def run(function, batches):", block("for step, (x, y) in enumerate(batches):", "function(step, x, y)\n")
