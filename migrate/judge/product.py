@@ -477,6 +477,8 @@ class Search:
     def _step(self, pair: _Pair, old: Event, new: Event) -> None:
         key, optimizers = new.about
         own, stepped = old.about
+        if key is not None and own is None and (old.closure or new.closure):
+            raise _Differs("closure", old.node, "this step is handed a closure, which a GradScaler does not run")
         before = machines.torch_step(pair.old, own, stepped) if own else machines.apex_step(pair.old, stepped)
         try:
             after = machines.apex_step(pair.new, optimizers) if key is None else machines.torch_step(

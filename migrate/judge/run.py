@@ -52,6 +52,7 @@ class Event:
     kind: str
     node: ast.AST
     about: Any = None
+    closure: bool = False  # a step is handed something, which may run a backward
 
 
 class Runner:
@@ -796,7 +797,8 @@ class Runner:
             return event
         if kind == "step":
             assert isinstance(call.func, ast.Attribute)
-            event = Event("step", call, (None, self.optimizers(state, call.func.value, facts)))
+            closure = self._closure(state, call, 0, facts)
+            event = Event("step", call, (None, self.optimizers(state, call.func.value, facts)), closure)
             frame.pc += 1
             return event
         if kind == "initialize":
@@ -813,6 +815,11 @@ class Runner:
             return self._inline(state, frame, call, facts)
         frame.pc += 1
         return None
+
+    def _closure(self, state: State, call: ast.Call, first: int, facts: Facts) -> bool:
+        """Whether a step is handed anything but None."""
+        given = [*call.args[first:], *(k.value for k in call.keywords)]
+        return any(self.value(state, one, facts) != NONE for one in given)
 
     def _unset(self, state: State, func: ast.expr, facts: Facts) -> bool:
         """Whether ``self.model`` is read of an object that has no such attribute yet, though this file sets it."""
@@ -938,7 +945,8 @@ class Runner:
         elif name == "unscale_" and call.args:
             machines.torch_unscale(state, key, self.optimizers(state, call.args[0], facts))
         elif name == "step" and call.args:
-            event = Event("step", call, (key, self.optimizers(state, call.args[0], facts)))
+            closure = self._closure(state, call, 1, facts)
+            event = Event("step", call, (key, self.optimizers(state, call.args[0], facts)), closure)
             frame.pc += 1
             return event
         elif name == "update":

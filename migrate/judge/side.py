@@ -427,7 +427,7 @@ class Side:
         for node in m.nodes:
             entered = isinstance(node, (ast.With, ast.AsyncWith)) and any(self.context(i) for i in node.items)
             imported = isinstance(node, (ast.Import, ast.ImportFrom)) and _imports_apex(node)
-            if entered or imported:
+            if entered or imported or self._keeps_scaler(node):
                 roots.append(node)
         todo: list[ast.AST] = sorted(more, key=self.m.start)
         for node in roots:
@@ -465,6 +465,12 @@ class Side:
             and any(self._around(call) in self.functions and self._tried(call) for call in calls)
             and not self._own_of_network(callee)
         ]
+
+    def _keeps_scaler(self, node: ast.AST) -> bool:
+        """Whether an object is given a scaler that it was handed: ``self.scaler = scaler``."""
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, (ast.Name, ast.Attribute)):
+            return False
+        return any(isinstance(t, ast.Attribute) for t in node.targets) and self._is_scaler(node.value)
 
     def _touches(self, function: ast.AST) -> bool:
         """Whether gradients are read or cleared in a function itself."""

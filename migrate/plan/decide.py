@@ -98,7 +98,7 @@ def _never(plan: Plan) -> bool:
 def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
     taken: set[str] = set()
     for scaler in unit.scalers:
-        scaler.name = free_name(ctx, scaler.name, taken)
+        scaler.name = free_name(ctx.m, scaler.name, taken)
         taken.add(scaler.name)
     finder = Finder(ctx, unit, plan.planner.order)
     if plan.scaled:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from itertools import pairwise
 
-from migrate.facts.module import Scope
+from migrate.facts.module import Module, Scope
 from migrate.facts.sites import Initialize, opened
 from migrate.plan import switch
 from migrate.plan.places import Creation, Homes, Parameter, Place
@@ -272,14 +272,16 @@ class Finder:
                 f"create torch.amp.GradScaler beside the optimizer and hand it to {node.name}() as one more argument",
             )
         owner = ctx.m.class_of(scope)
-        public = owner is not None and owner.name in ctx.exported and not node.name.startswith("_")
+        private = node.name.startswith("_") and not node.name.endswith("__")
+        public = owner is not None and owner.name in ctx.exported and not private
         if node.name in ctx.exported or public or "*" in ctx.exported:
             raise Manual(
                 node,
                 f"{node.name}() is called from other files too, and they would have to hand it the scaler",
                 f"give {node.name}() a parameter for the scaler, and its callers in the other files the argument",
             )
-        if any(not _plain_decorator(d) for d in node.decorator_list):
+        of_class = owner.decorator_list if owner is not None and node.name == "__init__" else []
+        if of_class or any(not _plain_decorator(d) for d in node.decorator_list):
             raise Manual(node, f"{node.name}() is handed to a decorator, which may call it with other arguments")
         self._check_plain_references(node)
         parameter = Parameter(scope, after, scaler.name)
@@ -328,13 +330,67 @@ class Finder:
     def finish(self) -> Homes:
         """Decide the statements that create the scalers."""
         for scaler in self.unit.scalers:
+            self._hand_to_wrappers(scaler)
             places = self._places.get(id(scaler), [])
             for place in places:
                 self.homes.creations += self._create(scaler, place, len(places))
-                slots = switch.slots(self.ctx, place.owner) if place.owner is not None else None
-                if slots is not None:
-                    self.homes.slots.append((slots, scaler.name))
+                self._slots(scaler, place)
         return self.homes
+
+    def _slots(self, scaler: Scaler, place: Place) -> None:
+        slots = switch.slots(self.ctx, place.owner) if place.owner is not None else None
+        if slots is not None:
+            self.homes.slots.append((slots, scaler.name))
+
+    # ------------------------------------------------------------ wrappers
+
+    def _hand_to_wrappers(self, scaler: Scaler) -> None:
+        """An object that is handed the optimizer when it is made, and keeps it, is handed the scaler too: where one
+        scaler serves it and others, or where it cannot say when mixed precision is on."""
+        places = self._places.get(id(scaler), [])
+        for _ in range(4):  # a wrapper of a wrapper
+            for place in list(places):
+                kept = self._wrapped(scaler, place, len(places))
+                if kept is None or place.owner is None:
+                    continue
+                init, stmt, name = kept
+                places.remove(place)
+                self._parameter(scaler, init, name)
+                self.homes.kept.append((stmt, f"{self.ctx.m.self_name(init)}.{scaler.name} = {scaler.name}"))
+                self._slots(scaler, place)
+
+    def _wrapped(self, scaler: Scaler, place: Place, rivals: int) -> tuple[Scope, ast.stmt, str] | None:
+        """The constructor of a class that keeps the optimizer it is handed, the statement that does, and the name of
+        the parameter; None where the scaler can be made there, or where the class gets its optimizer otherwise."""
+        m = self.ctx.m
+        training = [i for i in self.unit.initializes if i.optimizers]
+        node = switch.constructor(place.owner) if place.owner is not None else None
+        if node is None or not training or any(self._in_place(i, place) for i in training):
+            return None
+        init = m.scope_of[node]
+        if rivals == 1:
+            enabled = said_there(self.ctx, guards(self.ctx, self.unit, training[0], None), init)
+            if len(training) > 1 or not isinstance(enabled, str):
+                return None
+        stored = [n for n in self._stored(scaler) if m.class_of(m.function(n)) is place.owner]
+        stmt = m.statement(stored[0]) if len(stored) == 1 else None
+        if not isinstance(stmt, ast.Assign) or stmt not in node.body:
+            return None
+        pairs = [pair for target in stmt.targets for pair in paired(target, stmt.value)]
+        value = next((value for target, value in pairs if target is stored[0]), None)
+        if not isinstance(value, ast.Name) or value.id not in init.params or value.id in self._assigned(init):
+            return None
+        return init, stmt, value.id
+
+    def _stored(self, scaler: Scaler) -> list[ast.Attribute]:
+        """The attributes that are given one of the scaler's optimizers, where they are."""
+        v = self.ctx.v
+        attributes = [n for n in self.ctx.m.nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
+        return [n for n in attributes if opened(v, v.of(n)) & scaler.objects]
+
+    def _assigned(self, scope: Scope) -> set[str]:
+        names = [n for n in self.ctx.m.nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
+        return {n.id for n in names if self.ctx.m.function(n) is scope}
 
     def late(self) -> bool:
         """Whether a scaler that was asked for so far may be needed before mixed precision is switched on."""
@@ -722,10 +778,10 @@ def either(cases: list[list[Term]]) -> Term:
     return conjunction([*common, either])
 
 
-def free_name(ctx: Context, name: str, taken: set[str]) -> str:
+def free_name(m: Module, name: str, taken: set[str]) -> str:
     """A name that stands nowhere in the module, neither as a variable nor as an attribute or parameter."""
     used = set(taken)
-    for node in ctx.m.nodes:
+    for node in m.nodes:
         if isinstance(node, ast.Name):
             used.add(node.id)
         elif isinstance(node, ast.Attribute):

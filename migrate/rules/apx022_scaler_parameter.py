@@ -1,7 +1,8 @@
 """The scaler goes where the optimizer goes.
 
 A function that is handed the optimizer is handed the scaler behind it, and so are its calls in the
-file. Nothing is created twice: a second scaler would lose the loss scale that the first has found.
+file. An object that keeps the optimizer it is made with keeps the scaler beside it, where it cannot
+make one of its own. Nothing is created twice: a second scaler would lose the loss scale that the first has found.
 
 Source: torch docs, "Automatic Mixed Precision examples": one scaler for the convergence run.
 """
@@ -40,6 +41,9 @@ def apply(plan: Plan, work: Work) -> None:
             offset, written = call_offset(plan.ctx, call, parameter.function, parameter.after, parameter.name, text)
             work.draft.insert_at(offset, written)
             work.note(plan.unit.number, ID, work.m.statement(call), "the scaler is handed on beside the optimizer")
+    for stmt, text in plan.homes.kept:
+        work.draft.after(stmt, text)
+        work.note(plan.unit.number, ID, stmt, "the scaler is kept beside the optimizer")
 
 
 def _define(plan: Plan, work: Work, parameter: Parameter) -> None:

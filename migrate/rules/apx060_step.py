@@ -12,7 +12,11 @@ and optimizers".
 
 from __future__ import annotations
 
+import ast
+
+from migrate.plan.home import free_name
 from migrate.rules.common import Plan, Stage, Work
+from migrate.units.unit import Step
 
 ID = "APX060"
 STAGE = Stage.UNIT
@@ -30,11 +34,33 @@ def apply(plan: Plan, work: Work) -> None:
     if not plan.scaled:
         return
     for step in plan.unit.steps:
-        scaler = plan.scaler_at[step.call]
-        work.draft.replace(step.call, f"{scaler}.step({work.m.src(step.optimizer)})")
+        if not isinstance(step.stmt, ast.Return) or step not in plan.unit.updates:
+            work.draft.replace(_taken(step, work), _text(plan, step, work))
         work.note(plan.unit.number, ID, step.stmt, "the scaler takes the step, or leaves it out on overflow")
     for step in plan.unit.updates:
+        if isinstance(step.stmt, ast.Return):
+            result = free_name(work.m, "result", set())
+            update = f"{plan.scaler_at[step.call]}.update()"
+            work.draft.before(step.stmt, f"{result} = {_text(plan, step, work)}", update)
+            work.draft.replace(step.call, result)
+            continue
         work.draft.after(plan.unit.updated_behind(step), f"{plan.scaler_at[step.call]}.update()")
     for leaves, step in plan.unit.exits:
         work.draft.before(leaves, f"{plan.scaler_at[step.call]}.update()")
         work.note(plan.unit.number, ID, leaves, "the scale is updated on this way out, too")
+
+
+def _text(plan: Plan, step: Step, work: Work) -> str:
+    """The step as the scaler takes it; a closure that is None in every call is left out."""
+    return f"{plan.scaler_at[step.call]}.step({work.m.src(step.optimizer)})"
+
+
+def _taken(step: Step, work: Work) -> ast.expr:
+    """The step itself; or ``optimizer.step(closure) if closure is not None else optimizer.step()``, whose arms are
+    the same now."""
+    choice = work.m.parent[step.call]
+    if not isinstance(choice, ast.IfExp) or any(isinstance(n, ast.Call) for n in ast.walk(choice.test)):
+        return step.call
+    funcs = [arm.func for arm in (choice.body, choice.orelse) if isinstance(arm, ast.Call)]
+    alike = len(funcs) == 2 and ast.dump(funcs[0]) == ast.dump(funcs[1])
+    return choice if alike else step.call

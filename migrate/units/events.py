@@ -15,6 +15,7 @@ from migrate.knowledge import gradients
 from migrate.knowledge.gradients import COLLECTS
 from migrate.units.compute import walk_now
 from migrate.units.order import NOT_YET, Order
+from migrate.units.references import escape
 from migrate.units.translate import passed
 from migrate.units.unit import Context, Manual, Step, Unit
 
@@ -32,7 +33,7 @@ def find_steps(ctx: Context, unit: Unit) -> list[Step]:
         held = v.of(node.func.value)
         if not held & scaled or any(o.kind == "apex" for o in held):
             continue
-        if node.args or node.keywords:
+        if not _without_closure(ctx, node):
             raise Manual(
                 node,
                 f"{m.src(node)}: a step with arguments (a closure runs the backward itself) has no scaled counterpart",
@@ -42,7 +43,7 @@ def find_steps(ctx: Context, unit: Unit) -> list[Step]:
         if _before_any_backward(ctx, unit, node) or order.states(node) == {NOT_YET}:
             continue
         stmt = m.statement(node)
-        if not (isinstance(stmt, ast.Expr) and stmt.value is node):
+        if not _stands_alone(ctx, node, stmt):
             raise Manual(node, f"the value of {m.src(node)} is used; scaler.step() gives the optimizer's, or None")
         foreign = {o for o in held - scaled if o.kind in ("call", "instance")}
         if foreign and any(_looks_scheduler(o) for o in foreign):
@@ -87,6 +88,69 @@ def _before_any_backward(ctx: Context, unit: Unit, step: ast.Call) -> bool:
         return False
     loops = set(m.loops(step))
     return not any(loops & set(m.loops(s.call)) for s in sites)
+
+
+def _without_closure(ctx: Context, call: ast.Call) -> bool:
+    """Whether a step runs no closure: it is handed nothing, or what is None in every call."""
+    given = [*call.args, *(k.value for k in call.keywords)]
+    if any(k.arg is None for k in call.keywords) or any(isinstance(a, ast.Starred) for a in call.args):
+        return False
+    return all(_always_none(ctx, arg) for arg in given)
+
+
+def _always_none(ctx: Context, arg: ast.expr, trail: frozenset[Scope] = frozenset()) -> bool:
+    """Whether an argument is None: written so, or a parameter with that default that no call fills otherwise."""
+    m = ctx.m
+    if isinstance(arg, ast.Constant):
+        return arg.value is None
+    scope = m.binding_scope(arg.id, m.scope(arg)) if isinstance(arg, ast.Name) else None
+    if not isinstance(arg, ast.Name) or scope is None or scope in trail:
+        return False
+    function = scope.node
+    if not isinstance(function, ast.FunctionDef) or not _defaults_to_none(function, arg.id):
+        return False
+    owner = m.class_of(scope)
+    names = {"*", function.name, *([owner.name] if owner is not None else [])}
+    calls = ctx.v.calls[function]
+    if names & ctx.exported or not calls or escape(ctx, function) is not None or _assigned_in(ctx, scope, arg.id):
+        return False
+    return all(_fills_none(ctx, call, scope, arg.id, trail | {scope}) for call in calls)
+
+
+def _defaults_to_none(function: ast.FunctionDef, name: str) -> bool:
+    args = function.args
+    positional = [*args.posonlyargs, *args.args]
+    defaults = list(zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True))
+    keyword = [(p, d) for p, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None]
+    return any(p.arg == name and isinstance(d, ast.Constant) and d.value is None for p, d in (*defaults, *keyword))
+
+
+def _assigned_in(ctx: Context, scope: Scope, name: str) -> bool:
+    m = ctx.m
+    return any(
+        isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)
+        and m.binding_scope(name, m.scope(n)) is scope
+        for n in m.nodes
+    )
+
+
+def _fills_none(ctx: Context, call: ast.Call, callee: Scope, name: str, trail: frozenset[Scope]) -> bool:
+    """Whether a call leaves a parameter to its default, or hands it None."""
+    splat = any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
+    given = passed(ctx, call, callee, name)
+    return not splat and (given is None or _always_none(ctx, given, trail))
+
+
+def _stands_alone(ctx: Context, call: ast.Call, stmt: ast.stmt) -> bool:
+    """Whether a step is a statement, or gives what is assigned or returned: the value of ``scaler.step()`` is the
+    same, as Apex's steps give what the optimizer gives too, and nothing where they are left out."""
+    if isinstance(stmt, (ast.Expr, ast.Return)):
+        return stmt.value is call
+    if not isinstance(stmt, (ast.Assign, ast.AnnAssign)):
+        return False
+    value = stmt.value
+    arms = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
+    return any(arm is call for arm in arms)
 
 
 def _looks_scheduler(obj: Obj) -> bool:

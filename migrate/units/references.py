@@ -30,16 +30,17 @@ def handed_on(ctx: Context, function: ast.AST) -> bool:
 # Calls that look at what they are handed and call none of it.
 _LOOK = frozenset(
     "len print isinstance callable id repr str type hasattr dict list tuple set sorted reversed zip enumerate iter "
-    "next items values keys get append add setdefault update wraps update_wrapper signature".split()
+    "next items values keys get append add setdefault update wraps update_wrapper signature super issubclass".split()
 )
 
 
 def escape(ctx: Context, function: ast.AST) -> ast.AST | None:
-    """Where a function is handed to code that is not followed, which may call it with arguments of its own choice."""
+    """Where a function, or the class that it constructs, is handed to code that is not followed, which may call it
+    with arguments of its own choice."""
     m, v = ctx.m, ctx.v
 
     def held(expr: ast.expr) -> bool:
-        return any(o.kind in ("function", "method") and v.callee(o) is function for o in opened(v, v.of(expr)))
+        return any(o.kind in ("function", "method", "class") and v.callee(o) is function for o in opened(v, v.of(expr)))
 
     for call in m.nodes:
         if not isinstance(call, ast.Call) or v.callees(call) or any(o.kind == "partial" for o in v.of(call)):
@@ -51,6 +52,7 @@ def escape(ctx: Context, function: ast.AST) -> ast.AST | None:
             if held(arg.value if isinstance(arg, ast.Starred) else arg):
                 return arg
     for name in ctx.exported & m.module_scope.names:
-        if any(v.callee(o) is function for o in opened(v, v.variable(name, m.module_scope)) if o.kind == "function"):
+        held_there = opened(v, v.variable(name, m.module_scope))
+        if any(v.callee(o) is function for o in held_there if o.kind in ("function", "class")):
             return function
     return None

@@ -7,6 +7,7 @@ from textwrap import dedent
 
 import pytest
 
+from migrate.facts.module import Module
 from migrate.plan.decide import Plan, decide
 from migrate.plan.home import either, free_name
 from migrate.units.conditions import FALSE, TRUE, Term
@@ -49,6 +50,7 @@ def shown(plan: Plan) -> list[str]:
     for one in plan.homes.parameters:
         name = getattr(one.function.node, "name", "")
         found.append(f"{name}({one.name} behind {one.after}) from {', '.join(one.calls.values())}")
+    found += [f"{text} behind {plan.ctx.m.src(stmt)}" for stmt, text in plan.homes.kept]
     return found
 
 
@@ -227,7 +229,85 @@ HOMES = {
                 INIT
             T(model, optimizer).train()
         """,
+        [
+            "scaler behind if fp16: if fp16",
+            "__init__(scaler behind optimizer) from scaler",
+            "self.scaler = scaler behind self.model, self.optimizer = model, optimizer",
+        ],
+    ),
+    "made outside and set later": (
+        """
+        class T:
+            def take(self, model, optimizer):
+                self.model, self.optimizer = model, optimizer
+            def train(self):
+                for x in y:
+                    self.optimizer.zero_grad()
+                    with amp.scale_loss(self.model(x).sum(), self.optimizer) as scaled:
+                        scaled.backward()
+                    self.optimizer.step()
+        def main(fp16):
+            model, optimizer = A(), SGD()
+            if fp16:
+                INIT
+            t = T()
+            t.take(model, optimizer)
+            t.train()
+        """,
         ["condition"],
+    ),
+    "a wrapper steps, and the optimizer is at hand": (
+        """
+        class Warmup:
+            def __init__(self, optimizer, rate=0.1):
+                self.optimizer = optimizer
+            def step(self):
+                self.optimizer.step()
+        def main():
+            model, optimizer = A(), SGD()
+            INIT
+            warmup = Warmup(optimizer)
+            for x in y:
+                optimizer.zero_grad()
+                with amp.scale_loss(model(x).sum(), optimizer) as scaled:
+                    scaled.backward()
+                warmup.step()
+        """,
+        [
+            f"scaler behind {MADE}",
+            "__init__(scaler behind optimizer) from scaler",
+            "self.scaler = scaler behind self.optimizer = optimizer",
+        ],
+    ),
+    "a wrapper of a wrapper": (
+        """
+        class Inner:
+            def __init__(self, base):
+                self.base = base
+            def step(self):
+                self.base.step()
+        class Outer:
+            def __init__(self, base):
+                self.inner = Inner(base)
+            def step(self):
+                self.inner.step()
+        def main(fp16):
+            model, optimizer = A(), SGD()
+            if fp16:
+                INIT
+            outer = Outer(optimizer)
+            for x in y:
+                optimizer.zero_grad()
+                with amp.scale_loss(model(x).sum(), optimizer) as scaled:
+                    scaled.backward()
+                outer.step()
+        """,
+        [
+            "scaler behind if fp16: if fp16",
+            "__init__(scaler behind base) from scaler",
+            "__init__(scaler behind base) from scaler",
+            "self.scaler = scaler behind self.base = base",
+        ],
     ),
     "made outside, always": (
         """
@@ -300,7 +380,24 @@ def test_home(case: str) -> None:
         assert shown(planned(text)) == answer
 
 
+WRAPPED = (
+    "DECORATOR\nclass Warmup:\n    def __init__(self, optimizer):\n        self.optimizer = optimizer\n"
+    "    def step(self):\n        self.optimizer.step()\n"
+    "def main():\n    model, optimizer = A(), SGD()\n    INIT\n    warmup = Warmup(optimizer)\n    HANDED\n"
+    "    for x in y:\n        with amp.scale_loss(model(x).sum(), optimizer) as scaled:\n"
+    "            scaled.backward()\n        warmup.step()\n"
+)
+
+
+def wrapped(decorator: str = "", handed: str = "pass") -> str:
+    """Training through a wrapper that one scaler has to serve besides."""
+    return WRAPPED.replace("DECORATOR\n", decorator).replace("HANDED", handed)
+
+
 MANUAL = {
+    "a wrapper that other files make": (wrapped(), "Warmup", "called from other files too"),
+    "a wrapper that somebody registers": (wrapped("@register\n"), "", "handed to a decorator"),
+    "a wrapper that somebody may make": (wrapped(handed="build(Warmup)"), "", "handed on as a value"),
     "that other files call": (
         "def train(model, optimizer):\n    for x in y:\n        STEP\n"
         "model, optimizer = A(), SGD()\nINIT\ntrain(model, optimizer)",
@@ -344,16 +441,19 @@ def test_by_hand(case: str) -> None:
 
 
 def test_a_name_that_is_free() -> None:
-    assert free_name(context("x = 1"), "scaler", set()) == "scaler"
-    assert free_name(context("x = 1"), "scaler", {"scaler"}) == "grad_scaler"
-    assert free_name(context("scaler = 1"), "scaler", set()) == "grad_scaler"
-    assert free_name(context("x.scaler = 1"), "scaler", set()) == "grad_scaler"
-    assert free_name(context("def f(scaler): pass"), "scaler", set()) == "grad_scaler"
-    assert free_name(context("import scaler.x"), "scaler", set()) == "grad_scaler"
-    assert free_name(context("from x import y as scaler"), "scaler", set()) == "grad_scaler"
+    def made(text: str) -> Module:
+        return context(text).m
+
+    assert free_name(made("x = 1"), "scaler", set()) == "scaler"
+    assert free_name(made("x = 1"), "scaler", {"scaler"}) == "grad_scaler"
+    assert free_name(made("scaler = 1"), "scaler", set()) == "grad_scaler"
+    assert free_name(made("x.scaler = 1"), "scaler", set()) == "grad_scaler"
+    assert free_name(made("def f(scaler): pass"), "scaler", set()) == "grad_scaler"
+    assert free_name(made("import scaler.x"), "scaler", set()) == "grad_scaler"
+    assert free_name(made("from x import y as scaler"), "scaler", set()) == "grad_scaler"
     every = "scaler = grad_scaler = amp_scaler = loss_scaler = scaler_2 = 1"
-    assert free_name(context(every), "scaler", set()) == "scaler_3"
-    assert free_name(context("scaler_D = 1"), "scaler_D", set()) == "grad_scaler_D"
+    assert free_name(made(every), "scaler", set()) == "scaler_3"
+    assert free_name(made("scaler_D = 1"), "scaler_D", set()) == "grad_scaler_D"
 
 
 def test_either() -> None:

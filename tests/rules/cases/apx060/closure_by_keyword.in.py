@@ -1,4 +1,3 @@
-# expect: manual closure
 import torch
 from apex import amp
 

@@ -1,4 +1,3 @@
-# expect: manual the value of
 import torch
 from apex import amp
 

@@ -10,4 +10,4 @@ for x, y in loader:
     loss = criterion(model(x), y)
     with amp.scale_loss(loss, optimizer) as scaled_loss:
         scaled_loss.backward()
-    result = optimizer.step()
+    log(optimizer.step())
