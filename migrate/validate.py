@@ -73,11 +73,7 @@ def validate(ctx: Context, plans: Sequence[Plan], text: str, runs: Sequence[Run]
         maybe_o0=lambda call: bool(levels.get(call, frozenset({"?"})) & {"O0", "?"}),
         scaled=ctx.settings.dtype == "float16",
         moved=frozenset(stmt for plan in plans for stmt in _moved(ctx.m, plan)),
-        rescaled=frozenset(
-            stmt
-            for unit in units
-            for stmt in (*unit.scaled_clips, *unit.scale_free, *(ctx.m.statement(call) for call in unit.rescaled_clips))
-        ),
+        rescaled=frozenset(node for unit in units for node in _rescaled(ctx.m, unit)),
         allows=allows,
     )
 
@@ -93,6 +89,12 @@ def _nearest(m: Module, units: Sequence[Unit], node: ast.AST | None) -> Unit:
     """The unit that has a site in the function of a node, else the first."""
     here = m.function(node) if node is not None else None
     return next((u for u in units if any(m.function(s.call) is here for s in u.sites)), units[0])
+
+
+def _rescaled(m: Module, unit: Unit) -> list[ast.AST]:
+    """Readers to whom the size of gradients is all one, or for which a rule made up for it."""
+    calls = unit.rescaled_clips
+    return [*unit.scaled_clips, *unit.scale_free, *calls, *(m.statement(call) for call in calls)]
 
 
 def _moved(m: Module, plan: Plan) -> set[ast.stmt]:

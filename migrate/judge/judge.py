@@ -25,14 +25,15 @@ def judge(
     maybe_o0: Callable[[ast.Call], bool] = lambda call: True,
     scaled: bool = True,
     moved: frozenset[ast.stmt] = frozenset(),
-    rescaled: frozenset[ast.stmt] = frozenset(),
+    rescaled: frozenset[ast.AST] = frozenset(),
     allows: Callable[[Difference, ast.AST | None], bool] = lambda difference, node: False,
 ) -> Verdict:
     """Compare the module ``m`` with its migrated ``text``; ``runs`` say which characters come from where.
 
     ``maybe_o0`` says of an initialize whether its level may be O0; where not ``scaled`` the new type needs no loss
     scale, and the old program is taken as if its own had been 1. ``moved`` are readers of gradients that a rule
-    moved under the step's condition, ``rescaled`` clips that got another threshold instead. ``allows`` says of a
+    moved under the step's condition, ``rescaled`` clips that got another threshold instead (and calls
+    of functions of the file of which that is said). ``allows`` says of a
     difference (and the node it shows at) whether the unit's report names it.
     """
     new = Module(text)

@@ -100,7 +100,7 @@ class Search:
     old: Runner
     new: Runner
     moved: frozenset[ast.stmt]  # readers that a rule moved, and said so
-    rescaled: frozenset[ast.stmt]  # clips whose threshold was divided by the scale instead
+    rescaled: frozenset[ast.AST]  # clips and norms that a rule made up for the scale instead
     allows: Callable[[Difference, ast.AST | None], bool]  # differences that the unit announces
     once: frozenset[str] = frozenset()  # names that one place of both programs asks about: nobody asks again
     _spans: dict[ast.AST, tuple[int, int]] = field(default_factory=dict)
@@ -338,7 +338,7 @@ class Search:
         (callee, frame), (other, twin) = old.about, new.about
         if self.old.side.place(callee) != self.new.side.place(other):
             raise _Differs("order", old.node, "the two programs call different functions here")
-        if self._seen_before(pair, callee, frame, other, twin):
+        if old.node in self.rescaled or self._seen_before(pair, callee, frame, other, twin):
             self.old.pass_by(pair.old, old.node)
             self.new.pass_by(pair.new, new.node)
             return

@@ -3,17 +3,19 @@
 Every value has a degree in the loss scale, as a quantity has a dimension: a gradient has 1, its norm has 1,
 a gradient divided by its norm has 0. A step along ``g / |g|`` (FGM, PGD) is the same with scaled gradients,
 and so is a copy that is put back later. Nothing of another degree may leave: by a comparison with a number,
-an unknown call, a ``return``.
+an unknown call, a ``return``. What a function that gives a norm returns has degree 1.
 """
 
 from __future__ import annotations
 
 import ast
+from fractions import Fraction
 
 from migrate.flow.values import Values
 from migrate.knowledge.gradients import LINEAR, SCALE_FREE
 from migrate.units.unit import Context
 
+_NONE, _ONE = Fraction(0), Fraction(1)
 _TINY = 1e-5  # an epsilon that keeps a norm from being zero
 
 
@@ -77,7 +79,7 @@ class _Degrees:
 
     def __init__(self, v: Values, kept: frozenset[str]) -> None:
         self.v, self.kept = v, kept
-        self.names: dict[str, int] = {}
+        self.names: dict[str, Fraction] = {}
 
     # ------------------------------------------------------------ statements
 
@@ -136,7 +138,7 @@ class _Degrees:
         elif degree:
             raise _Depends
 
-    def _bind(self, target: ast.expr, degree: int) -> None:
+    def _bind(self, target: ast.expr, degree: Fraction) -> None:
         for node in ast.walk(target):
             if isinstance(node, ast.Name):
                 if self.names.setdefault(node.id, degree) != degree:
@@ -162,29 +164,29 @@ class _Degrees:
         if self._degree(expr):
             raise _Depends
 
-    def _same(self, one: int, other: int) -> int:
+    def _same(self, one: Fraction, other: Fraction) -> Fraction:
         if one != other:
             raise _Depends
         return one
 
-    def _degree(self, expr: ast.expr) -> int:
+    def _degree(self, expr: ast.expr) -> Fraction:
         match expr:
             case ast.Constant():
-                return 0
+                return _NONE
             case ast.Name(id=name):
-                return self.names.get(name, 0)
+                return self.names.get(name, _NONE)
             case ast.Attribute(attr="grad"):
-                return 1
+                return _ONE
             case ast.Attribute(attr=attr) if attr in self.kept:
-                return 1
+                return _ONE
             case ast.Attribute(value=base, attr=attr):
                 degree = self._degree(base)
-                return degree if attr in ("data", "T") else 0
+                return degree if attr in ("data", "T") else _NONE
             case ast.Subscript(value=base):
                 return self._degree(base)
             case ast.UnaryOp(op=ast.Not(), operand=inner):
                 self._free(inner)
-                return 0
+                return _NONE
             case ast.UnaryOp(operand=inner):
                 return self._degree(inner)
             case ast.BinOp(left=left, op=ast.Mult(), right=right):
@@ -203,25 +205,124 @@ class _Degrees:
                 for node in ast.iter_child_nodes(expr):
                     if isinstance(node, ast.expr):
                         self._free(node)
-                return 0
+                return _NONE
 
-    def _compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> int:
+    def _compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Fraction:
         zero = isinstance(right, ast.Constant) and right.value in (0, None)
         if not zero and not isinstance(op, (ast.In, ast.NotIn, ast.Is, ast.IsNot)):
             self._same(self._degree(left), self._degree(right))
-        return 0
+        return _NONE
 
-    def _call(self, call: ast.Call) -> int:
+    def _call(self, call: ast.Call) -> Fraction:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        owner = self._degree(call.func.value) if isinstance(call.func, ast.Attribute) else 0
+        owner = self._degree(call.func.value) if isinstance(call.func, ast.Attribute) else _NONE
         given = [owner, *(self._degree(a) for a in call.args), *(self._degree(k.value) for k in call.keywords)]
         if not any(given) or name in SCALE_FREE:
-            return 0
+            return _NONE
         if name in ("items", "values", "get", "pop") and owner:
             return owner
         if name in LINEAR and sum(d != 0 for d in given) == 1:
-            return sum(given)
+            return sum(given, _NONE)
         raise _Depends
+
+
+class _Norm(_Degrees):
+    """The degrees of a function that gives a norm of gradients and leaves them as they are."""
+
+    def __init__(self, v: Values, function: ast.FunctionDef) -> None:
+        super().__init__(v, frozenset())
+        self.function = function
+        self.zeros: set[str] = set()  # names that are 0, which is of any degree, so far
+        self.returned = False
+
+    def _statement(self, stmt: ast.stmt) -> None:
+        match stmt:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _zero(value) and name not in self.names:
+                self.zeros.add(name)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if stmt in self.function.body:
+                self.names[name] = self._degree(value)  # in no loop, under no condition: it may change
+                self.zeros.discard(name)
+            case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=value) if name in self.zeros:
+                self.zeros.discard(name)
+                self._bind(stmt.target, self._degree(value))
+            case ast.Return(value=ast.expr() as value):
+                self.returned = True
+                if not _zero(value):
+                    self._same(self._degree(value), _ONE)
+            case ast.Expr(value=ast.Constant()):
+                pass
+            case ast.Expr():
+                raise _Depends  # what is called for its effect changes something
+            case _:
+                super()._statement(stmt)
+
+    def _store(self, target: ast.expr, value: ast.expr) -> None:
+        if not isinstance(target, ast.Name):
+            raise _Depends
+        super()._store(target, value)
+
+    def _degree(self, expr: ast.expr) -> Fraction:
+        match expr:
+            case ast.BinOp(left=base, op=ast.Pow(), right=exponent):
+                self._free(exponent)
+                degree = self._degree(base)
+                return degree * self._exponent(exponent) if degree else _NONE
+            case ast.Call(func=ast.Attribute(attr="sqrt"), args=[inner]):
+                return self._degree(inner) / 2
+            case ast.Call(func=ast.Attribute(value=inner, attr="sqrt"), args=[]):
+                return self._degree(inner) / 2
+            case ast.Call(func=ast.Attribute(attr=name)) if name.endswith("_"):
+                raise _Depends
+            case ast.ListComp(elt=elt, generators=loops) | ast.GeneratorExp(elt=elt, generators=loops):
+                for loop in loops:
+                    self._bind(loop.target, self._degree(loop.iter))
+                    for test in loop.ifs:
+                        self._free(test)
+                return self._degree(elt)
+            case _:
+                return super()._degree(expr)
+
+    def _exponent(self, expr: ast.expr) -> Fraction:
+        """An exponent as a number; a parameter's is some number that no other expression has."""
+        match expr:
+            case ast.Constant(value=int() | float() as value) if value:
+                return Fraction(value)
+            case ast.Call(func=ast.Name(id="float"), args=[inner]):
+                return self._exponent(inner)
+            case ast.BinOp(left=left, op=ast.Div(), right=right):
+                return self._exponent(left) / self._exponent(right)
+            case ast.Name(id=name) if self._constant(name):
+                return Fraction(1_000_003 + 2 * sorted(p.arg for p in self.function.args.args).index(name))
+            case _:
+                raise _Depends
+
+    def _constant(self, name: str) -> bool:
+        """Whether a parameter keeps its value: ``norm_type = float(norm_type)``."""
+        nodes = list(ast.walk(self.function))
+        names = [n for n in nodes if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)]
+        kept = [n for n in nodes if isinstance(n, ast.Assign) and ast.unparse(n) == f"{name} = float({name})"]
+        same = len(kept) == len(names)
+        return same and any(p.arg == name for p in self.function.args.args)
+
+
+def gives_norm(ctx: Context, function: ast.AST) -> bool:
+    """Whether a function of the file returns a norm of gradients, or something else that grows with them, and does
+    nothing else."""
+    if not isinstance(function, ast.FunctionDef):
+        return False
+    reading = _Norm(ctx.v, function)
+    try:
+        reading.body(function.body)
+    except _Depends:
+        return False
+    return reading.returned
+
+
+def _zero(value: ast.expr) -> bool:
+    """0, or a tensor of it."""
+    if isinstance(value, ast.Call) and len(value.args) == 1:
+        return getattr(value.func, "attr", "") in ("tensor", "zeros") and _zero(value.args[0])
+    return isinstance(value, ast.Constant) and value.value in (0, 0.0)
 
 
 def _empty(value: ast.expr) -> bool:

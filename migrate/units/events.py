@@ -14,6 +14,7 @@ from migrate.flow.values import Obj
 from migrate.knowledge import gradients
 from migrate.knowledge.gradients import COLLECTS
 from migrate.units.compute import walk_now
+from migrate.units.degree import gives_norm
 from migrate.units.order import NOT_YET, Order
 from migrate.units.references import escape
 from migrate.units.translate import passed
@@ -373,6 +374,7 @@ def norms_read(ctx: Context, stmt: ast.stmt) -> list[ast.Call]:
     clips = [n for n in readers if _name(n) in gradients.CLIPS_NORM and clip_bound(n) is not None]
     norms = [n for n in readers if gradients.GIVES_NORM.fit(_name(n)) and len(n.args) == 1 and not n.keywords]
     known = [n for n in (*clips, *norms) if not ctx.v.callees(n)]
+    known += [n for n in readers if (inner := ctx.v.callees(n)) and all(gives_norm(ctx, f) for f in inner)]
     return known if len(known) == len(readers) else []
 
 
