@@ -20,7 +20,7 @@ from migrate.flow.values import Obj, Values, argument
 from migrate.judge.code import Code, compile_body
 from migrate.judge.names import COLLECTS, IDLE, LIBRARIES, LOSSES, READERS, RUNS_MODEL, SCALER_METHODS, TRAINING
 from migrate.judge.origin import Origin
-from migrate.knowledge.gradients import NO_READER
+from migrate.knowledge.gradients import MADE_OF_GRADIENTS, NO_READER
 from migrate.knowledge.models import CASTLESS, NO_MODULE, NO_NETWORK, NOT_RUN_BY_METHOD, evaluates
 
 Key = tuple[object, ...]
@@ -224,7 +224,11 @@ class Side:
     def _foreign(self, call: ast.Call) -> bool:
         """Whether a call, made for its effect inside of a ``try``, runs code of another file, which may raise."""
         name = getattr(call.func, "id", "")
-        return name in self._from_elsewhere and isinstance(self.m.parent[call], ast.Expr) and self._tried(call)
+        starred = "*" in self._from_elsewhere and bool(name) and not hasattr(builtins, name)
+        unbound = starred and self.m.binding_scope(name, self.m.scope(call)) is None
+        if name not in self._from_elsewhere and not unbound:
+            return False
+        return isinstance(self.m.parent[call], ast.Expr) and self._tried(call)
 
     @cached_property
     def _from_elsewhere(self) -> set[str]:
@@ -343,7 +347,7 @@ class Side:
         if grads and all(self._clears(n) for n in grads):
             self.clearers.add(stmt)
         elif any(self._looks(n) for n in grads) or any(
-            self._reading_call(n) for n in nodes if isinstance(n, ast.Call)
+            self._reading_call(n) if isinstance(n, ast.Call) else self._reading_attribute(n) for n in nodes
         ):
             self.readers.add(stmt)
 
@@ -393,6 +397,14 @@ class Side:
         if any(word in last.lower() for word in READERS) and not any(word in last for word in IDLE):
             return True
         return self._may_read(call, last)
+
+    def _reading_attribute(self, node: ast.AST) -> bool:
+        """Whether a value of a model is called as one made of its gradients is, and no property here makes it."""
+        if not isinstance(node, ast.Attribute) or not MADE_OF_GRADIENTS.fit(node.attr):
+            return False
+        above = self.m.parent[node]
+        called = isinstance(above, ast.Call) and above.func is node
+        return not called and bool(self.known(node.value)) and not self.runs(node)
 
     def _may_read(self, call: ast.Call, last: str) -> bool:
         """Whether code that is not here is handed a model or an optimizer, and may look at gradients. What gives a
@@ -653,6 +665,8 @@ class Side:
             kinds = [(n, k) for n, k in self.kind.items() if self._around(n) is function]
             fine = not any(self.m.function(s).node is function for s in (*self.readers, *self.clearers))
             fine = fine and all(k in ("forward", "loss", "call") or _asks_if_enabled(n) for n, k in kinds)
+            raised = [n for n in ast.walk(function) if isinstance(n, ast.Raise) and n in self._relevant]
+            fine = fine and not any(self._around(n) is function for n in raised)
             inner = {c for call in self._calls_in[function] for c in self.runs(call) if c in self.functions}
             fine = fine and all(self.evaluates_only(c, trail | {function}) for c in inner)
             self._only_evaluates[function] = fine

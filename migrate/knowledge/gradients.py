@@ -30,6 +30,8 @@ CLIPPED = Patterns("*grad* *norm* *master*")
 CLIP_METHODS = Patterns("*clip* *grad_norm*", exact=True)
 # Functions that have to do with gradients, so that what they are handed may be read.
 ABOUT_GRADIENTS = Patterns("*grad* *norm* *clip*")
+# Attributes of a model that are made of its gradients (not the flags of a tensor, nor a parameter's own).
+MADE_OF_GRADIENTS = Patterns("gradient gradients grads grad_norm* gradient_norm* *_gradients *_grads")
 
 # Functions and methods whose result grows with what they are given, to the first power.
 LINEAR = frozenset(

@@ -391,6 +391,10 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
     for node in ast.walk(stmt):
         if isinstance(node, ast.Attribute) and node.attr == "grad" and _looks(ctx, node):
             return True
+        if isinstance(node, ast.Attribute) and gradients.MADE_OF_GRADIENTS.fit(node.attr):
+            above = m.parent[node]
+            if v.of(node.value) & watched and not (isinstance(above, ast.Call) and above.func is node):
+                return True
         if not isinstance(node, ast.Call):
             continue
         name = _name(node)

@@ -152,6 +152,8 @@ def as_function(s: Scene) -> str:
     s.before.clear()
     function = block("def train(args, model, optimizer, batches):", inside + loop(s, body) + flush(s))
     main = f"{parse(s)}args = parser.parse_args()\n{batches(s)}" + work(s, "train(args, model, optimizer, batches)\n")
+    if "for epoch in" in main:
+        function = _without_scheduler(function)
     return function + "\n\n" + block("def main():", main) + "\n\n" + MAIN_CALL
 
 
@@ -169,9 +171,7 @@ def as_handed_on(s: Scene) -> str:
     """The step is a function that somebody else calls, by whatever name."""
     s.leave = s.stop = "return"
     body = batch(s)
-    lines = [*s.before, *body.splitlines(keepends=True)]
-    once = [line for line in lines if "scheduler" not in line]  # a scheduler is made once, not in every step
-    step = block("def train_step(args, model, optimizer, step, x, y):", "".join(once))
+    step = block("def train_step(args, model, optimizer, step, x, y):", _without_scheduler("".join(s.before) + body))
     s.before.clear()
     runner = block(
         "def run(function, batches):", block("for step, (x, y) in enumerate(batches):", "function(step, x, y)\n")
@@ -185,6 +185,11 @@ def as_handed_on(s: Scene) -> str:
     )
     main = f"{parse(s)}args = parser.parse_args()\n{batches(s)}" + work(s, call)
     return "\n\n".join([step, runner, block("def main():", main), MAIN_CALL])
+
+
+def _without_scheduler(text: str) -> str:
+    """A scheduler is made once; on an optimizer that Apex has patched it cannot be made again."""
+    return "".join(line for line in text.splitlines(keepends=True) if "scheduler" not in line)
 
 
 def _trainer(s: Scene) -> tuple[str, str, str]:

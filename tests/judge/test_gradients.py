@@ -181,5 +181,26 @@ def test_a_foreign_function_that_is_applied_to_each_module(handed: str, unscaled
     assert result.new_text is not None and ("unscale_" in result.new_text) is unscaled
 
 
+@pytest.mark.parametrize(
+    ("read", "unscaled"),
+    [("model.gradient", True), ("model.grad_norms", True), ("model.gradient_checkpointing", False), ("x.grads", False)],
+)
+def test_a_property_of_a_model_that_is_not_here(read: str, unscaled: bool) -> None:
+    text = HEAD + dedent(f"""
+        def main(batches, model, optimizer):
+            model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+            for x, y in batches:
+                optimizer.zero_grad()
+                loss = F.cross_entropy(model(x), y)
+                with amp.scale_loss(loss, optimizer) as scaled:
+                    scaled.backward()
+                print({read})
+                optimizer.step()
+        """)
+    result = engine.migrate_module(text, Settings())
+    assert [unit.applicability.value for unit in result.units] == ["safe"]
+    assert result.new_text is not None and ("unscale_" in result.new_text) is unscaled
+
+
 def _grades(text: str) -> list[str]:
     return [unit.applicability.value for unit in engine.migrate_module(text, Settings()).units]
