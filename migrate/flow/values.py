@@ -519,6 +519,12 @@ class Values:
                         return found
         return None
 
+    def property_of(self, owner: ast.ClassDef, name: str) -> ast.AST | None:
+        """The function that reading an attribute of an instance runs, where a property of that name stands here."""
+        found = self._method(owner, (name,), 0)
+        decorators = getattr(found, "decorator_list", [])
+        return found if any(isinstance(d, ast.Name) and d.id == "property" for d in decorators) else None
+
     def _call(self, node: ast.Call, var: Var) -> None:
         func = self._expr(node.func)
         for arg in node.args:

@@ -214,6 +214,8 @@ class Search:
             if new.kind == "read" and not any(pair.new.seen(one) for one in new.about):
                 pair.event_new = None
                 return None
+        if self._property_alone(pair, old, new):
+            return None
         old_kind, new_kind = (_GENERAL.get(e.kind, e.kind) for e in (old, new))
         if old_kind != new_kind:
             raise self._out_of_step(old, new)
@@ -345,6 +347,21 @@ class Search:
         self.old.enter(pair.old, old.node, callee, frame.copy())
         self.new.enter(pair.new, new.node, other, twin.copy())
         pair.facts = self._without(pair.facts, self._span(callee))
+
+    def _property_alone(self, pair: _Pair, old: Event, new: Event) -> bool:
+        """A property that only one program reads here: it goes in on its own, and what that does of note, the other
+        has to do as well."""
+        reads = [e.kind == "enter" and isinstance(e.node, ast.Attribute) for e in (old, new)]
+        if not any(reads) or (all(reads) and self.old.side.place(old.node) == self.new.side.place(new.node)):
+            return False
+        runner, state, event = (self.old, pair.old, old) if reads[0] else (self.new, pair.new, new)
+        callee, frame = event.about
+        runner.enter(state, event.node, callee, frame.copy())
+        if reads[0]:
+            pair.event_old = None
+        else:
+            pair.event_new = None
+        return True
 
     def _aside(self, pair: _Pair, old: Event, new: Event) -> list[_Pair]:
         """A condition on which only evaluation hangs: both ways once for each state of the casts, else past it."""

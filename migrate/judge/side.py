@@ -450,6 +450,7 @@ class Side:
             if at in self.functions or (self._own_of_network(at) and not self._touches(at)):
                 continue
             self.functions.add(at)
+            todo += self._constructors_asked(at)
             for call in (*v.calls.get(at, ()), *self._reads_of.get(at, ()), *self._handed_to.get(at, ())):
                 if not self.kind.get(call):
                     self.kind[call] = "call"
@@ -483,6 +484,31 @@ class Side:
         if not isinstance(node, ast.Assign) or not isinstance(node.value, (ast.Name, ast.Attribute)):
             return False
         return any(isinstance(t, ast.Attribute) for t in node.targets) and self._is_scaler(node.value)
+
+    def _constructors_asked(self, function: ast.AST) -> list[ast.AST]:
+        """The constructor that says that a method runs for the first time, where that makes what is not there yet:
+        ``if self._optimizer is None: self._optimizer = …``."""
+        first = self.m.self_name(self.m.scope_of[function]) if isinstance(function, _FUNCTIONS) else None
+        owner = self.m.class_of(self.m.scope_of[function]) if first is not None else None
+        init = self.v.callee(Obj("class", owner, owner.name)) if owner is not None else None
+        if init is None or init is function:
+            return []
+        tested = {
+            n.attr
+            for stmt in ast.walk(function)
+            if isinstance(stmt, ast.If)
+            for n in ast.walk(stmt.test)
+            if isinstance(n, ast.Attribute)
+        }
+        made = _set_attributes(function) & tested
+        nothing = {
+            t.attr
+            for n in ast.walk(init)
+            if isinstance(n, ast.Assign) and isinstance(n.value, ast.Constant) and not n.value.value
+            for t in n.targets
+            if isinstance(t, ast.Attribute)
+        }
+        return [init] if made & nothing else []
 
     def _touches(self, function: ast.AST) -> bool:
         """Whether gradients are read or cleared in a function itself."""
@@ -913,6 +939,10 @@ def own_parts(stmt: ast.stmt) -> list[ast.AST]:
             return []
         case _:
             return [stmt]
+
+
+def _set_attributes(function: ast.AST) -> set[str]:
+    return {n.attr for n in ast.walk(function) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
 
 
 def _asks_if_enabled(node: ast.AST) -> bool:

@@ -243,8 +243,9 @@ class Finder:
     def _defining_class(self, owner: ast.ClassDef, attribute: ast.Attribute) -> ast.ClassDef:
         """The class of the hierarchy in this file whose method assigns the optimizer's attribute."""
         m = self.ctx.m
+        name = self._kept_as(owner, attribute.attr)
         for node in m.nodes:
-            if isinstance(node, ast.Attribute) and node.attr == attribute.attr and isinstance(node.ctx, ast.Store):
+            if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store):
                 scope = m.function(node)
                 cls = m.class_of(scope)
                 if cls is not None and isinstance(node.value, ast.Name) and node.value.id == m.self_name(scope):
@@ -252,6 +253,19 @@ class Finder:
                     if owner in held:
                         return cls
         return owner
+
+    def _kept_as(self, owner: ast.ClassDef, attr: str) -> str:
+        """The attribute that a property hands out: ``_optimizer`` where all its returns say ``self._optimizer``."""
+        run = self.ctx.v.property_of(owner, attr)
+        if run is None:
+            return attr
+        first = self.ctx.m.self_name(self.ctx.m.scope_of[run])
+        returned = {
+            n.value.attr if isinstance(n.value, ast.Attribute) and self.ctx.m.src(n.value.value) == first else ""
+            for n in ast.walk(run)
+            if isinstance(n, ast.Return)
+        }
+        return returned.pop() or attr if len(returned) == 1 else attr
 
     # ------------------------------------------------------------ parameters
 

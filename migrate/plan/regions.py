@@ -33,6 +33,11 @@ NO_GRADIENT = frozenset({"no_grad", "inference_mode"})
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension)
 # Functions that hand on one by one what they go through.
 PASSING = frozenset("enumerate tqdm trange iter list tuple reversed".split())
+# Functions that go through what they are handed only when somebody goes through their result.
+LAZY = frozenset(
+    "map filter zip enumerate iter tqdm trange chain from_iterable islice starmap takewhile dropwhile cycle tee "
+    "zip_longest accumulate groupby pairwise batched product".split()
+)
 # Operations of torch by which a loss is made; a sum of losses that are there is none.
 _CASTED = (NATIVE_HALF | NATIVE_FLOAT) - {"sum"}
 
@@ -391,11 +396,45 @@ class Planner:
         return next((a for a in self.ctx.m.ancestors(call) if isinstance(a, ast.Lambda)), None)
 
     def _check_lazy(self) -> None:
-        """A generator expression runs the model where it is read, not where it stands."""
+        """A generator expression runs the model where it is read, which has to be the statement that it stands in."""
         for node in self.ctx.m.nodes:
-            if isinstance(node, ast.GeneratorExp) and self.compute.forwards(node.elt):
-                if not isinstance(self.ctx.m.parent[node], ast.Call):
+            if isinstance(node, ast.GeneratorExp) and any(map(self.compute.forwards, _lazy_parts(node))):
+                if not self._read_here(node):
                     raise Manual(node, "a generator calls the model here, and runs it where it is read", "use a list")
+
+    def _read_here(self, node: ast.expr) -> bool:
+        """Whether all that an expression hands out one by one is read by the statement that it stands in."""
+        above = self.ctx.m.parent[node]
+        match above:
+            case ast.Call(func=func):
+                return node is func or self._reads_now(above) or self._read_here(above)
+            case ast.keyword():
+                call = self.ctx.m.parent[above]
+                return isinstance(call, ast.Call) and self._reads_now(call)
+            case ast.Starred() | ast.Compare():
+                return True
+            case ast.IfExp(test=test):
+                return node is not test and self._read_here(above)
+            case ast.comprehension():
+                whole = self.ctx.m.parent[above]
+                return not isinstance(whole, ast.GeneratorExp) or self._read_here(whole)
+            case ast.Assign(targets=targets):
+                return any(isinstance(t, (ast.Tuple, ast.List)) or _is_slice(t) for t in targets)
+            case ast.AugAssign(op=ast.Add()):
+                return True  # a list takes them all; nothing else adds a generator
+            case ast.For(iter=source):
+                # its body runs between the items: one region, or none
+                return node is source and not self.compute.forbidden(above) and not self._has_scope_statement(above)
+            case _:
+                return False
+
+    def _reads_now(self, call: ast.Call) -> bool:
+        """Whether a call is taken to go through the generator that it is handed before it returns."""
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        held = self.ctx.v.of(call.func)
+        if name in LAZY or any(o.kind in ("class", "instance", "partial") for o in held):
+            return False
+        return not any(generates(c) for c in self.ctx.v.callees(call))
 
     def _pushes_up(self, scope: Scope, call: ast.Call) -> bool:
         """Whether the callers are the place: the function computes one result and hands it back."""
@@ -606,6 +645,16 @@ class Planner:
             if low <= m.start(mine) < high and m.function(other.block.body[other.first]) is m.function(mine):
                 return True
         return False
+
+
+def _lazy_parts(node: ast.GeneratorExp) -> list[ast.expr]:
+    """What a generator expression computes only when it is read: all but what it goes through first."""
+    parts = [node.elt, *(g.iter for g in node.generators[1:])]
+    return parts + [test for g in node.generators for test in g.ifs]
+
+
+def _is_slice(target: ast.expr) -> bool:
+    return isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice)
 
 
 def _leaves_torch(stmt: ast.stmt) -> bool:

@@ -193,6 +193,12 @@ EVALUATION = {
     "a function that nothing here calls": ("def predict(x):\n    return model(x)\n", ["return model(x)"]),
     "with a break behind": ("for x in test:\n    out = model(x)\n    break\n", ["out = model(x)"]),
     "a lambda that is called": ("f = lambda x: model(x)\nout = f(x)\n", ["out = f(x)"]),
+    "a generator that is unpacked": ("a, b = (model(p) for p in test)\n", ["a, b = (model(p) for p in test)"]),
+    "a generator that is gone through": (
+        "for out in (model(p) for p in test):\n    print(out)\n",
+        ["for out in (model(p) for p in test):; print(out)"],
+    ),
+    "a generator in a list": ("outs = [*(model(p) for p in test)]\n", ["outs = [*(model(p) for p in test)]"]),
     "far apart": (
         "out = model(x)\n" + "".join(f"a{i} = b{i}\n" for i in range(6)) + "loss = F.mse_loss(out, y)\n",
         ["out = model(x)", "loss = F.mse_loss(out, y)"],
@@ -212,6 +218,20 @@ MANUAL = {
         "where `loss` comes from is not known",
     ),
     "a generator expression": (LOOP + "outs = (model(x) for x in test)\n", "a generator calls the model here"),
+    "a generator read between steps": (
+        LOOP + "for out in (model(x) for x in test):\n    optimizer.zero_grad()\n",
+        "a generator calls the model here",
+    ),
+    "a generator that map reads": (
+        LOOP + "outs = map(print, (model(x) for x in test))\n",
+        "a generator calls the model here",
+    ),
+    "a generator that an object keeps": (
+        LOOP + "class Kept:\n    def __init__(self, g):\n        self.g = g\nkept = Kept(model(x) for x in test)\n",
+        "a generator calls the model here",
+    ),
+    "a condition of a generator": (LOOP + "outs = (x for x in test if model(x))\n", "a generator calls the model here"),
+    "a generator under a name": (LOOP + "outs = other = (model(x) for x in test)\n", "a generator calls the model"),
     "a header": (LOOP + "for out in model(x):\n    optimizer.zero_grad()\n", "in the header of a block"),
 }
 
