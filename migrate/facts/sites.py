@@ -30,7 +30,10 @@ class Initialize:
 
 @dataclass(eq=False)
 class Scale:
-    """One ``amp.scale_loss`` call; ``with_`` is None where it is no item of a with statement."""
+    """One ``amp.scale_loss`` call; ``with_`` is the block that enters it, None where no with statement does.
+
+    ``whole`` is the expression that stands for the context: the call, or ``call if fp16 else nullcontext(loss)``.
+    ``item`` is None where that is no item of ``with_`` itself, but entered under a name or on an ``ExitStack``."""
 
     call: ast.Call
     loss: ast.expr | None
@@ -39,6 +42,7 @@ class Scale:
     with_: ast.With | None
     item: ast.withitem | None
     alias: str | None
+    whole: ast.expr | None = None
 
 
 @dataclass(eq=False)
@@ -203,18 +207,81 @@ def opened(v: Values, held: frozenset[Obj]) -> frozenset[Obj]:
 
 
 def _scale(m: Module, v: Values, call: ast.Call) -> Scale:
-    item = m.parent.get(call)
-    with_ = m.parent.get(item) if isinstance(item, ast.withitem) else None
     optimizers = argument(call, 1, "optimizers")
-    alias = None
-    if isinstance(item, ast.withitem) and isinstance(item.optional_vars, ast.Name):
-        alias = item.optional_vars.id
+    whole = _whole(m, call)
+    above = m.parent.get(whole)
+    item = above if isinstance(above, ast.withitem) else None
+    target = item.optional_vars if item is not None else None
+    with_ = m.parent.get(item) if item is not None else None
+    if item is None:
+        with_, target = _entered_elsewhere(m, v, call, whole)
     return Scale(
         call=call,
         loss=argument(call, 0, "loss"),
         optimizers=optimizers,
         optimizer_objects=objects(v, optimizers),
         with_=with_ if isinstance(with_, ast.With) else None,
-        item=item if isinstance(item, ast.withitem) else None,
-        alias=alias,
+        item=item,
+        alias=target.id if isinstance(target, ast.Name) else None,
+        whole=whole,
     )
+
+
+def _whole(m: Module, call: ast.Call) -> ast.expr:
+    """A ``scale_loss`` call with the condition around it, where the other arm hands out the same loss, unscaled."""
+    above = m.parent.get(call)
+    if not isinstance(above, ast.IfExp) or call is above.test:
+        return call
+    other = above.orelse if call is above.body else above.body
+    loss = argument(call, 0, "loss")
+    plain = stands_in(other)
+    return above if loss is not None and plain is not None and ast.dump(plain) == ast.dump(loss) else call
+
+
+def stands_in(expr: ast.expr) -> ast.expr | None:
+    """What ``nullcontext(loss)`` hands out; None for anything else."""
+    if not isinstance(expr, ast.Call) or expr.keywords or len(expr.args) != 1:
+        return None
+    name = expr.func.attr if isinstance(expr.func, ast.Attribute) else getattr(expr.func, "id", "")
+    return expr.args[0] if name == "nullcontext" else None
+
+
+def on_stack(m: Module, whole: ast.AST) -> ast.Call | None:
+    """The call that enters a context on an ``ExitStack``."""
+    call = m.parent.get(whole)
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "enter_context":
+        return call if whole in call.args else None
+    return None
+
+
+def _entered_elsewhere(
+    m: Module, v: Values, call: ast.Call, whole: ast.expr
+) -> tuple[ast.With | None, ast.expr | None]:
+    """The one block that enters what a call hands back, and the name it gets there: that of a stack, or another."""
+    entered = on_stack(m, whole)
+    if entered is not None:
+        above = m.parent.get(entered)
+        target = above.targets[0] if isinstance(above, ast.Assign) and len(above.targets) == 1 else None
+        return _stack(m, entered), target
+    found = [
+        (node, item.optional_vars)
+        for node in m.nodes
+        if isinstance(node, ast.With)
+        for item in node.items
+        if any(o.key is call for o in v.of(item.context_expr))
+    ]
+    return found[0] if len(found) == 1 else (None, None)
+
+
+def _stack(m: Module, entered: ast.Call) -> ast.With | None:
+    """The block of the ``ExitStack`` that a context is entered on: the next one around, by its name."""
+    assert isinstance(entered.func, ast.Attribute)
+    for outer in m.spine(entered)[1:]:
+        if isinstance(outer, ast.With):
+            last = outer.items[-1]
+            made = last.context_expr
+            name = made.func if isinstance(made, ast.Call) else made
+            stack = name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")
+            named = last.optional_vars is not None and m.src(last.optional_vars) == m.src(entered.func.value)
+            return outer if stack == "ExitStack" and named else None
+    return None

@@ -272,7 +272,7 @@ class _Compiler:
         self.expression(item.context_expr)
         if not self.sight.context(item):
             if item.optional_vars is not None:
-                self.emit(Op("bind", item.optional_vars, value=item.context_expr))
+                self.emit(Op("bind", item.optional_vars, value=item.context_expr, name="entered"))
             self._with(stmt, rest, body)
             return
         self.emit(Op("enter", item))

@@ -35,7 +35,7 @@ _WRAPPERS = frozenset(
     "BalancedDataParallel list tuple".split()
 )
 _SELF_METHODS = frozenset("cuda to cpu train eval".split())
-_OBJECTS = frozenset({"obj", "scaler", "scaled", "apex", "seq", "dict"})
+_OBJECTS = frozenset({"obj", "scaler", "scaled", "scaling", "null", "apex", "seq", "dict"})
 _PURE = frozenset("getattr hasattr isinstance len int str max min".split())
 _COMPARE = {
     ast.Eq: "eq", ast.NotEq: "ne", ast.Is: "is", ast.IsNot: "isnot", ast.In: "in", ast.NotIn: "notin",
@@ -261,6 +261,12 @@ class Runner:
         if last in ("SimpleNamespace", "Namespace") and not call.args:
             words = [(k.arg, self.value(state, k.value, facts)) for k in call.keywords if k.arg]
             return self._record(words)
+        if call in side.scales:
+            return self._scaling(state, call, facts)
+        if last == "nullcontext":
+            return ("null", self.value(state, call.args[0], facts) if call.args else NONE)
+        if last == "enter_context" and call.args:
+            return _inside(self.value(state, call.args[0], facts))
         if last in _WRAPPERS and call.args:
             return self.value(state, call.args[0], facts)
         if isinstance(func, ast.Attribute):
@@ -337,6 +343,8 @@ class Runner:
     def _op_bind(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         assert isinstance(op.node, ast.expr) and op.value is not None
         term = self.value(state, op.value, facts)
+        if op.name == "entered":
+            term = _inside(term)
         made = term[0] in _MADE or (term[0] == "seq" and isinstance(op.node, ast.Subscript))
         if made and self._of_itself(op):
             term = opaque(self.side.place(op.node), ast.unparse(op.node))
@@ -589,25 +597,45 @@ class Runner:
         elif last == "disable_casts":
             state.contexts.append(("casts", state.casts))
             state.casts = False
+        elif (name := self.side.stack(item)) is not None:
+            state.contexts.append(("stack", name))
         else:
-            assert call is not None
-            self._enter_scale(state, item, call, facts)
+            term = self._entered_context(state, self.value(state, expr, facts))
+            if item.optional_vars is not None:
+                self.bind(state, item.optional_vars, term, facts)
         frame.pc += 1
 
-    def _enter_scale(self, state: State, item: ast.withitem, call: ast.Call, facts: Facts) -> None:
+    def _scaling(self, state: State, call: ast.Call, facts: Facts) -> Term:
+        """What ``amp.scale_loss`` hands back: nothing happens before it is entered."""
         loss, given = argument(call, 0, "loss"), argument(call, 1, "optimizers")
         delayed = next((k.value for k in call.keywords if k.arg == "delay_unscale"), None)
         delay = truth(self.value(state, delayed, facts), facts) if delayed is not None else False
         known = self.side.scales.get(call, self.side.optimizers)
         optimizers = self.optimizers(state, given, facts) if given is not None else known
-        optimizers = optimizers or known
+        term = self.value(state, loss, facts) if loss is not None else opaque(0)
+        return ("scaling", self.side.place(call), optimizers or known, delay, term)
+
+    def _entered_context(self, state: State, term: Term, on_stack: bool = False) -> Term:
+        """Enter ``amp.scale_loss`` or the context that stands in for it; what that gives."""
+        if term[0] == "null":
+            if not on_stack:
+                state.contexts.append(("null",))
+            return _inside(term)
+        if term[0] != "scaling":
+            raise Unfollowed("a block of which it is not known whether it scales its loss")
+        _, place, optimizers, delay, loss = term
         machines.apex_enter(state, optimizers, delay)
-        state.contexts.append(("scale", self.side.place(call), optimizers, delay))
-        term: Term = ("scaled", self.side.place(call)) if state.active else (
-            self.value(state, loss, facts) if loss is not None else opaque(0)
-        )
-        if item.optional_vars is not None:
-            self.bind(state, item.optional_vars, term, facts)
+        state.contexts.append(("scale", place, optimizers, delay, on_stack))
+        return ("scaled", place) if state.active else loss
+
+    def _enter_on_stack(self, state: State, frame: Frame, call: ast.Call, facts: Facts) -> None:
+        """``stack.enter_context(amp.scale_loss(…))``, where nothing else was entered since the stack was."""
+        assert isinstance(call.func, ast.Attribute)
+        around = next((c for c in reversed(state.contexts) if not (c[0] == "scale" and c[4])), ("",))
+        if around != ("stack", getattr(call.func.value, "id", None)):
+            raise Unfollowed("a scaled loss that is entered on a stack from somewhere else")
+        term = self._entered_context(state, self.value(state, call.args[0], facts), on_stack=True)
+        frame.env[("ret", self.side.place(call))] = term
 
     def optimizers(self, state: State, expr: ast.expr, facts: Facts) -> frozenset[Key]:
         """The optimizers that an expression stands for, lists opened."""
@@ -622,17 +650,17 @@ class Runner:
         return frozenset(found) or (self.side.keys(expr) & self.side.optimizers)
 
     def _op_leave(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
-        context = state.contexts.pop()
-        if context[0] == "casts":
-            state.casts = context[1]
-        else:
-            machines.apex_leave(state, context[2], context[3])
+        for context in _popped(state):
+            if context[0] == "casts":
+                state.casts = context[1]
+            elif context[0] == "scale":
+                machines.apex_leave(state, context[2], context[3])
         frame.pc += 1
 
     def _op_abandon(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
-        context = state.contexts.pop()
-        if context[0] == "casts":
-            state.casts = context[1]
+        for context in _popped(state):
+            if context[0] == "casts":
+                state.casts = context[1]
         frame.pc += 1
 
     # ------------------------------------------------------------ leaving
@@ -801,6 +829,10 @@ class Runner:
             event = Event("step", call, (None, self.optimizers(state, call.func.value, facts)), closure)
             frame.pc += 1
             return event
+        if kind == "entered":
+            self._enter_on_stack(state, frame, call, facts)
+            frame.pc += 1
+            return None
         if kind == "initialize":
             self._initialize(state, call, facts)
             frame.pc += 1
@@ -1097,6 +1129,19 @@ class Runner:
         if isinstance(frame.code.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return self.m.self_name(self.m.scope_of[frame.code.node])
         return None
+
+
+def _inside(term: Term) -> Term:
+    """What entering a context gives: a ``nullcontext`` what it was made with."""
+    return term[1] if term[0] == "null" else term
+
+
+def _popped(state: State) -> list[tuple[Any, ...]]:
+    """Take off what a block that ends has entered, innermost first: all that is on its stack, if it is one."""
+    found = [state.contexts.pop()]
+    while found[-1][0] == "scale" and found[-1][4]:
+        found.append(state.contexts.pop())
+    return found
 
 
 def _is_main(test: ast.expr) -> bool:

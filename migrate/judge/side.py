@@ -25,8 +25,8 @@ from migrate.knowledge.models import CASTLESS, NO_MODULE, NO_NETWORK, NOT_RUN_BY
 
 Key = tuple[object, ...]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_PROTOCOL = frozenset({"backward", "gradients", "step", "scaler", "zero", "amp"})
-_EVALUATED = frozenset({"call", "gradients", "initialize", "create", "scaler", "step", "backward", "amp"})
+_PROTOCOL = frozenset({"backward", "gradients", "step", "scaler", "zero", "amp", "entered"})
+_EVALUATED = frozenset({"call", "gradients", "initialize", "create", "scaler", "step", "backward", "amp", "entered"})
 _NO_GRAD = re.compile(r"\bno_grad\b|\binference_mode\b")
 _EXITS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _YIELDS = (ast.Yield, ast.YieldFrom)
@@ -188,6 +188,8 @@ class Side:
                 return "amp"
         if call in self.scales:
             return "amp"
+        if last == "enter_context" and call.args and self.scaling(call.args[0]):
+            return "entered"
         if last == "loss_scale" and isinstance(func, ast.Attribute) and self._of_loss_scaler(func):
             return "scale"
         if last == "GradScaler":
@@ -588,10 +590,29 @@ class Side:
         func = expr.func if isinstance(expr, ast.Call) else expr
         if _last(func) == "autocast" or expr in self.scales:
             return True
+        if self.scaling(expr) or self.stack(item) is not None:
+            return True
         return any(
             name.startswith("apex.amp") and name.split(".")[-1] in ("scale_loss", "disable_casts")
             for name in self.v.apex_names(func)
         )
+
+    def scaling(self, expr: ast.AST) -> bool:
+        """Whether an expression may be what ``amp.scale_loss`` handed back."""
+        return any(o.kind == "call" and o.key in self.scales for o in self.v.of(expr))
+
+    def stack(self, item: ast.withitem) -> str | None:
+        """The name of an ``ExitStack`` that scaled losses are entered on."""
+        made, name = item.context_expr, item.optional_vars
+        if isinstance(made, ast.Call) and _last(made.func) == "ExitStack" and isinstance(name, ast.Name):
+            return name.id if name.id in self._stacks else None
+        return None
+
+    @cached_property
+    def _stacks(self) -> set[str]:
+        """Names with a method by which scaled losses are entered."""
+        entered = [n.func for n, kind in self.kind.items() if kind == "entered" and isinstance(n, ast.Call)]
+        return {f.value.id for f in entered if isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name)}
 
     def reads(self, stmt: ast.stmt) -> bool:
         return stmt in self.readers

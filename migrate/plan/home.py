@@ -702,7 +702,7 @@ def _early_exits(ctx: Context, init: Initialize) -> list[tuple[ast.expr, Term]]:
 def _around(ctx: Context, init: Initialize, call: ast.Call, anchor: ast.stmt | None) -> list[tuple[ast.expr, Term]]:
     """The conditions around a call, outermost first, up to ``anchor`` or its function."""
     below: ast.AST = ctx.m.statement(call)
-    found = _within_expression(ctx, call)
+    found = _within_expression(ctx, call, itself=call is init.call)
     if below is not anchor:
         for outer in ctx.m.ancestors(below):
             if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -724,8 +724,9 @@ def _around(ctx: Context, init: Initialize, call: ast.Call, anchor: ast.stmt | N
     return found
 
 
-def _within_expression(ctx: Context, call: ast.Call) -> list[tuple[ast.expr, Term]]:
-    """Conditions inside the statement itself: ``amp.initialize(…) if fp16 else …``."""
+def _within_expression(ctx: Context, call: ast.Call, itself: bool) -> list[tuple[ast.expr, Term]]:
+    """Conditions inside the statement itself: ``amp.initialize(…) if fp16 else …``; a list of what a function hands
+    back calls it in a loop."""
     found: list[tuple[ast.expr, Term]] = []
     below: ast.AST = call
     for outer in ctx.m.ancestors(call):
@@ -734,6 +735,9 @@ def _within_expression(ctx: Context, call: ast.Call) -> list[tuple[ast.expr, Ter
         if isinstance(outer, ast.IfExp) and below is not outer.test:
             term = ctx.conditions.term(outer.test)
             found.append((outer.test, term if below is outer.body else negation(term)))
+        elif isinstance(outer, (ast.ListComp, ast.SetComp, ast.DictComp)) and not itself:
+            if not isinstance(below, ast.comprehension):
+                found += [(test, ctx.conditions.term(test)) for gen in outer.generators for test in gen.ifs]
         elif isinstance(outer, (ast.BoolOp, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp)):
             raise Manual(call, "amp.initialize is part of an expression that may leave it out")
         below = outer

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 
 from migrate.facts.module import Scope
-from migrate.facts.sites import Initialize, Scale
+from migrate.facts.sites import Initialize, Scale, on_stack
 from migrate.flow.values import Obj
 from migrate.knowledge.gradients import SCHEDULERS
 from migrate.knowledge.host import BEFORE_INITIALIZE
@@ -25,9 +25,11 @@ def check(ctx: Context, unit: Unit) -> None:
     for init in unit.initializes:
         _check_result(ctx, init)
     for scale in unit.scales:
-        if scale.with_ is None or scale.item is None:
+        if scale.with_ is None:
             raise Manual(scale.call, "scale_loss is not entered by a with statement here")
-        if scale.item.optional_vars is not None and scale.alias is None:
+        if scale.item is None:
+            _check_apart(ctx, scale)
+        elif scale.item.optional_vars is not None and scale.alias is None:
             raise Manual(scale.call, "the scaled loss is not bound to a plain name")
         _check_backward(ctx, scale)
         if scale.optimizers is None:
@@ -87,10 +89,61 @@ def _check_result(ctx: Context, init: Initialize) -> None:
                         )
 
 
+def _check_apart(ctx: Context, scale: Scale) -> None:
+    """A context that is entered under a name or on a stack: all that holds it stands here, and is entered once."""
+    m, v, whole = ctx.m, ctx.v, scale.whole
+    assert whole is not None and scale.with_ is not None
+    if scale.alias is None:
+        raise Manual(scale.call, "the scaled loss is not bound to a plain name")
+    entered = on_stack(m, whole)
+    if entered is not None:
+        assert isinstance(entered.func, ast.Attribute)
+        stack, scope = m.src(entered.func.value), m.function(entered)
+        uses = [n for n in m.nodes if isinstance(n, ast.Name) and n.id == stack and m.function(n) is scope]
+        for use in uses:
+            above = m.parent[use]
+            fine = isinstance(above, ast.Attribute) and above.attr in ("enter_context", "callback")
+            if isinstance(use.ctx, ast.Load) and not fine:
+                raise Manual(use, f"`{stack}` is handed on: where its blocks end is not known")
+        return
+    if plain_context(ctx, scale) is None:
+        raise Manual(scale.call, "scale_loss is not entered by a with statement here")
+    for node in m.nodes:
+        if isinstance(node, ast.expr) and any(o.key is scale.call for o in v.of(node)):
+            above = m.parent[node]
+            if isinstance(node, ast.Name) and node.id == scale.alias and m.function(node) is m.function(scale.with_):
+                continue  # the scaled loss itself
+            held = isinstance(above, (ast.Assign, ast.Return, ast.IfExp, ast.withitem))
+            if not held and not isinstance(getattr(node, "ctx", None), ast.Store):
+                raise Manual(node, "scale_loss is not entered by a with statement here, or not by that alone")
+
+
+def plain_context(ctx: Context, scale: Scale) -> str | None:
+    """How the file says ``nullcontext`` where a context is made; None where it does not import it."""
+    if isinstance(scale.whole, ast.IfExp):
+        other = scale.whole.orelse if scale.call is scale.whole.body else scale.whole.body
+        assert isinstance(other, ast.Call)
+        return ctx.m.src(other.func)
+    for stmt in ctx.m.body_of(ctx.m.module_scope):
+        for alias in stmt.names if isinstance(stmt, (ast.Import, ast.ImportFrom)) else ():
+            if isinstance(stmt, ast.ImportFrom) and (stmt.module, alias.name) == ("contextlib", "nullcontext"):
+                return alias.asname or alias.name
+            if isinstance(stmt, ast.Import) and alias.name == "contextlib":
+                return f"{alias.asname or alias.name}.nullcontext"
+    return None
+
+
+def _behind(ctx: Context, scale: Scale) -> list[ast.stmt]:
+    """The statements of a block that run when its loss has been scaled."""
+    assert scale.with_ is not None
+    body = scale.with_.body
+    return [s for s in body if not ctx.m.inside(scale.call, scale.with_) or ctx.m.end(s) > ctx.m.start(scale.call)]
+
+
 def _check_backward(ctx: Context, scale: Scale) -> None:
     """The block has to do something with the scaled loss, and must not run backward on anything else."""
     assert scale.with_ is not None
-    nodes = [n for stmt in scale.with_.body for n in ast.walk(stmt)]
+    nodes = [n for stmt in _behind(ctx, scale) for n in ast.walk(stmt)]
     for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
             owner = node.func.value
@@ -110,7 +163,7 @@ def _check_backward(ctx: Context, scale: Scale) -> None:
 def _check_body(ctx: Context, scale: Scale) -> None:
     """A step or zero_grad inside the with block ran before Apex had unscaled (or put back) the gradients."""
     assert scale.with_ is not None
-    for stmt in scale.with_.body:
+    for stmt in _behind(ctx, scale):
         for node in ast.walk(stmt):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 held = ctx.v.of(node.func.value)

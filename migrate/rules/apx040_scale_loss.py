@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import ast
 
-from migrate.facts.sites import Scale
+from migrate.facts.sites import Scale, on_stack
 from migrate.plan.fold import only_backward
+from migrate.plan.premises import plain_context
 from migrate.rules.common import Plan, Stage, Work
 
 ID = "APX040"
@@ -47,6 +48,9 @@ def _backward(plan: Plan, work: Work, scale: Scale) -> None:
     assert scale.loss is not None
     if with_ is None:
         _plain(plan, work, scale)
+        return
+    if scale.item is None:
+        _apart(plan, work, scale)
         return
     last = m.last_line(with_.items[-1].context_expr)
     work.note_lines(
@@ -86,6 +90,20 @@ def _backward(plan: Plan, work: Work, scale: Scale) -> None:
         draft.unwrap(with_)
     else:
         _drop_item(work, with_, scale)
+
+
+def _apart(plan: Plan, work: Work, scale: Scale) -> None:
+    """A context that is entered under a name or on a stack: nothing is left to be done at the end of the block."""
+    assert scale.loss is not None and scale.whole is not None
+    hoisted = next((h.name for h in plan.planner.hoists if h.expr is scale.loss), None)
+    loss = hoisted or " ".join(work.m.src(scale.loss).split())
+    scaled = f"{plan.scaler_at[scale.call]}.scale({loss})" if plan.scaled else loss
+    entered = on_stack(work.m, scale.whole)
+    if entered is not None:
+        work.draft.replace(entered, scaled)
+    else:
+        work.draft.replace(scale.whole, f"{plain_context(plan.ctx, scale)}({scaled})")
+    work.note(plan.unit.number, ID, scale.call, "the loss is scaled by the GradScaler")
 
 
 def _drop(work: Work, scale: Scale) -> None:

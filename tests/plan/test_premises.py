@@ -41,6 +41,34 @@ MANUAL = {
         loop("s = amp.scale_loss(loss, optimizer)\ns.__enter__()\noptimizer.step()"),
         "is not entered by a with statement",
     ),
+    "entered under two names": (
+        loop(
+            "c = amp.scale_loss(loss, optimizer) if fp16 else nullcontext(loss)\nwith c as s:\n    s.backward()\n"
+            "with c as t:\n    t.backward()\noptimizer.step()"
+        ),
+        "is not entered by a with statement",
+    ),
+    "kept somewhere": (
+        loop(
+            "c = amp.scale_loss(loss, optimizer) if fp16 else nullcontext(loss)\nkeep(c)\n"
+            "with c as s:\n    s.backward()\noptimizer.step()"
+        ),
+        "is not entered by a with statement",
+    ),
+    "a stack that is handed on": (
+        loop(
+            "with ExitStack() as stack:\n    s = stack.enter_context(amp.scale_loss(loss, optimizer))\n"
+            "    s.backward()\n    keep(stack)\noptimizer.step()"
+        ),
+        "is handed on",
+    ),
+    "a step before the stack is left": (
+        loop(
+            "with ExitStack() as stack:\n    s = stack.enter_context(amp.scale_loss(loss, optimizer))\n"
+            "    s.backward()\n    optimizer.step()"
+        ),
+        "ran on gradients that were still scaled",
+    ),
     "no plain name": (
         loop("with amp.scale_loss(loss, optimizer) as self.s:\n    self.s.backward()\noptimizer.step()"),
         "not bound to a plain name",
