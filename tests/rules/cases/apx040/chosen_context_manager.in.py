@@ -1,4 +1,3 @@
-# expect: manual
 from contextlib import nullcontext
 import torch
 from apex import amp

@@ -1,4 +1,3 @@
-# expect: manual not entered by a with statement
 from contextlib import ExitStack
 import torch
 from apex import amp

@@ -1,0 +1,15 @@
+from contextlib import ExitStack
+import torch
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cuda")
+for x, y in loader:
+    optimizer.zero_grad()
+    with torch.autocast("cuda", dtype=torch.float16):
+        loss = criterion(model(x), y)
+    with ExitStack() as stack:
+        scaled_loss = scaler.scale(loss)
+        scaled_loss.backward()
+    scaler.step(optimizer)
+    scaler.update()
