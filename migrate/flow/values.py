@@ -333,7 +333,7 @@ class Values:
         name = _last(source.func) if isinstance(source, ast.Call) else ""
         if isinstance(source, ast.Call) and isinstance(target, (ast.Tuple, ast.List)):
             if name == "enumerate" and source.args and len(target.elts) == 2:
-                self._into(target.elts[1], self._expr(source.args[0]))
+                self._iterate(target.elts[1], source.args[0])
                 return
             if name == "zip":
                 for elt, arg in zip(target.elts, source.args, strict=False):
@@ -539,6 +539,12 @@ class Values:
             if first is not None:
                 self._flow(("n", scope, first), var)
             return
+        if name == "zip" and isinstance(node.func, ast.Name):
+            self._zip(node, var)
+            return
+        if name in ("dict", "OrderedDict") and node.keywords and not node.args:
+            self._record(node, var)
+            return
         if name == "partial" and node.args:
             self._add(var, Obj("partial", node, "partial"))
             return
@@ -568,6 +574,32 @@ class Values:
         if name in SELF_METHODS and isinstance(node.func, ast.Attribute):
             self._flow(self._expr(node.func.value), var)
         self._opaque.append((node, var))
+
+    def _zip(self, node: ast.Call, var: Var) -> None:
+        """``zip(a, b)``: tuples of an element of each."""
+        every, one = Obj("seq", node, "zip"), Obj("seq", node.func, "tuple")
+        for number, arg in enumerate(node.args):
+            if isinstance(arg, ast.Starred):
+                self._elements(self._expr(arg.value), ("z", node, number))
+                self._elements(("z", node, number), self._field(one, ELEMENT_KEY))
+            else:
+                self._elements(self._expr(arg), self._field(one, str(number)))
+        self._add(self._field(every, ELEMENT_KEY), one)
+        self._add(var, every)
+
+    def _record(self, node: ast.Call, var: Var) -> None:
+        """``dict(a=x, **more)`` is ``{"a": x, **more}``."""
+        whole = Obj("dict", node, "dict")
+
+        def give(name: str, value: Var) -> None:
+            self._flow(value, self._field(whole, name))
+
+        for keyword in node.keywords:
+            if keyword.arg is not None:
+                give(keyword.arg, self._expr(keyword.value))
+            else:
+                self._each(self._expr(keyword.value), lambda obj: self._spread(obj, give))
+        self._add(var, whole)
 
     def _apply(self, node: ast.Call, var: Var, obj: Obj) -> None:
         if (id(node), obj) in self._bound:

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 
+from migrate.facts.loops import gone_through
 from migrate.facts.module import Module
 from migrate.judge.side import Key, Side
 
@@ -20,6 +21,7 @@ class Owners:
 
     def __init__(self, side: Side) -> None:
         self.side, self.m, self.v = side, side.m, side.v
+        self._rows: dict[tuple[int, int], frozenset[Key]] = {}
 
     # ------------------------------------------------------------ optimizers and models
 
@@ -74,6 +76,48 @@ class Owners:
         return frozenset(o for o in self.side.optimizers if o not in self.models or self.models[o] & models)
 
     # ------------------------------------------------------------ what a loss goes back to
+
+    def reached_from(self, place: int, row: int | None) -> frozenset[Key]:
+        """The optimizers of the models that a scaled loss came from, in a round of the loop that hands it out, where
+        that is known."""
+        if row is None:
+            return self.reached.get(place, frozenset())
+        if (place, row) not in self._rows:
+            call = next(c for c in self.side.scales if self.side.place(c) == place)
+            one = self._handed_out(call.args[0], row) if call.args else None
+            if one is None or len(self.models) < 2:
+                return self.reached.get(place, frozenset())
+            models = self._computed_with(one)
+            self._rows[place, row] = frozenset(o for o, own in self.models.items() if own & models)
+        return self._rows[place, row]
+
+    def _handed_out(self, loss: ast.expr, row: int) -> ast.expr | None:
+        """What a loop over a list that is written out gives a name in one of its rounds."""
+        loop = self.loop_of(loss)
+        if loop is None or not isinstance(loss, ast.Name):
+            return None
+        source = gone_through(loop.target, loop.iter, loss.id)
+        if isinstance(source, ast.Name):
+            values = self._values(source)
+            source = values[0] if len(values) == 1 and not self._changed(source) else source
+        items = source.elts if isinstance(source, (ast.Tuple, ast.List)) else []
+        plain = row < len(items) and not any(isinstance(e, ast.Starred) for e in items)
+        return items[row] if plain else None
+
+    def _changed(self, name: ast.Name) -> bool:
+        """Whether a list may hold other items than it was written out with."""
+        here = self.m.function(name)
+        uses = [n for n in self.m.nodes if isinstance(n, ast.Name) and n.id == name.id and self.m.function(n) is here]
+        return any(isinstance(self.m.parent[n], (ast.Attribute, ast.Subscript, ast.Delete)) for n in uses)
+
+    def loop_of(self, loss: ast.expr) -> ast.For | None:
+        """The loop whose target a loss is, if nothing else gives it that name."""
+        if not isinstance(loss, ast.Name):
+            return None
+        given = [target for target, _ in self._assigned(loss.id, loss)]
+        loops = [x for x in self.m.spine(loss) if isinstance(x, ast.For)]
+        mine = [x for x in loops if any(t in ast.walk(x.target) for t in given)]
+        return mine[0] if len(given) == 1 and mine else None
 
     @cached_property
     def reached(self) -> dict[int, frozenset[Key]]:

@@ -450,7 +450,7 @@ class Search:
         if scaled_before and not native:
             block = next((c for c in reversed(before.contexts) if c[0] == "scale"), None)
             if block is not None:
-                affected = block[2] | self.old.models_of.reached.get(block[1], frozenset())
+                affected = block[2] | self.old.models_of.reached_from(block[1], block[5])
             if before.fresh != after.fresh:
                 raise _Differs(
                     "fresh-scale", old.node,

@@ -283,6 +283,10 @@ class Runner:
         if last == "find_spec" and call.args and isinstance(call.args[0], ast.Constant):
             if str(call.args[0].value).split(".")[0] == "apex":
                 return TRUE
+        if last in ("zip", "enumerate") and isinstance(func, ast.Name):
+            rows = self._rows(last, [self.value(state, a, facts) for a in call.args], bool(call.keywords))
+            if rows is not None:
+                return rows
         if last in ("zip", "enumerate") or any(
             self.value(state, a, facts)[0] == "scaled" for a in call.args if isinstance(a, ast.Name)
         ):
@@ -293,6 +297,17 @@ class Runner:
             if obj.kind == "instance":
                 return ("obj", frozenset({side.key(obj)}))
         return opaque(side.place(call))
+
+    def _rows(self, name: str, given: list[Term], more: bool) -> Term | None:
+        """What ``zip`` and ``enumerate`` make of lists that are written out."""
+        if more or not given or any(term[0] != "seq" for term in given):
+            return None
+        lists: list[tuple[Term, ...]] = [term[1] for term in given]
+        if name == "enumerate":
+            if len(lists) != 1:
+                return None
+            lists.insert(0, tuple(("k", number) for number in range(len(lists[0]))))
+        return ("seq", tuple(("seq", row) for row in zip(*lists, strict=False)))
 
     # ------------------------------------------------------------ binding
 
@@ -503,22 +518,26 @@ class Runner:
         frame.env.pop(("rounds", self.side.place(op.node)), None)  # a `break` left it there the last time
         if self._group(op.node):
             term = self.value(state, op.node.iter, facts)
-            items = term if term[0] == "seq" and all(t[0] == "obj" for t in term[1]) else ("seq", (TRUE,))
+            items = term if term[0] == "seq" and all(map(_says_which, term[1])) else ("seq", (TRUE,))
             frame.env[("items", self.side.place(op.node))] = items
+            frame.env.pop(("row", self.side.place(op.node)), None)
         frame.pc += 1
 
     def _op_round(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
         node = op.node
         assert isinstance(node, (ast.For, ast.AsyncFor)) and op.target is not None
-        slot = ("items", self.side.place(node))
+        slot, row = ("items", self.side.place(node)), ("row", self.side.place(node))
         left = frame.env.get(slot)
         if left is None:
             frame.pc += 1
             return Event("round", node, op.target.at)
         if not left[1]:
             del frame.env[slot]
+            frame.env.pop(row, None)
             frame.pc = op.target.at
             return None
+        if left[1][0] != TRUE:
+            frame.env[row] = ("k", frame.env[row][1] + 1 if row in frame.env else 0)
         first, frame.env[slot] = left[1][0], ("seq", left[1][1:])
         if first == TRUE:
             for one in ast.walk(node.target):
@@ -613,7 +632,15 @@ class Runner:
         known = self.side.scales.get(call, self.side.optimizers)
         optimizers = self.optimizers(state, given, facts) if given is not None else known
         term = self.value(state, loss, facts) if loss is not None else opaque(0)
-        return ("scaling", self.side.place(call), optimizers or known, delay, term)
+        return ("scaling", self.side.place(call), optimizers or known, delay, term, self._row(state, loss))
+
+    def _row(self, state: State, loss: ast.expr | None) -> int | None:
+        """The round of the loop that hands out a loss, where its items are followed one by one."""
+        loop = self.models_of.loop_of(loss) if loss is not None else None
+        if loop is None or not state.frames:
+            return None
+        row: Term = state.frames[-1].env.get(("row", self.side.place(loop)), NONE)
+        return row[1]  # type: ignore[no-any-return]
 
     def _entered_context(self, state: State, term: Term, on_stack: bool = False) -> Term:
         """Enter ``amp.scale_loss`` or the context that stands in for it; what that gives."""
@@ -623,9 +650,9 @@ class Runner:
             return _inside(term)
         if term[0] != "scaling":
             raise Unfollowed("a block of which it is not known whether it scales its loss")
-        _, place, optimizers, delay, loss = term
+        _, place, optimizers, delay, loss, row = term
         machines.apex_enter(state, optimizers, delay)
-        state.contexts.append(("scale", place, optimizers, delay, on_stack))
+        state.contexts.append(("scale", place, optimizers, delay, on_stack, row))
         return ("scaled", place) if state.active else loss
 
     def _enter_on_stack(self, state: State, frame: Frame, call: ast.Call, facts: Facts) -> None:
@@ -1129,6 +1156,11 @@ class Runner:
         if isinstance(frame.code.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return self.m.self_name(self.m.scope_of[frame.code.node])
         return None
+
+
+def _says_which(term: Term) -> bool:
+    """Whether an item of a list is an object that is known, or a tuple with one."""
+    return term[0] == "obj" or (term[0] == "seq" and any(map(_says_which, term[1])))
 
 
 def _inside(term: Term) -> Term:

@@ -7,7 +7,7 @@ A term is a tuple whose first item says what it is:
     ("obj", keys)             one of these objects: models, optimizers, instances, functions
     ("scaler", key)           a GradScaler, by the place that made it
     ("scaled", site)          a loss times the loss scale
-    ("scaling", site, optimizers, delay, loss)   what ``amp.scale_loss`` hands back, not entered yet
+    ("scaling", site, optimizers, delay, loss, row)   what ``amp.scale_loss`` hands back, not entered yet
     ("null", term)            ``nullcontext(…)``, not entered yet
     ("seq", items)            a tuple or list written out
     ("v", place, name)        a value of which nothing is known but the place that made it

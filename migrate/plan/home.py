@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from itertools import pairwise
 
+from migrate.facts.loops import gone_through
 from migrate.facts.module import Module, Scope
 from migrate.facts.sites import Initialize, opened
 from migrate.plan import switch
@@ -237,7 +238,7 @@ class Finder:
     def _loop_of(self, name: str, node: ast.AST) -> ast.expr | None:
         for outer in self.ctx.m.spine(node):
             if isinstance(outer, ast.For) and name in {n.id for n in ast.walk(outer.target) if isinstance(n, ast.Name)}:
-                return outer.iter
+                return gone_through(outer.target, outer.iter, name)
         return None
 
     def _defining_class(self, owner: ast.ClassDef, attribute: ast.Attribute) -> ast.ClassDef:
