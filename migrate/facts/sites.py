@@ -169,7 +169,7 @@ def _initialize(v: Values, call: ast.Call) -> Initialize:
         call=call,
         models=_flat(models),
         optimizers=_flat(optimizers),
-        model_objects=objects(v, models),
+        model_objects=frozenset(o for o in objects(v, models) if not no_module(v, o)),
         optimizer_objects=objects(v, optimizers),
         options=given,
         splat=splat,
@@ -187,6 +187,19 @@ def objects(v: Values, expr: ast.expr | None) -> frozenset[Obj]:
     if expr is None:
         return frozenset()
     return opened(v, v.of(expr))
+
+
+def no_module(v: Values, obj: Obj) -> bool:
+    """Whether an object is an instance of a class that stands here, bases and all, and is no ``nn.Module``: Apex raises
+    where it is handed one as a model."""
+    if obj.kind != "instance" or not isinstance(obj.key, ast.ClassDef):
+        return False
+    return all(
+        isinstance(base, ast.Name)
+        and (base.id == "object" or any(o.kind == "class" and o.key is not cls for o in v.of(base)))
+        for cls in v.order(obj.key)
+        for base in cls.bases
+    )
 
 
 def opened(v: Values, held: frozenset[Obj]) -> frozenset[Obj]:

@@ -15,6 +15,7 @@ import ast
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from migrate.facts.module import Module, Scope
 
@@ -219,6 +220,7 @@ class Values:
                 self._define(node, scope)
             case ast.ClassDef(name=name):
                 self._add(self._name(name, scope), Obj("class", node, name))
+                self._decorate(node)
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
                     self._assign(target, self._expr(value))
@@ -444,7 +446,7 @@ class Values:
             if obj.kind != "instance" or not isinstance(obj.key, ast.ClassDef):
                 return
             self._flow(("f", obj, attr), dst)
-            order = self._order(obj.key)
+            order = self.order(obj.key)
             for after in order[order.index(cls) + 1 :] if cls in order else []:
                 if self._defines(after, attr):
                     self._member(obj, after, attr, dst)
@@ -452,13 +454,13 @@ class Values:
 
         self._each(("n", scope, first), of_obj)
 
-    def _order(self, cls: ast.ClassDef) -> list[ast.ClassDef]:
+    def order(self, cls: ast.ClassDef) -> list[ast.ClassDef]:
         """A class and its bases in this module, each behind all that inherit from it."""
         found = [cls]
         for base in cls.bases:
             for held in tuple(self._pts[self._expr(base)]):
                 if held.kind == "class" and isinstance(held.key, ast.ClassDef) and held.key is not cls:
-                    inner = self._order(held.key)
+                    inner = self.order(held.key)
                     found = [c for c in found if c not in inner] + inner
         return found
 
@@ -551,6 +553,8 @@ class Values:
         if name in ("append", "add", "insert", "setdefault") and isinstance(node.func, ast.Attribute) and node.args:
             value = self._expr(node.args[-1])
             self._each(self._expr(node.func.value), lambda o: self._flow(value, self._field(o, ELEMENT_KEY)))
+        if name == "update" and node.args and isinstance(node.func, ast.Attribute):
+            self._update(node.func.value, node.args[0])
         if name == "setattr" and len(node.args) == 3:
             key, value = self._key(node.args[1]), self._expr(node.args[2])
             self._each(self._expr(node.args[0]), lambda o: self._flow(value, self._field(o, key)))
@@ -559,14 +563,7 @@ class Values:
             if key != ELEMENT_KEY:
                 self._attribute(self._expr(node.args[0]), key, var)
             else:
-                self._each(
-                    self._expr(node.args[0]),
-                    lambda o: (
-                        self._each_field(o, lambda name: self._flow(("f", o, name), var))
-                        if o.kind == "instance"
-                        else None
-                    ),
-                )
+                self._each(self._expr(node.args[0]), lambda o: self._some_attribute(o, node.args[1], var))
         if name in WRAPPERS and node.args and not isinstance(node.args[0], ast.Starred):
             self._flow(self._expr(node.args[0]), var)
             if name in ("next",):
@@ -574,6 +571,61 @@ class Values:
         if name in SELF_METHODS and isinstance(node.func, ast.Attribute):
             self._flow(self._expr(node.func.value), var)
         self._opaque.append((node, var))
+
+    def _update(self, target: ast.expr, source: ast.expr) -> None:
+        """``self.__dict__.update(kwargs)``: attributes by the names of a dictionary."""
+        if not isinstance(target, ast.Attribute) or target.attr != "__dict__":
+            return
+        given, owner = self._expr(source), self._expr(target.value)
+
+        def give(obj: Obj, held: Obj) -> None:
+            self._spread(held, lambda name, var: self._flow(var, self._field(obj, name)))
+
+        self._each(owner, lambda obj: self._each(given, lambda held: give(obj, held)))
+
+    def _some_attribute(self, obj: Obj, named: ast.expr, dst: Var) -> None:
+        """``getattr(obj, name)``: an attribute that is stored somewhere, or a method by a name that this file spells.
+
+        A method that it does not spell is called by others, if by anyone."""
+        if obj.kind != "instance" or not isinstance(obj.key, ast.ClassDef):
+            return
+        self._each_field(obj, lambda name: self._flow(("f", obj, name), dst))
+        before, after = _ends(named)
+        for owner in self.order(obj.key):
+            for stmt in owner.body:
+                if not isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    continue
+                name = stmt.name
+                inner = name[len(before) : len(name) - len(after)]
+                spelled = name.startswith(before) and name.endswith(after) and inner in self._spelled
+                if spelled and not (name.startswith("__") and name.endswith("__")):
+                    self._member(obj, obj.key, name, dst)
+
+    @cached_property
+    def _spelled(self) -> set[str]:
+        """All strings of the module that could be a part of a name."""
+        return {
+            n.value
+            for n in self.m.nodes
+            if isinstance(n, ast.Constant) and isinstance(n.value, str) and f"_{n.value}".isidentifier()
+        }
+
+    def _decorate(self, node: ast.ClassDef) -> None:
+        """A decorator is handed the class: one of a registry keeps it."""
+        made = Obj("class", node, node.name)
+
+        def of_obj(obj: Obj) -> None:
+            callee = self.callee(obj) if obj.kind in ("function", "method") else None
+            if not isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                return
+            scope = self.m.scope_of[callee]
+            names = [p.arg for p in (*callee.args.posonlyargs, *callee.args.args)]
+            names = names[1 if self._has_receiver(obj, callee) else 0 :]
+            if names:
+                self._add(("n", scope, names[0]), made)
+
+        for decorator in node.decorator_list:
+            self._each(self._expr(decorator), of_obj)
 
     def _zip(self, node: ast.Call, var: Var) -> None:
         """``zip(a, b)``: tuples of an element of each."""
@@ -732,6 +784,22 @@ def argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
     if position < len(call.args) and not any(isinstance(a, ast.Starred) for a in call.args[: position + 1]):
         return call.args[position]
     return next((k.value for k in call.keywords if k.arg == name), None)
+
+
+def _ends(named: ast.expr) -> tuple[str, str]:
+    """What a computed name begins and ends with: ``on_`` and nothing of ``f"on_{event}"``, ``"on_" + event``."""
+    match named:
+        case ast.JoinedStr(values=[*_, _] as parts):
+            first, last = parts[0], parts[-1]
+            before = first.value if isinstance(first, ast.Constant) else ""
+            after = last.value if isinstance(last, ast.Constant) and last is not first else ""
+            return str(before), str(after)
+        case ast.BinOp(left=ast.Constant(value=str() as before), op=ast.Add()):
+            return before, ""
+        case ast.BinOp(op=ast.Add(), right=ast.Constant(value=str() as after)):
+            return "", after
+        case _:
+            return "", ""
 
 
 def unbound(obj: Obj) -> bool:

@@ -193,9 +193,10 @@ class Runner:
                 ]
                 return parts[0] if len(parts) == 1 else ("and", *parts)
             case ast.BinOp(left=left, op=op, right=right):
-                return self._made(
-                    type(op).__name__, self.value(state, left, facts), self.value(state, right, facts)
-                )
+                one, other = self.value(state, left, facts), self.value(state, right, facts)
+                if isinstance(op, ast.Add) and all(t[0] == "k" and isinstance(t[1], str) for t in (one, other)):
+                    return ("k", one[1] + other[1])
+                return self._made(type(op).__name__, one, other)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 chosen = truth(self.value(state, test, facts), facts)
                 return self.value(state, body if chosen else orelse, facts)
@@ -204,7 +205,10 @@ class Runner:
             case ast.Call():
                 return self._called(state, expr, facts)
             case ast.JoinedStr(values=values):
-                return self._made("text", *(self.value(state, x, facts) for x in values))
+                parts = [self.value(state, x, facts) for x in values]
+                if all(p[0] == "k" and isinstance(p[1], str) for p in parts):
+                    return ("k", "".join(p[1] for p in parts))
+                return self._made("text", *parts)
             case ast.FormattedValue(value=inner):
                 return self.value(state, inner, facts)
             case ast.Lambda():
@@ -1023,6 +1027,7 @@ class Runner:
         made = self._made_class(call, facts)
         every = self._callees(state, call, facts) if made is None else [self.v.callee(made)]
         callees = [c for c in every if c in self.side.functions]
+        spared = len(callees) < len(every) and isinstance(call, ast.Call) and _by_name(call) is not None
         callees = [c for c in callees if not any(f.code.node is c for f in state.frames)]  # recursion: once
         callees = [c for c in callees if not self.side.code(c).generator]
         if not callees:
@@ -1031,11 +1036,12 @@ class Runner:
         callees.sort(key=self.side.place)
         for number, callee in enumerate(callees):
             runs = opaque(self.side.place(call), f"runs {self.side.place(callee)}")
-            if number == len(callees) - 1 or truth(runs, facts):
+            if (number == len(callees) - 1 and not spared) or truth(runs, facts):
                 frame = self._entered(state, call, callee, facts)
                 if made is not None:
                     frame.env[("made",)] = ("obj", frozenset({("instance", self.side.place(made.key))}))  # type: ignore[arg-type]
                 return Event("enter", call, (callee, frame))
+        frame.pc += 1
         return None
 
     def _made_class(self, call: ast.Call | ast.Attribute, facts: Facts) -> Obj | None:
@@ -1052,6 +1058,11 @@ class Runner:
 
     def _callees(self, state: State, call: ast.Call | ast.Attribute, facts: Facts) -> list[ast.AST]:
         every = self.side.runs(call)
+        if isinstance(call, ast.Call) and (named := _by_name(call)) is not None:
+            term = self.value(state, named, facts)
+            others = [o for o in self.v.of(call.func) if o.kind == "method" and term[0] == "k" and o.label != term[1]]
+            left_out = {o.key[1] for o in others}  # type: ignore[index]
+            return [f for f in every if f not in left_out]
         if isinstance(call, ast.Attribute) or len(every) < 2:
             return every
         if isinstance(call.func, ast.Name):
@@ -1131,6 +1142,9 @@ class Runner:
                 frame.env[receiver] = owner
             names = names[1:]
         elif receiver is not None or self.m.class_name(scope) is not None:
+            if receiver is not None and _by_name(call) is not None:
+                held = [o.key[0] for o in self.v.of(call.func) if o.kind == "method" and o.key[1] is callee]  # type: ignore[index]
+                frame.env[receiver] = ("obj", frozenset(self.side.key(o) for o in held))
             names = names[1:]
         for number, arg in enumerate(call.args):
             if isinstance(arg, ast.Starred):
@@ -1156,6 +1170,14 @@ class Runner:
         if isinstance(frame.code.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return self.m.self_name(self.m.scope_of[frame.code.node])
         return None
+
+
+def _by_name(call: ast.Call) -> ast.expr | None:
+    """The name by which ``getattr(obj, name)(…)`` finds what it calls."""
+    got = call.func
+    if isinstance(got, ast.Call) and isinstance(got.func, ast.Name) and got.func.id == "getattr":
+        return got.args[1] if len(got.args) >= 2 else None
+    return None
 
 
 def _says_which(term: Term) -> bool:

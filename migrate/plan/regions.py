@@ -300,6 +300,10 @@ class Planner:
                 arg = passed(ctx, call, scope, name)
                 if arg is not None and not isinstance(arg, ast.Constant) and self._may_be_loss(arg):
                     hit |= self._sink(stmt, arg, why, depth + 1)
+                deep = {n for n in needed if n.startswith(f"{name}.")}
+                if deep and isinstance(arg, (ast.Name, ast.Attribute)):  # an object that holds the loss
+                    moved = {ast.unparse(arg) + n[len(name) :] for n in deep}
+                    hit |= self._slice(stmt, moved, why, depth + 1)
             if attributes and isinstance(call.func, ast.Attribute):
                 base = ast.unparse(call.func.value)
                 moved = {base + n[len(first or "") :] for n in attributes}

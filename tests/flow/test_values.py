@@ -79,6 +79,27 @@ HOLDS = {
     "not the list": ("x = [A()]\nfor y in x:\n    pass\nask(y)", "A()"),
     "with its number": ("for i, x in enumerate([A(), B()]):\n    ask(x)", "A(), B()"),
     "the number itself": ("for i, x in enumerate([A(), B()]):\n    ask(i)", ""),
+    "a method by a computed name": (
+        "class C:\n    def go(self):\n        return A()\n    def no(self):\n        return B()\n"
+        "def run(c, name):\n    ask(getattr(c, name)())\nrun(C(), 'go')",
+        "A()",
+    ),
+    "a method by a name that is put together": (
+        "class C:\n    def on_go(self):\n        return A()\n    def go(self):\n        return B()\n"
+        "def run(c, event):\n    ask(getattr(c, f'on_{event}')())\nrun(C(), 'go')",
+        "A()",
+    ),
+    "a class of a registry": (
+        "class R:\n    def __init__(self):\n        self.d = {}\n    def add(self, cls):\n"
+        "        self.d[cls.__name__] = cls\n        return cls\n    def build(self, name):\n"
+        "        return self.d[name]()\nr = R()\n@r.add\nclass C:\n    def go(self):\n        return A()\n"
+        "ask(r.build('C').go())",
+        "A()",
+    ),
+    "attributes of a dictionary": (
+        "class C:\n    def __init__(self, **kw):\n        self.__dict__.update(kw)\nask(C(x=A(), y=B()).x)",
+        "A()",
+    ),
     "side by side, counted": ("for i, (x, y) in enumerate(zip([A()], [B()])):\n    ask(y)", "B()"),
     "side by side under a name": ("pairs = list(zip([A()], [B()]))\nfor x, y in pairs:\n    ask(x)", "A()"),
     "a dictionary's pairs": ("d = {'a': (A(), B())}\nfor k, (x, y) in d.items():\n    ask(y)", "B()"),
