@@ -344,7 +344,8 @@ class Side:
         nodes = [n for part in own_parts(stmt) for n in ast.walk(part)]
         grads = [n for n in nodes if isinstance(n, ast.Attribute) and n.attr == "grad" and not _function_grad(n)]
         grads = [n for n in grads if not own_gradient(self.m, self.v, n)]  # neither Apex nor a GradScaler touches it
-        if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Constant) and stmt.value.value is None:
+        none = isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Constant) and stmt.value.value is None
+        if none or isinstance(stmt, ast.Delete):
             grads = [n for n in grads if self._clears(n)]  # of some parameters only: what is left is as it was
         if grads and all(self._clears(n) for n in grads):
             self.clearers.add(stmt)
@@ -355,6 +356,8 @@ class Side:
 
     def _clears(self, node: ast.Attribute) -> bool:
         above = self.m.parent[node]
+        if isinstance(node.ctx, ast.Del):
+            return not self._some_only(node)
         if isinstance(node.ctx, ast.Store):
             none = isinstance(above, ast.Assign) and isinstance(above.value, ast.Constant) and above.value.value is None
             return none and not self._some_only(node)

@@ -94,13 +94,14 @@ def _caught(ctx: Context, node: ast.AST, depth: int = 0) -> bool:
 
 
 def clears(stmt: ast.AST) -> bool:
-    """Whether a statement throws gradients away: ``zero_grad``, or ``p.grad = None`` in a loop."""
+    """Whether a statement throws gradients away: ``zero_grad``, or ``p.grad = None``, ``del p.grad`` in a loop."""
     for node in ast.walk(stmt):
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if CLEARS.fit(name):
                 return True
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None:
+        none = isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None
+        if isinstance(node, ast.Delete) or (isinstance(node, ast.Assign) and none):
             if any(isinstance(t, ast.Attribute) and t.attr == "grad" for t in node.targets):
                 return True
     return False

@@ -30,6 +30,7 @@ from migrate.units.events import (
     unknown_readers,
 )
 from migrate.units.ownership import share_parameters
+from migrate.units.translate import passed
 from migrate.units.unit import Context, Manual, Scaler, Step, Unit, Unscale, function_scopes
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -217,14 +218,49 @@ def _behind_step(ctx: Context, unit: Unit, reader: ast.stmt, site: Scale, steps:
     """Whether every path from the backward to a reader takes the step."""
     m = ctx.m
     for step in steps:
-        if m.start(site.call) < m.start(step.call) < m.start(reader):
+        behind = m.start(site.call) < m.start(step.call) or _steps_last(ctx, unit, site, step)
+        if behind and m.start(step.call) < m.start(reader):
             tops = common(ctx, reader, step.anchor)
             if tops is None:
                 continue
             left = [c for c in _conditions(ctx, unit, tops[1], step) if c in step.within or not m.inside(site.call, c)]
-            if not left:
+            if all(c in step.within and _asked_again(ctx, unit, reader, step, c) for c in left):
                 return True
     return False
+
+
+def _steps_last(ctx: Context, unit: Unit, site: Scale, step: Step) -> bool:
+    """Whether one call runs the backward and then the step."""
+    runs = [list(events(ctx, unit, ctx.m.scope_of[c], 1)) for c in ctx.v.callees(step.call)]
+    return site.call is step.call and bool(runs) and all(run and run[-1].what == "step" for run in runs)
+
+
+def _asked_again(ctx: Context, unit: Unit, reader: ast.stmt, step: Step, condition: ast.stmt) -> bool:
+    """Whether a condition of the step in the function that ``step`` calls is a parameter, and the reader stands under
+    an ``if`` that asks what was passed for it."""
+    m = ctx.m
+    callee = m.function(condition)
+    if not isinstance(condition, ast.If) or not isinstance(condition.test, ast.Name):
+        return False
+    inner = [s for s in unit.steps if s.objects & step.objects and m.function(s.call) is callee]
+    taken = inner and all(any(m.inside(s.call, x) for x in condition.body) for s in inner)
+    arg = passed(ctx, step.call, callee, condition.test.id) if condition.test.id in callee.params else None
+    if not taken or not isinstance(arg, ast.Name) or _stored(ctx, callee, condition.test.id, m.start(condition)):
+        return False
+    for outer in m.spine(reader):
+        if isinstance(outer, ast.If) and any(m.inside(reader, x) for x in outer.body):
+            if isinstance(outer.test, ast.Name) and outer.test.id == arg.id:
+                return not _stored(ctx, m.function(reader), arg.id, m.start(reader), m.start(step.call))
+    return False
+
+
+def _stored(ctx: Context, scope: Scope, name: str, until: int, since: int = 0) -> bool:
+    """Whether a name is bound anew in a function between two places."""
+    return any(
+        isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)
+        for n in ast.walk(scope.node)
+        if isinstance(n, ast.Name) and since <= ctx.m.start(n) < until
+    )
 
 
 def _training_is_over(ctx: Context, unit: Unit, reader: ast.stmt, sites: list[Scale], steps: list[Step]) -> Step | None:

@@ -433,9 +433,11 @@ def _kept(ctx: Context, call: ast.Call) -> bool:
 
 
 def _looks(ctx: Context, node: ast.Attribute) -> bool:
-    """Whether a gradient's value matters: not where one only asks whether it is there, nor that of a tensor that no
-    optimizer holds, which Apex left scaled as well."""
+    """Whether a gradient's value matters: not where one only asks whether it is there or deletes it, nor that of a
+    tensor that no optimizer holds, which Apex left scaled as well."""
     above = ctx.m.parent[node]
+    if isinstance(node.ctx, ast.Del):
+        return False
     asks = isinstance(above, ast.Compare) and all(isinstance(o, (ast.Is, ast.IsNot)) for o in above.ops)
     return not asks and not _is_torch_grad(node) and not own_gradient(ctx.m, ctx.v, node)
 

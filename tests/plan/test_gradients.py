@@ -325,3 +325,54 @@ def test_by_hand(case: str) -> None:
 )
 def test_names(optimizer: str, name: str) -> None:
     assert gradients.scaler_name(optimizer) == name
+
+
+# ---------------------------------------------------------------- behind a call that may step
+
+MAY_STEP = TOP + """\
+def run(loss, optimizer, update):
+    CHANGED
+    with amp.scale_loss(loss, optimizer) as scaled:
+        scaled.backward()
+    if update:
+        optimizer.step()
+
+
+for i, (x, y) in enumerate(loader):
+    now = i % 2 == 0
+    run(model(x), optimizer, now)
+    BETWEEN
+    if ASKED:
+        print(p.grad.norm())
+        optimizer.zero_grad()
+"""
+
+
+def may_step(asked: str, between: str = "pass", changed: str = "pass") -> str:
+    return MAY_STEP.replace("ASKED", asked).replace("BETWEEN", between).replace("CHANGED", changed)
+
+
+def test_a_reader_that_asks_what_was_passed_for_the_condition_of_the_step() -> None:
+    assert not decided(may_step("now")).unscales
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        may_step("i"),
+        may_step("not now"),
+        may_step("now", between="now = True"),
+        may_step("now", changed="update = False"),
+        may_step("now").replace("if update:\n        optimizer.step()", "if update:\n        pass\n    else:\n"
+                                "        optimizer.step()"),
+        may_step("now").replace("        print", "        pass\n    else:\n        print"),
+    ],
+)  # fmt: skip
+def test_a_reader_that_asks_something_else(text: str) -> None:
+    with pytest.raises(Manual, match="another function"):
+        decided(text)
+
+
+def test_gradients_deleted_are_not_read() -> None:
+    text = loop("BACK\nif (i + 1) % 4 == 0:\n    optimizer.step()\nelse:\n    del p.grad")
+    assert not decided(text).unscales
