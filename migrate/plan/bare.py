@@ -107,7 +107,7 @@ def _resolved(ctx: Context, use: ast.expr, dotted: str) -> Manual | None:
                 return Manual(
                     inside,
                     f"{m.src(inside)} reads Apex's own entries, which a GradScaler's state does not have",
-                    "scaler.get_scale() for the loss scale",
+                    "scaler.get_scale() for the loss scale; one GradScaler has one, for all losses",
                 )
         if called or decorates:
             return None
@@ -228,9 +228,28 @@ def _saved_entry(node: ast.AST) -> bool:
         and isinstance(node.slice, ast.Constant)
         and node.slice.value in SAVED
         and isinstance(node.value, ast.Subscript)
-        and isinstance(node.value.slice, ast.Constant)
-        and node.value.slice.value == "loss_scaler0"
+        and (_constant(node.value.slice) == "loss_scaler0" or _numbered(node.value.slice))
     )
+
+
+def _constant(expr: ast.expr) -> object:
+    return expr.value if isinstance(expr, ast.Constant) else None
+
+
+def _numbered(key: ast.expr) -> bool:
+    """``"loss_scaler%d" % i`` and the other ways to write it: an entry for each loss. All of them become the one of
+    the one scaler, which the report says where there are several losses."""
+    match key:
+        case ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Mod()):
+            return text in ("loss_scaler%d", "loss_scaler%s", "loss_scaler%i")
+        case ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Add(), right=ast.Call(func=ast.Name(id="str"))):
+            return text == "loss_scaler"
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), args=[_]):
+            return text in ("loss_scaler{}", "loss_scaler{:d}", "loss_scaler{0}")
+        case ast.JoinedStr(values=[ast.Constant(value="loss_scaler"), ast.FormattedValue()]):
+            return True
+        case _:
+            return False
 
 
 def _unknown_entries(m: Module) -> Iterator[Manual]:

@@ -24,6 +24,15 @@ _SAVED_ENTRY = (
 )
 
 
+def _saved_entry(unit: Unit, entry: ast.expr) -> None:
+    if len(unit.scalers) > 1:
+        raise Manual(entry, "this unit has several scalers; which one's state is meant is not known")
+    unit.review(entry, "APX071", _SAVED_ENTRY)
+    if isinstance(entry, ast.Subscript) and isinstance(entry.value, ast.Subscript):
+        if not isinstance(entry.value.slice, ast.Constant):
+            unit.review(entry, "APX071", "an entry for each loss was read here: all are the one of the one scaler now")
+
+
 @dataclass(eq=False)
 class Plan:
     """All decisions about one unit."""
@@ -121,7 +130,7 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
             if kind in ("taken", "alias", "other"):
                 continue
             if kind == "saved":
-                unit.review(use, "APX071", _SAVED_ENTRY)
+                _saved_entry(unit, use)
                 continue
             if kind in ("scalers", "entries"):
                 names = [finder.reach(scaler, use, None) for scaler in unit.scalers]

@@ -1,0 +1,16 @@
+import torch
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cuda")
+for x, y in loader:
+    optimizer.zero_grad()
+    with torch.autocast("cuda", dtype=torch.float16):
+        loss = criterion(model(x), y)
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+state = scaler.state_dict()
+print([state["scale"] for i in range(2)])
+for i in range(2):
+    print(state["scale"], state["_growth_tracker"])
