@@ -3,7 +3,9 @@
 Statements that stood in the block behind the backward saw scaled gradients, and still do. A guard
 ``if fp16: … else: loss.backward()`` whose arms are alike folds into one path, because a disabled
 scaler scales by nothing. A loss with more than one element is cast to float32 first, as Apex did:
-a float16 loss times 65536 is infinite.
+a float16 loss times 65536 is infinite. ``scale_loss(…) if fp16 else nullcontext(loss)`` is the scaled
+loss in both arms. Where the context has a name or is handed back, ``nullcontext`` holds the scaled loss;
+entered on an ``ExitStack``, the scaled loss stands for itself.
 
 Source: apex/amp/handle.py at tag 25.05; torch/amp/grad_scaler.py (scale).
 """
