@@ -36,6 +36,7 @@ _WRAPPERS = frozenset(
 )
 _SELF_METHODS = frozenset("cuda to cpu train eval".split())
 _OBJECTS = frozenset({"obj", "scaler", "scaled", "scaling", "null", "apex", "seq", "dict"})
+_MARK = "_amp_stash"  # an attribute that amp.initialize gives to an optimizer
 _PURE = frozenset("getattr hasattr isinstance len int str max min".split())
 _COMPARE = {
     ast.Eq: "eq", ast.NotEq: "ne", ast.Is: "is", ast.IsNot: "isnot", ast.In: "in", ast.NotIn: "notin",
@@ -281,6 +282,8 @@ class Runner:
             terms = [self.value(state, a, facts) for a in call.args if not isinstance(a, ast.Starred)]
             if last in ("getattr", "hasattr") and terms and terms[0][0] == "apex":
                 return TRUE
+            if last == "hasattr" and len(terms) == 2 and terms[1] == ("k", _MARK) and terms[0][0] == "obj":
+                return ("k", self.legacy and all((key, _MARK) in state.heap for key in terms[0][1]))
             if last == "getattr" and len(terms) >= 2 and terms[1][0] == "k":
                 return self._attribute(state, terms[0], str(terms[1][1]))
             return self._made(last, *terms)
@@ -924,6 +927,9 @@ class Runner:
         if enabled is not None and not truth(self.value(state, enabled, facts), facts):
             state.initialized = True
             return
+        optimizers = argument(call, 1, "optimizers")
+        for key in self.side.known(optimizers) if optimizers is not None and not old_api else ():
+            state.heap[(key, _MARK)] = TRUE
         if any(k.arg is None for k in call.keywords):
             raise Unfollowed("the options of amp.initialize come in a dictionary")
         level = argument(call, 3, "opt_level")

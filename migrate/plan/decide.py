@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from migrate.facts.sites import Initialize, Scale
@@ -22,6 +23,19 @@ _SAVED_ENTRY = (
     "an entry of a saved state is read: the scaler's own is read now, which counts steps where Apex counted backwards; "
     "states that the legacy code saved have it under its old name, and a scaler that is switched off saves none"
 )
+
+
+def _marks(ctx: Context, unit: Unit) -> Iterator[tuple[ast.Call, Scaler]]:
+    """Where a program asks whether `amp.initialize` was run for an optimizer, by the mark that Apex leaves there."""
+    for node in ctx.m.nodes:
+        match node:
+            case ast.Call(func=ast.Name(id="hasattr"), args=[owner, ast.Constant(value="_amp_stash")]):
+                held = ctx.v.of(owner)
+                scaler = next((s for s in unit.scalers if held and held <= s.objects), None)
+                if scaler is not None:
+                    yield node, scaler
+            case _:
+                pass
 
 
 def _saved_entry(unit: Unit, entry: ast.expr) -> None:
@@ -48,6 +62,7 @@ class Plan:
     enabled_at: dict[Region, str] = field(default_factory=dict)  # "" where autocast is always on
     hoist_enabled: list[str] = field(default_factory=list)
     scaler_at: dict[ast.AST, str] = field(default_factory=dict)  # site, step, unscale or state use -> expression
+    marks: list[ast.Call] = field(default_factory=list)  # `hasattr(optimizer, "_amp_stash")`
     hazards: Hazards = field(default_factory=Hazards)
 
 
@@ -126,6 +141,9 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
             else:
                 source = same if _same_text_holds(ctx, same, unscale.before) else None
             plan.scaler_at[unscale.before] = finder.reach(scaler, unscale.before, source)
+        for mark, scaler in _marks(ctx, unit):
+            plan.marks.append(mark)
+            plan.scaler_at[mark] = finder.reach(scaler, mark, mark.args[0])
         for use, kind in plan.state:
             if kind in ("taken", "alias", "other"):
                 continue

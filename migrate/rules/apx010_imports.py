@@ -313,8 +313,24 @@ def _fold_test(ctx: Context, work: Work, test: ast.expr) -> None:
         draft.delete(above)
     elif isinstance(above, ast.IfExp) and above.test is test and term.value is not None:
         draft.replace(above, m.src(above.body if term.value else above.orelse))
-    else:
+    elif not _cut_constants(ctx, work, test):
         draft.replace(test, term.text)
+
+
+def _cut_constants(ctx: Context, work: Work, test: ast.expr) -> bool:
+    """Take what is always true off the front of an ``and``, where that leaves one value; so what another rule writes
+    in there stands."""
+    m = ctx.m
+    if not (isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And)):
+        return False
+    *front, last = test.values
+    pairs = list(zip(test.values, test.values[1:], strict=False))
+    plain = all(m.text[m.end(one) : m.start(other)].split() == ["and"] for one, other in pairs)
+    if not plain or _asks(ctx, last) or not all(ctx.conditions.constant(x) for x in front):
+        return False
+    work.draft.replace(front[0], "")
+    work.draft.cut(m.end(front[0]), m.start(last))
+    return True
 
 
 # ---------------------------------------------------------------- removal

@@ -28,6 +28,9 @@ checkpoint["amp"] = scaler.state_dict()
 
 def apply(plan: Plan, work: Work) -> None:
     """Rewrite the state uses that belong to the unit."""
+    for mark in plan.marks:
+        work.draft.replace(mark, f"{plan.scaler_at[mark]}.is_enabled()")
+        work.note(plan.unit.number, ID, mark, "Apex's mark on the optimizer: whether mixed precision is on")
     for use, kind in plan.state:
         if kind == "taken":
             text = "this parameter now takes the GradScaler, which has a state of its own"
