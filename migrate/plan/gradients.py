@@ -507,7 +507,7 @@ def _check_one_step(ctx: Context, unit: Unit) -> None:
                 continue
             loops = [s for s in event.under if isinstance(s, (ast.For, ast.While))]
             anchor = event.step.anchor if event.step is not None else None
-            again = any(e.objects & event.objects and not exclusive(ctx, e.node, event.node) for e in taken)
+            again = any(e.objects & event.objects and not _apart_in(ctx, e.node, event.node) for e in taken)
             around = backward is not None and any(x not in backward.under and x is not anchor for x in loops)
             if again and not around and any(isinstance(s, ast.If) for s in event.under):
                 unit.review(
@@ -526,6 +526,17 @@ def _check_one_step(ctx: Context, unit: Unit) -> None:
             for earlier in taken:
                 _check_shared(ctx, earlier, event)
             taken.append(event)
+
+
+def _apart_in(ctx: Context, one: ast.AST, other: ast.AST) -> bool:
+    """Whether no run takes two steps one behind the other: arms of one ``if``, or an arm that is left for good."""
+    if exclusive(ctx, one, other):
+        return True
+    for stmt in ctx.m.spine(one):
+        arm = ctx.m.block(stmt)
+        if isinstance(arm.owner, ast.If) and isinstance(arm.body[-1], (ast.Continue, ast.Break, ast.Return, ast.Raise)):
+            return not ctx.m.inside(other, arm.owner) and ctx.m.loops(one) == ctx.m.loops(other)
+    return False
 
 
 def _check_shared(ctx: Context, earlier: Event, event: Event) -> None:
