@@ -12,6 +12,7 @@ Source: L. O. Andersen, Program Analysis and Specialization for the C Programmin
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -425,7 +426,9 @@ class Values:
                 case "instance" | "class":
                     assert isinstance(obj.key, ast.ClassDef)
                     self._flow(("f", obj, attr), dst)
-                    self._flow(("f", obj, ELEMENT_KEY), dst)
+                    for name in self._patterns:
+                        if _meet(name, attr):
+                            self._flow(("f", obj, name), dst)
                     self._member(obj, obj.key, attr, dst)
                 case _:
                     if attr in SELF_METHODS and obj.kind in ("call", "param", "path"):
@@ -434,6 +437,13 @@ class Values:
 
         self._each(base, of_obj)
         self._loads.append((base, attr, dst, ""))
+
+    @cached_property
+    def _patterns(self) -> list[str]:
+        """Names of attributes of which only a part is written: ``setattr(self, "net" + name, …)``."""
+        calls = [n for n in self.m.nodes if isinstance(n, ast.Call) and _last(n.func) == "setattr" and len(n.args) == 3]
+        names = {attribute_name(call.args[1]) for call in calls}
+        return [ELEMENT_KEY, *sorted(name for name in names if ELEMENT_KEY in name and name != ELEMENT_KEY)]
 
     def _super(self, node: ast.AST, attr: str, dst: Var) -> None:
         """What ``super().attr`` is: the next class behind this one, in the order of each instance's own class."""
@@ -556,14 +566,14 @@ class Values:
         if name == "update" and node.args and isinstance(node.func, ast.Attribute):
             self._update(node.func.value, node.args[0])
         if name == "setattr" and len(node.args) == 3:
-            key, value = self._key(node.args[1]), self._expr(node.args[2])
+            key, value = attribute_name(node.args[1]), self._expr(node.args[2])
             self._each(self._expr(node.args[0]), lambda o: self._flow(value, self._field(o, key)))
         if name == "getattr" and len(node.args) >= 2:
-            key = self._key(node.args[1])
-            if key != ELEMENT_KEY:
+            key = attribute_name(node.args[1])
+            if ELEMENT_KEY not in key:
                 self._attribute(self._expr(node.args[0]), key, var)
             else:
-                self._each(self._expr(node.args[0]), lambda o: self._some_attribute(o, node.args[1], var))
+                self._each(self._expr(node.args[0]), lambda o: self._some_attribute(o, key, var))
         if name in WRAPPERS and node.args and not isinstance(node.args[0], ast.Starred):
             self._flow(self._expr(node.args[0]), var)
             if name in ("next",):
@@ -583,14 +593,14 @@ class Values:
 
         self._each(owner, lambda obj: self._each(given, lambda held: give(obj, held)))
 
-    def _some_attribute(self, obj: Obj, named: ast.expr, dst: Var) -> None:
-        """``getattr(obj, name)``: an attribute that is stored somewhere, or a method by a name that this file spells.
+    def _some_attribute(self, obj: Obj, pattern: str, dst: Var) -> None:
+        """``getattr(obj, "net" + name)``: an attribute that may be meant, or a method by a name that this file spells.
 
         A method that it does not spell is called by others, if by anyone."""
         if obj.kind != "instance" or not isinstance(obj.key, ast.ClassDef):
             return
-        self._each_field(obj, lambda name: self._flow(("f", obj, name), dst))
-        before, after = _ends(named)
+        self._each_field(obj, lambda name: self._flow(("f", obj, name), dst) if _meet(name, pattern) else None)
+        before, _, after = pattern.partition(ELEMENT_KEY)
         for owner in self.order(obj.key):
             for stmt in owner.body:
                 if not isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -786,22 +796,6 @@ def argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
     return next((k.value for k in call.keywords if k.arg == name), None)
 
 
-def _ends(named: ast.expr) -> tuple[str, str]:
-    """What a computed name begins and ends with: ``on_`` and nothing of ``f"on_{event}"``, ``"on_" + event``."""
-    match named:
-        case ast.JoinedStr(values=[*_, _] as parts):
-            first, last = parts[0], parts[-1]
-            before = first.value if isinstance(first, ast.Constant) else ""
-            after = last.value if isinstance(last, ast.Constant) and last is not first else ""
-            return str(before), str(after)
-        case ast.BinOp(left=ast.Constant(value=str() as before), op=ast.Add()):
-            return before, ""
-        case ast.BinOp(op=ast.Add(), right=ast.Constant(value=str() as after)):
-            return "", after
-        case _:
-            return "", ""
-
-
 def unbound(obj: Obj) -> bool:
     """Whether a method was taken from its class: ``Base.__init__(self, x)``."""
     return obj.kind == "method" and obj.key[0].kind == "class"  # type: ignore[index]
@@ -829,3 +823,50 @@ def _last(func: ast.expr) -> str:
     if isinstance(func, ast.Attribute):
         return func.attr
     return func.id if isinstance(func, ast.Name) else ""
+
+
+def attribute_name(expr: ast.expr) -> str:
+    """The name of an attribute that ``setattr`` or ``getattr`` is handed: a ``*`` stands for what is not written."""
+    parts = _written(expr)
+    if None not in parts:
+        return "".join(part or "" for part in parts)
+    first, last = parts.index(None), parts[::-1].index(None)
+    ahead, behind = parts[:first], parts[len(parts) - last :]
+    return "".join(p or "" for p in ahead) + ELEMENT_KEY + "".join(p or "" for p in behind)
+
+
+def _written(expr: ast.expr) -> list[str | None]:
+    """The parts of a text, None for what is not known."""
+    match expr:
+        case ast.Constant(value=str(text)) if ELEMENT_KEY not in text:
+            return [text]
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return [*_written(left), *_written(right)]
+        case ast.JoinedStr(values=values):
+            return [part for value in values for part in _written(value)]
+        case ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Mod()):
+            return _around(re.split(r"%[^a-zA-Z%]*[a-zA-Z%]", text))
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format")):
+            return _around(re.split(r"{[^}]*}", text))
+        case _:
+            return [None]
+
+
+def _around(texts: list[str]) -> list[str | None]:
+    """Texts with something that is not known between them."""
+    return [part for text in texts for part in (text, None)][:-1]
+
+
+def _meet(one: str, other: str) -> bool:
+    """Whether two names, of which a ``*`` may stand for a part, may be the same."""
+    (start, star, end), (begin, also, rest) = one.partition(ELEMENT_KEY), other.partition(ELEMENT_KEY)
+    if star and also:
+        return _either(str.startswith, start, begin) and _either(str.endswith, end, rest)
+    if not star and not also:
+        return one == other
+    (ahead, behind), name = ((start, end), other) if star else ((begin, rest), one)
+    return len(name) >= len(ahead) + len(behind) and name.startswith(ahead) and name.endswith(behind)
+
+
+def _either(holds: Callable[[str, str], bool], one: str, other: str) -> bool:
+    return holds(one, other) or holds(other, one)

@@ -47,6 +47,40 @@ HOLDS = {
         "A()",
     ),
     "by setattr": ("class C:\n    pass\nc = C()\nsetattr(c, 'x', A())\nask(c.x)", "A()"),
+    "by setattr, the beginning": (
+        "class C:\n    pass\nc = C()\nsetattr(c, 'net' + name, A())\nask(c.net_a, c.net)",
+        "A()",
+    ),
+    "by setattr, another beginning": (
+        "class C:\n    pass\nc = C()\nc.x = D()\nsetattr(c, 'net' + name, A())\nask(c.x)",
+        "D()",
+    ),
+    "by setattr, the end": ("class C:\n    pass\nc = C()\nsetattr(c, f'{name}_pool', A())\nask(c.a_pool)", "A()"),
+    "by setattr, another end": (
+        "class C:\n    pass\nc = C()\nc.pools = D()\nsetattr(c, f'{name}_pool', A())\nask(c.pools)",
+        "D()",
+    ),
+    "by setattr, both ends": (
+        "class C:\n    pass\nc = C()\nsetattr(c, 'net_%s_%d' % x, A())\nask(c.net_a_1)",
+        "A()",
+    ),
+    "by setattr, a text": ("class C:\n    pass\nc = C()\nsetattr(c, 'a{}b'.format(x), B())\nask(c.acb, c.ab)", "B()"),
+    "by setattr, a text in pieces": (
+        "class C:\n    pass\nc = C()\nc.aba = D()\nsetattr(c, 'ab' + x + 'ba', A())\nask(c.aba)",
+        "D()",
+    ),
+    "by getattr, the beginning": (
+        "class C:\n    pass\nc = C()\nc.net_a, c.x = [], {}\nask(getattr(c, 'net_' + name))",
+        "[…]",
+    ),
+    "by setattr and getattr": (
+        "class C:\n    pass\nc = C()\nsetattr(c, 'net' + x, [])\nsetattr(c, 'p' + x, {})\nask(getattr(c, f'net{y}'))",
+        "[…]",
+    ),
+    "by setattr and getattr, any": (
+        "class C:\n    pass\nc = C()\nsetattr(c, x, [])\nask(getattr(c, f'net{y}'))",
+        "[…]",
+    ),
     "by setattr, any": ("class C:\n    pass\nc = C()\nsetattr(c, name, A())\nask(c.x)", "A()"),
     "by getattr": ("class C:\n    pass\nc = C()\nc.x = A()\nask(getattr(c, 'x'))", "A(), getattr()"),
     "by getattr, any": (
