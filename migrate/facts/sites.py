@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from migrate.facts.module import Module
-from migrate.flow.values import Obj, Values, argument
+from migrate.flow.values import ITEM_KEY, Obj, Values, argument
 
 INITIALIZE_PARAMETERS = (
     "models optimizers enabled opt_level cast_model_type patch_torch_functions keep_batchnorm_fp32 "
@@ -203,7 +203,7 @@ def no_module(v: Values, obj: Obj) -> bool:
 
 
 def opened(v: Values, held: frozenset[Obj]) -> frozenset[Obj]:
-    """The elements of the containers among ``held``, and the rest of ``held``."""
+    """The elements of the containers among ``held``, lists of the file's own classes too, and the rest of ``held``."""
     found: set[Obj] = set()
     todo, seen = list(held), set()
     while todo:
@@ -214,6 +214,8 @@ def opened(v: Values, held: frozenset[Obj]) -> frozenset[Obj]:
         if obj.kind in ("seq", "dict"):
             for name in v.attributes(obj):
                 todo += v.field(obj, name)
+        elif v.field(obj, ITEM_KEY):
+            todo += v.field(obj, ITEM_KEY)
         else:
             found.add(obj)
     return frozenset(found)

@@ -33,6 +33,8 @@ SELF_METHODS = frozenset(
     "cuda to cpu half float double train eval module requires_grad_ share_memory apply values copy".split()
 )
 ELEMENT_KEY = "*"
+ITEM_KEY = "[]"  # what an object holds that is a container itself
+CONTAINERS = frozenset("list tuple UserList deque".split())
 MAX_PATH = 3
 
 
@@ -110,6 +112,12 @@ class Values:
     def attributes(self, obj: Obj) -> set[str]:
         """Attributes and keys that are stored on ``obj`` somewhere in the module."""
         return set(self._fields[obj])
+
+    def is_container(self, obj: Obj) -> bool:
+        """Whether an object is of a class of this file that is a list or a tuple."""
+        if obj.kind != "instance" or not isinstance(obj.key, ast.ClassDef):
+            return False
+        return any(_last(base) in CONTAINERS for cls in self.order(obj.key) for base in cls.bases)
 
     # ------------------------------------------------------------ solver
 
@@ -190,6 +198,8 @@ class Values:
         def of_obj(obj: Obj) -> None:
             if obj.kind == "apex":
                 self._add(dst, apex(f"{obj.label}[]"))
+            elif self.is_container(obj):
+                self._flow(("f", obj, ITEM_KEY), dst)
             elif obj.kind in ("seq", "dict", "call", "param", "path"):
                 self._each_field(obj, lambda name: self._flow(("f", obj, name), dst))
                 if obj.kind in ("call", "param", "path"):
@@ -289,7 +299,7 @@ class Values:
             case ast.Subscript(value=base, slice=index):
                 self._flow(src, ("e", target))
                 key = self._key(index)
-                self._each(self._expr(base), lambda obj: self._flow(src, self._field(obj, key)))
+                self._each(self._expr(base), lambda obj: self._flow(src, self._field(obj, self._item(obj, key))))
             case ast.Starred(value=inner):
                 self._assign(inner, src)
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
@@ -319,6 +329,8 @@ class Values:
         def of_obj(obj: Obj) -> None:
             if obj.kind == "apex":
                 self._add(dst, apex(f"{obj.label}[]"))
+            elif self.is_container(obj):
+                self._flow(("f", obj, ITEM_KEY), dst)
             elif key == ELEMENT_KEY:
                 self._each_field(obj, lambda name: self._flow(("f", obj, name), dst))
             elif obj.kind == "seq" and isinstance(obj.key, (ast.Tuple, ast.List)):
@@ -562,9 +574,11 @@ class Values:
             return
         if name in ("append", "add", "insert", "setdefault") and isinstance(node.func, ast.Attribute) and node.args:
             value = self._expr(node.args[-1])
-            self._each(self._expr(node.func.value), lambda o: self._flow(value, self._field(o, ELEMENT_KEY)))
+            self._each(self._expr(node.func.value), lambda o: self._flow(value, self._field(o, self._item(o))))
         if name == "update" and node.args and isinstance(node.func, ast.Attribute):
             self._update(node.func.value, node.args[0])
+        if name == "__init__" and node.args:
+            self._filled_by_base(node)
         if name == "setattr" and len(node.args) == 3:
             key, value = attribute_name(node.args[1]), self._expr(node.args[2])
             self._each(self._expr(node.args[0]), lambda o: self._flow(value, self._field(o, key)))
@@ -709,8 +723,13 @@ class Values:
                 pass
 
     def _fill(self, call: ast.Call, made: Obj) -> None:
-        """A class without constructor here (a dataclass, a NamedTuple): arguments fill the fields it declares."""
+        """A class without constructor here (a dataclass, a NamedTuple): arguments fill the fields it declares; or a
+        list of the file's own, which takes its items."""
         assert isinstance(made.key, ast.ClassDef)
+        if self.is_container(made):
+            for arg in call.args[:1]:
+                self._elements(self._expr(arg), self._field(made, ITEM_KEY))
+            return
         declared = [
             n.target.id for n in made.key.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)
         ]
@@ -719,6 +738,22 @@ class Values:
         for keyword in call.keywords:
             if keyword.arg in declared:
                 self._flow(self._expr(keyword.value), self._field(made, keyword.arg))
+
+    def _filled_by_base(self, call: ast.Call) -> None:
+        """``super().__init__(items)`` in the constructor of a list of the file's own."""
+        scope = self.m.function(call)
+        own = self.m.self_name(scope)
+        if own is None:
+            return
+
+        def of_obj(obj: Obj) -> None:
+            if self.is_container(obj):
+                self._elements(self._expr(call.args[-1]), self._field(obj, ITEM_KEY))
+
+        self._each(("n", scope, own), of_obj)
+
+    def _item(self, obj: Obj, key: str = ELEMENT_KEY) -> str:
+        return ITEM_KEY if self.is_container(obj) else key
 
     def _has_receiver(self, obj: Obj, callee: ast.AST) -> bool:
         scope = self.m.scope_of[callee]

@@ -882,6 +882,10 @@ class Runner:
         frame.pc += 1
         return None
 
+    def _is_list(self, expr: ast.expr) -> bool:
+        held = self.v.of(expr)
+        return bool(held) and all(o.kind in ("seq", "dict") or self.v.is_container(o) for o in held)
+
     def _closure(self, state: State, call: ast.Call, first: int, facts: Facts) -> bool:
         """Whether a step is handed anything but None."""
         given = [*call.args[first:], *(k.value for k in call.keywords)]
@@ -1011,6 +1015,8 @@ class Runner:
         if name == "scale" and call.args:
             loss = self.value(state, call.args[0], facts)
             frame.env[("ret", place)] = ("scaled", key) if machines.torch_scale(state, key) else loss
+        elif name in ("unscale_", "step") and call.args and self._is_list(call.args[0]):
+            raise Crash(f"{name}() is handed a list of optimizers")
         elif name == "unscale_" and call.args:
             machines.torch_unscale(state, key, self.optimizers(state, call.args[0], facts))
         elif name == "step" and call.args:

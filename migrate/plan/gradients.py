@@ -17,6 +17,7 @@ from migrate.facts.sites import Scale
 from migrate.flow.values import Obj
 from migrate.plan import exits
 from migrate.plan.blocks import common, exclusive
+from migrate.plan.home import free_name
 from migrate.units.degree import scale_free_reader
 from migrate.units.events import (
     Event,
@@ -296,6 +297,9 @@ def _master(ctx: Context, stmt: ast.stmt) -> bool:
 
 
 def _unscale(ctx: Context, step: Step, place: ast.stmt) -> Unscale:
+    if step.text is None and step.over is not None:
+        each = free_name(ctx.m, "optimizer", set())
+        return Unscale(place, each, step.objects, f"for {each} in {step.over}:")
     if step.text is None:
         raise Manual(place, "gradients are read here, and the optimizer that steps later cannot be named here")
     loop = None
@@ -339,6 +343,14 @@ def _scaled_clip(ctx: Context, unit: Unit, reader: ast.stmt, steps: list[Step]) 
             reader,
             "gradients are clipped inside the scale_loss block, still scaled, and the step is not taken every time",
             "under the step's condition: scaler.unscale_(optimizer), then the clip with max_norm as it was meant",
+        )
+    site = next((s for s in unit.scales if _inside_with(ctx, reader, s.with_)), None)
+    held = ctx.v.of(site.optimizers) if site is not None and site.optimizers is not None else frozenset()
+    if any(o.kind in ("seq", "dict") or ctx.v.is_container(o) for o in held):
+        raise Manual(
+            reader,
+            "gradients of several optimizers are clipped inside the scale_loss block, while they are still scaled",
+            "scaler.unscale_(optimizer) for each of them, then the clip with max_norm as it was meant",
         )
     unit.scaled_clips.append(reader)
     unit.review(

@@ -313,7 +313,7 @@ class Finder:
             if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
                 if passed(ctx, call, scope, after) is None:
                     raise Manual(call, f"the optimizer reaches {node.name}() through *args or **kwargs")
-            argument = passed(ctx, call, scope, after)
+            argument = self._handed(scaler, call, scope, after)
             if argument is None and not _has_default(node, after):
                 raise Manual(call, f"which optimizer this call hands to {node.name}() is not known")
             if argument is None or (isinstance(argument, ast.Constant) and argument.value is None):
@@ -322,6 +322,15 @@ class Finder:
                 continue  # else the default is taken: no optimizer, no scaler
             self._uses[id(scaler)].append(call)
             parameter.calls[call] = self._follow(scaler, call, argument)
+
+    def _handed(self, scaler: Scaler, call: ast.Call, scope: Scope, after: str) -> ast.expr | None:
+        """What a call hands to a parameter: the object in front of the dot to ``self``, to ``*optimizers`` each."""
+        m, v, node = self.ctx.m, self.ctx.v, scope.node
+        if after == m.self_name(scope) and isinstance(call.func, ast.Attribute) and receiver(self.ctx, call, scope):
+            return call.func.value if not isinstance(call.func.value, ast.Call) else None
+        if not _is_vararg(node, after) or any(isinstance(a, ast.Starred) for a in call.args):
+            return passed(self.ctx, call, scope, after)
+        return next((a for a in call.args if opened(v, v.of(a)) & scaler.objects), None)
 
     def _beside(self, scaler: Scaler, other: Scope, after: str | None, call: ast.Call) -> None:
         """Another function that the same call may run has to take the scaler at the same place."""
@@ -655,6 +664,13 @@ def _plain_decorator(decorator: ast.expr) -> bool:
     return name in {"staticmethod", "classmethod", "property", "no_grad", "enable_grad", "wraps", "inference_mode"}
 
 
+def _is_vararg(node: ast.AST, name: str) -> bool:
+    """Whether a function takes any number of arguments under a name: ``*optimizers``."""
+    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and (
+        node.args.vararg is not None and node.args.vararg.arg == name
+    )
+
+
 def _has_default(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
     a = node.args
     positional = [*a.posonlyargs, *a.args]
@@ -827,7 +843,7 @@ def call_offset(ctx: Context, call: ast.Call, scope: Scope, after: str | None, n
     for keyword in call.keywords:
         if after is not None and keyword.arg == after:
             return m.end(keyword.value), f", {name}={text}"
-    if after is not None:
+    if after is not None and not _is_vararg(node, after):
         positional = [p.arg for p in (*node.args.posonlyargs, *node.args.args)]
         index = positional.index(after) - receiver(ctx, call, scope)
         part = partial_of(ctx, call)

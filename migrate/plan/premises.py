@@ -44,7 +44,7 @@ def check(ctx: Context, unit: Unit) -> None:
         if scale.with_ is not None:
             _check_body(ctx, scale)
         held = ctx.v.of(scale.optimizers) if scale.optimizers is not None else frozenset()
-        if any(o.kind in ("seq", "dict") and not _single(o) for o in held):
+        if any((o.kind in ("seq", "dict") or ctx.v.is_container(o)) and not _single(o) for o in held):
             unit.review(
                 scale.call,
                 "APX041",

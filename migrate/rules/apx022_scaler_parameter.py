@@ -56,7 +56,8 @@ def _define(plan: Plan, work: Work, parameter: Parameter) -> None:
         zip([p.arg for p in positional][len(positional) - len(args.defaults) :], args.defaults, strict=True)
     )
     work.note_header(plan.unit.number, ID, node, f"{node.name}() takes the scaler beside the optimizer")
-    found = next((p for p in (*positional, *args.kwonlyargs) if p.arg == parameter.after), None)
+    several = [args.vararg] if args.vararg is not None else []
+    found = next((p for p in (*positional, *several, *args.kwonlyargs) if p.arg == parameter.after), None)
     if found is None:
         if not positional:
             offset = m.text.index("(", m.offset(node.lineno, node.col_offset)) + 1

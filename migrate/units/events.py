@@ -286,8 +286,18 @@ def lifted_steps(ctx: Context, unit: Unit, scope: Scope, depth: int = 0) -> list
                 for step in steps:
                     ifs = tuple(x for x in m.spine(step.anchor)[1:] if isinstance(x, (ast.If, ast.For, ast.While)))
                     text = _said_by_caller(ctx, node, inner, step.text)
-                    found.append(Step(node, step.optimizer, step.objects, at, at, text, (*ifs, *step.within)))
+                    over = _said_by_caller(ctx, node, inner, _over(ctx, step))
+                    found.append(Step(node, step.optimizer, step.objects, at, at, text, (*ifs, *step.within), over))
     return found
+
+
+def _over(ctx: Context, step: Step) -> str | None:
+    """What the loop around a step goes over, where each round steps what the loop gives it."""
+    loop = step.anchor
+    if not isinstance(loop, ast.For):
+        return step.over
+    plain = isinstance(loop.target, ast.Name) and step.text == loop.target.id
+    return ctx.m.src(loop.iter) if plain and isinstance(loop.iter, (ast.Name, ast.Attribute)) else None
 
 
 def _said_by_caller(ctx: Context, call: ast.Call, callee: Scope, text: str | None) -> str | None:
@@ -297,7 +307,7 @@ def _said_by_caller(ctx: Context, call: ast.Call, callee: Scope, text: str | Non
     root, _, rest = text.partition(".")
     if root == ctx.m.self_name(callee):
         if isinstance(call.func, ast.Attribute):
-            return f"{ctx.m.src(call.func.value)}.{rest}"
+            return ctx.m.src(call.func.value) + (f".{rest}" if rest else "")
         return None
     if root in callee.params:
         arg = passed(ctx, call, callee, root)

@@ -43,7 +43,8 @@ class Step:
     itself, or the loop over the optimizers around it.
 
     Seen from a caller, a call that steps is a step too: then ``text`` is the optimizer as the caller
-    can say it (None where it cannot), and ``within`` are the conditions inside the function called."""
+    can say it (None where it cannot), ``within`` are the conditions inside the function called, and ``over``
+    is what a loop in there over the optimizers goes over."""
 
     call: ast.Call
     optimizer: ast.expr
@@ -52,6 +53,7 @@ class Step:
     anchor: ast.stmt
     text: str | None = None
     within: tuple[ast.stmt, ...] = ()
+    over: str | None = None
 
 
 @dataclass(eq=False)

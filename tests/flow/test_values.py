@@ -81,6 +81,22 @@ HOLDS = {
         "class C:\n    pass\nc = C()\nsetattr(c, x, [])\nask(getattr(c, f'net{y}'))",
         "[…]",
     ),
+    "an item of a list of its own class": ("class L(list):\n    pass\nfor x in L([A(), B()]):\n    ask(x)", "A(), B()"),
+    "its first item": ("class L(list):\n    pass\nask(L([A()])[0])", "A()"),
+    "an item put in": ("class L(list):\n    pass\nx = L()\nx.append(A())\nx[1] = B()\nask(x[0])", "A(), B()"),
+    "an item from inside": (
+        "class L(list):\n    def get(self):\n        for x in self:\n            ask(x)\nL([A()]).get()",
+        "A()",
+    ),
+    "an item through the constructor": (
+        "class L(list):\n    def __init__(self, n, x):\n        super().__init__(x)\nask(L(1, [A()])[0])",
+        "A()",
+    ),
+    "an attribute of a list of its own class": (
+        "class L(list):\n    def __init__(self, x):\n        super().__init__(x)\n        self.y = B()\n"
+        "ask(L([A()]).y)",
+        "B()",
+    ),
     "by setattr, any": ("class C:\n    pass\nc = C()\nsetattr(c, name, A())\nask(c.x)", "A()"),
     "by getattr": ("class C:\n    pass\nc = C()\nc.x = A()\nask(getattr(c, 'x'))", "A(), getattr()"),
     "by getattr, any": (

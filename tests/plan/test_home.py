@@ -309,6 +309,48 @@ HOMES = {
             "self.scaler = scaler behind self.base = base",
         ],
     ),
+    "a list of optimizers steps them": (
+        """
+        class Several(list):
+            def step(self):
+                for one in self:
+                    one.step()
+        def main():
+            model, optimizer = A(), SGD()
+            INIT
+            several = Several([optimizer])
+            for x in y:
+                several[0].zero_grad()
+                with amp.scale_loss(model(x).sum(), several) as scaled:
+                    scaled.backward()
+                several.step()
+        """,
+        [f"scaler behind {MADE}", "step(scaler behind self) from scaler"],
+    ),
+    "a wrapper of any number": (
+        """
+        class Several:
+            def __init__(self, *each):
+                self.each = each
+            def step(self):
+                for one in self.each:
+                    one.step()
+        def main():
+            model, optimizer = A(), SGD()
+            INIT
+            several = Several(optimizer)
+            for x in y:
+                optimizer.zero_grad()
+                with amp.scale_loss(model(x).sum(), optimizer) as scaled:
+                    scaled.backward()
+                several.step()
+        """,
+        [
+            f"scaler behind {MADE}",
+            "__init__(scaler behind each) from scaler",
+            "self.scaler = scaler behind self.each = each",
+        ],
+    ),
     "made outside, always": (
         """
         class T:
