@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from migrate.judge.state import Contribution, Crash, Key, LegacyRaises, Scaler, State
+from migrate.judge.state import Contribution, Crash, Key, LegacyRaises, Scaler, State, together
 
 _UNSCALED = {"S": "1", "1": "1/S", "old S": "old S/S"}
 
@@ -56,7 +56,7 @@ def apex_leave(state: State, optimizers: frozenset[Key], delay: bool) -> None:
         new = state.grads.get(one, frozenset())
         overflowed |= any(inf for _, _, inf in new)
         unscaled = frozenset((b, _factor(f) if b else f, inf) for b, f, inf in new)
-        state.grads[one] = unscaled | state.stash.pop(one, frozenset())
+        state.grads[one] = together(unscaled | state.stash.pop(one, frozenset()))
     if overflowed:
         state.armed |= optimizers
         state.halved += 1

@@ -103,6 +103,7 @@ class Search:
     rescaled: frozenset[ast.AST]  # clips and norms that a rule made up for the scale instead
     allows: Callable[[Difference, ast.AST | None], bool]  # differences that the unit announces
     once: frozenset[str] = frozenset()  # names that one place of both programs asks about: nobody asks again
+    kept: frozenset[str] | None = None  # answers about other names than these are forgotten; None: no answer is
     _spans: dict[ast.AST, tuple[int, int]] = field(default_factory=dict)
     _evaluated: set[object] = field(default_factory=set)
     _training_loops: dict[ast.AST, bool] = field(default_factory=dict)
@@ -571,6 +572,8 @@ class Search:
 
         def gone(term: Term) -> bool:
             if any(leaf[1] and leaf not in held for leaf in leaves(term)):
+                return True
+            if self.kept is not None and not _called(term) & self.kept:
                 return True
             return bool(_called(term) & self.once) and term not in kept
 

@@ -10,7 +10,7 @@ import ast
 import builtins
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from migrate.facts.module import Module, Scope
@@ -767,6 +767,14 @@ class Side:
     @cached_property
     def mattering(self) -> frozenset[str]:
         """Names whose values may decide which way a program goes, or which object is meant."""
+        return self._mattering(lambda node: node in self._relevant)
+
+    @cached_property
+    def mattering_most(self) -> frozenset[str]:
+        """The same, but for conditions that have no part in mixed precision."""
+        return self._mattering(lambda node: node in self._deciding or node in self._leaving)
+
+    def _mattering(self, decides: Callable[[ast.AST], bool]) -> frozenset[str]:
         found: set[str] = set()
         assigned: dict[str, set[str]] = defaultdict(set)
         aside: list[tuple[set[str], set[str]]] = []  # conditions that only choose what is bound
@@ -776,9 +784,9 @@ class Side:
                     stored = {n for n in ast.walk(node) if isinstance(getattr(n, "ctx", None), ast.Store)}
                     aside.append((_names_in(test), {name for n in stored for name in _names_in(n)}))
                 case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
-                    if node in self._relevant:
+                    if decides(node):
                         found |= _names_in(test)
-                case ast.match_case() | ast.BoolOp() if node in self._relevant:
+                case ast.match_case() | ast.BoolOp() if decides(node):
                     found |= _names_in(node)
                 case ast.Return(value=ast.expr() as value):
                     assigned[getattr(self.m.function(node).node, "name", "") + "()"] |= _names_in(value)
@@ -809,6 +817,33 @@ class Side:
                     found.add(name)
                     todo.append(name)
         return frozenset(found)
+
+    @cached_property
+    def deciding(self) -> frozenset[str]:
+        """Names in conditions that have a part in mixed precision."""
+        created = [node for node, kind in self.kind.items() if kind == "create"]
+        tests = [node.test for node in self._deciding]
+        return frozenset[str]().union(*map(_names_in, (*created, *tests)))
+
+    @cached_property
+    def _deciding(self) -> set[ast.If | ast.While]:
+        """Conditions that decide whether and how losses are scaled, gradients are taken and steps are made."""
+        sites = [
+            node
+            for node, kind in self.kind.items()
+            if kind in _PROTOCOL | {"initialize", "create"}
+            or (kind == "call" and any(self._trains(f) for f in self.runs(node)))
+        ]
+        return self._conditions((*sites, *self.readers, *self.clearers))
+
+    @cached_property
+    def _leaving(self) -> set[ast.If | ast.While]:
+        """Conditions on which training is left, or a round of it."""
+        return self._conditions(n for n in self._relevant if isinstance(n, _EXITS) and self._trains(self._around(n)))
+
+    def _conditions(self, nodes: Iterable[ast.AST]) -> set[ast.If | ast.While]:
+        """The conditions that some nodes stand under, each in its function."""
+        return {outer for n in nodes for outer in self.m.spine(n) if isinstance(outer, (ast.If, ast.While))}
 
     def _handed(self, call: ast.Call) -> Iterator[tuple[str, ast.AST]]:
         """The arguments of a call by the names of the parameters that they may fill."""

@@ -20,6 +20,11 @@ Gradients = dict[Key, frozenset[Contribution]]
 ZEROS: Contribution = (0, "1", False)
 
 
+def together(every: frozenset[Contribution]) -> frozenset[Contribution]:
+    """Contributions as one sum: what one backward overflowed hides what the same one gave before."""
+    return frozenset(one for one in every if one[2] or (one[0], one[1], True) not in every)
+
+
 @dataclass(frozen=True)
 class Scaler:
     """One GradScaler: switched on or not, whether it ever scaled, and what each optimizer has been through since
@@ -137,7 +142,7 @@ class State:
     def add(self, optimizers: Iterable[Key], contribution: Contribution) -> None:
         self.renewed = frozenset()
         for one in optimizers:
-            self.grads[one] = self.grads.get(one, frozenset()) | {contribution}
+            self.grads[one] = together(self.grads.get(one, frozenset()) | {contribution})
 
     def clear(self, optimizers: Iterable[Key], to_none: bool) -> None:
         for one in optimizers:
