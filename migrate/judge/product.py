@@ -451,7 +451,8 @@ class Search:
         if scaled_before and not native:
             block = next((c for c in reversed(before.contexts) if c[0] == "scale"), None)
             if block is not None:
-                affected = block[2] | self.old.models_of.reached_from(block[1], block[5])
+                reached = self.old.models_of.reached_from(block[1], block[5])
+                affected = block[2] | (reached & before.made)
             if before.fresh != after.fresh:
                 raise _Differs(
                     "fresh-scale", old.node,

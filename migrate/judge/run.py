@@ -384,6 +384,7 @@ class Runner:
         optimizers = made & self.side.optimizers
         if not optimizers:
             return
+        state.made |= optimizers
         owned = self.models_of.made_of(call)
         if owned and owned <= state.renewed:
             state.armed -= optimizers

@@ -75,6 +75,7 @@ class State:
     raising: str | None = None
     grads: Gradients = field(default_factory=dict)
     renewed: frozenset[Key] = frozenset()  # models made since the last backward
+    made: frozenset[Key] = frozenset()  # optimizers that were seen to be made
     casts: bool = False
     # Apex
     initialized: bool = False
@@ -114,6 +115,7 @@ class State:
             self.raising,
             frozenset(self.grads.items()),
             self.renewed,
+            self.made,
             self.casts,
             self.initialized,
             self.active,

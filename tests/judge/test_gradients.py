@@ -55,6 +55,34 @@ def test_a_loss_leaves_gradients_in_every_model_it_went_through(between: str, gr
     assert _grades(GAN.replace("BETWEEN", between)) == [grade]
 
 
+ALTERNATIVES = (
+    HEAD
+    + """\
+
+def main(args, batches):
+    model = nn.Linear(2, 2)
+    if args.optim == "sgd":
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    elif args.optim == "adam":
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+    else:
+        optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    for x, y in batches:
+        model.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+"""
+)
+
+
+def test_one_of_several_optimizers_is_there() -> None:
+    assert _grades(ALTERNATIVES) == ["safe"]
+
+
 RAISES = (
     HEAD
     + """\
