@@ -21,7 +21,7 @@ from migrate.judge.code import Code, compile_body
 from migrate.judge.names import COLLECTS, IDLE, LIBRARIES, LOSSES, READERS, RUNS_MODEL, SCALER_METHODS, TRAINING
 from migrate.judge.origin import Origin
 from migrate.knowledge.gradients import MADE_OF_GRADIENTS, NO_READER
-from migrate.knowledge.models import CASTLESS, NO_MODULE, NO_NETWORK, NOT_RUN_BY_METHOD, evaluates
+from migrate.knowledge.models import NO_MODULE, NO_NETWORK, NOT_RUN_BY_METHOD, evaluates
 
 Key = tuple[object, ...]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -173,7 +173,7 @@ class Side:
             return False
         func = obj.key.func
         made = func.attr[:1].isupper() and self.m.src(func.value) in ("nn", "torch.nn")
-        return made and not NO_NETWORK.fit(func.attr) and func.attr not in CASTLESS
+        return made and not NO_NETWORK.fit(func.attr)
 
     def _classify(self, call: ast.Call) -> str:
         func = call.func

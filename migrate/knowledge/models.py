@@ -50,8 +50,6 @@ NO_NETWORK = Patterns(
     "*loss *optim* *adam* *sgd* *sched* *loader* *parser* *dataset* *tokenizer* *logger* *writer* *meter* *metric* "
     "*ema* *config*"
 )
-# Networks of torch that neither Apex nor autocast casts in: a look-up in a table.
-CASTLESS = frozenset({"Embedding"})
 # Functions that make a copy or a running average of a model.
 COPIES = Patterns("*averag* *swa* *ema* *copy* *clone*")
 # Methods by which a model, or a part of one, is run.

@@ -247,7 +247,20 @@ def _with_members(ctx: Context, models: frozenset[Obj], but: Callable[[ast.Call]
                     if held not in found and held.kind in ("call", "instance"):
                         found.add(held)
                         todo.append(held)
+        if obj.kind == "instance":  # layers that its class gives it, which may be asked for and called elsewhere
+            for name in ctx.v.attributes(obj):
+                layers = {held for held in ctx.v.field(obj, name) if held not in found and _layer(ctx, held)}
+                found |= layers
+                todo += layers
     return frozenset(found)
+
+
+def _layer(ctx: Context, obj: Obj) -> bool:
+    """Whether an object is one of ``torch.nn``'s layers."""
+    if obj.kind != "call" or not isinstance(obj.key, ast.Call) or not isinstance(obj.key.func, ast.Attribute):
+        return False
+    func = obj.key.func
+    return func.attr[:1].isupper() and ctx.m.src(func.value) in ("nn", "torch.nn") and not NO_NETWORK.fit(func.attr)
 
 
 def _neighbours(ctx: Context, unit: Unit) -> frozenset[Obj]:
