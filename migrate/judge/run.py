@@ -1078,6 +1078,11 @@ class Runner:
             return [f for f in every if f not in left_out]
         if isinstance(call, ast.Attribute) or len(every) < 2:
             return every
+        called = [o for o in self.v.of(call.func) if o.kind == "instance"]
+        if called:  # their `__call__`
+            term = self.value(state, call.func, facts)
+            meant = [o for o in called if term[0] == "obj" and self.side.key(o) in term[1]]
+            return [f for o in meant if (f := self.v.callee(o)) is not None] or every
         if isinstance(call.func, ast.Name):
             term = self.value(state, call.func, facts)
             places = {key[1] for key in term[1] if key[0] == "function"} if term[0] == "obj" else set()
@@ -1146,6 +1151,12 @@ class Runner:
             names = names[len(given) :]
         if any(unbound(o) for o in self.v.of(call.func)):
             pass  # Base.method(self, x)
+        elif receiver is not None and any(o.kind == "instance" for o in self.v.of(call.func)):  # its __call__
+            called = self.value(state, call.func, facts)
+            if called[0] != "obj":
+                called = ("obj", frozenset(self.side.key(o) for o in self.v.of(call.func) if o.kind == "instance"))
+            frame.env[receiver] = called
+            names = names[1:]
         elif receiver is not None and isinstance(call.func, ast.Attribute):
             owner = self.value(state, call.func.value, facts)
             if owner[0] != "obj" and isinstance(call.func.value, ast.Call):  # super().method()

@@ -450,7 +450,7 @@ class Side:
         for node in roots:
             self._mark(node)
             todo.append(self._around(node))
-        while todo or (todo := self._raisers()):
+        while todo or (todo := [*self._raisers(), *self._constructors()]):
             at = todo.pop()
             if at in self.functions or (self._own_of_network(at) and not self._touches(at)):
                 continue
@@ -472,6 +472,13 @@ class Side:
         for node in m.nodes:  # functions defined inside
             if isinstance(node, _FUNCTIONS) and node in self.functions:
                 self._relevant.add(node)
+
+    def _constructors(self) -> list[ast.AST]:
+        """Constructors, not followed so far, of objects with a method that is followed: they set what it asks for."""
+        owners = {self.m.class_of(self.m.scope_of[f]) for f in self.functions if f in self.m.scope_of}
+        made = [self.v.callee(Obj("class", owner, owner.name)) for owner in owners if owner is not None]
+        found = [f for f in made if f is not None and f not in self.functions and not self._own_of_network(f)]
+        return sorted(found, key=self.m.start)
 
     def _raisers(self) -> list[ast.AST]:
         """Functions, not followed so far, whose exception a ``try`` of one that is followed may look at."""

@@ -120,7 +120,8 @@ class Planner:
         if self.compute.forwards(expr):
             if not self._always(stmt, expr):
                 raise Manual(expr, "the model is called in the statement that also runs a backward or step")
-            self._hoist(stmt, expr)
+            passed_on = depth > 0 and isinstance(expr, ast.Call) and self.compute.runs_model(expr)
+            self._hoist(stmt, expr, "output" if passed_on else "loss")
             return True
         found = self._slice(stmt, self.slices.reads(expr), why, depth)
         if found and self._float_calls(expr):
