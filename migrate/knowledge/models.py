@@ -41,7 +41,8 @@ NOT_RUN_BY_FUNCTION = Patterns(
     # the projects': what trains, builds, counts, logs or changes one
     "train* fit run_training main *Runner *Engine *Optimizer *Loader *Trainer *Saver *Wrapper *Logger *Manager "
     "*Handler *Config *summary* count_* *info* *flops* *ema* init* *init watch add_graph update* freeze* set_* log* "
-    "info debug get_* create_* build_* make_* register* patch_* unwrap* add_* attach* delete* del_* profile*",
+    "info debug freeze* unfreeze* get_* create_* build_* make_* register* patch_* unwrap* add_* attach* delete* del_* "
+    "profile*",
 )
 # Functions of torch that run the module they are handed.
 RUN_BY_FUNCTION = frozenset("data_parallel checkpoint checkpoint_sequential functional_call update_bn".split())

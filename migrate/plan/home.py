@@ -484,7 +484,8 @@ class Finder:
         declared = None
         if place.scope is not None and place.scope is not scope:
             declared = self._global_statement(scope, inits[0])
-        return Creation(scaler, anchor, text, enabled, declared)
+        held = [n for n in self._uses.get(id(scaler), []) if m.inside(n, anchor) and m.statement(n) is not anchor]
+        return Creation(scaler, anchor, text, enabled, declared, before=bool(held))
 
     def _check_defined(self, anchor: ast.stmt, enabled: Term, inits: list[Initialize]) -> None:
         """What the scaler's arguments read must not be assigned only inside the guarded block."""

@@ -58,8 +58,23 @@ def check(ctx: Context, unit: Unit) -> None:
             "the loss of this optimizer is not scaled in this file",
             'scaler = torch.amp.GradScaler("cuda") beside the optimizer, handed on to where the loss is scaled',
         )
+    for init in unit.initializes:
+        _check_stand_in(ctx, init)
     for name in ctx.facts.ambiguous & {"amp", "apex"}:
         raise Manual(unit.line_node, f"`{name}` may be Apex or another module here: two backends side by side")
+
+
+def _check_stand_in(ctx: Context, init: Initialize) -> None:
+    """Where Apex cannot be used, native AMP is: that arm is the migration already."""
+    for outer in ctx.m.spine(init.call):
+        for handler in getattr(outer, "handlers", ()):
+            for node in ast.walk(handler):
+                if isinstance(node, ast.Call) and ctx.m.src(node.func).split(".")[-1] == "GradScaler":
+                    raise Manual(
+                        node,
+                        "a GradScaler stands in here where Apex fails: two backends side by side",
+                        "keep this arm, without a condition, and delete the try, amp.initialize and what scales by amp",
+                    )
 
 
 def _single(container: Obj) -> bool:

@@ -81,6 +81,12 @@ class Planner:
         self._climbed: dict[tuple[int, frozenset[str]], bool] = {}
 
     @property
+    def _model_alone(self) -> bool:
+        """Whether Apex cast models only, and handed on their results in float32 (O2 and O3)."""
+        levels = frozenset[str]().union(*(o.levels for o in self.unit.options.values()))
+        return bool(levels) and levels <= {"O2", "O3"}
+
+    @property
     def statements(self) -> list[ast.stmt]:
         """The first statement of each region, and those of hoisted losses."""
         return [*(r.block.body[r.first] for r in self.regions), *(h.stmt for h in self.hoists)]
@@ -486,7 +492,7 @@ class Planner:
             if self.slices.reads(later) & tainted:
                 if compute.forwards(later) and i > last + 1:
                     break  # it gets a region of its own
-                if self._float_work(later, tainted) or compute.forwards(later):
+                if compute.forwards(later) or (not self._model_alone and self._float_work(later, tainted)):
                     if i - last > MAX_GAP:
                         self._span(block, first, last, "evaluation")
                         first = i
