@@ -136,19 +136,20 @@ class Side:
         sources = {self.origin.of(n) for n in self.functions} - self.old.functions - {None}
         if sources:
             self.old._spread({n for n in sources if n is not None})
-        self._share_loops()
+        self._share()
 
-    def _share_loops(self) -> None:
-        """A loop that has a part in training in one program is followed in both: there they wait for each other."""
+    def _share(self) -> None:
+        """A loop or a `raise` that has a part in training in one program is followed in both: the one waits for the
+        other there, or ends where it does."""
         assert self.old is not None and self.origin is not None
-        for loop in [n for n in self.m.nodes if isinstance(n, (ast.For, ast.AsyncFor, ast.While))]:
-            source = self.origin.of(loop)
-            if source is None or type(source) is not type(loop):
+        for node in [n for n in self.m.nodes if isinstance(n, (ast.For, ast.AsyncFor, ast.While, ast.Raise))]:
+            source = self.origin.of(node)
+            if source is None or type(source) is not type(node):
                 continue
-            if loop in self._relevant and source not in self.old._relevant:
+            if node in self._relevant and source not in self.old._relevant:
                 self.old._mark(source)
-            elif source in self.old._relevant and loop not in self._relevant:
-                self._mark(loop)
+            elif source in self.old._relevant and node not in self._relevant:
+                self._mark(node)
 
     def _known_objects(self, facts: Facts) -> None:
         models: set[Obj] = set()

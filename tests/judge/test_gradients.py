@@ -130,6 +130,42 @@ def test_an_exception_of_code_that_is_not_here(body: str, grade: str) -> None:
     assert _grades("from tools import validate\n" + text) == [grade]
 
 
+def test_a_path_that_ends_before_training() -> None:
+    """What raises above `initialize` ends both programs, also where one of them does more in that function."""
+    text = HEAD + dedent("""
+        def main(args, batches):
+            model = nn.Linear(2, 2)
+            if args.dataset == "x":
+                width = 3
+            else:
+                raise ValueError
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            if args.fp16:
+                model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+            if args.labels:
+                generate(model, batches)
+            else:
+                train(model, optimizer, batches, args.fp16)
+
+        def generate(model, batches):
+            with torch.no_grad():
+                for x, y in batches:
+                    print(model(x))
+
+        def train(model, optimizer, batches, fp16):
+            for x, y in batches:
+                loss = F.mse_loss(model(x), y)
+                optimizer.zero_grad()
+                if fp16:
+                    with amp.scale_loss(loss, optimizer) as scaled:
+                        scaled.backward()
+                else:
+                    loss.backward()
+                optimizer.step()
+        """)
+    assert _grades(text) == ["safe"]
+
+
 LEFT_OVER = (
     HEAD
     + """\
