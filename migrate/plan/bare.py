@@ -134,7 +134,8 @@ def _scaler_use(ctx: Context, use: ast.expr, kind: str) -> Manual | None:
         return None
     if kind == "scaler" and isinstance(above, ast.Attribute):
         what = "its scale is set here" if above.attr.endswith("loss_scale") else f"{above.attr} is set here"
-        return Manual(above, f"{m.src(above)}: {what}; a GradScaler is told its scale", "scaler.update(new_scale)")
+        advice = "init_scale=… where the GradScaler is made; later, behind a scaled loss: scaler.update(new_scale=…)"
+        return Manual(above, f"{m.src(above)}: {what}; a GradScaler is told its scale", advice)
     if kind == "scaler":
         return None
     if kind == "scalers" and (_iterated(m, use) or _counted(m, use)):

@@ -9,12 +9,14 @@ function keeps a ``pass``.
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 
 from migrate.facts.module import Block, Module
 from migrate.model import DeleteLines, Edit, InsertLines, Reindent, Replace
 
+_ABOUT_AMP = re.compile(r"\bapex\b|\bamp\b|\bfp16\b|mixed.precision|half.precision|loss.scal|\bopt_level\b", re.I)
 _OPPOSITE: dict[type[ast.cmpop], str] = {ast.Is: "is not", ast.IsNot: "is", ast.Eq: "!=", ast.NotEq: "=="}
 
 
@@ -45,6 +47,7 @@ class Draft:
         self._else_only: dict[ast.If, str] = {}
         self._lead: set[ast.stmt] = set()
         self._cuts: list[tuple[int, int]] = []
+        self._went: list[ast.stmt] = []  # statements whose lines go
         self._edits: list[Edit] = []
 
     # ------------------------------------------------------------ wishes
@@ -125,7 +128,7 @@ class Draft:
 
     def edits(self) -> list[Edit]:
         """All wishes as edits by position."""
-        self._edits = []
+        self._edits, self._went = [], []
         self._tidy()
         for stmt in list(self._unwrap):
             if stmt not in self._stmt and not self._dropped(stmt):
@@ -146,8 +149,26 @@ class Draft:
         for offset, texts in sorted(self._points.items()):
             if not self._offset_gone(offset):
                 self._edits += [Replace(offset, offset, text) for text in texts]
+        self._drop_comments()
         self._close_gaps()
         return self._edits
+
+    def _drop_comments(self) -> None:
+        """Comments about mixed precision directly above lines that go, where nothing comes in their place, go too."""
+        kept = {e.before for e in self._edits if isinstance(e, InsertLines)}
+        for stmt in self._went:
+            first, last = self.m.first_line(stmt), self.m.last_line(stmt)
+            start = first
+            while start > 1 and self._comment(start - 1, self.m.indent(stmt)):
+                start -= 1
+            said = "\n".join(self.m.line_text(n) for n in range(start, first))
+            if _ABOUT_AMP.search(said) and not kept & set(range(start, last + 2)):
+                self._edits.append(DeleteLines(start, first - 1))
+
+    def _comment(self, number: int, indent: str) -> bool:
+        """Whether a line is a comment that belongs to a block with this indentation, and no heading."""
+        text = self.m.line_text(number)
+        return text.startswith(f"{indent}# ") and any(c.isalpha() for c in text)
 
     def _close_gaps(self) -> None:
         """Lines that go take the blank lines on one of their sides with them: the wider gap stays."""
@@ -160,7 +181,7 @@ class Draft:
                 end += 1
             above = self._blank(range(first - 1, 0, -1), gone)
             below = self._blank(range(end + 1, last + 1), gone)
-            if first - above == 1:  # nothing is left above
+            if first - above == 1 or self.m.line_text(first - above - 1).rstrip().endswith(":"):  # none is above
                 above, less = 0, below
             else:
                 less = min(above, below)
@@ -329,6 +350,7 @@ class Draft:
         if not lines:
             if not inline:
                 self._edits.append(DeleteLines(first, last))
+                self._went.append(stmt)
             else:
                 self._emit_inline_delete(stmt)
             return

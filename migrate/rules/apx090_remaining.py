@@ -110,6 +110,9 @@ def _say(dotted: str, untouched: str) -> tuple[Severity, str, str | None]:
     if dotted == "probe":
         return Severity.REVIEW, "this only asks whether Apex is there; see what still depends on the answer", None
     part = dotted.split(".")[1] if "." in dotted else ""
+    if dotted == "apex.optimizers.FP16_Optimizer":
+        message = "FP16_Optimizer scales losses by itself, and apex.optimizers has none any more"
+        return Severity.MANUAL, message, "torch.optim.Adam, with torch.autocast and a GradScaler for optimizer.backward"
     if part in _NATIVE:
         native, deleted = _NATIVE[part]
         suggestion = _BY_NAME.get(dotted.split(".")[-1], native)
