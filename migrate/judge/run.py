@@ -384,8 +384,10 @@ class Runner:
         optimizers = made & self.side.optimizers
         if not optimizers:
             return
-        state.made |= optimizers
         owned = self.models_of.made_of(call)
+        wrapped = {k for a in (*call.args, *(w.value for w in call.keywords)) for k in self.side.keys(a)}
+        before = {one for one in state.made if self.models_of.models.get(one) == owned}  # of an earlier run, or instead
+        state.made = (state.made - wrapped - before) | optimizers
         if owned and owned <= state.renewed:
             state.armed -= optimizers
             for key in optimizers:

@@ -125,7 +125,8 @@ class Side:
                 if kind:
                     self.kind[node] = kind
             elif isinstance(node, ast.Attribute) and node.attr == "_loss_scale" and self._of_loss_scaler(node):
-                self.kind[node] = "scale"
+                if isinstance(node.ctx, ast.Load):
+                    self.kind[node] = "scale"
         for node in self.m.nodes:
             if isinstance(node, ast.stmt) and not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
                 self._gradients(node)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from migrate.facts.module import Module
 from migrate.knowledge.apex import RESOLVED
 from migrate.plan.carried import AMP, handed_for_state, holders, is_test, through_parameter, unknown_reader
+from migrate.units.options import set_at_once
 from migrate.units.unit import Context, Manual, Unit
 
 _SCALERS = ("_amp_state.loss_scalers", "_amp_state._amp_state.loss_scalers")
@@ -133,6 +134,9 @@ def _scaler_use(ctx: Context, use: ast.expr, kind: str) -> Manual | None:
     if kind == "scale":
         return None
     if kind == "scaler" and isinstance(above, ast.Attribute):
+        begun = [set_at_once(m, ctx.v, init) for init in ctx.facts.initializes]
+        if len(begun) == 1 and begun[0] is not None and m.parent[above] is begun[0]:
+            return None
         what = "its scale is set here" if above.attr.endswith("loss_scale") else f"{above.attr} is set here"
         advice = "init_scale=… where the GradScaler is made; later, behind a scaled loss: scaler.update(new_scale=…)"
         return Manual(above, f"{m.src(above)}: {what}; a GradScaler is told its scale", advice)

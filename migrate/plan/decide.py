@@ -78,6 +78,8 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         )
     for init in unit.initializes:
         read = options.read(ctx.m, ctx.conditions, init, scaled=ctx.settings.dtype == "float16")
+        if len(unit.initializes) == 1:
+            options.begin_with(ctx.m, ctx.v, init, read)
         unit.options[init.call] = read
         for text in read.reviews:
             unit.review(init.call, "APX021", text)

@@ -63,6 +63,10 @@ def _remove(plan: Plan, work: Work, init: Initialize) -> None:
         work.note(plan.unit.number, ID, handle, "amp.init deleted: nothing is patched any more")
         if init.call is init.handle:
             return
+    begins = plan.unit.options_of(init).begins
+    if begins is not None:
+        work.draft.delete(begins)
+        work.note(plan.unit.number, ID, begins, "the loss scale that was set here is what the GradScaler begins with")
     result = _result(work, init)
     if isinstance(stmt, ast.Expr) and stmt.value is init.call:
         effects = [x for x in (*init.models, *init.optimizers) if isinstance(x, ast.Call)]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from migrate.facts.module import Module
 from migrate.facts.sites import Initialize
+from migrate.flow.values import Values
 from migrate.units.conditions import FALSE, TRUE, Conditions, Term, argparse_dest, negation
 
 INITIAL_SCALE = 2.0**16
@@ -32,6 +33,7 @@ class Options:
     scale: str | None = None
     static_when: Term | None = None
     init_scale: str | None = None
+    begins: ast.stmt | None = None  # what sets the loss scale by hand before any loss is scaled
     levels: frozenset[str] = frozenset({"O1"})  # that may be meant; "O1" stands in for the unknown ones
 
 
@@ -270,6 +272,34 @@ def _bounds(m: Module, out: Options, options: dict[str, ast.expr]) -> None:
                 return
         if bound < INITIAL_SCALE:
             out.init_scale = repr(bound)
+
+
+def begin_with(m: Module, v: Values, init: Initialize, out: Options) -> None:
+    """``amp._amp_state.loss_scalers[0]._loss_scale = 2**20`` behind initialize: a GradScaler begins with it."""
+    stmt = set_at_once(m, v, init)
+    if stmt is not None and out.scale is None and not out.unscaled:
+        out.begins, out.init_scale = stmt, _flat(m.src(stmt.value))
+
+
+def set_at_once(m: Module, v: Values, init: Initialize) -> ast.Assign | None:
+    """The assignment of a number to the loss scale that stands right behind an initialize, in its block."""
+    block, index = m.place[m.statement(init.call)]
+    following = block.body[index + 1 : index + 2]
+    match following:
+        case [ast.Assign(targets=[ast.Attribute(value=owner, attr="_loss_scale")], value=value) as stmt]:
+            numbers = isinstance(value, ast.Constant) or _is_power(value)
+            if numbers and any(name.endswith("loss_scalers[]") for name in v.apex_names(owner)):
+                return stmt
+        case _:
+            pass
+    return None
+
+
+def _is_power(expr: ast.expr) -> bool:
+    try:
+        return eval_power(expr) > 0
+    except ValueError:
+        return False
 
 
 def eval_power(expr: ast.expr) -> float:
