@@ -198,11 +198,9 @@ def enters_autocast(node: ast.expr, knowledge: Knowledge) -> bool | None:
 
 
 def _autocast(node: ast.expr, names: frozenset[str] | set[str]) -> bool | None:
-    if isinstance(node, ast.IfExp):
-        found = {_autocast(node.body, names), _autocast(node.orelse, names)}
-        return True if True in found else False if False in found else None
-    if isinstance(node, ast.BoolOp):
-        return True if any(_autocast(value, names) for value in node.values) else None
+    if isinstance(node, (ast.IfExp, ast.BoolOp)):
+        arms = node.values if isinstance(node, ast.BoolOp) else [node.body, node.orelse]
+        return True if any(_autocast(arm, names) for arm in arms) else None
     if isinstance(node, ast.Call):
         found_here = _autocast(node.func, names)
         for keyword in node.keywords:

@@ -179,7 +179,7 @@ class Search:
         if old.kind == "read" and old.node in self.moved:
             pair.event_old = None
             return None
-        if old.kind == "enter" and self.old.m.statement(old.node) in self.moved:
+        if old.kind == "enter" and self.old.m.statement(old.node) in self.moved:  # a clip of the file's own
             self.old.pass_by(pair.old, old.node)
             pair.event_old = None
             return None
@@ -188,13 +188,9 @@ class Search:
             self.new.pass_by(pair.new, new.node)
             pair.event_new = None
             return None
-        if new.kind == "read" and self.new.side.origin is not None and self.new.side.origin.of(new.node) in self.moved:
+        if new.kind == "read" and self._source(new.node) in self.moved:
             self._unscaled(pair, new)
             pair.event_new = None
-            return None
-        if old.kind == "enter" and self.old.m.statement(old.node) in self.moved:  # a clip of the file's own
-            pair.old.frames[-1].pc += 1
-            pair.event_old = None
             return None
         if new.kind == "enter" and self.moved and old.kind != "enter" and not self.new.side.line(new.node):
             self._unscaled(pair, Event("read", new.node, self.new.side.optimizers))
@@ -270,10 +266,15 @@ class Search:
     def _was_moved(self, node: ast.AST) -> bool:
         """Whether a call of the new program stands where a rule moved it."""
         side = self.new.side
-        assert side.origin is not None
         stmt = side.m.statement(node)
-        source = side.origin.of(stmt)
+        source = self._source(stmt)
         return source in self.moved or (source is None and not side.line(stmt))
+
+    def _source(self, node: ast.AST) -> ast.AST | None:
+        """The node of the old program that one of the new program was."""
+        origin = self.new.side.origin
+        assert origin is not None
+        return origin.of(node)
 
     def _out_of_step(self, old: Event, new: Event) -> _Differs:
         here, there = _SAID.get(old.kind, old.kind), _SAID.get(new.kind, new.kind)
@@ -485,8 +486,8 @@ class Search:
 
     def _unscaled(self, pair: _Pair, new: Event) -> None:
         if any("S" in f for one in new.about for _, f in pair.new.seen(one)):
-            source = self.new.side.origin.of(new.node) if self.new.side.origin is not None else None
-            raise _Differs("read-scaled", source or new.node, "gradients are clipped while they are still scaled")
+            source = self._source(new.node) or new.node
+            raise _Differs("read-scaled", source, "gradients are clipped while they are still scaled")
 
     def _clear(self, pair: _Pair, old: Event, new: Event) -> None:
         for state, event in ((pair.old, old), (pair.new, new)):

@@ -276,10 +276,11 @@ def handed_for_state(ctx: Context, use: ast.expr) -> ast.Call | None:
         if not isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return None
         positional = [p.arg for p in (*callee.args.posonlyargs, *callee.args.args)]
-        if name is None and at in above.args:
+        taken = name
+        if at in above.args:
             index = above.args.index(at) + receiver(ctx, above, scope)
-            name = positional[index] if index < len(positional) else None
-        if name is None or not only_state(ctx, callee, name):
+            taken = positional[index] if index < len(positional) else None
+        if taken is None or not only_state(ctx, callee, taken):
             return None
     return above
 

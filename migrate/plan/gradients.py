@@ -581,8 +581,7 @@ def _runs(ctx: Context, unit: Unit) -> list[list[Event]]:
     """The events of each function that no other function of the unit calls."""
     runs = [(s, list(events(ctx, unit, s))) for s in function_scopes(ctx.m)]
     runs = [(s, r) for s, r in runs if any(e.what == "step" for e in r)]
-    longest = max((len(r) for _, r in runs), default=0)
-    return [r for _, r in runs if len(r) == longest or not _covered(r, runs)]
+    return [r for _, r in runs if not _covered(r, runs)]
 
 
 def _covered(run: list[Event], runs: list[tuple[Scope, list[Event]]]) -> bool:

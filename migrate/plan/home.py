@@ -276,7 +276,7 @@ class Finder:
             return
         ctx = self.ctx
         node = scope.node
-        if isinstance(node, ast.Lambda) or not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             raise Manual(node, "the optimizer comes in through a lambda")
         calls = ctx.v.calls[node]
         if not calls:

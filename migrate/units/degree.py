@@ -27,14 +27,14 @@ def scale_free_reader(ctx: Context, stmt: ast.stmt) -> list[ast.stmt]:
     """The statements with which a reader, all in functions of this file, reads gradients whose size is all one to
     it; empty where it may not be."""
     calls = [n for n in ast.walk(stmt) if isinstance(n, ast.Call)]
-    functions = [f for c in calls for f in ctx.v.callees(c)]
-    if not functions or any(not isinstance(f, ast.FunctionDef) for f in functions):
+    callees = [f for c in calls for f in ctx.v.callees(c)]
+    functions = [f for f in callees if isinstance(f, ast.FunctionDef)]
+    if len(functions) < len(callees):
         return []
     owners = {ctx.m.class_of(ctx.m.scope_of[f]) for f in functions}
     kept = _kept(ctx, owners)
     try:
         for function in functions:
-            assert isinstance(function, ast.FunctionDef)
             _Degrees(ctx.v, kept).body(function.body)
     except _Depends:
         return []

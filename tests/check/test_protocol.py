@@ -445,6 +445,7 @@ WRONG = {
         "with torch.cuda.amp.autocast(enabled=args.amp):\n    if x:\n        loss.backward()",
         "with torch.no_grad(), amp.autocast():\n    torch.autograd.backward(loss)",
         "with autocast() if args.amp else nullcontext():\n    loss.backward()",
+        "with autocast():\n    with autocast(enabled=False) if full else nullcontext():\n        loss.backward()",
         "ctx = torch.autocast('cuda')\nwith ctx:\n    loss.backward()",
         "cast = functools.partial(torch.autocast, 'cuda')\nwith cast():\n    loss.backward()",
         "@torch.autocast('cuda')\ndef inner(loss):\n    loss.backward()",
@@ -467,6 +468,7 @@ WRONG = {
         "try:\n    scaler.scale(loss).backward()\nfinally:\n    pass\nclip_grad_norm_(p, 1)" + STEP,
         "while True:\n    scaler.scale(loss).backward()\n    model.clip_grad_norm_(1)" + indent(STEP, "    "),
         BACKWARD + "norm = get_grad_norm(model.parameters())" + STEP,
+        "def log(x):\n    print(x)\n" + BACKWARD + "log(loss)\nclip_grad_norm_(p, 1)" + STEP,
         "scaler.unscale_(optimizer)\nscaler.scale(loss).backward()\nclip_grad_norm_(p, 1)" + STEP,
         "if a:\n    scaler.scale(loss).backward()\n    clip_grad_norm_(p, 1)\n"
         "    scaler.unscale_(optimizer)\nelse:\n    scaler.unscale_(optimizer)" + STEP,

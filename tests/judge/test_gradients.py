@@ -266,5 +266,58 @@ def test_a_property_of_a_model_that_is_not_here(read: str, unscaled: bool) -> No
     assert result.new_text is not None and ("unscale_" in result.new_text) is unscaled
 
 
+GAN_STEPS = [  # what stands between a backward and its step, and the grade
+    ("D.zero_grad()", "safe"),  # the other optimizer's gradients
+    ("G.zero_grad()", "manual"),  # its own: it would have none left
+]
+
+
+@pytest.mark.parametrize(("between", "grade"), GAN_STEPS)
+def test_a_model_that_was_initialized_with_another_has_its_own_gradients(between: str, grade: str) -> None:
+    text = GAN.replace("BETWEEN", "opt_d.zero_grad()").replace("opt_g.step()", f"{between}\n        opt_g.step()")
+    assert _grades(text) == [grade]
+
+
+ONCE = (
+    HEAD
+    + """\
+
+def show(module):
+    print(module.weight.grad.norm())
+
+def name(module):
+    print(module.weight.shape)
+
+def main(batches, model, optimizer):
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+        optimizer.step()
+"""
+)
+
+
+@pytest.mark.parametrize(("handed", "grade"), [("show", "manual"), ("name", "safe")])
+def test_a_function_of_the_file_that_is_applied_to_each_module(handed: str, grade: str) -> None:
+    """The planner does not see that `show` runs there, and the gradients would still be scaled."""
+    text = ONCE.replace("        optimizer.step", f"        model.apply({handed})\n        optimizer.step")
+    assert _grades(text) == [grade]
+
+
+@pytest.mark.parametrize(("enabled", "grade"), [("False", "safe"), ("True", "manual")])
+def test_a_backward_in_an_autocast_of_the_file(enabled: str, grade: str) -> None:
+    row = "        with amp.scale_loss(loss, optimizer) as scaled"
+    assert _grades(ONCE.replace(row, f'{row}, torch.autocast("cuda", enabled={enabled})')) == [grade]
+
+
+def test_a_question_about_the_loss_scale() -> None:
+    """It is the same question in both programs, by whatever name."""
+    asks = "        if amp._amp_state.loss_scalers[0].loss_scale() < 1:\n            break\n"
+    assert _grades(ONCE + asks) == ["safe"]
+
+
 def _grades(text: str) -> list[str]:
     return [unit.applicability.value for unit in engine.migrate_module(text, Settings()).units]

@@ -115,3 +115,10 @@ def test_what_a_reader_is_told(case: Case, there: str, instead: str, said: str) 
 
 def test_the_right_text_says_nothing(case: Case) -> None:
     assert case.judged(NEW) is None and not case.verdict.differences
+
+
+def test_one_of_several_scaled_losses() -> None:
+    one = judged_case(OLD.replace("loss.backward()", "loss[0].backward()"))
+    assert one is not None and "scaler.scale(loss)[0].backward()" in one.text and not one.verdict.differences
+    found = one.judged(one.text.replace("scaler.scale(loss)[0]", "loss[0]"))
+    assert found is not None and found.said.endswith("this loss was scaled and is not any more at line 13")

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from migrate.plan.bare import state_kind, unresolved
-from migrate.plan.carried import holders, unknown_reader
+from migrate.plan.carried import handed_for_state, holders, unknown_reader
 from tests.asking import context
 
 TOP = "from apex import amp\n"
@@ -138,3 +138,25 @@ def test_advice_for_what_has_none() -> None:
     assert missing is not None and missing.suggestion is not None and "widest" in missing.suggestion
     missing = unresolved(context(TOP + "amp.something(f)"))
     assert missing is not None and missing.suggestion is None and isinstance(missing.node, ast.expr)
+
+
+#: A call that is handed amp, and whether it only asks for its state.
+SAVED = {
+    "save(path, amp)": True,
+    "save(path, it=amp)": True,
+    "save(path, amp if fp16 else None)": True,
+    "save(amp, path)": False,
+    "(save if a else keep)(path, amp)": True,
+    "(save if a else show)(path, amp)": False,
+    "save_checkpoint(path, amp)": True,
+    "fit(path, amp)": False,
+}
+
+
+@pytest.mark.parametrize("call", SAVED)
+def test_handed_on_for_its_state(call: str) -> None:
+    text = "def save(path, it):\n    write(path, it.state_dict())\ndef keep(path, other):\n    other.state_dict()\n"
+    text += "def show(it, other):\n    it.state_dict()\n    print(other)\n"
+    ctx = context(TOP + text + call + "\n")
+    (use,) = [n for n in ctx.m.nodes if isinstance(n, ast.Name) and n.id == "amp"]
+    assert (handed_for_state(ctx, use) is not None) == SAVED[call]

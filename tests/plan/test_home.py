@@ -196,6 +196,21 @@ HOMES = {
         """,
         ["self.scaler behind self.model, self.optimizer = amp.initialize(…)"],
     ),
+    "switched on in a method that __init__ calls": (
+        """
+        class T:
+            def __init__(self):
+                self.model, self.optimizer = A(), SGD()
+                self.setup()
+            def setup(self):
+                self.model, self.optimizer = amp.initialize(self.model, self.optimizer)
+            def train(self):
+                model, optimizer = self.model, self.optimizer
+                for x in y:
+                    STEP
+        """,
+        ["self.scaler behind self.model, self.optimizer = amp.initialize(…)"],
+    ),
     "under a condition": (
         """
         class T:
@@ -463,6 +478,12 @@ MANUAL = {
         "model, optimizer = A(), SGD()\nINIT\npair = [model, optimizer]\ntrain(*pair)",
         "",
         "through *args or **kwargs",
+    ),
+    "through a lambda": (
+        "def train(model, optimizer):\n    for x in y:\n        STEP\n"
+        "model, optimizer = A(), SGD()\nINIT\nagain = lambda opt: train(model, opt)\nagain(optimizer)",
+        "",
+        "the optimizer comes in through a lambda",
     ),
     "a part of an expression in a loop": (
         "model, optimizer = A(), SGD()\nfor epoch in epochs:\n    if epoch == 3:\n"

@@ -121,7 +121,8 @@ def test_runs_itself(body: str) -> None:
     one.options = {i.call: options.read(ctx.m, ctx.conditions, i) for i in one.initializes}
     (question,) = asked(ctx.m)
     assert isinstance(question, ast.Call)
-    assert Compute(ctx, one).strong(question) == METHODS[body]
+    compute = Compute(ctx, one)
+    assert compute.strong(question) == compute.runs_model(question) == METHODS[body]
 
 
 #: Functions of the file, and whether a call of `f(model, x)` runs the model.

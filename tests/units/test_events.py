@@ -318,3 +318,10 @@ def test_the_size_is_all_one(body: str) -> None:
     ctx, _ = training("Attack().run(model, {})  # ?", top)
     (stmt,) = marked(ctx.m)
     assert bool(scale_free_reader(ctx, stmt)) == SCALE_FREE[body]
+
+
+def test_the_size_of_what_a_lambda_reads() -> None:
+    """Degrees are known of whole functions alone."""
+    ctx, _ = training("(quiet(), show())  # ?", "def quiet():\n    pass\nshow = lambda: print(model.weight.grad)\n")
+    (stmt,) = marked(ctx.m)
+    assert scale_free_reader(ctx, stmt) == []
