@@ -15,10 +15,11 @@ engine = pytest.importorskip("migrate.engine", reason="the engine is not there y
 pytest.importorskip("torch", reason="the scripts are run")
 
 NOOP = HERE / "noop"
+FRESH = HERE / "fresh"  # programs by people who had not read the tool, written to break it
 
 
 def _scripts() -> list[Path]:
-    return sorted(SCRIPTS.glob("*.py"))
+    return sorted([*SCRIPTS.glob("*.py"), *FRESH.glob("*.py")])
 
 
 @pytest.mark.parametrize("script", _scripts(), ids=lambda script: script.stem)
