@@ -492,7 +492,7 @@ class Finder:
         m = self.ctx.m
         if not isinstance(anchor, (ast.If, ast.With, ast.Try)):
             return
-        texts = [enabled.text if enabled.value is None else ""]
+        texts = [enabled.text]
         for init in inits:
             options = self.unit.options_of(init)
             texts += [options.scale or "", options.static_when.text if options.static_when is not None else ""]

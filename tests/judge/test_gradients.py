@@ -278,6 +278,20 @@ def test_a_model_that_was_initialized_with_another_has_its_own_gradients(between
     assert _grades(text) == [grade]
 
 
+MADE_OF = [  # how the generator's loss is made; what goes through the critic as well leaves gradients in it
+    ("loss_g = fake.abs().mean()", "safe"),
+    ("loss_g = F.softplus(-D(fake)).mean()\nloss_g += fake.abs().mean()", "manual"),
+    ("loss_g = F.softplus(-D(fake)).mean()\nif z.any():\n    loss_g = fake.abs().mean()", "manual"),
+]
+
+
+@pytest.mark.parametrize(("made", "grade"), MADE_OF)
+def test_a_loss_of_several_parts(made: str, grade: str) -> None:
+    text = GAN.replace("opt_g.zero_grad()", "opt_g.zero_grad()\n        opt_d.zero_grad()").replace("BETWEEN", "pass")
+    text = text.replace("        loss_g = F.softplus(-D(fake)).mean()\n", indent(made, " " * 8) + "\n")
+    assert _grades(text) == [grade]
+
+
 ONCE = (
     HEAD
     + """\

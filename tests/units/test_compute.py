@@ -125,6 +125,13 @@ def test_runs_itself(body: str) -> None:
     assert compute.strong(question) == compute.runs_model(question) == METHODS[body]
 
 
+def test_a_layer_that_a_method_hands_out() -> None:
+    ctx = context(NET + "    def last(self):\n        return self.fc\n" + OWN + "ask(net.last()(x))\n")
+    (question,) = asked(ctx.m)
+    assert isinstance(question, ast.Call)
+    assert Compute(ctx, unit(ctx)).strong(question)
+
+
 #: Functions of the file, and whether a call of `f(model, x)` runs the model.
 FUNCTIONS = {
     "def f(m, x):\n    return m(x)": True,
