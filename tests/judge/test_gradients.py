@@ -333,5 +333,20 @@ def test_a_question_about_the_loss_scale() -> None:
     assert _grades(ONCE + asks) == ["safe"]
 
 
+def test_a_loop_that_does_nothing_more_but_clear_gradients() -> None:
+    """`initialize` goes, and the round of the loop is one in both programs all the same."""
+    text = HEAD + dedent("""
+        def main(batches, others):
+            for each in others:
+                each = amp.initialize(each, opt_level="O1")
+                for p in each.parameters():
+                    p.grad = None
+            for x in batches:
+                for each in others:
+                    print(each(x))
+        """)
+    assert _grades(text) == ["review"]  # nothing may have been initialized
+
+
 def _grades(text: str) -> list[str]:
     return [unit.applicability.value for unit in engine.migrate_module(text, Settings()).units]
