@@ -22,12 +22,18 @@ class Owners:
     def __init__(self, side: Side) -> None:
         self.side, self.m, self.v = side, side.m, side.v
         self._rows: dict[tuple[int, int], frozenset[Key]] = {}
+        self._made_of: dict[ast.Call, frozenset[Key]] = {}
 
     # ------------------------------------------------------------ optimizers and models
 
     def made_of(self, call: ast.Call) -> frozenset[Key]:
         """The models of which a call makes an optimizer: those it is handed, through names of its function as well,
         else those of the function that it runs."""
+        if call not in self._made_of:
+            self._made_of[call] = self._found(call)
+        return self._made_of[call]
+
+    def _found(self, call: ast.Call) -> frozenset[Key]:
         todo: list[ast.AST] = [*call.args, *(k.value for k in call.keywords)]
         met: set[str] = set()
         found: set[Key] = set()
