@@ -281,7 +281,7 @@ def _result(
             Change(n.rule, unit, n.line, n.end_line, grade.get(unit, Applicability.SAFE), n.message)
             for unit, n in work.noted
         },
-        key=lambda c: (c.line, c.end_line, c.rule, c.unit or 0),
+        key=lambda c: (c.line, c.end_line, c.rule, c.unit or 0, c.message),
     )
     summaries = tuple(
         UnitSummary(u.number, grade.get(u.number, Applicability.MANUAL), u.line_node.lineno)  # type: ignore[attr-defined]
