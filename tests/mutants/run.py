@@ -238,9 +238,7 @@ class Suite:
             path.write_bytes(right)
             self.copies.put(copy)
 
-    def _pytest(
-        self, copy: Path, tests: list[str], options: list[str], limit: float | None = None
-    ) -> tuple[int, str]:
+    def _pytest(self, copy: Path, tests: list[str], options: list[str], limit: float | None = None) -> tuple[int, str]:
         words = ["-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider", *options, *tests]
         process = subprocess.Popen(
             [sys.executable, *(["-B"] if limit else []), *words],  # what a mutant is compiled to is not kept
