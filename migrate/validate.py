@@ -13,6 +13,7 @@ from migrate.facts.module import Module
 from migrate.judge.judge import judge
 from migrate.judge.product import Difference, Verdict
 from migrate.plan.decide import Plan
+from migrate.plan.exits import clears
 from migrate.rewrite.trace import Run
 from migrate.units.unit import Context, Unit
 
@@ -82,7 +83,21 @@ def _accumulates(m: Module, units: Sequence[Unit]) -> bool:
     """Whether several backwards make one step, by a counter: then the two count overflows at another pace anyway."""
     around = [s for unit in units for step in unit.steps for s in (*m.spine(step.anchor), *step.within)]
     tests = [s.test for s in around if isinstance(s, ast.If)]
-    return any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for test in tests for n in ast.walk(test))
+    counted = any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for test in tests for n in ast.walk(test))
+    return counted and not _drops_a_round(m, units)
+
+
+def _drops_a_round(m: Module, units: Sequence[Unit]) -> bool:
+    """Whether gradients are thrown away in the midst: by a handler of an exception, or ahead of ``continue``."""
+    functions = {m.function(scale.call) for unit in units for scale in unit.scales}
+    leaves = (ast.Continue, ast.Break, ast.Return, ast.Raise)
+    return any(
+        (isinstance(block.owner, ast.ExceptHandler) or isinstance(block.body[-1], leaves))
+        and isinstance(stmt, (ast.Expr, ast.For, ast.Assign, ast.Delete))
+        and m.function(stmt) in functions
+        and clears(stmt)
+        for stmt, (block, _) in m.place.items()
+    )
 
 
 def _nearest(m: Module, units: Sequence[Unit], node: ast.AST | None) -> Unit:
