@@ -1,10 +1,41 @@
-"""``python -m migrate``, the same as the console script ``apex2native``."""
+"""``python -m migrate``, the same as the console script ``apex2native``.
 
-from __future__ import annotations
+``python -m`` looks for modules in the current folder first, and so does an empty part of PYTHONPATH. In
+somebody else's repository that would run its ``json.py`` for the library's, so such places go before
+anything else is imported (``__future__`` too is a module).
+"""
 
+import os
 import sys
 
-from migrate.cli import main
+_FOREIGN = """\
+apex2native: modules of the current folder would have been imported first, which was prevented: \
+better run apex2native or python -P -m migrate there, with no empty part in PYTHONPATH."""
+
+
+def main() -> int:
+    noticed = _leave_out_current_folder()
+    from migrate import cli
+
+    if noticed:
+        print(_FOREIGN, file=sys.stderr)
+    return cli.main()
+
+
+def _leave_out_current_folder() -> bool:
+    """Whether the current folder was on the path without being where this package lies."""
+    os.environ["PYTHONSAFEPATH"] = "1"  # for the processes that this one starts
+    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    try:
+        here = os.getcwd()
+    except OSError:
+        return False
+    if here == os.path.realpath(home):
+        return False
+    before = len(sys.path)
+    sys.path[:] = [place for place in sys.path if place and os.path.realpath(place) != here]
+    return len(sys.path) < before
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from migrate import __version__, config, journal
+from migrate import __version__, config, harmless, journal
 from migrate.errors import UserError, reason
 from migrate.gitstate import refuse_unsaved
 from migrate.model import Severity
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None, engine: Engine | None = None) -
     except SystemExit as ending:  # argparse ends --help and --version this way
         return ending.code if isinstance(ending.code, int) else FAILED
     except Exception:
-        traceback.print_exc()
+        _print_error(harmless.paragraphs(traceback.format_exc()))
         _complain("this is an internal error: please report it with the lines above.")
         return FAILED
 
@@ -97,17 +97,17 @@ def _explain(words: Sequence[str]) -> int:
 
 
 def _migrate(words: Sequence[str], engine: Engine | None) -> int:
-    options = _parser().parse_intermixed_args(words)
+    options = _options(words)
     if not options.paths:
         raise UserError(f"name at least one PATH to migrate ({PROGRAM} --help says more).")
     if options.report_json is not None:
-        json_report.check_destination(options.report_json)
+        json_report.check_destination(options.report_json, options.paths)
     chosen = config.with_options(config.load(options.paths), vars(options))
     selection = _select(options, chosen.exclude)
     with Spool() as spool:
         step, end = console.progress_bar(len(selection.candidates))
         try:
-            jobs = chosen.jobs or _cores()
+            jobs = _jobs(options.jobs, chosen.jobs)
             outcome = analyse(selection, chosen.settings, spool, jobs=jobs, engine=engine, progress=step)
         finally:
             end()
@@ -185,6 +185,15 @@ class _Parser(argparse.ArgumentParser):
         raise UserError(f"{message} ({self.prog} --help says more).")
 
 
+def _options(words: Sequence[str]) -> argparse.Namespace:
+    """The arguments; whatever stands behind ``--`` is a path, also a file that is called ``--write``."""
+    words = list(words)
+    at = words.index("--") if "--" in words else len(words)
+    options = _parser().parse_intermixed_args(words[:at])
+    options.paths += words[at + 1 :]
+    return options
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog=PROGRAM,
@@ -245,6 +254,12 @@ def _format(value: str) -> str:
     return value
 
 
+def _jobs(wanted: int | None, table: int | None) -> int:
+    """How many processes: the target's own table may ask for fewer than there are cores, never for more."""
+    cores = _cores()
+    return wanted or min(table or cores, cores)
+
+
 def _cores() -> int:
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
@@ -258,7 +273,12 @@ def _complain(sentence: str) -> None:
     with suppress(OSError, ValueError):
         sys.stdout.flush()
     with suppress(OSError, ValueError):
-        print(f"{PROGRAM}: {sentence}", file=sys.stderr, flush=True)
+        _print_error(f"{PROGRAM}: {harmless.line(sentence)}\n")
+
+
+def _print_error(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
 
 
 def _close_output() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from migrate.errors import UserError, reason
 from migrate.model import Settings
+from migrate.reading import read
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -25,6 +26,7 @@ OLDEST_TORCH = (1, 6)  # the first with torch.cuda.amp
 _GENERIC_AUTOCAST = (1, 10)  # the first with torch.autocast: other devices, and bfloat16
 
 _VERSION = re.compile(r"(\d{1,3})\.(\d{1,3})(?:\.\d+)?")
+_LIMIT = 1 << 20
 _DEVICE = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -40,9 +42,9 @@ class Config:
 def load(paths: Sequence[str]) -> Config:
     """The configuration for ``paths``: the nearest table at or above the folder that holds them all."""
     for folder in _folders(paths):
-        file = folder / "pyproject.toml"
-        table = _table(file) if file.is_file() else None
+        table = _table(folder)
         if table is not None:
+            file = folder / "pyproject.toml"
             return _checked(_from_table(table, file), file)
         if (folder / ".git").exists():
             break
@@ -124,9 +126,12 @@ def _folders(paths: Sequence[str]) -> list[Path]:
     return [common, *common.parents] if common.is_dir() else list(common.parents)
 
 
-def _table(file: Path) -> dict[str, Any] | None:
+def _table(folder: Path) -> dict[str, Any] | None:
+    file = Path(os.path.realpath(folder / "pyproject.toml"))
+    if not file.is_file() or not file.is_relative_to(folder):  # a link out of the tree is not followed
+        return None
     try:
-        text = file.read_bytes().decode()
+        text = read(file, _LIMIT).decode()
         if TABLE not in text:
             return None  # whatever else is wrong with the file is not ours to say
         table = tomllib.loads(text).get("tool", {}).get(TABLE)
@@ -134,6 +139,8 @@ def _table(file: Path) -> dict[str, Any] | None:
         raise UserError(f"{file} cannot be read: {reason(error)}.") from error
     except (ValueError, AttributeError) as error:
         raise UserError(f"{file} is not valid TOML: {error}.") from error
+    except RecursionError as error:
+        raise UserError(f"{file} is nested too deeply to be read.") from error
     if table is not None and not isinstance(table, dict):
         raise UserError(f"tool.{TABLE} in {file} has to be a table.")
     return table

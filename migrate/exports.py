@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
+
+from migrate.reading import TooLarge, read, windows
 
 _FROM = re.compile(rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n#;]+)", re.M)
 _IMPORT = re.compile(rb"^[ \t]*import[ \t]+([^\n#;]+)", re.M)
@@ -33,7 +36,10 @@ def exported(python_files: Iterable[str], wanted: Iterable[str]) -> Mapping[str,
     taken: dict[str, set[str]] = {name: set() for name in names}
     for location in python_files:
         try:
-            data = Path(location).read_bytes()
+            data = read(location)
+        except TooLarge:
+            _note_all(location, mention, taken)
+            continue
         except OSError:
             continue  # the walk has said so already
         if b"import" in data and mention.search(data):
@@ -55,6 +61,14 @@ def _note(data: bytes, taken: dict[str, set[str]]) -> None:
             if words:
                 stem = words[0].rsplit(b".", 1)[-1]
                 _attributes(data, stem, words[-1] if len(words) == 3 else words[0], taken)
+
+
+def _note_all(location: str, mention: re.Pattern[bytes], taken: dict[str, set[str]]) -> None:
+    """A file too large to be looked at as a whole takes every name of the modules it mentions."""
+    with suppress(OSError):
+        for window in windows(location):
+            for name in mention.findall(window):
+                taken[name.decode(errors="surrogateescape")].add("*")
 
 
 def _attributes(data: bytes, module: bytes, spelled: bytes, taken: dict[str, set[str]]) -> None:

@@ -1,18 +1,37 @@
-"""Whether git could bring back the files that are going to be written."""
+"""Whether git could bring back the files that are going to be written.
+
+The repository's own configuration may name programs: filters, a monitor of the file system, hooks, helpers
+that fetch objects which are missing. So git is asked one thing alone, which blobs the last commit holds under
+these names, and is kept from fetching. The files are compared with those blobs here, byte for byte.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from migrate.errors import UserError
+from migrate.reading import SOURCE_LIMIT, read
 
 _BATCH = 500
-# Variables a hook inherits that would point git at another repository or index than the file's own.
-_FOREIGN = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 _SHOWN = 5
+_PATIENCE = 60  # seconds; a pipe in the place of a file of git's would be waited for without an end
+_QUIET = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "safe.bareRepository": "explicit",  # a folder of the target that only looks like a repository
+}
+_ENVIRONMENT = {
+    "GIT_ALLOW_PROTOCOL": "none",  # unlike protocol.allow, no configuration stands above it
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
 
 
 def refuse_unsaved(files: Sequence[Path]) -> None:
@@ -41,33 +60,80 @@ def _by_work_tree(files: Sequence[Path]) -> dict[Path, list[Path]]:
     return grouped
 
 
-def _unsaved(top: Path, files: Sequence[Path]) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
+def _unsaved(top: Path, files: Sequence[Path]) -> Iterator[tuple[str, str]]:
     for start in range(0, len(files), _BATCH):
-        names = [os.path.relpath(file, top) for file in files[start : start + _BATCH]]
-        found += _status(top, names)
+        names = {os.path.relpath(file, top): file for file in files[start : start + _BATCH]}
+        committed = _committed(top, list(names))
+        for name, file in names.items():
+            blob = committed.get(name)
+            if blob is None:
+                yield name, "not committed"
+            elif not _holds(blob, read(file, SOURCE_LIMIT)):
+                yield name, "uncommitted changes"
+
+
+def _holds(blob: str, data: bytes) -> bool:
+    """Whether ``blob`` is the id of ``data``, or of it with the line ends that git may have put in."""
+    return blob in (_blob_id(data, len(blob)), _blob_id(data.replace(b"\r\n", b"\n"), len(blob)))
+
+
+def _blob_id(data: bytes, length: int) -> str:
+    whole = b"blob %d\0" % len(data) + data
+    return (hashlib.sha256 if length == 64 else hashlib.sha1)(whole, usedforsecurity=False).hexdigest()
+
+
+def _committed(top: Path, names: Sequence[str]) -> Mapping[str, str]:
+    """The ids of the blobs that the last commit holds under ``names``."""
+    said = _git(top, "ls-tree", "-z", "--full-tree", "HEAD", "--", *names)
+    found: dict[str, str] = {}
+    for record in said.split(b"\0"):
+        about, _, name = record.partition(b"\t")
+        words = about.split()  # mode, kind and id
+        if words[1:2] == [b"blob"]:
+            found[os.fsdecode(name)] = words[2].decode("ascii")
     return found
 
 
-def _status(top: Path, names: Sequence[str]) -> list[tuple[str, str]]:
-    environment = {key: value for key, value in os.environ.items() if key not in _FOREIGN}
-    environment |= {"GIT_LITERAL_PATHSPECS": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-    # A repository's own configuration may name a program to run as file-system monitor.
-    command = ["git", "-c", "core.fsmonitor=false", "-C", str(top), "status", "--porcelain=v1", "-z"]
-    command += ["--untracked-files=all", "--ignored=matching", "--no-renames", "--", *names]
-    try:
-        run = subprocess.run(command, env=environment, capture_output=True, check=False)
-    except OSError as error:
+def _git(top: Path, *words: str) -> bytes:
+    """What git prints; nothing where nothing was ever committed."""
+    path = _absolute_path()
+    program = shutil.which("git", path=path)
+    if program is None:
         raise UserError(
             f"{top} is a git work tree but git cannot be run, so nothing was written: "
             "install git, or say --allow-dirty."
+        )
+    command = [program, "--no-pager", "--literal-pathspecs", "-C", str(top)]
+    for key, value in _QUIET.items():
+        command += ["-c", f"{key}={value}"]
+    # Variables that a hook inherits, or that somebody set, would point git elsewhere or name programs.
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    environment = kept | {"PATH": path} | _ENVIRONMENT
+    try:
+        run = subprocess.run(
+            [*command, *words],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except OSError as error:
+        raise UserError(f"nothing was written, because git cannot be run in {top} (or say --allow-dirty).") from error
+    except subprocess.TimeoutExpired as error:
+        raise UserError(
+            f"nothing was written, because git did not answer in {top}: "
+            "look for pipes or devices in its .git, or say --allow-dirty."
         ) from error
-    if run.returncode != 0:
-        said = os.fsdecode(run.stderr).strip().partition("\n")[0]
-        raise UserError(f"nothing was written, because git says: {said} (or say --allow-dirty).")
-    records = [os.fsdecode(record) for record in run.stdout.split(b"\0") if record]
-    return [(record[3:], _state(record[:2])) for record in records]
+    if run.returncode == 0:
+        return run.stdout
+    said = os.fsdecode(run.stderr).strip().partition("\n")[0]
+    if "Not a valid object name HEAD" in said:
+        return b""
+    raise UserError(f"nothing was written, because git says: {said} (or say --allow-dirty).")
 
 
-def _state(code: str) -> str:
-    return {"??": "untracked", "!!": "ignored, so untracked"}.get(code, "uncommitted changes")
+def _absolute_path() -> str:
+    """The folders programs are looked for in, without those that depend on where one stands."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(folder for folder in folders if os.path.isabs(folder))

@@ -9,6 +9,9 @@ The protocol, all of it inside the folder that holds every file of the run:
 4. Every temporary file replaces its file, which is atomic; then the journal goes.
 
 An advisory lock on the staging file (renaming keeps it) tells a dead run from one that still writes.
+
+A journal that is found may be anybody's: it can name files of its own folder alone, and every one of them is
+reached through folders that are no links.
 """
 
 from __future__ import annotations
@@ -24,10 +27,12 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
+from migrate.beneath import Tree
 from migrate.errors import UserError, reason
+from migrate.reading import TooLarge, read_open
 
 if sys.platform != "win32":
     import fcntl
@@ -36,6 +41,8 @@ JOURNAL = ".apex2native-journal.json"
 STAGING = ".apex2native-staging.json"
 
 _VERSION = 1
+_LIMIT = 256 << 20
+_LARGEST = 64 << 20  # no file that is written comes near this
 _TEMPORARY = re.compile(r"\.apex2native-[0-9a-f]+-\d+\.tmp")
 _CHUNK = 1 << 20
 
@@ -51,17 +58,19 @@ class Replacement:
 
 @dataclass(frozen=True)
 class _Entry:
-    path: Path
-    temporary: Path
+    """Both names are relative to the folder of the journal, with slashes."""
+
+    path: str
+    temporary: str
     old_digest: str
     new_digest: str
 
-    def state(self) -> str:
+    def state(self, tree: Tree) -> str:
         """Where the file stands: "new" already, "old" with the new text beside it, or "other"."""
-        now = _digest_of(self.path)
+        now = _digest_of(tree, self.path)
         if now == self.new_digest:
             return "new"
-        ready = now == self.old_digest and _digest_of(self.temporary) == self.new_digest
+        ready = now == self.old_digest and _digest_of(tree, self.temporary) == self.new_digest
         return "old" if ready else "other"
 
 
@@ -78,84 +87,105 @@ def write(root: Path, groups: Sequence[Sequence[Replacement]]) -> tuple[Path, ..
     """
     token = secrets.token_hex(4)
     flat = [one for group in groups for one in group]
-    names = {one.path: one.path.with_name(f".apex2native-{token}-{at}.tmp") for at, one in enumerate(flat)}
-    planned = [
-        [_Entry(one.path, names[one.path], one.old_digest, digest(one.content())) for one in group]
-        for group in groups
-    ]
-    with _claim(root, planned):
+    entries = {one.path: _planned(root, one, f".apex2native-{token}-{at}.tmp") for at, one in enumerate(flat)}
+    planned = [[entries[one.path] for one in group] for group in groups]
+    with _tree(root) as tree, _claim(tree, planned):
         try:
             for one in flat:
-                _stage(one, names[one.path])
-            for entry in (entry for group in planned for entry in group):
-                _refuse_if_changed(entry.path, entry.old_digest)
-            os.rename(root / STAGING, root / JOURNAL)
+                _stage(tree, one, entries[one.path])
+            for entry in entries.values():
+                _refuse_if_changed(tree, entry)
+            tree.rename(STAGING, JOURNAL)
         except BaseException as error:
-            _discard(planned)
-            (root / STAGING).unlink(missing_ok=True)
+            with suppress(OSError):
+                _discard(tree, planned)
+            tree.remove(STAGING)
             if isinstance(error, OSError):
                 raise UserError(f"{_named(error)}: {reason(error)}; nothing was written.") from error
             raise
-        _sync_folder(root)
+        tree.sync(JOURNAL)
         try:
-            left = _commit(planned)
+            left = _commit(tree, planned)
         except KeyboardInterrupt:  # comes between two groups: what is whole stays, the rest is given up
-            _discard(planned)
-            (root / JOURNAL).unlink(missing_ok=True)
+            _discard(tree, planned)
+            tree.remove(JOURNAL)
             raise
-        (root / JOURNAL).unlink()
-        _sync_folder(root)
+        tree.remove(JOURNAL)
+        tree.sync(JOURNAL)
     return left
 
 
 def recover(found: Path) -> int:
     """Finish the run that left the journal ``found``, or roll it back; how many files it finished."""
     try:
-        descriptor = os.open(found, os.O_RDWR)
-    except FileNotFoundError:
-        return 0
-    except OSError as error:
-        raise UserError(f"{found} of an interrupted run cannot be opened: {reason(error)}.") from error
-    try:
-        _lock(descriptor, found.parent)
-        groups = _load(found)
-        finished = 0
-        if found.name == JOURNAL:
-            finished = _finish(found, groups)
-        _discard(groups)
-        found.unlink(missing_ok=True)
-        _sync_folder(found.parent)
-        return finished
+        with Tree(found.parent) as tree:
+            if tree.info(found.name) is None:
+                return 0
+            descriptor = tree.regular(found.name, os.O_RDWR)
+            try:
+                return _recover(tree, found, descriptor)
+            finally:
+                os.close(descriptor)
     except OSError as error:
         raise UserError(
-            f"the interrupted run in {found.parent} cannot be finished: {_named(error)}: {reason(error)}."
+            f"the interrupted run in {found.parent} cannot be finished: {_named(error)}: {reason(error)}; "
+            f"mend that, or delete {found} to give the run up."
         ) from error
-    finally:
-        os.close(descriptor)
+
+
+def _recover(tree: Tree, found: Path, descriptor: int) -> int:
+    _lock(descriptor, tree.root)
+    groups = _load(found, descriptor)
+    finished = _finish(tree, found, groups) if found.name == JOURNAL else 0
+    _discard(tree, groups)
+    tree.remove(found.name)
+    tree.sync(found.name)
+    return finished
 
 
 # ---------------------------------------------------------------- before the moment that counts
 
 
-@contextmanager
-def _claim(root: Path, groups: Sequence[Sequence[_Entry]]) -> Iterator[None]:
-    """Hold the staging file, locked, while the run writes."""
-    staging = root / STAGING
-    if (root / JOURNAL).exists():
-        raise UserError(f"an interrupted run in {root} has to be finished first: run again.")
+def _tree(root: Path) -> Tree:
+    if os.open not in os.supports_dir_fd:
+        raise UserError("files can be written on a POSIX system only; nothing was written.")
     try:
-        descriptor = os.open(staging, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        return Tree(root)
+    except OSError as error:
+        raise UserError(f"{_named(error)}: {reason(error)}; nothing was written.") from error
+
+
+def _planned(root: Path, one: Replacement, temporary: str) -> _Entry:
+    path = one.path.relative_to(root)
+    return _Entry(
+        path.as_posix(), path.with_name(temporary).as_posix(), one.old_digest, digest(one.content())
+    )
+
+
+@contextmanager
+def _claim(tree: Tree, groups: Sequence[Sequence[_Entry]]) -> Iterator[None]:
+    """Hold the staging file, locked, while the run writes."""
+    staging = tree.root / STAGING
+    if tree.info(JOURNAL) is not None:
+        raise UserError(
+            f"an interrupted run in {tree.root} has to be finished first: run again, and if this stays, "
+            f"delete {tree.root / JOURNAL}."
+        )
+    try:
+        descriptor = tree.create(STAGING)
     except FileExistsError as error:
-        raise UserError(f"another run is writing in {root}; nothing was written.") from error
+        raise UserError(
+            f"another run is writing in {tree.root}; nothing was written (if there is none, delete {staging})."
+        ) from error
     except OSError as error:
         raise UserError(f"{staging}: {reason(error)}; nothing was written.") from error
     try:
         try:
-            _lock(descriptor, root)
-            _write_all(descriptor, json.dumps(_dump(root, groups)).encode())
-            _sync_folder(root)
+            _lock(descriptor, tree.root)
+            _write_all(descriptor, json.dumps(_dump(groups)).encode())
+            tree.sync(STAGING)
         except BaseException as error:
-            staging.unlink(missing_ok=True)
+            tree.remove(STAGING)
             if isinstance(error, OSError):
                 raise UserError(f"{staging}: {reason(error)}; nothing was written.") from error
             raise
@@ -164,96 +194,100 @@ def _claim(root: Path, groups: Sequence[Sequence[_Entry]]) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _stage(one: Replacement, temporary: Path) -> None:
+def _stage(tree: Tree, one: Replacement, entry: _Entry) -> None:
     """Write the new text beside the file, with the file's owner, mode and attributes."""
-    info = os.stat(one.path)
-    # The superuser may write anything, so the bits are asked too: a file that was locked stays so.
-    if not info.st_mode & 0o222 or not os.access(one.path, os.W_OK):
-        raise UserError(f"{one.path} is read-only; nothing was written.")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    old = tree.regular(entry.path)
     try:
-        made = os.fstat(descriptor)
-        if (made.st_uid, made.st_gid) != (info.st_uid, info.st_gid):
-            _keep_owner(descriptor, info, one.path)
-        os.chmod(temporary, stat.S_IMODE(info.st_mode))
-        _keep_attributes(one.path, temporary)
-        _write_all(descriptor, one.content())
+        info = os.fstat(old)
+        # The superuser may write anything, so the bits are asked too: a file that was locked stays so.
+        if not info.st_mode & 0o222 or not tree.may_write(entry.path):
+            raise UserError(f"{one.path} is read-only; nothing was written.")
+        new = tree.create(entry.temporary)
+        try:
+            made = os.fstat(new)
+            if (made.st_uid, made.st_gid) != (info.st_uid, info.st_gid):
+                _keep_owner(new, info, one.path)
+            os.fchmod(new, stat.S_IMODE(info.st_mode))
+            _keep_attributes(old, new)
+            _write_all(new, one.content())
+        finally:
+            os.close(new)
     finally:
-        os.close(descriptor)
+        os.close(old)
 
 
 def _keep_owner(descriptor: int, info: os.stat_result, path: Path) -> None:
-    if sys.platform == "win32":
-        return
     try:
         os.fchown(descriptor, info.st_uid, info.st_gid)
     except OSError as error:
         raise UserError(f"{path} belongs to another user or group; nothing was written.") from error
 
 
-def _keep_attributes(path: Path, temporary: Path) -> None:
+def _keep_attributes(old: int, new: int) -> None:
     """Access control lists live in extended attributes; a file system without them has none to keep."""
     if sys.platform != "linux":
         return
     with suppress(OSError):
-        for name in os.listxattr(path):
+        for name in os.listxattr(old):
             with suppress(OSError):
-                os.setxattr(temporary, name, os.getxattr(path, name))
+                os.setxattr(new, name, os.getxattr(old, name))
 
 
-def _refuse_if_changed(path: Path, old_digest: str) -> None:
-    if _digest_of(path) != old_digest:
-        raise UserError(f"{path} was changed while it was analysed; nothing was written, run again.")
+def _refuse_if_changed(tree: Tree, entry: _Entry) -> None:
+    if _digest_of(tree, entry.path) != entry.old_digest:
+        raise UserError(
+            f"{tree.root / entry.path} was changed while it was analysed; nothing was written, run again."
+        )
 
 
-def _discard(groups: Sequence[Sequence[_Entry]]) -> None:
+def _discard(tree: Tree, groups: Sequence[Sequence[_Entry]]) -> None:
     for group in groups:
         for entry in group:
-            entry.temporary.unlink(missing_ok=True)
+            tree.remove(entry.temporary)
 
 
 # ---------------------------------------------------------------- after it
 
 
-def _commit(groups: Sequence[Sequence[_Entry]]) -> tuple[Path, ...]:
+def _commit(tree: Tree, groups: Sequence[Sequence[_Entry]]) -> tuple[Path, ...]:
     left: list[Path] = []
     for group in groups:
         with _uninterrupted():
-            if any(_digest_of(entry.path) != entry.old_digest for entry in group):
-                left += [entry.path for entry in group]
-                _discard([group])
+            if any(_digest_of(tree, entry.path) != entry.old_digest for entry in group):
+                left += [tree.root / entry.path for entry in group]
+                _discard(tree, [group])
             else:
-                _replace(group)
+                _replace(tree, group)
     return tuple(left)
 
 
-def _replace(group: Sequence[_Entry]) -> None:
+def _replace(tree: Tree, group: Sequence[_Entry]) -> None:
     for entry in group:
         try:
-            os.replace(entry.temporary, entry.path)
+            tree.replace(entry.temporary, entry.path)
         except OSError as error:
             raise UserError(
-                f"{entry.path}: {reason(error)}; run again with --write to finish what was begun."
+                f"{tree.root / entry.path}: {reason(error)}; run again with --write to finish what was begun."
             ) from error
-    for folder in {entry.path.parent for entry in group}:
-        _sync_folder(folder)
+    for folder in {entry.path.rpartition("/")[0]: entry.path for entry in group}.values():
+        tree.sync(folder)
 
 
-def _finish(journal: Path, groups: Sequence[Sequence[_Entry]]) -> int:
+def _finish(tree: Tree, journal: Path, groups: Sequence[Sequence[_Entry]]) -> int:
     """Finish every group that can be; a group of which nothing was written yet may be given up."""
     todo: list[list[_Entry]] = []
     for group in groups:
-        states = [entry.state() for entry in group]
+        states = [entry.state(tree) for entry in group]
         if "other" not in states:
             todo.append([entry for entry, state in zip(group, states, strict=True) if state == "old"])
         elif "new" in states:
             odd = next(entry for entry, state in zip(group, states, strict=True) if state == "other")
             raise UserError(
-                f"{odd.path} was changed after a run was interrupted that had written other files of its "
-                f"unit: bring it back, or delete {journal} to give that run up."
+                f"{tree.root / odd.path} was changed after a run was interrupted that had written other files of "
+                f"its unit: bring it back, or delete {journal} to give that run up."
             )
     for pending in todo:
-        _replace(pending)
+        _replace(tree, pending)
     return sum(map(len, todo))
 
 
@@ -274,11 +308,11 @@ def _uninterrupted() -> Iterator[None]:
 # ---------------------------------------------------------------- the journal as a file
 
 
-def _dump(root: Path, groups: Sequence[Sequence[_Entry]]) -> dict[str, Any]:
+def _dump(groups: Sequence[Sequence[_Entry]]) -> dict[str, Any]:
     def one(entry: _Entry) -> dict[str, str]:
         return {
-            "path": entry.path.relative_to(root).as_posix(),
-            "temporary": entry.temporary.name,
+            "path": entry.path,
+            "temporary": entry.temporary.rpartition("/")[2],
             "old": entry.old_digest,
             "new": entry.new_digest,
         }
@@ -286,25 +320,29 @@ def _dump(root: Path, groups: Sequence[Sequence[_Entry]]) -> dict[str, Any]:
     return {"journal": _VERSION, "groups": [[one(entry) for entry in group] for group in groups]}
 
 
-def _load(found: Path) -> list[list[_Entry]]:
+def _load(found: Path, descriptor: int) -> list[list[_Entry]]:
     """The groups of a journal; a staging file that was cut short has not led to anything yet."""
     try:
-        data = json.loads(found.read_bytes())
+        data = json.loads(read_open(descriptor, str(found), _LIMIT))
         if data["journal"] != _VERSION:
             raise ValueError
-        return [[_entry(found.parent, one) for one in group] for group in data["groups"]]
-    except (ValueError, KeyError, TypeError) as error:
+        return [[_entry(one) for one in group] for group in data["groups"]]
+    except (ValueError, KeyError, TypeError, RecursionError, TooLarge) as error:
         if found.name == STAGING:
             return []
-        raise UserError(f"{found} is no journal of this version: remove it if no run needs it.") from error
+        raise UserError(
+            f"{found} is no journal of this version: delete it if no run of another one needs it."
+        ) from error
 
 
-def _entry(root: Path, one: dict[str, str]) -> _Entry:
-    relative = PurePosixPath(one["path"])
-    if relative.is_absolute() or ".." in relative.parts or not _TEMPORARY.fullmatch(one["temporary"]):
+def _entry(one: dict[str, str]) -> _Entry:
+    path, temporary = one["path"], one["temporary"]
+    parts = path.split("/") if isinstance(path, str) else []
+    if not parts or not {"", ".", ".."}.isdisjoint(parts) or b"\0" in os.fsencode(path):
         raise ValueError
-    path = root / relative
-    return _Entry(path, path.with_name(one["temporary"]), one["old"], one["new"])
+    if not isinstance(temporary, str) or not _TEMPORARY.fullmatch(temporary):
+        raise ValueError
+    return _Entry(path, "/".join([*parts[:-1], temporary]), one["old"], one["new"])
 
 
 def _lock(descriptor: int, root: Path) -> None:
@@ -325,25 +363,19 @@ def _write_all(descriptor: int, data: bytes) -> None:
     os.fsync(descriptor)
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make a rename durable; not every file system can."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def _digest_of(path: Path) -> str | None:
-    try:
-        with open(path, "rb") as stream:
-            total = hashlib.sha256()
-            while chunk := stream.read(_CHUNK):
-                total.update(chunk)
-            return total.hexdigest()
-    except FileNotFoundError:
+def _digest_of(tree: Tree, name: str) -> str | None:
+    """The digest of a file; None where nothing is there, or nothing that a run has written."""
+    info = tree.info(name)
+    if info is None or not stat.S_ISREG(info.st_mode) or info.st_size > _LARGEST:
         return None
+    descriptor = tree.regular(name)
+    try:
+        total = hashlib.sha256()
+        while chunk := os.read(descriptor, _CHUNK):
+            total.update(chunk)
+        return total.hexdigest()
+    finally:
+        os.close(descriptor)
 
 
 def _named(error: OSError) -> str:

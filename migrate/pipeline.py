@@ -26,6 +26,7 @@ from migrate.errors import reason
 from migrate.journal import digest
 from migrate.model import Applicability, Change, FileResult, Finding, ModuleResult, Neighbours, Settings
 from migrate.reach import Imports
+from migrate.reading import read
 from migrate.sources import Selection, Source, mentions_apex, problem
 from migrate.spool import Slot, Spool
 from migrate.textio import Undecodable, decode, encode, looks_like_python_2
@@ -282,7 +283,7 @@ def _ignore_interrupts() -> None:
 def analyse_file(source: Source, settings: Settings, engine: Engine) -> FileResult:
     """What becomes of one file; whatever happens, a result."""
     try:
-        data = Path(source.location).read_bytes()
+        data = read(source.location)
     except OSError as error:
         return problem(source.shown, f"this file cannot be read: {reason(error)}.")
     try:

@@ -11,9 +11,9 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from pathlib import Path
 
 from migrate.exports import module_name
+from migrate.reading import windows
 
 _FROM = re.compile(rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n#;]+)", re.M)
 _IMPORT = re.compile(rb"^[ \t]*import[ \t]+([^\n#;]+)", re.M)
@@ -43,11 +43,8 @@ class Imports:
 
     def _imported(self, location: str) -> tuple[str, ...]:
         if location not in self._edges:
-            try:
-                data = Path(location).read_bytes()
-            except OSError:
-                data = b""
-            found = dict.fromkeys(one for name in _names(data) for one in self._resolve(name, location))
+            names = _names_of(location)
+            found = dict.fromkeys(one for name in names for one in self._resolve(name, location))
             found.pop(location, None)
             self._edges[location] = tuple(found)
         return self._edges[location]
@@ -79,6 +76,14 @@ def _above(module: str, folder: str) -> bool:
     if os.path.basename(module) == "__init__.py":
         home = os.path.dirname(home)
     return folder == home or folder.startswith(home + os.sep)
+
+
+def _names_of(location: str) -> tuple[str, ...]:
+    """The names that a file of any size imports; none where it cannot be read."""
+    try:
+        return tuple(dict.fromkeys(name for window in windows(location) for name in _names(window)))
+    except OSError:
+        return ()
 
 
 def _names(data: bytes) -> Iterator[str]:

@@ -11,6 +11,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -20,9 +21,9 @@ from migrate.errors import UserError, reason
 from migrate.exports import exported
 from migrate.journal import JOURNAL, STAGING
 from migrate.model import ALONE, FileResult, Finding, Neighbours, Severity
+from migrate.reading import LOOK_LIMIT, SOURCE_LIMIT, read, windows
 
 RULE = "APX001"
-SIZE_LIMIT = 5 * 1024 * 1024
 
 _SKIPPED = frozenset(
     {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", "site-packages"}
@@ -32,7 +33,7 @@ _SKIPPED = frozenset(
 _BUILD_OUTPUT = re.compile(r"lib|(lib|temp|bdist)\..*|CMakeCache\.txt")
 _MARKER = b"apex"
 _WORD = re.compile(rb"\bapex\b")
-_CHUNK = 1 << 20
+_DEEPEST = 200  # folders in one another
 
 
 @dataclass(frozen=True)
@@ -160,6 +161,10 @@ def _entries(paths: Sequence[str], exclude: Sequence[str]) -> Iterator[_Entry]:
 def _walk(
     folder: str, relative: str, prefix: str, roots: tuple[str, ...], exclude: Sequence[str]
 ) -> Iterator[_Entry]:
+    if relative.count(os.sep) >= _DEEPEST:
+        shown = printable(os.path.join(prefix, relative))
+        yield _Entry("unreadable", shown, folder, "its folders are nested too deeply")
+        return
     try:
         with os.scandir(folder) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)
@@ -206,12 +211,17 @@ def _is_output(folder: str, entries: Sequence[os.DirEntry[str]]) -> bool:
 
 
 def _journals_above(path: str) -> Iterator[_Entry]:
-    """Journals lie in a folder that holds all files of their run, so perhaps above ``path``."""
+    """Journals lie in a folder that holds all files of their run, so perhaps above ``path``.
+
+    In a folder such as /tmp anybody may have put one: those of other users do not count there."""
+    ours = {getattr(os, "geteuid", int)(), os.stat(path).st_uid}
     for folder in Path(path).parents:
         for name in (JOURNAL, STAGING):
             location = folder / name
-            if os.path.isfile(location):
-                yield _Entry("journal", str(location), str(location))
+            with suppress(OSError):
+                info = os.lstat(location)
+                if stat.S_ISREG(info.st_mode) and info.st_uid in ours:
+                    yield _Entry("journal", str(location), str(location))
 
 
 def _within(location: str, root: str) -> bool:
@@ -244,10 +254,10 @@ def _look(entry: _Entry) -> Source | FileResult | None:
         return problem(
             entry.shown, "this symbolic link leads nowhere, so nothing was read.", severity=Severity.REVIEW
         )
-    if entry.kind == "outside" and os.path.isdir(entry.location):
+    if entry.kind == "outside":
         return problem(
             entry.shown,
-            "this symbolic link leads to a directory outside the tree and was not followed.",
+            "this symbolic link leads out of the tree and was not followed.",
             "If what it leads to uses Apex, name it as a PATH of its own.",
             severity=Severity.REVIEW,
         )
@@ -265,29 +275,32 @@ def _look_into(entry: _Entry) -> Source | FileResult | None:
     info = os.stat(entry.location)
     if not stat.S_ISREG(info.st_mode):
         return problem(entry.shown, "this is no regular file, so nothing was read.", severity=Severity.REVIEW)
-    notebook = entry.shown.endswith(".ipynb")
-    if entry.kind == "outside":
-        if not _streamed_mention(entry.location):
-            return None
-        return problem(
-            entry.shown,
-            "this symbolic link leads to a file outside the tree that mentions apex; it was not followed.",
-            "Name the file it leads to as a PATH of its own.",
-        )
-    if info.st_size > SIZE_LIMIT:
-        if not _streamed_mention(entry.location):
-            return None
-        return problem(
-            entry.shown,
-            f"this file mentions apex and is larger than {SIZE_LIMIT >> 20} MB, so it was not analysed.",
-            "Move the training code out of it, or migrate it by hand.",
-        )
-    data = Path(entry.location).read_bytes()
+    if info.st_size > SOURCE_LIMIT:
+        return _large(entry, info.st_size)
+    data = read(entry.location)
     if _MARKER not in data:
         return None
-    if notebook:
+    if entry.shown.endswith(".ipynb"):
         return _notebook(entry.shown, data)
     return Source(entry.shown, entry.location, info.st_size)
+
+
+def _large(entry: _Entry, size: int) -> FileResult | None:
+    """A file that is no source to be migrated is looked at in pieces, and a huge one not to its end."""
+    if any(map(mentions_apex, windows(entry.location))):
+        return problem(
+            entry.shown,
+            f"this file mentions apex and is larger than {SOURCE_LIMIT >> 20} MB, so it was not analysed.",
+            "Move the training code out of it, or migrate it by hand.",
+        )
+    if size <= LOOK_LIMIT:
+        return None
+    return problem(
+        entry.shown,
+        f"this file is larger than {LOOK_LIMIT >> 20} MB, so only its beginning was looked at; "
+        "apex is not mentioned there.",
+        severity=Severity.REVIEW,
+    )
 
 
 def _notebook(shown: str, data: bytes) -> FileResult | None:
@@ -306,14 +319,3 @@ def _notebook(shown: str, data: bytes) -> FileResult | None:
         "Export it as a script (jupyter nbconvert --to script), migrate that, and carry the changes over.",
     )
 
-
-def _streamed_mention(location: str) -> bool:
-    """The same look at a file of any size, in memory that does not grow with it."""
-    overlap = 16
-    tail = b""
-    with open(location, "rb") as stream:
-        while chunk := stream.read(_CHUNK):
-            if _WORD.search(tail + chunk):
-                return True
-            tail = (tail + chunk)[-overlap:]
-    return False

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
+from migrate import harmless
 from migrate.model import Applicability, FileResult, Finding, Severity
 from migrate.pipeline import Analysed, Outcome
 from migrate.report.diff import unified
@@ -19,8 +20,6 @@ from migrate.spool import Spool
 _STYLES = {"safe": "green", "review": "yellow", "manual": "bold red", "info": "cyan"}
 _PAST = {True: "changed", False: "to change"}
 _PROGRESS_FROM = 64  # candidates; fewer are done before a bar can be read
-# A file's own escape sequences must not reach the terminal; tab and line feed may.
-_CONTROLS = {code: f"^{chr(code ^ 0x40)}" for code in (*range(32), 127) if code not in (9, 10)}
 
 
 class _Console(Console):
@@ -60,7 +59,7 @@ def print_diffs(console: Console, changed: Sequence[Analysed], spool: Spool) -> 
         if console.is_terminal:
             for line in lines:
                 text = line.decode("utf-8", "replace").rstrip("\n")
-                console.print(_diff_line(_harmless(text.removesuffix("\r"))))
+                console.print(_diff_line(harmless.code(text.removesuffix("\r"))))
         else:
             sys.stdout.flush()
             sys.stdout.buffer.write(b"".join(lines))
@@ -75,7 +74,7 @@ def print_summary(console: Console, outcome: Outcome, *, written: bool) -> None:
     for file in outcome.results:
         if file.findings:
             console.print()
-            console.print(Text(_harmless(file.path), style="bold"))
+            console.print(Text(harmless.line(file.path), style="bold"))
             for finding in file.findings:
                 _print_finding(console, finding)
     verdict = _verdict(outcome, written=written)
@@ -110,10 +109,10 @@ def _table(outcome: Outcome, *, written: bool) -> Text:
 def _print_finding(console: Console, finding: Finding) -> None:
     head = Text("  ")
     head.append(f"{finding.severity.value:<6}", style=_STYLES[finding.severity.value])
-    head.append(f"  {finding.rule}  {_where(finding)}: {_harmless(finding.message)}")
+    head.append(f"  {finding.rule}  {_where(finding)}: {harmless.line(finding.message)}")
     console.print(head)
     for line in (finding.suggestion or "").splitlines():
-        console.print(Text(f"          {_harmless(line)}", style="dim"))
+        console.print(Text(f"          {harmless.code(line)}", style="dim"))
 
 
 def _where(finding: Finding) -> str:
@@ -154,6 +153,3 @@ def _diff_line(line: str) -> Text:
     style = {"@": "cyan", "+": "green", "-": "red"}.get(line[:1], "")
     return Text(line, style=style)
 
-
-def _harmless(text: str) -> str:
-    return text.translate(_CONTROLS)

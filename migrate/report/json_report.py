@@ -49,13 +49,26 @@ def schema() -> dict[str, Any]:
     return loaded
 
 
-def check_destination(name: str) -> None:
+def check_destination(name: str, targets: Sequence[str]) -> None:
     """Refuse a place that cannot take the report before any work is done."""
     path = Path(name)
     if path.is_dir():
         raise UserError(f"the report cannot be written to {name}: it is a directory.")
     if not path.parent.is_dir():
         raise UserError(f"the report cannot be written to {name}: there is no directory {path.parent}.")
+    if _is_trap(name, targets):
+        raise UserError(f"the report cannot be written to {name}: it is a link, or no file, of the target.")
+
+
+def _is_trap(name: str, targets: Sequence[str]) -> bool:
+    """Whether the place lies in the target, and what the target has put there leads elsewhere."""
+    folders = [target if os.path.isdir(target) else os.path.dirname(target) for target in targets]
+    spelled = [*map(os.path.abspath, folders), *map(os.path.realpath, folders)]
+    if not any(Path(os.path.abspath(name)).is_relative_to(folder) for folder in spelled):
+        return False
+    real = Path(os.path.realpath(name))
+    leads_out = not any(real.is_relative_to(os.path.realpath(folder)) for folder in folders)
+    return leads_out or (real.exists() and not real.is_file())
 
 
 def write(report: dict[str, Any], name: str) -> None:

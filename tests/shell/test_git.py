@@ -46,8 +46,8 @@ def test_untracked_and_ignored_files_cannot_be_brought_back(root: Path) -> None:
     tree(root, {"new.py": LEGACY, "ignored/x.py": LEGACY, ".gitignore": "ignored\n"})
     run = tool(root, "--write")
     assert run.returncode == 2
-    assert "new.py (untracked)" in run.stderr
-    assert "ignored/ (ignored, so untracked)" in run.stderr or "ignored/x.py (ignored" in run.stderr
+    assert "new.py (not committed)" in run.stderr
+    assert "ignored/x.py (not committed)" in run.stderr
 
 
 def test_changes_of_other_files_do_not_matter(root: Path) -> None:
@@ -69,7 +69,7 @@ def test_names_are_taken_literally_and_from_below(root: Path) -> None:
     tree(root, {f"sub/{name}": LEGACY})
     run = tool(name, "--write", cwd=root / "sub")
     assert run.returncode == 2
-    assert f"sub/{name} (untracked)" in run.stderr
+    assert f"sub/{name} (not committed)" in run.stderr
     git(root, "add", "--all")
     git(root, "commit", "--quiet", "--message", "more")
     assert tool(name, "--write", cwd=root / "sub").returncode == 0
@@ -106,13 +106,41 @@ def test_what_git_says_is_passed_on(root: Path) -> None:
     assert "Traceback" not in run.stderr
 
 
-def test_a_monitor_named_by_the_repository_is_not_run(root: Path) -> None:
-    script = root / ".git" / "monitor"
-    script.write_text("#!/bin/sh\ntouch ran\n")
-    script.chmod(0o755)
-    git(root, "config", "core.fsmonitor", str(script))
+def test_before_the_first_commit_nothing_can_be_brought_back(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"a.py": LEGACY})
+    git(root, "init", "--quiet")
+    git(root, "add", "a.py")
+    run = tool(root, "--write")
+    assert run.returncode == 2
+    assert "a.py (not committed)" in run.stderr
+
+
+@pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
+def test_what_git_was_told_to_overlook_is_seen(root: Path, flag: str) -> None:
+    git(root, "update-index", flag, "a.py")
+    (root / "a.py").write_text(LEGACY + "edited = 1\n")
+    assert "a.py (uncommitted changes)" in tool(root, "--write").stderr
+
+
+def test_line_ends_that_git_puts_in_are_no_changes(root: Path) -> None:
+    git(root, "config", "core.autocrlf", "true")
+    (root / "a.py").unlink()
+    git(root, "checkout", "--", "a.py")
+    assert (root / "a.py").read_bytes() == LEGACY.encode().replace(b"\n", b"\r\n")
     assert tool(root, "--write").returncode == 0
-    assert not list(root.rglob("ran"))
+
+
+def test_repositories_of_the_longer_hash(tmp_path: Path) -> None:
+    tree(tmp_path, {"a.py": LEGACY})
+    git(tmp_path, "init", "--quiet", "--object-format=sha256")
+    git(tmp_path, "add", "a.py")
+    git(tmp_path, "commit", "--quiet", "--message", "all of it")
+    assert tool(tmp_path, "--write").returncode == 0
+    assert tool(tmp_path, "--write").returncode == 0
+    (tmp_path / "a.py").write_text(LEGACY)
+    assert tool(tmp_path, "--write").returncode == 0
+    (tmp_path / "a.py").write_text(LEGACY + "edited = 1\n")
+    assert tool(tmp_path, "--write").returncode == 2
 
 
 def test_outside_of_git_nothing_is_asked(tmp_path: Path) -> None:

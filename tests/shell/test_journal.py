@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from migrate import journal
+from migrate.beneath import Tree
 from migrate.errors import UserError
 from tests.shell.support import LEGACY, NATIVE, environment, leftovers, tool, tree
 
@@ -63,7 +64,7 @@ def interrupted(root: Path, first: str = "a.py", second: str = "b.py") -> None:
     """What a run leaves that was killed between the two files of a unit."""
     program = (
         "import os, sys; from pathlib import Path; from migrate import journal; root = Path(sys.argv[1]); "
-        "real = os.replace; os.replace = lambda old, new: (real(old, new), os.kill(os.getpid(), 9)); "
+        "real = os.replace; os.replace = lambda old, new, **at: (real(old, new, **at), os.kill(os.getpid(), 9)); "
         "one = lambda name: journal.Replacement(root / name, journal.digest(b'old\\n'), lambda: b'new\\n'); "
         "journal.write(root, [[one(name) for name in sys.argv[2:]]])"
     )
@@ -139,8 +140,8 @@ def test_a_file_that_changes_in_the_moment_of_writing_is_left_with_its_group(
     planned = [[replacement(root / "a.py"), replacement(root / "b.py")], [replacement(root / "c.py")]]
     real = os.rename
 
-    def rename(old: Path, new: Path) -> None:
-        real(old, new)
+    def rename(old: str, new: str, **at: int) -> None:
+        real(old, new, **at)
         (root / "b.py").write_text("edited\n")
 
     monkeypatch.setattr(os, "rename", rename)
@@ -168,8 +169,8 @@ def test_a_full_disk_leaves_everything_as_it_was(tmp_path: Path) -> None:
 
 def test_two_runs_do_not_write_at_once(tmp_path: Path) -> None:
     root = tree(tmp_path, {"a.py": LEGACY})
-    entry = journal._Entry(root / "a.py", root / ".apex2native-00-0.tmp", "", "")
-    with journal._claim(root, [[entry]]):
+    entry = journal._Entry("a.py", ".apex2native-00-0.tmp", "", "")
+    with Tree(root) as held, journal._claim(held, [[entry]]):
         run = tool(root, "--write")
     assert run.returncode == 2
     assert "another run is writing" in run.stderr

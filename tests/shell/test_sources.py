@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from migrate import sources
 from migrate.errors import UserError
 from migrate.model import Severity
-from migrate.sources import SIZE_LIMIT, Selection, collect
+from migrate.reading import SOURCE_LIMIT
+from migrate.sources import Selection, collect
 from tests.shell.support import LEGACY, tree
 
 
@@ -101,9 +103,9 @@ def test_links_out_of_the_tree_are_named_and_not_followed(tmp_path: Path) -> Non
     (inside / "data.bin").symlink_to(outside / "gone.bin")
     selection = collect([str(inside)])
     assert shown(selection) == []
-    assert sorted(problems(selection)) == ["gone.py", "more", "x.py"]
+    assert sorted(problems(selection)) == ["gone.py", "more", "plain.py", "x.py"]
     severities = {result.path: result.findings[0].severity for result in selection.problems}
-    assert severities == {"gone.py": Severity.REVIEW, "more": Severity.REVIEW, "x.py": Severity.MANUAL}
+    assert set(severities.values()) == {Severity.REVIEW}
     assert shown(collect([str(inside), str(outside)])) == [str(outside / "more/y.py"), str(outside / "x.py")]
 
 
@@ -127,7 +129,7 @@ def test_a_link_that_is_named_is_followed(tmp_path: Path) -> None:
 
 
 def test_large_files_are_named_only_if_they_mention_apex(tmp_path: Path) -> None:
-    filler = b"x = 1\n" * (SIZE_LIMIT // 6 + 1)
+    filler = b"x = 1\n" * (SOURCE_LIMIT // 6 + 1)
     tree(tmp_path, {"large.py": filler + LEGACY.encode(), "plain.py": filler + b"# apexes\n"})
     selection = collect([str(tmp_path)])
     assert list(problems(selection)) == ["large.py"]
@@ -136,7 +138,7 @@ def test_large_files_are_named_only_if_they_mention_apex(tmp_path: Path) -> None
 
 def test_the_word_is_found_across_the_chunks_of_a_large_file(tmp_path: Path) -> None:
     for at in (1 << 20, (1 << 20) - 2):
-        data = b"#" * (at - 1) + b" apex " + b"#" * SIZE_LIMIT
+        data = b"#" * (at - 1) + b" apex " + b"#" * SOURCE_LIMIT
         tree(tmp_path, {f"{at}.py": data})
     assert len(collect([str(tmp_path)]).problems) == 2
 
@@ -166,11 +168,11 @@ def test_what_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
 
 def test_unreadable_files_and_folders_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree(tmp_path, {"locked.py": LEGACY, "locked/x.py": LEGACY, "x.py": LEGACY})
-    real_read, real_scan = Path.read_bytes, os.scandir
+    real_read, real_scan = sources.read, os.scandir
 
-    def read(path: Path) -> bytes:
-        if path.name == "locked.py":  # the superuser can read anything, so the refusal is played
-            raise PermissionError(13, "Permission denied", str(path))
+    def read(path: str) -> bytes:
+        if path.endswith("locked.py"):  # the superuser can read anything, so the refusal is played
+            raise PermissionError(13, "Permission denied", path)
         return real_read(path)
 
     def scan(path: str) -> object:
@@ -178,7 +180,7 @@ def test_unreadable_files_and_folders_are_named(tmp_path: Path, monkeypatch: pyt
             raise PermissionError(13, "Permission denied", path)
         return real_scan(path)
 
-    monkeypatch.setattr(Path, "read_bytes", read)
+    monkeypatch.setattr(sources, "read", read)
     monkeypatch.setattr(os, "scandir", scan)
     selection = collect([str(tmp_path)])
     assert shown(selection) == ["x.py"]
