@@ -37,7 +37,7 @@ def read_open(descriptor: int, name: str, limit: int) -> bytes:
         parts.append(part)
         left -= len(part)
     if not left:
-        raise TooLarge(errno.EFBIG, f"it is larger than {limit >> 20} MB", name)
+        raise TooLarge(errno.EFBIG, "it is too large", name)
     return b"".join(parts)
 
 
