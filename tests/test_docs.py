@@ -14,7 +14,7 @@ from migrate.model import Settings
 PROJECT = Path(__file__).resolve().parent.parent
 README = PROJECT / "README.md"
 RULES = PROJECT / "docs" / "rules.md"
-PAGES = [README, *sorted((PROJECT / "docs").glob("*.md"))]
+PAGES = [README, PROJECT / "SECURITY.md", *sorted((PROJECT / "docs").glob("*.md"))]
 
 _LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
 _CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)

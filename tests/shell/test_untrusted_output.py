@@ -82,10 +82,10 @@ def test_an_internal_error_tells_names_harmlessly(
 
 def test_sources_on_a_terminal(tmp_path: Path) -> None:
     controls = CONTROLS.replace("\r", "")  # which would end the line for Python
-    root = tree(tmp_path, {"x.py": f"x = '{controls}'\n{LEGACY}y = '{ESCAPE}'\tz\n"})
+    root = tree(tmp_path, {"x.py": f"x = '{controls}'\n{LEGACY}y = '{ESCAPE}'\t# z\n"})
     shown = on_terminal(command(root))
     assert not BAD.search(colours_off(shown))
-    assert "\\u202e\\u2066" in shown and "\\x9b31m" in shown and "'\tz" in shown
+    assert "\\u202e\\u2066" in shown and "\\x9b31m" in shown and "'\t# z" in shown
 
 
 def test_the_summary() -> None:
