@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from migrate.facts.module import Module
 from migrate.judge.judge import judge
-from migrate.judge.product import Difference, Verdict
+from migrate.judge.verdict import Difference, Verdict
 from migrate.plan.decide import Plan
 from migrate.plan.exits import clears
 from migrate.rewrite.trace import Run

@@ -8,10 +8,13 @@ from collections.abc import Callable, Sequence
 from migrate.facts.module import Module
 from migrate.facts.sites import Facts
 from migrate.flow.values import Values
+from migrate.judge.compare.pair import Both
+from migrate.judge.compare.search import Search
+from migrate.judge.compare.telling import Allows
 from migrate.judge.origin import Origin
-from migrate.judge.product import Difference, Search, Verdict
 from migrate.judge.run import Runner
 from migrate.judge.side import Side
+from migrate.judge.verdict import Verdict
 from migrate.rewrite.trace import Run
 
 
@@ -26,7 +29,7 @@ def judge(
     scaled: bool = True,
     moved: frozenset[ast.stmt] = frozenset(),
     rescaled: frozenset[ast.AST] = frozenset(),
-    allows: Callable[[Difference, ast.AST | None], bool] = lambda difference, node: False,
+    allows: Allows = lambda difference, node: False,
 ) -> Verdict:
     """Compare the module ``m`` with its migrated ``text``; ``runs`` say which characters come from where.
 
@@ -43,15 +46,15 @@ def judge(
     new_side.prepare(None)
     new_side.find_asides()
     old, fresh = Runner(old_side, True, maybe_o0, scaled), Runner(new_side, False, maybe_o0)
-    old.mattering = fresh.mattering = old.mattering | fresh.mattering
+    both = Both(old, fresh)
     asked = {name: places | new_side.asked.get(name, set()) for name, places in old_side.asked.items()}
     once = frozenset(name for name, places in asked.items() if len(places) == 1)
     # Roughly first: answers that have no part in mixed precision, and what they hang on, are forgotten at once. That
     # leaves fewer states, and paths that no run can take: what differs on one of those proves nothing.
     kept = old_side.deciding | new_side.deciding
     old.mattering = fresh.mattering = old_side.mattering_most | new_side.mattering_most
-    rough = Search(old, fresh, moved, rescaled, lambda difference, node: False, once, kept).run()
+    rough = Search(both, moved, rescaled, lambda difference, node: False, once, kept).run()
     if rough.unknown is None and not rough.differences:
         return rough
     old.mattering = fresh.mattering = old_side.mattering | new_side.mattering
-    return Search(old, fresh, moved, rescaled, allows, once).run()
+    return Search(both, moved, rescaled, allows, once).run()

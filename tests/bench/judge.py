@@ -19,7 +19,7 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from migrate import engine
-from migrate.judge.product import Verdict
+from migrate.judge.verdict import Verdict
 from migrate.model import Settings
 from migrate.validate import validate
 

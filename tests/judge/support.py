@@ -12,7 +12,7 @@ from typing import NamedTuple
 from unittest import mock
 
 from migrate import engine
-from migrate.judge.product import Verdict
+from migrate.judge.verdict import Verdict
 from migrate.model import Applicability, ModuleResult, Settings, worst
 from migrate.plan.decide import Plan
 from migrate.rewrite.trace import Run, common_words

@@ -1,0 +1,1 @@
+"""Both programs side by side: they share one oracle, run to what both have to do, and are compared there."""

@@ -1,0 +1,52 @@
+"""Models and losses: called under casts in both programs, or in neither; and the exceptions that their calls raise."""
+
+from __future__ import annotations
+
+from migrate.judge.compare.pair import Both, Differs, Pair
+from migrate.judge.compare.telling import Teller
+from migrate.judge.run import Event
+from migrate.judge.state import LegacyRaises, State
+
+
+class Casts:
+    """Compares what models and losses run in."""
+
+    def __init__(self, both: Both, teller: Teller) -> None:
+        self.old, self.new, self.teller = both.old, both.new, teller
+
+    def compute(self, pair: Pair, old: Event, new: Event) -> list[Pair] | None:
+        if pair.old.casts and not pair.new.casts and self.old.left_over(pair.old):
+            raise LegacyRaises  # an earlier run in the same process left Apex's casts on: nobody means that
+        if pair.old.casts != pair.new.casts and pair.new.stopped and pair.old.started == pair.new.started:
+            raise LegacyRaises  # so it did here
+        if pair.old.casts != pair.new.casts:
+            what = "the model is called" if old.kind == "forward" else "the loss is computed"
+            how = "under Apex's casts, now without autocast" if pair.old.casts else "without casts, now under autocast"
+            trains = self._training(pair.old) and not self.old.side.beside(old.node)
+            kind = "loss-casts" if old.kind == "loss" else "casts" if trains else "eval-casts"
+            self.teller.go_on_if_announced(pair, Differs(kind, old.node, f"{what} {how}"))
+        return self.perhaps_failing(pair, old) if old.kind == "forward" else None
+
+    def perhaps_failing(self, pair: Pair, old: Event) -> list[Pair] | None:
+        """Where an exception would be caught, one may be raised here."""
+        if self.old.caught(pair.old) and self.new.caught(pair.new):
+            failed = pair.copy()
+            for state, runner in ((failed.old, self.old), (failed.new, self.new)):
+                state.raising = "?"
+                state.frames[-1].pc -= 1
+                runner.unwind(state)
+            failed.trail = self.teller.happens(pair, old.node, "raises an exception")
+            return [pair, failed]
+        return None
+
+    def _training(self, state: State) -> bool:
+        """Whether what runs now may be differentiated: a backward stands in a function that is being run, and no
+        ``no_grad`` in between."""
+        side = self.old.side
+        for frame in reversed(state.frames):
+            op = frame.code.ops[min(frame.pc, len(frame.code.ops) - 1)]
+            if side.without_gradients(op.node):
+                return False
+            if side.runs_backward(frame.code.node):
+                return True
+        return False

@@ -1,0 +1,127 @@
+"""Where control goes, in both programs alike: rounds of loops, functions, and what only evaluates."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.judge.compare.forgetting import Forgetting
+from migrate.judge.compare.pair import Both, Differs, Pair
+from migrate.judge.run import Event
+from migrate.judge.state import Frame
+from migrate.judge.terms import TRUE
+
+
+class Flow:
+    """Goes on in both programs at once. Calls in ``rescaled`` are not gone into: a rule made up for the scale there."""
+
+    def __init__(self, both: Both, forgetting: Forgetting, rescaled: frozenset[ast.AST]) -> None:
+        self.old, self.new = both.old, both.new
+        self.forgetting, self.rescaled = forgetting, rescaled
+        self._evaluated: set[object] = set()
+        self._training_loops: dict[ast.AST, bool] = {}
+
+    def round(self, pair: Pair, old: Event, new: Event) -> list[Pair]:
+        if self.old.side.place(old.node) != self.new.side.place(new.node):
+            raise Differs("order", old.node, "the two programs are in different loops here")
+        self.forgetting.begin_round(pair, old.node)
+        more, done = pair, pair.copy()
+        slot = ("rounds", self.old.side.place(old.node))
+        if slot not in pair.old.frames[-1].env and self._trains(old.node):
+            done.idle = True
+        pair.old.frames[-1].env[slot] = TRUE
+        done.old.frames[-1].env.pop(slot, None)
+        for state, event in ((done.old, old), (done.new, new)):
+            state.frames[-1].pc = event.about
+        for state, event, runner in ((more.old, old, self.old), (more.new, new, self.new)):
+            runner.begin_round(state, event.node, more.facts)
+        return [more, done]
+
+    def _trains(self, loop: ast.AST) -> bool:
+        if loop not in self._training_loops:
+            kinds = (self.old.side.kind.get(n) for n in ast.walk(loop))
+            self._training_loops[loop] = any(kind in ("backward", "call") for kind in kinds)
+        return self._training_loops[loop]
+
+    def choose(self, pair: Pair, old: Event, new: Event) -> list[Pair]:
+        theirs = {self.new.side.place(n): n for n in new.about}
+        found: list[Pair] = []
+        for which in [*old.about, None]:
+            other = theirs.get(self.old.side.place(which)) if which is not None else None
+            if which is not None and (other is None or self._ran(pair, which)):
+                continue
+            one = pair.copy()
+            if which is not None:
+                one.old.heap[(("v", self.old.side.place(which), "entry"), " ran")] = TRUE
+                one.facts = self.forgetting.within(one.facts, which)
+            self.old.choose(one.old, which, one.facts)
+            self.new.choose(one.new, other, one.facts)
+            found.append(one)
+        return found
+
+    def _ran(self, pair: Pair, which: ast.AST) -> bool:
+        """Whether a function that initializes would do so again: that is another process, with other optimizers. An
+        object is made once."""
+        owner = self.old.m.class_of(self.old.m.scope_of[which])
+        if getattr(which, "name", "") == "__init__" and owner is not None:
+            key = ("instance", self.old.side.place(self.old.side.concrete(owner)))
+            if (key, " made") in pair.old.heap:
+                return True
+        if not self.old.side.initializes(which):
+            return False
+        return pair.old.initialized or (("v", self.old.side.place(which), "entry"), " ran") in pair.old.heap
+
+    def enter(self, pair: Pair, old: Event, new: Event) -> None:
+        (callee, frame), (other, twin) = old.about, new.about
+        if self.old.side.place(callee) != self.new.side.place(other):
+            raise Differs("order", old.node, "the two programs call different functions here")
+        if old.node in self.rescaled or self._seen_before(pair, callee, frame, other, twin):
+            self.old.pass_by(pair.old, old.node)
+            self.new.pass_by(pair.new, new.node)
+            return
+        self.old.enter(pair.old, old.node, callee, frame.copy())
+        self.new.enter(pair.new, new.node, other, twin.copy())
+        pair.facts = self.forgetting.within(pair.facts, callee)
+
+    def property_alone(self, pair: Pair, old: Event, new: Event) -> bool:
+        """A property that only one program reads here: it goes in on its own, and what that does of note, the other
+        has to do as well."""
+        reads = [e.kind == "enter" and isinstance(e.node, ast.Attribute) for e in (old, new)]
+        if not any(reads) or (all(reads) and self.old.side.place(old.node) == self.new.side.place(new.node)):
+            return False
+        runner, state, event = (self.old, pair.old, old) if reads[0] else (self.new, pair.new, new)
+        callee, frame = event.about
+        runner.enter(state, event.node, callee, frame.copy())
+        if reads[0]:
+            pair.event_old = None
+        else:
+            pair.event_new = None
+        return True
+
+    def aside(self, pair: Pair, old: Event, new: Event) -> list[Pair]:
+        """A condition on which only evaluation hangs: both ways once for each state of the casts, else past it."""
+        assert isinstance(old.node, ast.If)
+        holds = self.old.known(pair.old, old.node.test, pair.facts)
+        ways = [True, False] if holds is None else [holds]
+        key = (old.node, pair.old.casts, pair.new.casts, pair.new.stopped, frozenset(pair.new.scalers.items()))
+        if holds is None and key in self._evaluated:
+            ways = [False]
+        self._evaluated.add(key)
+        found: list[Pair] = []
+        for way in ways:
+            one = pair.copy()
+            for state, event in ((one.old, old), (one.new, new)):
+                frame = state.frames[-1]
+                frame.pc = frame.pc + 1 if way else event.about
+            found.append(one)
+        return found
+
+    def _seen_before(self, pair: Pair, callee: ast.AST, frame: Frame, other: ast.AST, twin: Frame) -> bool:
+        """Whether a function that only evaluates has been followed with the same casts, scalers and arguments."""
+        if not self.old.side.evaluates_only(callee) or not self.new.side.evaluates_only(other):
+            return False
+        scalers = frozenset(pair.new.scalers.items())
+        key = (callee, frame.frozen(), twin.frozen(), pair.old.casts, pair.new.casts, pair.new.stopped, scalers)
+        if key in self._evaluated:
+            return True
+        self._evaluated.add(key)
+        return False

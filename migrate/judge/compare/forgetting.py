@@ -1,0 +1,106 @@
+"""Answers that hold no longer: about values that a round of a loop or a call makes anew, and that nobody holds."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
+
+from migrate.judge.compare.pair import Both, Pair
+from migrate.judge.terms import MEMORY, Ask, Facts, Term, forget, leaves
+
+
+class Forgetting:
+    """What both programs forget of their answers.
+
+    ``once`` are names that one place of both programs asks about: nobody asks again. Answers about other names than
+    those ``kept`` are forgotten at once; None: no answer is.
+    """
+
+    def __init__(self, both: Both, once: frozenset[str], kept: frozenset[str] | None) -> None:
+        self.both, self.once, self.kept = both, once, kept
+        self._touched: dict[ast.AST, list[ast.expr]] = {}
+
+    def within(self, facts: Facts, node: ast.AST) -> Facts:
+        """The facts without those about values that are made in a piece of the old program."""
+        m = self.both.old.m
+        low, high = m.start(node), m.end(node)
+        return forget(facts, lambda term: any(low <= leaf[1] <= high for leaf in leaves(term)))
+
+    def begin_round(self, pair: Pair, loop: ast.AST) -> None:
+        """What a round of a loop makes anew has no answer yet, nor what a method called in it may have changed."""
+        facts = self.within(pair.facts, loop)
+        changed: set[Term] = set()
+        for expr in self._objects_called(loop):
+            try:
+                term = self.both.old.value(pair.old, expr, facts)
+            except Ask:
+                continue
+            if term[0] in ("v", "attr"):
+                changed.add(term)
+        if changed:
+            facts = forget(facts, lambda term: any(part in changed for part in _bases(term)))
+        pair.facts = facts
+
+    def collect(self, pair: Pair) -> None:
+        """Drop what nobody can read any more: dead local names, and answers about values that neither program holds."""
+        for runner, state in ((self.both.old, pair.old), (self.both.new, pair.new)):
+            runner.bury(state)
+        if not pair.facts:
+            return
+        held: set[Term] = set()
+        kept: set[Term] = set()
+        for state in (pair.old, pair.new):
+            for term in state.terms():
+                held |= leaves(term)
+                kept |= _parts_in_question(term)
+
+        def gone(term: Term) -> bool:
+            if any(leaf[1] and leaf not in held for leaf in leaves(term)):
+                return True
+            if self.kept is not None and not _names_read(term) & self.kept:
+                return True
+            return bool(_names_read(term) & self.once) and term not in kept
+
+        pair.facts = forget(pair.facts, gone)
+
+    def _objects_called(self, loop: ast.AST) -> list[ast.expr]:
+        """Objects of which a loop calls a method for its effect."""
+        if loop not in self._touched:
+            self._touched[loop] = [
+                n.value.func.value
+                for n in ast.walk(loop)
+                if isinstance(n, ast.Expr)
+                and isinstance(n.value, ast.Call)
+                and isinstance(n.value.func, ast.Attribute)
+                and isinstance(n.value.func.value, (ast.Name, ast.Attribute))
+            ]
+        return self._touched[loop]
+
+
+@lru_cache(MEMORY)
+def _parts_in_question(term: Term) -> frozenset[Term]:
+    """A value and what it is made of, where it may be asked for its truth."""
+    if term[0] not in ("op", "and", "or", "not", "attr", "sub", "v"):
+        return frozenset()
+    return frozenset({term}).union(*(_parts_in_question(part) for part in term if isinstance(part, tuple) and part))
+
+
+@lru_cache(MEMORY)
+def _names_read(term: Term) -> frozenset[str]:
+    """The names by which a program reads what a term is made of: of an attribute its own, as what it is read of may
+    go by several."""
+    match term:
+        case ("attr", _, str(name)) | ("v", _, str(name)) | ("sub", _, ("k", str(name))):
+            return frozenset({name} if name else ())
+        case _:
+            return frozenset[str]().union(*(_names_read(part) for part in term if isinstance(part, tuple)))
+
+
+def _bases(term: Term) -> Iterator[Term]:
+    """What a term reads attributes and items of."""
+    if term and term[0] in ("attr", "sub"):
+        yield term[1]
+    for part in term:
+        if isinstance(part, tuple):
+            yield from _bases(part)

@@ -1,0 +1,61 @@
+"""Both programs in mid-run, and the answers that brought them there."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+
+from migrate.judge.run import Event, Runner
+from migrate.judge.state import State
+from migrate.judge.terms import Facts
+from migrate.judge.verdict import Note
+
+
+@dataclass(frozen=True)
+class Both:
+    """The two programs, each with what runs it."""
+
+    old: Runner
+    new: Runner
+
+    def source(self, node: ast.AST) -> ast.AST | None:
+        """The node of the old program that one of the new program was."""
+        origin = self.new.side.origin
+        assert origin is not None
+        return origin.of(node)
+
+    def line(self, node: ast.AST) -> int:
+        """The line of the old text that a node of the new program comes from; 0 where a rule wrote it."""
+        return self.new.side.line(node)
+
+
+@dataclass(eq=False)
+class Trail:
+    note: Note
+    before: Trail | None
+
+
+@dataclass(eq=False)
+class Pair:
+    old: State
+    new: State
+    facts: Facts
+    event_old: Event | None = None
+    event_new: Event | None = None
+    trail: Trail | None = None
+    idle: bool = False  # a loop with a backward in it was left before its first round
+
+    def copy(self) -> Pair:
+        return replace(self, old=self.old.copy(), new=self.new.copy())
+
+    def key(self) -> object:
+        lag = max(-2, min(2, self.old.halved - self.new.halved))
+        return (self.old.frozen(), self.new.frozen(), frozenset(self.facts.items()), lag, self.idle)
+
+
+class Differs(Exception):
+    """The two programs part here."""
+
+    def __init__(self, kind: str, node: ast.AST | None, message: str) -> None:
+        super().__init__(message)
+        self.kind, self.node, self.message = kind, node, message

@@ -1,0 +1,104 @@
+"""All paths that the two programs can take, both at once.
+
+They share one oracle: the same question gets the same answer in both. Each runs until it comes to
+something that the other has to do as well; there they are compared. Pairs of states that were met
+before end the search, so loops and helper functions are explored until nothing new comes.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import deque
+from collections.abc import Iterator
+
+from migrate.judge.compare.forgetting import Forgetting
+from migrate.judge.compare.joint import Joint
+from migrate.judge.compare.pair import Both, Differs, Pair, Trail
+from migrate.judge.compare.telling import Allows, Teller
+from migrate.judge.state import Crash, LegacyRaises, Unfollowed
+from migrate.judge.terms import Ask, Term
+from migrate.judge.verdict import Verdict
+
+MAX_PAIRS = 8_000
+_MERGING = frozenset(
+    {"round", "head", "choose", "enter", "step"}
+)  # what both do together may lead to a pair met before
+
+
+class Search:
+    """The exploration of one pair of programs; ``once`` and ``kept`` as `Forgetting` takes them."""
+
+    def __init__(
+        self,
+        both: Both,
+        moved: frozenset[ast.stmt],
+        rescaled: frozenset[ast.AST],
+        allows: Allows,
+        once: frozenset[str] = frozenset(),
+        kept: frozenset[str] | None = None,
+    ) -> None:
+        self.both = both
+        self.forgetting = Forgetting(both, once, kept)
+        self.teller = Teller(both, allows)
+        self.joint = Joint(both, self.forgetting, self.teller, moved, rescaled)
+        self._met: set[object] = set()
+
+    def run(self) -> Verdict:
+        """Follow all paths, or as many as the bound allows."""
+        waiting = deque([Pair(self.both.old.start(), self.both.new.start(), {})])
+        count = 0
+        while waiting:
+            pair = waiting.popleft()
+            count += 1
+            if count > MAX_PAIRS:
+                return Verdict((), "it has more paths than can be followed", count)
+            try:
+                for following in self._advance(pair):
+                    waiting.append(following)
+            except LegacyRaises:
+                continue
+            except Unfollowed as reason:
+                return Verdict((), str(reason), count)
+            except (Crash, Differs) as differs:
+                found = self.teller.found(pair, differs)
+                if found is not None:
+                    return Verdict((found,), None, count)
+        return Verdict(pairs=count)
+
+    def _advance(self, pair: Pair) -> Iterator[Pair]:
+        """Both go on together until their ways part; what has not been met before."""
+        while True:
+            try:
+                if pair.event_old is None:
+                    pair.event_old = self.both.old.run(pair.old, pair.facts)
+                if pair.event_new is None:
+                    pair.event_new = self.both.new.run(pair.new, pair.facts)
+            except Ask as question:
+                yield from self._fork(pair, question.term)
+                return
+            kind = pair.event_old.kind
+            following = self.joint.together(pair)
+            if following is not None:
+                yield from (one for one in following if self._is_new(one))
+                return
+            if kind in _MERGING and pair.event_old is None and pair.event_new is None and not self._is_new(pair):
+                return
+
+    def _is_new(self, pair: Pair) -> bool:
+        """Whether a pair of states has not been met before."""
+        self.forgetting.collect(pair)
+        key = pair.key()
+        if key in self._met:
+            return False
+        self._met.add(key)
+        return True
+
+    def _fork(self, pair: Pair, term: Term) -> Iterator[Pair]:
+        """Both answers to a question."""
+        for answer in (True, False):
+            one = pair.copy()
+            one.facts = {**pair.facts, term: answer}
+            note = self.teller.note(one)
+            if note is not None:
+                one.trail = Trail(note, pair.trail)
+            yield one
