@@ -12,8 +12,8 @@ from migrate.judge.compare.pair import Both
 from migrate.judge.compare.search import Search
 from migrate.judge.compare.telling import Allows
 from migrate.judge.origin import Origin
+from migrate.judge.program.program import Program
 from migrate.judge.run import Runner
-from migrate.judge.side import Side
 from migrate.judge.verdict import Verdict
 from migrate.rewrite.trace import Run
 
@@ -40,21 +40,19 @@ def judge(
     difference (and the node it shows at) whether the unit's report names it.
     """
     new = Module(text)
-    old_side = Side(m, v)
-    old_side.prepare(facts)
-    new_side = Side(new, Values(new), old_side, Origin(m, new, runs))
-    new_side.prepare(None)
-    new_side.find_asides()
-    old, fresh = Runner(old_side, True, maybe_o0, scaled), Runner(new_side, False, maybe_o0)
+    before = Program.legacy(m, v, facts)
+    after = Program.migrated(new, before, Origin(m, new, runs))
+    old, fresh = Runner(before, True, maybe_o0, scaled), Runner(after, False, maybe_o0)
     both = Both(old, fresh)
-    asked = {name: places | new_side.asked.get(name, set()) for name, places in old_side.asked.items()}
+    theirs = after.mattering.asked
+    asked = {name: places | theirs.get(name, set()) for name, places in before.mattering.asked.items()}
     once = frozenset(name for name, places in asked.items() if len(places) == 1)
     # Roughly first: answers that have no part in mixed precision, and what they hang on, are forgotten at once. That
     # leaves fewer states, and paths that no run can take: what differs on one of those proves nothing.
-    kept = old_side.deciding | new_side.deciding
-    old.mattering = fresh.mattering = old_side.mattering_most | new_side.mattering_most
+    kept = before.mattering.deciding | after.mattering.deciding
+    old.mattering = fresh.mattering = before.mattering.names_at_most | after.mattering.names_at_most
     rough = Search(both, moved, rescaled, lambda difference, node: False, once, kept).run()
     if rough.unknown is None and not rough.differences:
         return rough
-    old.mattering = fresh.mattering = old_side.mattering | new_side.mattering
+    old.mattering = fresh.mattering = before.mattering.names | after.mattering.names
     return Search(both, moved, rescaled, allows, once).run()

@@ -26,3 +26,5 @@ SCALER_METHODS = frozenset("scale unscale_ step update get_scale state_dict load
 COLLECTS = frozenset("list tuple iter enumerate len filter sorted zip set next sum chain reversed".split())
 # Modules whose functions do not raise where training goes on.
 LIBRARIES = sys.stdlib_module_names | frozenset("torch torchvision torchaudio numpy tqdm transformers apex".split())
+# Kinds of calls by which losses are scaled, gradients are made and steps are taken.
+PROTOCOL = frozenset({"backward", "gradients", "step", "scaler", "zero", "amp", "entered"})

@@ -11,7 +11,8 @@ from functools import cached_property
 
 from migrate.facts.loops import gone_through
 from migrate.facts.module import Module
-from migrate.judge.side import Key, Side
+from migrate.judge.program.program import Program
+from migrate.judge.state import Key
 
 _CUT = frozenset("detach item data numpy tolist".split())  # what they give does not lead back
 
@@ -19,8 +20,9 @@ _CUT = frozenset("detach item data numpy tolist".split())  # what they give does
 class Owners:
     """The owners of one program's gradients."""
 
-    def __init__(self, side: Side) -> None:
-        self.side, self.m, self.v = side, side.m, side.v
+    def __init__(self, program: Program) -> None:
+        self.program, self.m, self.v = program, program.m, program.v
+        self.naming = program.naming
         self._rows: dict[tuple[int, int], frozenset[Key]] = {}
         self._made_of: dict[ast.Call, frozenset[Key]] = {}
 
@@ -43,43 +45,43 @@ class Owners:
                 if isinstance(node, ast.Name) and node.id not in met:
                     met.add(node.id)
                     values = [value for _, value in self._assigned(node.id, call)]
-                    todo += [v for v in values if self.side.kind.get(v) != "initialize"]
+                    todo += [v for v in values if self.program.marks.kind.get(v) != "initialize"]
         if not found:
             inner = [n for f in self.v.callees(call) for n in ast.walk(f)]
-            found = {key for n in inner for key in self.side.keys(n) & self.side.models}
+            found = {key for n in inner for key in self.naming.keys(n) & self.program.objects.models}
         return frozenset(found)
 
     def meant(self, expr: ast.AST) -> frozenset[Key]:
         """The models that an expression may be. Where several go through one `initialize`, it may be any of them as
         far as the values say: then it is what it was before."""
-        held = self.side.keys(expr) & self.side.models
+        held = self.naming.keys(expr) & self.program.objects.models
         if len(held) < 2:
             return held
         match expr:
             case ast.Name(id=name):
                 values = [value for _, value in self._assigned(name, expr)]
             case ast.Attribute(value=owner, attr=attr):
-                values = [v for one, v in self._stored(attr) if self.side.keys(one.value) & self.side.keys(owner)]
+                values = [v for one, v in self._stored(attr) if self.naming.keys(one.value) & self.naming.keys(owner)]
             case _:
                 return held
-        before = [self.side.keys(v) & held for v in values if self.side.kind.get(v) != "initialize"]
+        before = [self.naming.keys(v) & held for v in values if self.program.marks.kind.get(v) != "initialize"]
         return frozenset[Key]().union(*before) or held
 
     @cached_property
     def models(self) -> dict[Key, frozenset[Key]]:
         """For each optimizer whose construction is here its models."""
-        places = {key[1]: key for key in self.side.optimizers if key[0] == "call"}
+        places = {key[1]: key for key in self.program.objects.optimizers if key[0] == "call"}
         found: dict[Key, frozenset[Key]] = {}
         for node in self.m.nodes:
-            if isinstance(node, ast.Call) and self.side.place(node) in places:
+            if isinstance(node, ast.Call) and self.naming.place(node) in places:
                 owned = self.made_of(node)
                 if owned:
-                    found[places[self.side.place(node)]] = owned
+                    found[places[self.naming.place(node)]] = owned
         return found
 
     def having(self, models: frozenset[Key]) -> frozenset[Key]:
         """The optimizers that have one of these models, or of which that is not known."""
-        return frozenset(o for o in self.side.optimizers if o not in self.models or self.models[o] & models)
+        return frozenset(o for o in self.program.objects.optimizers if o not in self.models or self.models[o] & models)
 
     # ------------------------------------------------------------ what a loss goes back to
 
@@ -89,7 +91,7 @@ class Owners:
         if row is None:
             return self.reached.get(place, frozenset())
         if (place, row) not in self._rows:
-            call = next(c for c in self.side.scales if self.side.place(c) == place)
+            call = next(c for c in self.program.objects.scales if self.naming.place(c) == place)
             one = self._handed_out(call.args[0], row) if call.args else None
             if one is None or len(self.models) < 2:
                 return self.reached.get(place, frozenset())
@@ -129,10 +131,10 @@ class Owners:
     def reached(self) -> dict[int, frozenset[Key]]:
         """For each scaled loss, by the place of its `scale_loss`, the optimizers of the models that it came from."""
         found: dict[int, frozenset[Key]] = {}
-        for call in self.side.scales:
+        for call in self.program.objects.scales:
             if call.args and len(self.models) > 1:
                 models = self._computed_with(call.args[0])
-                found[self.side.place(call)] = frozenset(o for o, own in self.models.items() if own & models)
+                found[self.naming.place(call)] = frozenset(o for o, own in self.models.items() if own & models)
         return found
 
     def _computed_with(self, loss: ast.expr) -> frozenset[Key]:
@@ -142,7 +144,7 @@ class Owners:
         met: set[ast.AST] = set()
         while todo:
             at = todo.pop()
-            if at in met or self.side.without_gradients(at):
+            if at in met or self.program.evaluation.without_gradients(at):
                 continue
             met.add(at)
             if isinstance(at, ast.Attribute) and at.attr in _CUT:
@@ -154,7 +156,9 @@ class Owners:
             if isinstance(at, ast.Name):
                 todo += self._values(at)
             elif isinstance(at, ast.Attribute):
-                todo += [v for one, v in self._stored(at.attr) if self.side.keys(one.value) & self.side.keys(at.value)]
+                todo += [
+                    v for one, v in self._stored(at.attr) if self.naming.keys(one.value) & self.naming.keys(at.value)
+                ]
             todo += ast.iter_child_nodes(at)
         return frozenset(found)
 

@@ -13,7 +13,8 @@ from migrate.judge import machines
 from migrate.judge.code import Code, Op
 from migrate.judge.liveness import live_names
 from migrate.judge.owners import Owners
-from migrate.judge.side import Side, generator_call
+from migrate.judge.program.program import Program
+from migrate.judge.program.syntax import generator_call
 from migrate.judge.state import Crash, Frame, Key, LegacyRaises, State, Unfollowed
 from migrate.judge.terms import (
     MAX_DEPTH,
@@ -57,17 +58,18 @@ class Event:
 
 
 class Runner:
-    """Runs the programs of one `Side`. ``levels`` says for each initialize whether its level may be O0."""
+    """Runs the programs of one `Program`. ``levels`` says for each initialize whether its level may be O0."""
 
     def __init__(
-        self, side: Side, legacy: bool, maybe_o0: Callable[[ast.Call], bool], scaled: bool = True
+        self, program: Program, legacy: bool, maybe_o0: Callable[[ast.Call], bool], scaled: bool = True
     ) -> None:
-        self.side, self.m, self.v = side, side.m, side.v
+        self.program, self.m, self.v = program, program.m, program.v
+        self.naming = program.naming
         self.legacy, self.maybe_o0, self.scaled = legacy, maybe_o0, scaled
-        self.mattering = side.mattering
+        self.mattering = program.mattering.names
         self._live: dict[Code, tuple[frozenset[str], ...]] = {}
         self._selfmade: dict[Op, bool] = {}
-        self.models_of = Owners(side)
+        self.models_of = Owners(program)
         self._made_by: dict[ast.Call, frozenset[Key]] = {}
         self._groups: dict[ast.AST, frozenset[Key]] = {}
         self._owners_of: dict[ast.AST, frozenset[Key]] = {}
@@ -84,7 +86,7 @@ class Runner:
 
     def start(self) -> State:
         """The program before its first statement."""
-        return State([Frame(self.side.code(self.m.tree))])
+        return State([Frame(self.program.code(self.m.tree))])
 
     def run(self, state: State, facts: Facts) -> Event:
         """Go on to the next event. Raises `Ask`, with the state at the question; `Crash`, `LegacyRaises`."""
@@ -109,7 +111,7 @@ class Runner:
             if frame.code.node is self.m.tree or frame.pc >= len(frame.code.ops):
                 continue
             kept = self._live_names(frame.code)[frame.pc]
-            outlived = self.side.outlived(frame.code.node)
+            outlived = self.program.definitions.outlived(frame.code.node)
             gone = [n for n in frame.env if isinstance(n, str) and n not in kept and n not in outlived]
             for name in gone:
                 if frame.env[name][0] != "scaler":  # who holds none is told from who has not made it yet
@@ -129,25 +131,25 @@ class Runner:
         for frame in reversed(state.frames):
             if frame.code.node is home.node:
                 return frame.env
-        return state.closed.get(self.side.place(home.node))
+        return state.closed.get(self.naming.place(home.node))
 
     def value(self, state: State, expr: ast.expr, facts: Facts) -> Term:
         """What an expression stands for."""
         term = self._value(state, expr, facts)
         if term[0] in ("v", "attr", "sub", "op"):
-            held = self.side.known(expr)
+            held = self.program.objects.known(expr)
             if held:
                 return ("obj", held)
         return term
 
     def _value(self, state: State, expr: ast.expr, facts: Facts) -> Term:
-        side = self.side
-        if side.reads_scale(expr):
-            return opaque(side.place(self.m.statement(expr)), "the loss scale")
+        program = self.program
+        if program.scaling.reads_scale(expr):
+            return opaque(program.naming.place(self.m.statement(expr)), "the loss scale")
         match expr:
             case ast.Constant(value=value):
                 plain = isinstance(value, (bool, int, float, str, type(None)))
-                return ("k", value) if plain else opaque(side.place(expr))
+                return ("k", value) if plain else opaque(program.naming.place(expr))
             case ast.Name(id=name):
                 env = self._frame(state, expr, name)
                 if env is not None and name in env:
@@ -172,7 +174,7 @@ class Runner:
                 return state.heap.get((owner, f"[{at}]"), ("sub", owner, at))
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
                 if any(isinstance(e, ast.Starred) for e in elts):
-                    return opaque(side.place(expr))
+                    return opaque(program.naming.place(expr))
                 return ("seq", tuple(self.value(state, e, facts) for e in elts))
             case ast.Dict(keys=keys, values=values) if all(isinstance(k, ast.Constant) for k in keys):
                 names = [k.value for k in keys if isinstance(k, ast.Constant)]
@@ -213,9 +215,9 @@ class Runner:
             case ast.FormattedValue(value=inner):
                 return self.value(state, inner, facts)
             case ast.Lambda():
-                return ("obj", frozenset({("function", side.place(expr))}))
+                return ("obj", frozenset({("function", program.naming.place(expr))}))
             case _:
-                return opaque(side.place(expr))
+                return opaque(program.naming.place(expr))
 
     def _record(self, items: Iterable[tuple[object, Term]]) -> Term:
         """A dictionary or namespace written out; what is not constant in it stays what it is."""
@@ -236,7 +238,7 @@ class Runner:
                     return state.heap[(key, attr)]
             if attr == "module":
                 return owner
-            default = self.side.class_constant(owner[1], attr)
+            default = self.program.definitions.class_constant(owner[1], attr)
             if default is not None:
                 return ("k", default.value)
         if owner[0] == "dict" and (owner, attr) not in state.heap:
@@ -246,27 +248,27 @@ class Runner:
         return state.heap.get((owner, attr), ("attr", owner, attr))
 
     def _called(self, state: State, call: ast.Call, facts: Facts) -> Term:
-        side = self.side
+        program = self.program
         env = state.frames[-1].env if state.frames else state.names
-        done = env.get(("ret", side.place(call)))
+        done = env.get(("ret", program.naming.place(call)))
         if done is not None:
             return done
         func = call.func
         last = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
         if last == "super" and state.frames and (own := self._receiver(state.frames[-1])) in env:
             return env[own]
-        if side.kind.get(call) == "initialize":
+        if program.marks.kind.get(call) == "initialize":
             models, optimizers = argument(call, 0, "models"), argument(call, 1, "optimizers")
             first = self.value(state, models, facts) if models is not None else NONE
             if optimizers is None or (isinstance(optimizers, ast.Constant) and optimizers.value is None):
                 return first
             return ("seq", (first, self.value(state, optimizers, facts)))
-        if isinstance(func, ast.Attribute) and last == "is_enabled" and side.scalers(func.value):
+        if isinstance(func, ast.Attribute) and last == "is_enabled" and program.scaling.scalers(func.value):
             return ("k", state.scalers[self._scaler(state, func.value, facts)].enabled)
         if last in ("SimpleNamespace", "Namespace") and not call.args:
             words = [(k.arg, self.value(state, k.value, facts)) for k in call.keywords if k.arg]
             return self._record(words)
-        if call in side.scales:
+        if call in program.objects.scales:
             return self._scaling(state, call, facts)
         if last == "nullcontext":
             return ("null", self.value(state, call.args[0], facts) if call.args else NONE)
@@ -302,8 +304,8 @@ class Runner:
                 return scaled[0]
         for obj in self.v.of(call):
             if obj.kind == "instance":
-                return ("obj", frozenset({side.key(obj)}))
-        return opaque(side.place(call))
+                return ("obj", frozenset({program.naming.key(obj)}))
+        return opaque(program.naming.place(call))
 
     def _rows(self, name: str, given: list[Term], more: bool) -> Term | None:
         """What ``zip`` and ``enumerate`` make of lists that are written out."""
@@ -339,7 +341,7 @@ class Runner:
                 if owner[0] != "obj":
                     state.heap[(owner, f"[{at}]")] = term
             case ast.Starred(value=inner):
-                self.bind(state, inner, opaque(self.side.place(inner)), facts)
+                self.bind(state, inner, opaque(self.naming.place(inner)), facts)
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
                 items = term[1] if term[0] == "seq" and len(term[1]) == len(elts) else None
                 for number, elt in enumerate(elts):
@@ -355,10 +357,10 @@ class Runner:
 
     def _unknown(self, node: ast.AST) -> Term:
         """A value of which nothing is known but what it may be: an optimizer, a model, a scaler."""
-        held = self.side.known(node)
+        held = self.program.objects.known(node)
         if held:
             return ("obj", held)
-        return opaque(self.side.place(node), getattr(node, "id", getattr(node, "attr", "")))
+        return opaque(self.naming.place(node), getattr(node, "id", getattr(node, "attr", "")))
 
     # ------------------------------------------------------------ operations
 
@@ -369,9 +371,9 @@ class Runner:
             term = _inside(term)
         made = term[0] in _MADE or (term[0] == "seq" and isinstance(op.node, ast.Subscript))
         if made and self._of_itself(op):
-            term = opaque(self.side.place(op.node), ast.unparse(op.node))
+            term = opaque(self.naming.place(op.node), ast.unparse(op.node))
         if depth(term) > MAX_DEPTH:  # made of itself, round by round
-            term = opaque(self.side.place(op.value))
+            term = opaque(self.naming.place(op.value))
         if isinstance(op.value, ast.Call) and term[0] == "obj":
             self._made_anew(state, op.value)
         self.bind(state, op.node, term, facts)
@@ -380,12 +382,12 @@ class Runner:
     def _made_anew(self, state: State, call: ast.Call) -> None:
         """A call makes models, or an optimizer: of models that are as new as it is, there are no gradients."""
         made = self._makes(call)
-        state.renewed |= made & self.side.models
-        optimizers = made & self.side.optimizers
+        state.renewed |= made & self.program.objects.models
+        optimizers = made & self.program.objects.optimizers
         if not optimizers:
             return
         owned = self.models_of.made_of(call)
-        wrapped = {k for a in (*call.args, *(w.value for w in call.keywords)) for k in self.side.keys(a)}
+        wrapped = {k for a in (*call.args, *(w.value for w in call.keywords)) for k in self.naming.keys(a)}
         before = {one for one in state.made if self.models_of.models.get(one) == owned}  # of an earlier run, or instead
         state.made = (state.made - wrapped - before) | optimizers
         if owned and owned <= state.renewed:
@@ -399,7 +401,7 @@ class Runner:
         if call not in self._made_by:
             inner = [n for f in (call, *self.v.callees(call)) for n in ast.walk(f) if isinstance(n, ast.Call)]
             self._made_by[call] = frozenset(
-                self.side.key(o) for o in self.v.of(call) if any(self._constructs(one, o) for one in inner)
+                self.naming.key(o) for o in self.v.of(call) if any(self._constructs(one, o) for one in inner)
             )
         return self._made_by[call]
 
@@ -439,7 +441,7 @@ class Runner:
     def _op_define(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         env = self._frame(state, op.node, op.name)
         if env is not None:
-            env[op.name] = ("obj", frozenset({("function", self.side.place(op.node))}))
+            env[op.name] = ("obj", frozenset({("function", self.naming.place(op.node))}))
         frame.pc += 1
 
     def _op_branch(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
@@ -502,9 +504,9 @@ class Runner:
         found: set[Key] = set()
         for one in ast.walk(node):
             if isinstance(one, ast.expr):
-                found |= self.side.keys(one)
-        named = found & self.side.optimizers
-        return frozenset(named) or self.side.optimizers
+                found |= self.naming.keys(one)
+        named = found & self.program.objects.optimizers
+        return frozenset(named) or self.program.objects.optimizers
 
     # ------------------------------------------------------------ loops
 
@@ -520,23 +522,23 @@ class Runner:
             if isinstance(one, ast.Name):
                 for use in ast.walk(node):
                     if isinstance(use, ast.Name) and use.id == one.id:
-                        found |= self.side.keys(use)
-        return frozenset(found & self.side.optimizers)
+                        found |= self.naming.keys(use)
+        return frozenset(found & self.program.objects.optimizers)
 
     def _op_items(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         assert isinstance(op.node, (ast.For, ast.AsyncFor))
-        frame.env.pop(("rounds", self.side.place(op.node)), None)  # a `break` left it there the last time
+        frame.env.pop(("rounds", self.naming.place(op.node)), None)  # a `break` left it there the last time
         if self._group(op.node):
             term = self.value(state, op.node.iter, facts)
             items = term if term[0] == "seq" and all(map(_says_which, term[1])) else ("seq", (TRUE,))
-            frame.env[("items", self.side.place(op.node))] = items
-            frame.env.pop(("row", self.side.place(op.node)), None)
+            frame.env[("items", self.naming.place(op.node))] = items
+            frame.env.pop(("row", self.naming.place(op.node)), None)
         frame.pc += 1
 
     def _op_round(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
         node = op.node
         assert isinstance(node, (ast.For, ast.AsyncFor)) and op.target is not None
-        slot, row = ("items", self.side.place(node)), ("row", self.side.place(node))
+        slot, row = ("items", self.naming.place(node)), ("row", self.naming.place(node))
         left = frame.env.get(slot)
         if left is None:
             frame.pc += 1
@@ -563,8 +565,8 @@ class Runner:
         found: set[Key] = set()
         for use in ast.walk(node):
             if isinstance(use, ast.Name) and use.id == name.id:
-                found |= self.side.keys(use)
-        return frozenset(found & (self.side.optimizers | self.side.models))
+                found |= self.naming.keys(use)
+        return frozenset(found & (self.program.objects.optimizers | self.program.objects.models))
 
     def begin_round(self, state: State, node: ast.AST, facts: Facts) -> None:
         """A round of a loop begins: its target is new."""
@@ -579,13 +581,13 @@ class Runner:
         assert op.value is not None
         call = generator_call(op.value)
         assert call is not None
-        callee = next(c for c in self.v.callees(call) if c in self.side.functions)
-        frame.generators[self.side.place(op.node)] = self._entered(state, call, callee, facts)
+        callee = next(c for c in self.v.callees(call) if c in self.program.marks.functions)
+        frame.generators[self.naming.place(op.node)] = self._entered(state, call, callee, facts)
         frame.pc += 1
         return Event("head", callee)
 
     def _op_resume(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
-        made = frame.generators.pop(self.side.place(op.node), None)
+        made = frame.generators.pop(self.naming.place(op.node), None)
         if made is None:
             raise Unfollowed("a generator that is resumed out of turn")
         state.frames.append(made)
@@ -600,11 +602,11 @@ class Runner:
         term = self.value(state, op.value, facts) if op.value is not None else NONE
         frame.pc += 1
         state.frames.pop()
-        below.generators[self.side.place(at.node)] = frame
+        below.generators[self.naming.place(at.node)] = frame
         assert isinstance(at.node, (ast.For, ast.AsyncFor))
         target = at.node.target
         if isinstance(at.node.iter, ast.Call) and getattr(at.node.iter.func, "id", "") == "enumerate":
-            term = ("seq", (opaque(self.side.place(target)), term))
+            term = ("seq", (opaque(self.naming.place(target)), term))
         self.bind(state, target, term, facts)
         below.pc += 1
         return Event("head", at.node)
@@ -626,7 +628,7 @@ class Runner:
         elif last == "disable_casts":
             state.contexts.append(("casts", state.casts))
             state.casts = False
-        elif (name := self.side.stack(item)) is not None:
+        elif (name := self.program.scaling.stack(item)) is not None:
             state.contexts.append(("stack", name))
         else:
             term = self._entered_context(state, self.value(state, expr, facts))
@@ -639,17 +641,17 @@ class Runner:
         loss, given = argument(call, 0, "loss"), argument(call, 1, "optimizers")
         delayed = next((k.value for k in call.keywords if k.arg == "delay_unscale"), None)
         delay = truth(self.value(state, delayed, facts), facts) if delayed is not None else False
-        known = self.side.scales.get(call, self.side.optimizers)
+        known = self.program.objects.scales.get(call, self.program.objects.optimizers)
         optimizers = self.optimizers(state, given, facts) if given is not None else known
         term = self.value(state, loss, facts) if loss is not None else opaque(0)
-        return ("scaling", self.side.place(call), optimizers or known, delay, term, self._row(state, loss))
+        return ("scaling", self.naming.place(call), optimizers or known, delay, term, self._row(state, loss))
 
     def _row(self, state: State, loss: ast.expr | None) -> int | None:
         """The round of the loop that hands out a loss, where its items are followed one by one."""
         loop = self.models_of.loop_of(loss) if loss is not None else None
         if loop is None or not state.frames:
             return None
-        row: Term = state.frames[-1].env.get(("row", self.side.place(loop)), NONE)
+        row: Term = state.frames[-1].env.get(("row", self.naming.place(loop)), NONE)
         return row[1]  # type: ignore[no-any-return]
 
     def _entered_context(self, state: State, term: Term, on_stack: bool = False) -> Term:
@@ -672,7 +674,7 @@ class Runner:
         if around != ("stack", getattr(call.func.value, "id", None)):
             raise Unfollowed("a scaled loss that is entered on a stack from somewhere else")
         term = self._entered_context(state, self.value(state, call.args[0], facts), on_stack=True)
-        frame.env[("ret", self.side.place(call))] = term
+        frame.env[("ret", self.naming.place(call))] = term
 
     def optimizers(self, state: State, expr: ast.expr, facts: Facts) -> frozenset[Key]:
         """The optimizers that an expression stands for, lists opened."""
@@ -681,10 +683,10 @@ class Runner:
         while todo:
             term = todo.pop()
             if term[0] == "obj":
-                found |= {k for k in term[1] if k in self.side.optimizers}
+                found |= {k for k in term[1] if k in self.program.objects.optimizers}
             elif term[0] == "seq":
                 todo += term[1]
-        return frozenset(found) or (self.side.keys(expr) & self.side.optimizers)
+        return frozenset(found) or (self.naming.keys(expr) & self.program.objects.optimizers)
 
     def _op_leave(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         for context in _popped(state):
@@ -707,9 +709,9 @@ class Runner:
         state.frames.pop()
         if not state.frames:
             return
-        kept = self.side.outlived(frame.code.node)
+        kept = self.program.definitions.outlived(frame.code.node)
         if kept:
-            state.closed[self.side.place(frame.code.node)] = {k: t for k, t in frame.env.items() if k in kept}
+            state.closed[self.naming.place(frame.code.node)] = {k: t for k, t in frame.env.items() if k in kept}
         below = state.frames[-1]
         at = below.code.ops[below.pc]
         if at.kind == "resume":
@@ -717,8 +719,8 @@ class Runner:
             below.pc = at.target.at
         elif at.kind == "call":
             constructed = isinstance(frame.code.node, ast.FunctionDef) and frame.code.node.name == "__init__"
-            if not (constructed and ("ret", self.side.place(at.node)) in below.env):
-                below.env[("ret", self.side.place(at.node))] = term
+            if not (constructed and ("ret", self.naming.place(at.node)) in below.env):
+                below.env[("ret", self.naming.place(at.node))] = term
             below.pc += 1
 
     def _op_raise(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
@@ -761,7 +763,7 @@ class Runner:
             if handler.name is not None:
                 env = self._frame(state, handler, handler.name)
                 if env is not None:
-                    env[handler.name] = opaque(self.side.place(handler), handler.name)
+                    env[handler.name] = opaque(self.naming.place(handler), handler.name)
             frame.pc += 1
         else:
             frame.pc = op.target.at
@@ -777,18 +779,18 @@ class Runner:
             if names <= {"ImportError", "ModuleNotFoundError", "KeyboardInterrupt", "StopIteration", "AttributeError",
                          "KeyError", "NameError", "OSError", "FileNotFoundError"}:
                 return False
-            return truth(("v", self.side.place(handler), "handles"), facts)
+            return truth(("v", self.naming.place(handler), "handles"), facts)
         return raised == "FloatingPointError" and "ArithmeticError" in names
 
     def _op_case(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         assert isinstance(op.node, ast.match_case) and op.target is not None
-        term: Term = ("v", self.side.place(op.node.body[0]), "case")
+        term: Term = ("v", self.naming.place(op.node.body[0]), "case")
         rest = isinstance(op.node.pattern, ast.MatchAs) and op.node.pattern.pattern is None and op.node.guard is None
         frame.pc = frame.pc + 1 if rest or truth(term, facts) else op.target.at
 
     def _op_epilogue(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
         node = frame.code.node
-        waiting = self.side.entries if node is self.m.tree else self.side.nested(node)
+        waiting = self.program.entries.all if node is self.m.tree else self.program.entries.nested(node)
         if not waiting:
             frame.pc += 1
             return None
@@ -799,7 +801,7 @@ class Runner:
         if which is None:
             state.frames[-1].pc += 1
             return
-        frame = Frame(self.side.code(which))
+        frame = Frame(self.program.code(which))
         scope = self.m.scope_of[which]
         assert isinstance(which, (ast.FunctionDef, ast.AsyncFunctionDef))
         args = which.args
@@ -810,13 +812,13 @@ class Runner:
         state.frames.append(frame)
         if owner is None or first is None:
             return
-        concrete = self.side.concrete(owner)
-        key: Key = ("instance", self.side.place(concrete))
+        concrete = self.program.entries.concrete(owner)
+        key: Key = ("instance", self.naming.place(concrete))
         frame.env[first] = ("obj", frozenset({key}))
         init = self.v.callee(Obj("class", concrete, concrete.name))
-        if init in self.side.functions and init is not which and (key, " made") not in state.heap:
+        if init in self.program.marks.functions and init is not which and (key, " made") not in state.heap:
             assert init is not None
-            made = Frame(self.side.code(init))
+            made = Frame(self.program.code(init))
             for name in self.m.scope_of[init].params:
                 made.env[name] = self._param(init, name)
             made.env[self.m.scope_of[init].params[0]] = ("obj", frozenset({key}))
@@ -824,15 +826,15 @@ class Runner:
         state.heap[(key, " made")] = TRUE
 
     def _param(self, function: ast.AST, name: str) -> Term:
-        held = {self.side.key(o) for o in opened(self.v, self.v.variable(name, self.m.scope_of[function]))}
-        known = held & (self.side.optimizers | self.side.models)
-        return ("obj", frozenset(known)) if known else opaque(self.side.place(function), name)
+        held = {self.naming.key(o) for o in opened(self.v, self.v.variable(name, self.m.scope_of[function]))}
+        known = held & (self.program.objects.optimizers | self.program.objects.models)
+        return ("obj", frozenset(known)) if known else opaque(self.naming.place(function), name)
 
     # ------------------------------------------------------------ calls
 
     def _op_call(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
         call = op.node
-        kind = self.side.kind[call]
+        kind = self.program.marks.kind[call]
         if kind in ("state", "scale") and self.legacy and not state.initialized:
             raise LegacyRaises  # AttributeError: no loss scaler was made
         if isinstance(call, ast.Attribute):
@@ -896,10 +898,10 @@ class Runner:
 
     def _unset(self, state: State, func: ast.expr, facts: Facts) -> bool:
         """Whether ``self.model`` is read of an object that has no such attribute yet, though this file sets it."""
-        if not isinstance(func, ast.Attribute) or not self.side.keys(func) & self.side.models:
+        if not isinstance(func, ast.Attribute) or not self.naming.keys(func) & self.program.objects.models:
             return False
         owner = self.value(state, func.value, facts)
-        if owner[0] != "obj" or len(owner[1]) != 1 or not self.side.sets(func.attr):
+        if owner[0] != "obj" or len(owner[1]) != 1 or not self.program.definitions.sets(func.attr):
             return False
         (key,) = owner[1]
         return (key, " made") in state.heap and (key, func.attr) not in state.heap
@@ -913,8 +915,8 @@ class Runner:
             models = self.models_of.meant(call.func.value)
             if not mine and models:
                 mine = self.models_of.having(models)
-            return (mine or self.side.optimizers), to_none
-        return self.side.optimizers, to_none
+            return (mine or self.program.objects.optimizers), to_none
+        return self.program.objects.optimizers, to_none
 
     def _loss(self, state: State, call: ast.Call, facts: Facts) -> Term:
         """What is differentiated: a scaled loss or another one."""
@@ -935,7 +937,7 @@ class Runner:
             state.initialized = True
             return
         optimizers = argument(call, 1, "optimizers")
-        for key in self.side.known(optimizers) if optimizers is not None and not old_api else ():
+        for key in self.program.objects.known(optimizers) if optimizers is not None and not old_api else ():
             state.heap[(key, _MARK)] = TRUE
         if any(k.arg is None for k in call.keywords):
             raise Unfollowed("the options of amp.initialize come in a dictionary")
@@ -949,13 +951,13 @@ class Runner:
         active = on and self.scaled and not plain and term not in (("k", 1.0), ("k", 1))
         machines.apex_initialize(state, on, active)
         for frame in state.frames:
-            if self.side.initializes(frame.code.node):
+            if self.program.entries.initializes(frame.code.node):
                 frame.env[("switched",)] = TRUE
 
     def left_over(self, state: State) -> bool:
         """Whether casts are on only because a function ran before that switches them on further down."""
         for frame in state.frames:
-            sites = self.side.switches(frame.code.node)
+            sites = self.program.entries.switches(frame.code.node)
             if not sites or ("switched",) in frame.env or isinstance(frame.code.node, ast.Module):
                 continue
             here = frame.code.ops[frame.pc].node
@@ -969,12 +971,12 @@ class Runner:
     def _create(self, state: State, frame: Frame, call: ast.Call, facts: Facts) -> None:
         enabled = argument(call, 6, "enabled")
         on = truth(self.value(state, enabled, facts), facts) if enabled is not None else True
-        key: Key = ("call", self.side.place(call))
+        key: Key = ("call", self.naming.place(call))
         state.stopped = not on and state.started > 0
         state.started += on
         state.scalers[key] = machines.new_scaler(on)
         state.fresh = True
-        frame.env[("ret", self.side.place(call))] = ("scaler", key)
+        frame.env[("ret", self.naming.place(call))] = ("scaler", key)
 
     def _scaler(self, state: State, expr: ast.expr, facts: Facts) -> Key:
         """The scaler that an expression stands for; a crash where there is none yet."""
@@ -986,7 +988,7 @@ class Runner:
             raise Crash(f"`{text}` is None here")
         if isinstance(expr, ast.Attribute) and self._never_made(state, expr.value, facts):
             raise LegacyRaises  # an object that nobody made on this path
-        made = [k for k in self.side.scalers(expr) if k in state.scalers]
+        made = [k for k in self.program.scaling.scalers(expr) if k in state.scalers]
         if not made:
             raise Crash(f"`{text}` does not exist yet")
         if isinstance(expr, ast.Name):
@@ -1002,10 +1004,10 @@ class Runner:
     def _never_made(self, state: State, expr: ast.expr, facts: Facts) -> bool:
         """Whether an object has a constructor here that did not run on this path."""
         owner = self.value(state, expr, facts)
-        keys = owner[1] if owner[0] == "obj" else {k for k in self.side.keys(expr) if k[0] == "instance"}
+        keys = owner[1] if owner[0] == "obj" else {k for k in self.naming.keys(expr) if k[0] == "instance"}
         with_constructor = {
-            ("instance", self.side.place(cls))
-            for f in self.side.functions
+            ("instance", self.naming.place(cls))
+            for f in self.program.marks.functions
             if getattr(f, "name", "") == "__init__" and (cls := self.m.class_of(self.m.scope_of[f])) is not None
         }
         return bool(keys) and all(key in with_constructor and (key, " made") not in state.heap for key in keys)
@@ -1014,7 +1016,7 @@ class Runner:
         assert isinstance(call.func, ast.Attribute)
         key = self._scaler(state, call.func.value, facts)
         name = call.func.attr
-        place = self.side.place(call)
+        place = self.naming.place(call)
         if name == "scale" and call.args:
             loss = self.value(state, call.args[0], facts)
             frame.env[("ret", place)] = ("scaled", key) if machines.torch_scale(state, key) else loss
@@ -1041,20 +1043,20 @@ class Runner:
     def _inline(self, state: State, frame: Frame, call: ast.Call | ast.Attribute, facts: Facts) -> Event | None:
         made = self._made_class(call, facts)
         every = self._callees(state, call, facts) if made is None else [self.v.callee(made)]
-        callees = [c for c in every if c in self.side.functions]
+        callees = [c for c in every if c in self.program.marks.functions]
         spared = len(callees) < len(every) and isinstance(call, ast.Call) and _by_name(call) is not None
         callees = [c for c in callees if not any(f.code.node is c for f in state.frames)]  # recursion: once
-        callees = [c for c in callees if not self.side.code(c).generator]
+        callees = [c for c in callees if not self.program.code(c).generator]
         if not callees:
             frame.pc += 1
             return None
-        callees.sort(key=self.side.place)
+        callees.sort(key=self.naming.place)
         for number, callee in enumerate(callees):
-            runs = opaque(self.side.place(call), f"runs {self.side.place(callee)}")
+            runs = opaque(self.naming.place(call), f"runs {self.naming.place(callee)}")
             if (number == len(callees) - 1 and not spared) or truth(runs, facts):
                 frame = self._entered(state, call, callee, facts)
                 if made is not None:
-                    frame.env[("made",)] = ("obj", frozenset({("instance", self.side.place(made.key))}))  # type: ignore[arg-type]
+                    frame.env[("made",)] = ("obj", frozenset({("instance", self.naming.place(made.key))}))  # type: ignore[arg-type]
                 return Event("enter", call, (callee, frame))
         frame.pc += 1
         return None
@@ -1065,14 +1067,14 @@ class Runner:
         classes = [o for o in held if o.kind == "class" and isinstance(o.key, ast.ClassDef)]
         if len(classes) < 2 or len(classes) < len(held) or any(self.v.callee(o) is None for o in classes):
             return None
-        classes.sort(key=lambda o: self.side.place(o.key))  # type: ignore[arg-type]
+        classes.sort(key=lambda o: self.naming.place(o.key))  # type: ignore[arg-type]
         for one in classes[:-1]:
-            if truth(opaque(self.side.place(call), f"makes {self.side.place(one.key)}"), facts):  # type: ignore[arg-type]
+            if truth(opaque(self.naming.place(call), f"makes {self.naming.place(one.key)}"), facts):  # type: ignore[arg-type]
                 return one
         return classes[-1]
 
     def _callees(self, state: State, call: ast.Call | ast.Attribute, facts: Facts) -> list[ast.AST]:
-        every = self.side.runs(call)
+        every = self.program.callees.runs(call)
         if isinstance(call, ast.Call) and (named := _by_name(call)) is not None:
             term = self.value(state, named, facts)
             others = [o for o in self.v.of(call.func) if o.kind == "method" and term[0] == "k" and o.label != term[1]]
@@ -1083,12 +1085,12 @@ class Runner:
         called = [o for o in self.v.of(call.func) if o.kind == "instance"]
         if called:  # their `__call__`
             term = self.value(state, call.func, facts)
-            meant = [o for o in called if term[0] == "obj" and self.side.key(o) in term[1]]
+            meant = [o for o in called if term[0] == "obj" and self.naming.key(o) in term[1]]
             return [f for o in meant if (f := self.v.callee(o)) is not None] or every
         if isinstance(call.func, ast.Name):
             term = self.value(state, call.func, facts)
             places = {key[1] for key in term[1] if key[0] == "function"} if term[0] == "obj" else set()
-            return [f for f in every if self.side.place(f) in places] or every
+            return [f for f in every if self.naming.place(f) in places] or every
         if not isinstance(call.func, ast.Attribute):
             return every
         owner = self.value(state, call.func.value, facts)
@@ -1096,14 +1098,14 @@ class Runner:
             return every
         found: list[ast.AST] = []
         for obj in self.v.of(call.func):
-            if obj.kind == "method" and self.side.key(obj.key[0]) in owner[1]:  # type: ignore[index]
+            if obj.kind == "method" and self.naming.key(obj.key[0]) in owner[1]:  # type: ignore[index]
                 found.append(obj.key[1])  # type: ignore[index]
         return found or every
 
     def pass_by(self, state: State, call: ast.AST) -> None:
         """Leave a call out: nothing is known of its result."""
         frame = state.frames[-1]
-        frame.env[("ret", self.side.place(call))] = self._unknown(call)
+        frame.env[("ret", self.naming.place(call))] = self._unknown(call)
         frame.pc += 1
 
     def enter(self, state: State, call: ast.AST, callee: ast.AST, frame: Frame) -> None:
@@ -1112,16 +1114,16 @@ class Runner:
         if isinstance(callee, ast.FunctionDef) and callee.name == "__init__":
             owners = [o for o in self.v.of(call) if o.kind == "instance"]
             if owners:
-                every: Term = ("obj", frozenset(self.side.key(o) for o in owners))
+                every: Term = ("obj", frozenset(self.naming.key(o) for o in owners))
                 made = frame.env.pop(("made",), every)
                 frame.env[scope.params[0]] = made
-                state.frames[-1].env[("ret", self.side.place(call))] = made
+                state.frames[-1].env[("ret", self.naming.place(call))] = made
                 for key in made[1]:
                     state.heap[(key, " made")] = TRUE
         state.frames.append(frame)
 
     def _entered(self, state: State, call: ast.Call | ast.Attribute, callee: ast.AST, facts: Facts) -> Frame:
-        frame = Frame(self.side.code(callee))
+        frame = Frame(self.program.code(callee))
         scope = self.m.scope_of[callee]
         assert isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         args = callee.args
@@ -1156,7 +1158,7 @@ class Runner:
         elif receiver is not None and any(o.kind == "instance" for o in self.v.of(call.func)):  # its __call__
             called = self.value(state, call.func, facts)
             if called[0] != "obj":
-                called = ("obj", frozenset(self.side.key(o) for o in self.v.of(call.func) if o.kind == "instance"))
+                called = ("obj", frozenset(self.naming.key(o) for o in self.v.of(call.func) if o.kind == "instance"))
             frame.env[receiver] = called
             names = names[1:]
         elif receiver is not None and isinstance(call.func, ast.Attribute):
@@ -1170,7 +1172,7 @@ class Runner:
         elif receiver is not None or self.m.class_name(scope) is not None:
             if receiver is not None and _by_name(call) is not None:
                 held = [o.key[0] for o in self.v.of(call.func) if o.kind == "method" and o.key[1] is callee]  # type: ignore[index]
-                frame.env[receiver] = ("obj", frozenset(self.side.key(o) for o in held))
+                frame.env[receiver] = ("obj", frozenset(self.naming.key(o) for o in held))
             names = names[1:]
         for number, arg in enumerate(call.args):
             if isinstance(arg, ast.Starred):

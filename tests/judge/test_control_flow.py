@@ -19,8 +19,8 @@ import pytest
 from migrate.facts.module import Module
 from migrate.facts.sites import collect
 from migrate.flow.values import Values
+from migrate.judge.program.program import Program
 from migrate.judge.run import Event, Runner
-from migrate.judge.side import Side
 from migrate.judge.state import Frame, State
 from migrate.judge.terms import Ask, Facts, forget, leaves
 
@@ -230,11 +230,11 @@ def by_python(text: str, bits: list[bool]) -> Trace:
 # ---------------------------------------------------------------- run by the judge
 
 
-class Marked(Side):
+class Marked(Program):
     """A program in which nothing has a part in training but the calls of ``mark``, and those of ``train`` that say
     that a function has one: elsewhere the judge does not look at what is raised."""
 
-    def _classify(self, call: ast.Call) -> str:
+    def kind_of(self, call: ast.Call) -> str:
         return {"mark": "forward", "train": "amp"}.get(getattr(call.func, "id", ""), "")
 
 
@@ -242,9 +242,8 @@ class Judge:
     def __init__(self, text: str) -> None:
         self.m = Module(text)
         v = Values(self.m)
-        self.side = Marked(self.m, v)
-        self.side.prepare(collect(self.m, v))
-        self.runner = Runner(self.side, True, lambda call: True)
+        self.program = Marked.legacy(self.m, v, collect(self.m, v))
+        self.runner = Runner(self.program, True, lambda call: True)
         self.f = next(n for n in self.m.nodes if isinstance(n, ast.FunctionDef) and n.name == "f")
 
     def trace(self, bits: list[bool]) -> Trace:
@@ -252,7 +251,7 @@ class Judge:
 
     def follow(self, answer: Callable[[], bool]) -> Trace:
         trace: Trace = []
-        state, facts = State([Frame(self.side.code(self.f))]), Facts()
+        state, facts = State([Frame(self.program.code(self.f))]), Facts()
         while True:
             try:
                 event = self.runner.run(state, facts)

@@ -22,7 +22,7 @@ class Casts:
         if pair.old.casts != pair.new.casts:
             what = "the model is called" if old.kind == "forward" else "the loss is computed"
             how = "under Apex's casts, now without autocast" if pair.old.casts else "without casts, now under autocast"
-            trains = self._training(pair.old) and not self.old.side.beside(old.node)
+            trains = self._training(pair.old) and not self.old.program.objects.beside(old.node)
             kind = "loss-casts" if old.kind == "loss" else "casts" if trains else "eval-casts"
             self.teller.go_on_if_announced(pair, Differs(kind, old.node, f"{what} {how}"))
         return self.perhaps_failing(pair, old) if old.kind == "forward" else None
@@ -42,11 +42,11 @@ class Casts:
     def _training(self, state: State) -> bool:
         """Whether what runs now may be differentiated: a backward stands in a function that is being run, and no
         ``no_grad`` in between."""
-        side = self.old.side
+        program = self.old.program
         for frame in reversed(state.frames):
             op = frame.code.ops[min(frame.pc, len(frame.code.ops) - 1)]
-            if side.without_gradients(op.node):
+            if program.evaluation.without_gradients(op.node):
                 return False
-            if side.runs_backward(frame.code.node):
+            if program.callees.runs_backward(frame.code.node):
                 return True
         return False

@@ -21,11 +21,11 @@ class Flow:
         self._training_loops: dict[ast.AST, bool] = {}
 
     def round(self, pair: Pair, old: Event, new: Event) -> list[Pair]:
-        if self.old.side.place(old.node) != self.new.side.place(new.node):
+        if self.old.program.naming.place(old.node) != self.new.program.naming.place(new.node):
             raise Differs("order", old.node, "the two programs are in different loops here")
         self.forgetting.begin_round(pair, old.node)
         more, done = pair, pair.copy()
-        slot = ("rounds", self.old.side.place(old.node))
+        slot = ("rounds", self.old.program.naming.place(old.node))
         if slot not in pair.old.frames[-1].env and self._trains(old.node):
             done.idle = True
         pair.old.frames[-1].env[slot] = TRUE
@@ -38,20 +38,20 @@ class Flow:
 
     def _trains(self, loop: ast.AST) -> bool:
         if loop not in self._training_loops:
-            kinds = (self.old.side.kind.get(n) for n in ast.walk(loop))
+            kinds = (self.old.program.marks.kind.get(n) for n in ast.walk(loop))
             self._training_loops[loop] = any(kind in ("backward", "call") for kind in kinds)
         return self._training_loops[loop]
 
     def choose(self, pair: Pair, old: Event, new: Event) -> list[Pair]:
-        theirs = {self.new.side.place(n): n for n in new.about}
+        theirs = {self.new.program.naming.place(n): n for n in new.about}
         found: list[Pair] = []
         for which in [*old.about, None]:
-            other = theirs.get(self.old.side.place(which)) if which is not None else None
+            other = theirs.get(self.old.program.naming.place(which)) if which is not None else None
             if which is not None and (other is None or self._ran(pair, which)):
                 continue
             one = pair.copy()
             if which is not None:
-                one.old.heap[(("v", self.old.side.place(which), "entry"), " ran")] = TRUE
+                one.old.heap[(("v", self.old.program.naming.place(which), "entry"), " ran")] = TRUE
                 one.facts = self.forgetting.within(one.facts, which)
             self.old.choose(one.old, which, one.facts)
             self.new.choose(one.new, other, one.facts)
@@ -63,16 +63,16 @@ class Flow:
         object is made once."""
         owner = self.old.m.class_of(self.old.m.scope_of[which])
         if getattr(which, "name", "") == "__init__" and owner is not None:
-            key = ("instance", self.old.side.place(self.old.side.concrete(owner)))
+            key = ("instance", self.old.program.naming.place(self.old.program.entries.concrete(owner)))
             if (key, " made") in pair.old.heap:
                 return True
-        if not self.old.side.initializes(which):
+        if not self.old.program.entries.initializes(which):
             return False
-        return pair.old.initialized or (("v", self.old.side.place(which), "entry"), " ran") in pair.old.heap
+        return pair.old.initialized or (("v", self.old.program.naming.place(which), "entry"), " ran") in pair.old.heap
 
     def enter(self, pair: Pair, old: Event, new: Event) -> None:
         (callee, frame), (other, twin) = old.about, new.about
-        if self.old.side.place(callee) != self.new.side.place(other):
+        if self.old.program.naming.place(callee) != self.new.program.naming.place(other):
             raise Differs("order", old.node, "the two programs call different functions here")
         if old.node in self.rescaled or self._seen_before(pair, callee, frame, other, twin):
             self.old.pass_by(pair.old, old.node)
@@ -86,7 +86,9 @@ class Flow:
         """A property that only one program reads here: it goes in on its own, and what that does of note, the other
         has to do as well."""
         reads = [e.kind == "enter" and isinstance(e.node, ast.Attribute) for e in (old, new)]
-        if not any(reads) or (all(reads) and self.old.side.place(old.node) == self.new.side.place(new.node)):
+        if not any(reads) or (
+            all(reads) and self.old.program.naming.place(old.node) == self.new.program.naming.place(new.node)
+        ):
             return False
         runner, state, event = (self.old, pair.old, old) if reads[0] else (self.new, pair.new, new)
         callee, frame = event.about
@@ -117,7 +119,9 @@ class Flow:
 
     def _seen_before(self, pair: Pair, callee: ast.AST, frame: Frame, other: ast.AST, twin: Frame) -> bool:
         """Whether a function that only evaluates has been followed with the same casts, scalers and arguments."""
-        if not self.old.side.evaluates_only(callee) or not self.new.side.evaluates_only(other):
+        if not self.old.program.evaluation.evaluates_only(callee) or not self.new.program.evaluation.evaluates_only(
+            other
+        ):
             return False
         scalers = frozenset(pair.new.scalers.items())
         key = (callee, frame.frozen(), twin.frozen(), pair.old.casts, pair.new.casts, pair.new.stopped, scalers)

@@ -29,8 +29,8 @@ class Gradients:
             if not before.active:
                 raise gained
             self.teller.go_on_if_announced(pair, gained)
-        place = self.old.side.place(old.node)
-        affected = self.old.side.optimizers
+        place = self.old.program.naming.place(old.node)
+        affected = self.old.program.objects.optimizers
         if scaled_before and not native:
             block = next((c for c in reversed(before.contexts) if c[0] == "scale"), None)
             if block is not None:

@@ -89,7 +89,7 @@ class Joint:
         moved = self._was_moved(new.node)
         if not moved and not written:
             return False
-        self.gradients.unscaled(pair, Event("read", new.node, self.new.side.optimizers))
+        self.gradients.unscaled(pair, Event("read", new.node, self.new.program.objects.optimizers))
         if moved:
             self.new.pass_by(pair.new, new.node)
         else:

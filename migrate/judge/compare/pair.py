@@ -20,13 +20,13 @@ class Both:
 
     def source(self, node: ast.AST) -> ast.AST | None:
         """The node of the old program that one of the new program was."""
-        origin = self.new.side.origin
+        origin = self.new.program.naming.origin
         assert origin is not None
         return origin.of(node)
 
     def line(self, node: ast.AST) -> int:
         """The line of the old text that a node of the new program comes from; 0 where a rule wrote it."""
-        return self.new.side.line(node)
+        return self.new.program.naming.line(node)
 
 
 @dataclass(eq=False)

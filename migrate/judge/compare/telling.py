@@ -40,7 +40,7 @@ class Teller:
         state, runner = (pair.old, self.both.old) if pair.event_old is None else (pair.new, self.both.new)
         frame = state.frames[-1]
         op = frame.code.ops[frame.pc]
-        line = runner.side.line(op.node)
+        line = runner.program.naming.line(op.node)
         if op.kind != "branch" or not line or not isinstance(op.node, ast.expr):
             return None
         holds = runner.known(state, op.node, pair.facts)
@@ -76,15 +76,15 @@ class Teller:
             return 0
         if node in self.both.old.m.parent or node is self.both.old.m.tree:
             return _line(node)
-        side = self.both.new.side
+        program = self.both.new.program
         at: ast.AST | None = node
         while at is not None and not isinstance(at, ast.Module):
-            if line := side.line(at):
+            if line := program.naming.line(at):
                 return line
-            at = None if isinstance(at, ast.stmt) else side.m.parent.get(at)
+            at = None if isinstance(at, ast.stmt) else program.m.parent.get(at)
         # a statement that a rule wrote: the one that stands before it
-        above = [s for s in side.m.place if side.m.start(s) < side.m.start(node) and side.line(s)]
-        return side.line(max(above, key=side.m.start)) if above else 0
+        above = [s for s in program.m.place if program.m.start(s) < program.m.start(node) and program.naming.line(s)]
+        return program.naming.line(max(above, key=program.m.start)) if above else 0
 
     def new_line(self, event: Event) -> int:
         return self.both.line(event.node) or _line(event.node)

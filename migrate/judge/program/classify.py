@@ -1,0 +1,137 @@
+"""What a call is to training: ``forward``, ``backward``, ``step``, … or nothing."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Mapping
+from functools import cached_property
+
+from migrate.facts.module import Module
+from migrate.flow.values import Obj, Values
+from migrate.judge.names import LIBRARIES, LOSSES, RUNS_MODEL, SCALER_METHODS
+from migrate.judge.program.objects import Objects, within_module_class
+from migrate.judge.program.scaling import Scaling
+from migrate.judge.program.syntax import last_name, tried
+from migrate.judge.state import Key
+from migrate.knowledge.models import NO_MODULE, NOT_RUN_BY_METHOD
+
+
+class Classifier:
+    """Says of each call of one program what it is. ``old`` is what was said of the calls of the old one."""
+
+    def __init__(self, m: Module, v: Values, objects: Objects, scaling: Scaling, old: Mapping[ast.AST, str]) -> None:
+        self.m, self.v, self.objects, self.scaling, self.old = m, v, objects, scaling, old
+        self.naming = objects.naming
+
+    def kind(self, call: ast.Call) -> str:
+        func = call.func
+        last = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        for name in self.v.apex_names(func):
+            tail = name.split(".")[-1]
+            if name.startswith("apex.amp") and tail in ("state_dict", "load_state_dict"):
+                return "state"
+            if name.startswith("apex.amp") and tail in ("initialize", "init"):
+                return "initialize"
+            if name.startswith("apex.amp") and tail in ("scale_loss", "disable_casts"):
+                return "amp"
+        if call in self.objects.scales:
+            return "amp"
+        if last == "enter_context" and call.args and self.scaling.may_scale(call.args[0]):
+            return "entered"
+        if last == "loss_scale" and isinstance(func, ast.Attribute) and self.scaling.of_loss_scaler(func):
+            return "scale"
+        if last == "GradScaler":
+            return "create"
+        if isinstance(func, ast.Attribute) and last in SCALER_METHODS and self.scaling.is_scaler(func.value):
+            return "scaler"
+        callees = self.v.callees(call)
+        if not callees and (last == "backward" if isinstance(func, ast.Attribute) else last in self._backwards):
+            return "backward"
+        if last == "grad" and isinstance(func, ast.Attribute) and last_name(func.value) == "autograd":
+            return "gradients"
+        if (
+            last == "step"
+            and isinstance(func, ast.Attribute)
+            and self.naming.keys(func.value) & self.objects.optimizers
+        ):
+            return "step" if not callees else "call"
+        if last == "zero_grad" and not callees:
+            return "zero"
+        if within_module_class(self.m, call):
+            return ""
+        if self._foreign(call):
+            return "foreign"
+        source = self.naming.twin(call)
+        if isinstance(source, ast.Call):
+            known = self.old.get(source, "")
+            if known in ("forward", "loss", ""):
+                return known
+        if self._forward(call, last):
+            return "forward"
+        if (last in LOSSES and not callees) or any(
+            o.kind == "call" and o.label.endswith("Loss") and o.label != "BCELoss" for o in self.v.of(func)
+        ):
+            moved = isinstance(func, ast.Attribute) and NOT_RUN_BY_METHOD.fit(last)
+            return "loss" if not callees and not moved else ""
+        return ""
+
+    def _foreign(self, call: ast.Call) -> bool:
+        """Whether a call, made for its effect inside of a ``try``, runs code of another file, which may raise."""
+        name = getattr(call.func, "id", "")
+        starred = "*" in self._from_elsewhere and bool(name) and not hasattr(builtins, name)
+        unbound = starred and self.m.binding_scope(name, self.m.scope(call)) is None
+        if name not in self._from_elsewhere and not unbound:
+            return False
+        return isinstance(self.m.parent[call], ast.Expr) and tried(self.m, call)
+
+    @cached_property
+    def _from_elsewhere(self) -> set[str]:
+        """Names imported from modules that are no well-known library's."""
+        return {
+            alias.asname or alias.name
+            for node in self.m.nodes
+            if isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").split(".")[0] not in LIBRARIES)
+            for alias in node.names
+        }
+
+    @cached_property
+    def _backwards(self) -> set[str]:
+        """Names of ``torch.autograd.backward``."""
+        return {
+            alias.asname or alias.name
+            for node in self.m.nodes
+            if isinstance(node, ast.ImportFrom) and node.module == "torch.autograd"
+            for alias in node.names
+            if alias.name == "backward"
+        }
+
+    def _forward(self, call: ast.Call, last: str) -> bool:
+        func = call.func
+        if any(o.kind in ("method", "function") and not self._of_network(o) for o in self.v.of(func)):
+            return False
+        if isinstance(func, ast.Attribute):
+            if NOT_RUN_BY_METHOD.fit(last):
+                return False
+            return bool(
+                (self.naming.keys(func) | self._owners(func.value)) & self.objects.models
+                or self.naming.keys(func) & self.objects.cast
+            )
+        if self.naming.keys(func) & (self.objects.models | self.objects.cast):
+            return True
+        if last in RUNS_MODEL and not self.v.callees(call):
+            return any(self.naming.keys(a) & self.objects.models for a in call.args)
+        return False
+
+    def _owners(self, base: ast.expr) -> frozenset[Key]:
+        """The objects that a method's own object is or is a part of: ``model.decoder`` belongs to ``model``."""
+        found = self.naming.keys(base)
+        while isinstance(base, ast.Attribute) and base.attr not in NO_MODULE:
+            base = base.value
+            held = self.naming.keys(base)
+            found |= frozenset(k for k in held if k[0] != "instance")
+        return found
+
+    def _of_network(self, obj: Obj) -> bool:
+        node = self.v.callee(obj)
+        return node is not None and within_module_class(self.m, node)

@@ -1,0 +1,145 @@
+"""Which statements read gradients, and which clear them."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from migrate.facts.module import Module
+from migrate.flow.tensors import own_gradient
+from migrate.flow.values import Values
+from migrate.judge.names import COLLECTS, IDLE, READERS
+from migrate.judge.program.callees import Callees
+from migrate.judge.program.marks import Marks
+from migrate.judge.program.objects import Objects
+from migrate.judge.program.syntax import FUNCTIONS, last_name, own_parts
+from migrate.knowledge.gradients import MADE_OF_GRADIENTS, NO_READER
+from migrate.knowledge.models import NOT_RUN_BY_METHOD, evaluates
+
+
+class Gradients:
+    """Finds them in one program. What was found in the old one, ``old``, holds for the same statements of the new."""
+
+    def __init__(
+        self, m: Module, v: Values, objects: Objects, marks: Marks, callees: Callees, old: Marks | None
+    ) -> None:
+        self.m, self.v, self.objects, self.marks, self.callees, self.old = m, v, objects, marks, callees, old
+        self.naming = objects.naming
+
+    def find(self) -> None:
+        """Mark the statements that read or clear gradients."""
+        for node in self.m.nodes:
+            if isinstance(node, ast.stmt) and not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+                self._look_at(node)
+
+    def _look_at(self, stmt: ast.stmt) -> None:
+        source = self.naming.twin(stmt)
+        if isinstance(source, ast.stmt) and self.old is not None and type(source) is type(stmt):
+            if source in self.old.clearers:
+                self.marks.clearers.add(stmt)
+            elif source in self.old.readers:
+                self.marks.readers.add(stmt)
+            return
+        nodes = [n for part in own_parts(stmt) for n in ast.walk(part)]
+        grads = [n for n in nodes if isinstance(n, ast.Attribute) and n.attr == "grad" and not _function_grad(n)]
+        grads = [n for n in grads if not own_gradient(self.m, self.v, n)]  # neither Apex nor a GradScaler touches it
+        none = isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Constant) and stmt.value.value is None
+        if none or isinstance(stmt, ast.Delete):
+            grads = [n for n in grads if self._clears(n)]  # of some parameters only: what is left is as it was
+        if grads and all(self._clears(n) for n in grads):
+            self.marks.clearers.add(stmt)
+        elif any(self._looks(n) for n in grads) or any(
+            self._reading_call(n) if isinstance(n, ast.Call) else self._reading_attribute(n) for n in nodes
+        ):
+            self.marks.readers.add(stmt)
+
+    # ------------------------------------------------------------ clearing
+
+    def _clears(self, node: ast.Attribute) -> bool:
+        above = self.m.parent[node]
+        if isinstance(node.ctx, ast.Del):
+            return not self._some_only(node)
+        if isinstance(node.ctx, ast.Store):
+            none = isinstance(above, ast.Assign) and isinstance(above.value, ast.Constant) and above.value.value is None
+            return none and not self._some_only(node)
+        text = self.m.src(self.m.statement(node))
+        return ".zero_()" in text and isinstance(self.m.statement(node), ast.Expr)
+
+    def _some_only(self, node: ast.AST) -> bool:
+        """Whether this runs for some parameters only: a condition chooses them, or a part of the model has them."""
+        for outer in self.m.spine(node)[1:]:
+            if isinstance(outer, (ast.For, ast.While)):
+                return isinstance(outer, ast.For) and self._of_a_part(outer.iter)
+            if isinstance(outer, ast.If) and ".grad" not in self.m.src(outer.test):
+                return True
+        return False
+
+    def _of_a_part(self, source: ast.expr) -> bool:
+        """Whether a loop goes over the parameters of something that is no whole model."""
+        owners = [
+            n.func.value
+            for n in ast.walk(source)
+            if isinstance(n, ast.Call) and last_name(n.func) in ("parameters", "named_parameters")
+            if isinstance(n.func, ast.Attribute)
+        ]
+        return bool(owners) and not any(self.naming.keys(owner) & self.objects.models for owner in owners)
+
+    # ------------------------------------------------------------ reading
+
+    def _looks(self, node: ast.Attribute) -> bool:
+        """Whether a gradient's value matters: not when one only asks if it is there."""
+        above = self.m.parent[node]
+        if isinstance(above, ast.Compare) and all(isinstance(o, (ast.Is, ast.IsNot)) for o in above.ops):
+            return False
+        kept = ("detach_", "requires_grad_", "requires_grad")
+        return not (isinstance(above, ast.Attribute) and above.attr in kept)
+
+    def _reading_call(self, call: ast.Call) -> bool:
+        last = last_name(call.func)
+        if any(n.endswith(".master_params") for n in self.v.apex_names(call.func)):
+            user = self.m.parent[call]  # what a function of the file reads is found in there
+            unknown = isinstance(user, ast.Call) and not self.v.callees(user)
+            return unknown and last_name(user.func) not in COLLECTS  # type: ignore[attr-defined]
+        if self.v.callees(call) or self.marks.kind.get(call):
+            return False
+        if any(word in last.lower() for word in READERS) and not any(word in last for word in IDLE):
+            return True
+        return self._may_read(call, last)
+
+    def _reading_attribute(self, node: ast.AST) -> bool:
+        """Whether a value of a model is called as one made of its gradients is, and no property here makes it."""
+        if not isinstance(node, ast.Attribute) or not MADE_OF_GRADIENTS.fit(node.attr):
+            return False
+        above = self.m.parent[node]
+        called = isinstance(above, ast.Call) and above.func is node
+        return not called and bool(self.objects.known(node.value)) and not self.callees.runs(node)
+
+    def _may_read(self, call: ast.Call, last: str) -> bool:
+        """Whether code that is not here is handed a model or an optimizer, and may look at gradients. What gives a
+        value back runs the model, as far as one can say, unless its name speaks of gradients."""
+        if not isinstance(self.m.parent[call], ast.Expr):
+            return False
+        if last == "apply" and isinstance(call.func, ast.Attribute):  # of a network: to each of its modules
+            handed = [self.v.callee(o) for a in call.args for o in self.v.of(a)]
+            return bool(self.objects.known(call.func.value)) and None in (handed or [None])
+        if NO_READER.fit(last) or NOT_RUN_BY_METHOD.fit(last) or last[:1].isupper() or last in COLLECTS or not last:
+            return False
+        if evaluates(last) or hasattr(builtins, last):
+            return False
+        return any(self.objects.known(a) or self._holds(a) for a in [*call.args, *(k.value for k in call.keywords)])
+
+    def _holds(self, expr: ast.AST) -> bool:
+        """Whether an object of this program that has a model or an optimizer is handed on."""
+        return any(
+            self.naming.key(held) in self.objects.interesting
+            for obj in self.v.of(expr)
+            if obj.kind == "instance"
+            for name in self.v.attributes(obj)
+            for held in self.v.field(obj, name)
+        )
+
+
+def _function_grad(node: ast.Attribute) -> bool:
+    """``torch.autograd.grad``, not ``p.grad``."""
+    value = node.value
+    return getattr(value, "attr", getattr(value, "id", "")) in ("autograd", "torch")

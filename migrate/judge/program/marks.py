@@ -1,0 +1,17 @@
+"""What of a program has a part in training, as far as it has been found."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+
+@dataclass(eq=False)
+class Marks:
+    """Filled in by the rooms beside this one, in the order `Program` says."""
+
+    kind: dict[ast.AST, str] = field(default_factory=dict)  # a call, or an attribute that runs code: what it is
+    readers: set[ast.stmt] = field(default_factory=set)  # of gradients
+    clearers: set[ast.stmt] = field(default_factory=set)
+    functions: set[ast.AST] = field(default_factory=set)  # those that are followed
+    relevant: set[ast.AST] = field(default_factory=set)  # what is followed in them, with all that stands around it

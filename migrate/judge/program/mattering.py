@@ -1,0 +1,160 @@
+"""Names whose values may decide which way a program goes, or which object is meant: only those are remembered."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+
+from migrate.facts.module import Module
+from migrate.flow.values import Values
+from migrate.judge.names import PROTOCOL
+from migrate.judge.program.callees import Callees
+from migrate.judge.program.entries import Entries
+from migrate.judge.program.marks import Marks
+from migrate.judge.program.naming import Naming
+from migrate.judge.program.scaling import Scaling
+from migrate.judge.program.syntax import EXITS, around, names_in
+
+_EVALUATED = frozenset({"call", "gradients", "initialize", "create", "scaler", "step", "backward", "amp", "entered"})
+
+
+class Mattering:
+    """The names of one program that matter."""
+
+    def __init__(
+        self,
+        m: Module,
+        v: Values,
+        naming: Naming,
+        marks: Marks,
+        callees: Callees,
+        scaling: Scaling,
+        entries: Entries,
+    ) -> None:
+        self.m, self.v, self.naming, self.marks = m, v, naming, marks
+        self.callees, self.scaling, self.entries = callees, scaling, entries
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Names whose values may decide which way a program goes, or which object is meant."""
+        return self._matter(lambda node: node in self.marks.relevant)
+
+    @cached_property
+    def names_at_most(self) -> frozenset[str]:
+        """The same, but for conditions that have no part in mixed precision."""
+        return self._matter(lambda node: node in self._deciding_conditions or node in self._leaving_conditions)
+
+    def _matter(self, decides: Callable[[ast.AST], bool]) -> frozenset[str]:
+        found: set[str] = set()
+        assigned: dict[str, set[str]] = defaultdict(set)
+        aside: list[tuple[set[str], set[str]]] = []  # conditions that only choose what is bound
+        for node in self.m.nodes:
+            match node:
+                case ast.If(test=test) if node not in self.marks.relevant:
+                    stored = {n for n in ast.walk(node) if isinstance(getattr(n, "ctx", None), ast.Store)}
+                    aside.append((names_in(test), {name for n in stored for name in names_in(n)}))
+                case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
+                    if decides(node):
+                        found |= names_in(test)
+                case ast.match_case() | ast.BoolOp() if decides(node):
+                    found |= names_in(node)
+                case ast.Return(value=ast.expr() as value):
+                    assigned[getattr(self.m.function(node).node, "name", "") + "()"] |= names_in(value)
+                case ast.Call() if self.marks.kind.get(node) == "call":
+                    found |= names_in(node.func)
+                    for name, arg in self._handed(node):
+                        assigned[name] |= names_in(arg)
+                case ast.Call() if self.marks.kind.get(node) in _EVALUATED:
+                    found |= names_in(node)
+                case ast.withitem() if self.scaling.context(node):
+                    found |= names_in(node)
+                case ast.Assign(targets=targets, value=value):
+                    for target in targets:
+                        for name in names_in(target):
+                            assigned[name] |= names_in(value)
+                case ast.For(target=target, iter=source):
+                    for name in names_in(target):
+                        assigned[name] |= names_in(source)
+                case _:
+                    pass
+        for asked, names in aside:
+            for name in names:
+                assigned[name] |= asked
+        todo = list(found)
+        while todo:
+            for name in assigned.get(todo.pop(), ()):
+                if name not in found:
+                    found.add(name)
+                    todo.append(name)
+        return frozenset(found)
+
+    def _handed(self, call: ast.Call) -> Iterator[tuple[str, ast.AST]]:
+        """The arguments of a call by the names of the parameters that they may fill."""
+        for callee in self.v.callees(call):
+            scope = self.m.scope_of[callee]
+            names = [n for n in scope.params if n != self.m.self_name(scope)]
+            for number, arg in enumerate(call.args):
+                if isinstance(arg, ast.Starred):
+                    yield from ((name, arg) for name in names[number:])
+                elif number < len(names):
+                    yield names[number], arg
+            for keyword in call.keywords:
+                yield keyword.arg or "", keyword.value
+
+    @cached_property
+    def asked(self) -> dict[str, set[int]]:
+        """For each name or attribute the places whose conditions or values it may decide."""
+        found: dict[str, set[int]] = defaultdict(set)
+        for node in self.m.nodes:
+            parts: list[ast.AST] = []
+            match node:
+                case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
+                    parts = [test] if node in self.marks.relevant else []
+                case ast.Call() if self.marks.kind.get(node) in _EVALUATED:
+                    parts = [node]
+                case ast.withitem() if self.scaling.context(node):
+                    parts = [node.context_expr]
+                case ast.Assign(targets=targets, value=value):
+                    if any(names_in(t) & self.names for t in targets):
+                        parts = [value]
+                case ast.Return(value=ast.expr() as value):
+                    parts = [value]
+                case _:
+                    pass
+            for part in parts:
+                for name in names_in(part):
+                    found[name].add(self.naming.place(part))
+        return found
+
+    # ------------------------------------------------------------ conditions of mixed precision
+
+    @cached_property
+    def deciding(self) -> frozenset[str]:
+        """Names in conditions that have a part in mixed precision."""
+        created = [node for node, kind in self.marks.kind.items() if kind == "create"]
+        tests = [node.test for node in self._deciding_conditions]
+        return frozenset[str]().union(*map(names_in, (*created, *tests)))
+
+    @cached_property
+    def _deciding_conditions(self) -> set[ast.If | ast.While]:
+        """Conditions that decide whether and how losses are scaled, gradients are taken and steps are made."""
+        sites = [
+            node
+            for node, kind in self.marks.kind.items()
+            if kind in PROTOCOL | {"initialize", "create"}
+            or (kind == "call" and any(self.entries.trains(f) for f in self.callees.runs(node)))
+        ]
+        return self._conditions((*sites, *self.marks.readers, *self.marks.clearers))
+
+    @cached_property
+    def _leaving_conditions(self) -> set[ast.If | ast.While]:
+        """Conditions on which training is left, or a round of it."""
+        return self._conditions(
+            n for n in self.marks.relevant if isinstance(n, EXITS) and self.entries.trains(around(self.m, n))
+        )
+
+    def _conditions(self, nodes: Iterable[ast.AST]) -> set[ast.If | ast.While]:
+        """The conditions that some nodes stand under, each in its function."""
+        return {outer for n in nodes for outer in self.m.spine(n) if isinstance(outer, (ast.If, ast.While))}

@@ -1,0 +1,67 @@
+"""Names for objects and places that both programs share: by where in the OLD text the call, class or parameter stands
+that made them."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.facts.module import Module, Scope
+from migrate.facts.sites import opened
+from migrate.flow.values import Obj, Values
+from migrate.judge.origin import Origin
+from migrate.judge.state import Key
+
+
+class Naming:
+    """The names of one program. ``origin`` leads to the old module ``old``; both are None for the old program."""
+
+    def __init__(self, m: Module, v: Values, old: Module | None = None, origin: Origin | None = None) -> None:
+        self.m, self.v, self.old, self.origin = m, v, old or m, origin
+        self._places: dict[ast.AST, int] = {}
+        self._keys: dict[ast.AST, frozenset[Key]] = {}
+
+    def twin(self, node: ast.AST) -> ast.AST | None:
+        """The node of the old program that one of the new program was; None in the old program."""
+        return self.origin.of(node) if self.origin is not None else None
+
+    def place(self, node: ast.AST) -> int:
+        """Where a node stands in the old text; negative where it is new."""
+        found = self._places.get(node)
+        if found is None:
+            found = self._places[node] = self._place(node)
+        return found
+
+    def _place(self, node: ast.AST) -> int:
+        source = node if self.origin is None else self.origin.of(node)
+        if source is None:
+            return -1 - self.m.start(node)
+        return self.old.end(source.func) if isinstance(source, ast.Call) else self.old.start(source)
+
+    def line(self, node: ast.AST) -> int:
+        """The line of the old text that a node comes from; 0 where it is new."""
+        source = node if self.origin is None else self.origin.of(node)
+        return getattr(source, "lineno", 0) if source is not None else 0
+
+    def key(self, obj: Obj) -> Key:
+        match obj.kind:
+            case "path":
+                owner: Obj = obj.key[0]  # type: ignore[index]
+                name: str = obj.key[1]  # type: ignore[index]
+                return ("path", self.key(owner), name)
+            case "param":
+                scope: Scope = obj.key[0]  # type: ignore[index]
+                name = obj.key[1]  # type: ignore[index]
+                return ("param", self.place(scope.node) if scope.parent is not None else -1, name)
+            case "method":
+                return ("function", self.place(obj.key[1]))  # type: ignore[index]
+            case "apex":
+                return ("apex", obj.label)
+            case _:
+                return (obj.kind, self.place(obj.key) if isinstance(obj.key, ast.AST) else str(obj.key))
+
+    def keys(self, expr: ast.AST) -> frozenset[Key]:
+        """The objects that an expression may hold on any path, containers opened."""
+        found = self._keys.get(expr)
+        if found is None:
+            found = self._keys[expr] = frozenset(self.key(o) for o in opened(self.v, self.v.of(expr)))
+        return found

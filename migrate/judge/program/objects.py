@@ -1,0 +1,85 @@
+"""The objects that training is about: models, optimizers, and networks that only run under casts."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from migrate.facts.module import Module
+from migrate.facts.sites import Facts
+from migrate.flow.values import Obj, Values, argument
+from migrate.judge.names import TRAINING
+from migrate.judge.program.naming import Naming
+from migrate.judge.program.syntax import last_name
+from migrate.judge.state import Key
+from migrate.knowledge.models import NO_NETWORK
+
+
+@dataclass(frozen=True, eq=False)
+class Objects:
+    """Those of the old program, by names that both share; ``naming`` is that of one of them."""
+
+    naming: Naming
+    models: frozenset[Key]
+    optimizers: frozenset[Key]
+    cast: frozenset[Key]  # networks under O1's casts, models or not
+    scales: dict[ast.Call, frozenset[Key]] = field(default_factory=dict)  # scale_loss calls and their optimizers
+
+    def known(self, expr: ast.AST) -> frozenset[Key]:
+        """The models and optimizers that an expression may hold on any path."""
+        return self.naming.keys(expr) & self.interesting
+
+    @cached_property
+    def interesting(self) -> frozenset[Key]:
+        return self.optimizers | self.models
+
+    def beside(self, call: ast.AST) -> bool:
+        """Whether the network that a call runs is one that nobody handed to Apex."""
+        held = self.naming.keys(call.func) if isinstance(call, ast.Call) else frozenset()
+        return bool(held & self.cast) and not held & self.models
+
+
+def known_objects(m: Module, v: Values, naming: Naming, facts: Facts) -> Objects:
+    """What the sites of Apex in the old program are about."""
+    models: set[Obj] = set()
+    optimizers: set[Obj] = set()
+    for init in facts.initializes:
+        models |= init.model_objects
+        optimizers |= init.optimizer_objects
+    scales: dict[ast.Call, frozenset[Key]] = {}
+    for scale in facts.scales:
+        optimizers |= scale.optimizer_objects
+        scales[scale.call] = frozenset(naming.key(o) for o in scale.optimizer_objects)
+    levels = [argument(init.call, 3, "opt_level") for init in facts.initializes]
+    cast: frozenset[Key] = frozenset()
+    if all(level is None or (isinstance(level, ast.Constant) and level.value == "O1") for level in levels):
+        cast = frozenset(naming.key(o) for node in m.nodes for o in v.of(node) if _is_network(m, o))
+    return Objects(
+        naming,
+        frozenset(naming.key(o) for o in models if o.kind != "apex"),
+        frozenset(naming.key(o) for o in optimizers if o.kind != "apex"),
+        cast,
+        scales,
+    )
+
+
+def _is_network(m: Module, obj: Obj) -> bool:
+    """Whether an object is a network by its class: O1's casts reach those that nobody handed to Apex as well."""
+    if obj.kind == "instance" and isinstance(obj.key, ast.ClassDef):
+        return not NO_NETWORK.fit(obj.key.name) and within_module_class(m, obj.key.body[0])
+    if obj.kind != "call" or not isinstance(obj.key, ast.Call) or not isinstance(obj.key.func, ast.Attribute):
+        return False
+    func = obj.key.func
+    made = func.attr[:1].isupper() and m.src(func.value) in ("nn", "torch.nn")
+    return made and not NO_NETWORK.fit(func.attr)
+
+
+def within_module_class(m: Module, node: ast.AST) -> bool:
+    """Whether a node stands in a network's own class: what runs there is part of the network's call."""
+    for outer in m.ancestors(node):
+        if isinstance(outer, ast.ClassDef):
+            bases = {last_name(b) for b in outer.bases}
+            text = m.src(outer)
+            return any(b.endswith("Module") for b in bases) and not any(word in text for word in TRAINING)
+    return False

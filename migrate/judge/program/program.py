@@ -1,0 +1,141 @@
+"""One of the two programs, as the judge sees it: the rooms beside this one, filled in their order."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from migrate.facts.module import Module
+from migrate.facts.sites import Facts
+from migrate.flow.values import Values
+from migrate.judge.code import Code, compile_body
+from migrate.judge.origin import Origin
+from migrate.judge.program.callees import Callees
+from migrate.judge.program.classify import Classifier
+from migrate.judge.program.definitions import Definitions
+from migrate.judge.program.entries import Entries
+from migrate.judge.program.evaluation import Evaluation, find_asides
+from migrate.judge.program.gradients import Gradients
+from migrate.judge.program.marks import Marks
+from migrate.judge.program.mattering import Mattering
+from migrate.judge.program.naming import Naming
+from migrate.judge.program.objects import Objects, known_objects
+from migrate.judge.program.scaling import Scaling
+from migrate.judge.program.spread import Spread
+from migrate.judge.program.syntax import FUNCTIONS, generator_call
+
+
+class Program:
+    """A program; ``old`` is None for the old one. It answers the compiler's questions (`code.Sight`)."""
+
+    def __init__(self, m: Module, v: Values, naming: Naming, objects: Objects, old: Program | None) -> None:
+        self.m, self.v, self.naming, self.objects = m, v, naming, objects
+        self.marks = Marks()
+        self.callees = Callees(m, v, self.marks)
+        self.scaling = Scaling(m, v, objects, self.marks)
+        self.evaluation = Evaluation(m, self.marks, self.callees)
+        self.definitions = Definitions(m, naming, self.marks)
+        self.entries: Entries = Entries(
+            m, v, naming, self.marks, self.callees, self.scaling, old.entries if old is not None else None
+        )
+        self.mattering = Mattering(m, v, naming, self.marks, self.callees, self.scaling, self.entries)
+        self._classifier = Classifier(m, v, objects, self.scaling, old.marks.kind if old is not None else {})
+        self._spread = Spread(m, v, self.marks, self.callees, self.scaling)
+        self._codes: dict[ast.AST, Code] = {}
+        self._find_kinds()
+        Gradients(m, v, objects, self.marks, self.callees, old.marks if old is not None else None).find()
+        if old is None:
+            self._spread.outwards()
+        else:
+            self._follow_as(old)
+
+    @classmethod
+    def legacy(cls, m: Module, v: Values, facts: Facts) -> Program:
+        """The old program."""
+        naming = Naming(m, v)
+        return cls(m, v, naming, known_objects(m, v, naming, facts), None)
+
+    @classmethod
+    def migrated(cls, m: Module, old: Program, origin: Origin) -> Program:
+        """The new program. What the two have to do alike is marked in both: they go together from here on."""
+        v = Values(m)
+        naming = Naming(m, v, old.m, origin)
+        return cls(m, v, naming, replace(old.objects, naming=naming, scales={}), old)
+
+    # ------------------------------------------------------------ what has a part in training
+
+    def kind_of(self, call: ast.Call) -> str:
+        """What a call is to training; empty where it is nothing."""
+        return self._classifier.kind(call)
+
+    def _find_kinds(self) -> None:
+        kind = self.marks.kind
+        for node in self.m.nodes:
+            if isinstance(node, ast.Call):
+                found = self.kind_of(node)
+                if found:
+                    kind[node] = found
+            elif isinstance(node, ast.Attribute) and node.attr == "_loss_scale" and self.scaling.of_loss_scaler(node):
+                if isinstance(node.ctx, ast.Load):
+                    kind[node] = "scale"
+
+    def _follow_as(self, old: Program) -> None:
+        """Functions that have a part in training in either program are followed in both, and so are loops, and what
+        is raised: the one waits for the other there, or ends where it does."""
+        twin = self.naming.twin
+        self._spread.outwards({n for n in self.m.scope_of if twin(n) in old.marks.functions})
+        sources = {source for n in self.marks.functions if (source := twin(n)) is not None} - old.marks.functions
+        if sources:
+            old._spread.outwards(sources)
+        for node in [n for n in self.m.nodes if isinstance(n, (ast.For, ast.AsyncFor, ast.While, ast.Raise))]:
+            source = twin(node)
+            if source is None or type(source) is not type(node):
+                continue
+            if node in self.marks.relevant and source not in old.marks.relevant:
+                old._spread.mark(source)
+            elif source in old.marks.relevant and node not in self.marks.relevant:
+                self._spread.mark(node)
+        find_asides(old.evaluation, self.evaluation, twin)
+
+    # ------------------------------------------------------------ what the compiler asks
+
+    def code(self, function: ast.AST) -> Code:
+        if function not in self._codes:
+            body = function.body if isinstance(function, (*FUNCTIONS, ast.Module)) else []
+            self._codes[function] = compile_body(self, function, body)
+        return self._codes[function]
+
+    def relevant(self, stmt: ast.stmt) -> bool:
+        return stmt in self.marks.relevant and not isinstance(stmt, (ast.Import, ast.ImportFrom))
+
+    def calls(self, expr: ast.AST) -> bool:
+        return expr in self.marks.relevant
+
+    def event(self, node: ast.expr) -> bool:
+        return bool(self.marks.kind.get(node))
+
+    def context(self, item: ast.withitem) -> bool:
+        return self.scaling.context(item)
+
+    def reads(self, stmt: ast.stmt) -> bool:
+        return stmt in self.marks.readers
+
+    def clears(self, stmt: ast.stmt) -> bool:
+        return stmt in self.marks.clearers
+
+    def aside(self, stmt: ast.stmt) -> bool:
+        """Whether nothing hangs on a condition but that models are evaluated, in both programs."""
+        return stmt in self.evaluation.asides
+
+    def only_reads(self, stmt: ast.stmt) -> bool:
+        return self.evaluation.only_reads(stmt)
+
+    def reading(self, stmt: ast.stmt) -> tuple[bool, bool]:
+        return self.evaluation.reading(stmt)
+
+    def resumes(self, expr: ast.expr) -> bool:
+        """Whether a loop runs over a generator of this program that has a part in training."""
+        call = generator_call(expr)
+        if call is None:
+            return False
+        return any(c in self.marks.functions and self.code(c).generator for c in self.v.callees(call))

@@ -1,0 +1,99 @@
+"""Where losses are scaled: Apex's blocks, GradScalers, and what reads the loss scale."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from migrate.facts.module import Module
+from migrate.flow.values import Values
+from migrate.judge.program.marks import Marks
+from migrate.judge.program.objects import Objects
+from migrate.judge.program.syntax import last_name
+from migrate.judge.state import Key
+
+
+class Scaling:
+    """The scalers and scaled losses of one program."""
+
+    def __init__(self, m: Module, v: Values, objects: Objects, marks: Marks) -> None:
+        self.m, self.v, self.objects, self.marks = m, v, objects, marks
+        self.naming = objects.naming
+
+    # ------------------------------------------------------------ scalers
+
+    def scalers(self, expr: ast.AST) -> list[Key]:
+        """The GradScalers of this program that an expression may hold."""
+        return [
+            self.naming.key(o)
+            for o in self.v.of(expr)
+            if o.kind == "call" and isinstance(o.key, ast.Call) and last_name(o.key.func) == "GradScaler"
+        ]
+
+    def is_scaler(self, expr: ast.AST) -> bool:
+        """Whether an expression holds a GradScaler: it may, and it is called so or may hold nothing else."""
+        named = last_name(expr) in self._scaler_names
+        return bool(self.scalers(expr)) and (named or not self.objects.known(expr))
+
+    @cached_property
+    def _scaler_names(self) -> set[str]:
+        """Names and attributes that a new GradScaler is assigned to."""
+        return {
+            last_name(target)
+            for node in self.m.nodes
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+            for target in node.targets
+            if last_name(node.value.func) == "GradScaler"
+        }
+
+    def keeps_scaler(self, node: ast.AST) -> bool:
+        """Whether an object is given a scaler that it was handed: ``self.scaler = scaler``."""
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, (ast.Name, ast.Attribute)):
+            return False
+        return any(isinstance(t, ast.Attribute) for t in node.targets) and self.is_scaler(node.value)
+
+    # ------------------------------------------------------------ the loss scale
+
+    def of_loss_scaler(self, node: ast.Attribute) -> bool:
+        """Whether an attribute is one of Apex's loss scalers', by whatever name."""
+        return any(name.endswith("loss_scalers[]") for name in self.v.apex_names(node.value))
+
+    def reads_scale(self, expr: ast.AST) -> bool:
+        """Whether an expression is the loss scale of this moment."""
+        if isinstance(expr, ast.Subscript) and isinstance(expr.value, ast.Subscript):
+            entry = isinstance(expr.slice, ast.Constant) and expr.slice.value == "loss_scale"
+            return entry and self.marks.kind.get(expr.value.value) == "state"
+        kind = self.marks.kind.get(expr)
+        asked = isinstance(expr, ast.Call) and last_name(expr.func) == "get_scale"
+        return kind == "scale" or (kind == "scaler" and asked)
+
+    # ------------------------------------------------------------ blocks
+
+    def context(self, item: ast.withitem) -> bool:
+        expr = item.context_expr
+        func = expr.func if isinstance(expr, ast.Call) else expr
+        if last_name(func) == "autocast" or expr in self.objects.scales:
+            return True
+        if self.may_scale(expr) or self.stack(item) is not None:
+            return True
+        return any(
+            name.startswith("apex.amp") and name.split(".")[-1] in ("scale_loss", "disable_casts")
+            for name in self.v.apex_names(func)
+        )
+
+    def may_scale(self, expr: ast.AST) -> bool:
+        """Whether an expression may be what ``amp.scale_loss`` handed back."""
+        return any(o.kind == "call" and o.key in self.objects.scales for o in self.v.of(expr))
+
+    def stack(self, item: ast.withitem) -> str | None:
+        """The name of an ``ExitStack`` that scaled losses are entered on."""
+        made, name = item.context_expr, item.optional_vars
+        if isinstance(made, ast.Call) and last_name(made.func) == "ExitStack" and isinstance(name, ast.Name):
+            return name.id if name.id in self._stacks else None
+        return None
+
+    @cached_property
+    def _stacks(self) -> set[str]:
+        """Names with a method by which scaled losses are entered."""
+        entered = [n.func for n, kind in self.marks.kind.items() if kind == "entered" and isinstance(n, ast.Call)]
+        return {f.value.id for f in entered if isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name)}

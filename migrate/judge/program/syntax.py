@@ -1,0 +1,85 @@
+"""Small questions about a piece of syntax."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.facts.module import Module
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+EXITS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+YIELDS = (ast.Yield, ast.YieldFrom)
+
+
+def last_name(func: ast.AST) -> str:
+    """The last part of a dotted name."""
+    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """Names and attributes in a piece of code, and the functions it calls, as ``f()``."""
+    found: set[str] = set()
+    for one in ast.walk(node):
+        if isinstance(one, ast.Name):
+            found.add(one.id)
+        elif isinstance(one, ast.Attribute):
+            found.add(one.attr)
+        elif isinstance(one, ast.Call):
+            found.add(last_name(one.func) + "()")
+    return found
+
+
+def own_parts(stmt: ast.stmt) -> list[ast.AST]:
+    """The expressions of a statement's own header, or a simple statement itself."""
+    match stmt:
+        case ast.If(test=test) | ast.While(test=test):
+            return [test]
+        case ast.For(iter=source) | ast.AsyncFor(iter=source):
+            return [source]
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            return [i.context_expr for i in items]
+        case ast.Match(subject=subject):
+            return [subject]
+        case ast.Try() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return []
+        case _ if hasattr(stmt, "handlers"):
+            return []
+        case _:
+            return [stmt]
+
+
+def generator_call(expr: ast.expr) -> ast.Call | None:
+    """The call of a generator under ``enumerate``, ``tqdm`` and the like."""
+    while isinstance(expr, ast.Call):
+        if last_name(expr.func) in ("enumerate", "tqdm", "iter", "list") and expr.args:
+            expr = expr.args[0]
+        else:
+            return expr
+    return None
+
+
+def attributes_set(function: ast.AST) -> set[str]:
+    return {n.attr for n in ast.walk(function) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
+
+
+def asks_if_enabled(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and last_name(node.func) == "is_enabled"
+
+
+def imports_apex(node: ast.Import | ast.ImportFrom) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        return node.level == 0 and (node.module or "").split(".")[0] == "apex"
+    return any(a.name.split(".")[0] == "apex" for a in node.names)
+
+
+def around(m: Module, node: ast.AST) -> ast.AST:
+    """The function or lambda in which a node runs, or the module."""
+    scope = m.scope(node)
+    while isinstance(scope.node, ast.ClassDef) and scope.parent is not None:
+        scope = scope.parent
+    return scope.node
+
+
+def tried(m: Module, node: ast.AST) -> bool:
+    """Whether an exception raised here is looked at in the same function."""
+    return any(hasattr(s, "handlers") for s in m.spine(node))
