@@ -13,7 +13,7 @@ from migrate.judge.compare.search import Search
 from migrate.judge.compare.telling import Allows
 from migrate.judge.origin import Origin
 from migrate.judge.program.program import Program
-from migrate.judge.run import Runner
+from migrate.judge.run.runner import Runner
 from migrate.judge.verdict import Verdict
 from migrate.rewrite.trace import Run
 
@@ -42,17 +42,16 @@ def judge(
     new = Module(text)
     before = Program.legacy(m, v, facts)
     after = Program.migrated(new, before, Origin(m, new, runs))
-    old, fresh = Runner(before, True, maybe_o0, scaled), Runner(after, False, maybe_o0)
-    both = Both(old, fresh)
+    both = Both(Runner(before, True, maybe_o0, scaled), Runner(after, False, maybe_o0))
     theirs = after.mattering.asked
     asked = {name: places | theirs.get(name, set()) for name, places in before.mattering.asked.items()}
     once = frozenset(name for name, places in asked.items() if len(places) == 1)
     # Roughly first: answers that have no part in mixed precision, and what they hang on, are forgotten at once. That
     # leaves fewer states, and paths that no run can take: what differs on one of those proves nothing.
     kept = before.mattering.deciding | after.mattering.deciding
-    old.mattering = fresh.mattering = before.mattering.names_at_most | after.mattering.names_at_most
+    both.remember(before.mattering.names_at_most | after.mattering.names_at_most)
     rough = Search(both, moved, rescaled, lambda difference, node: False, once, kept).run()
     if rough.unknown is None and not rough.differences:
         return rough
-    old.mattering = fresh.mattering = before.mattering.names | after.mattering.names
+    both.remember(before.mattering.names | after.mattering.names)
     return Search(both, moved, rescaled, allows, once).run()

@@ -10,6 +10,7 @@ A term is a tuple whose first item says what it is:
     ("scaling", site, optimizers, delay, loss, row)   what ``amp.scale_loss`` hands back, not entered yet
     ("null", term)            ``nullcontext(…)``, not entered yet
     ("seq", items)            a tuple or list written out
+    ("dict", pairs)           a dictionary or namespace written out
     ("v", place, name)        a value of which nothing is known but the place that made it
     ("attr", base, name), ("sub", base, index), ("op", name, *operands)   made of others
     ("not", term), ("and", *terms), ("or", *terms)
@@ -18,7 +19,7 @@ A term is a tuple whose first item says what it is:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -54,6 +55,22 @@ def leaves(term: Term) -> frozenset[Term]:
     if term and term[0] == "v":
         return frozenset({term})
     return frozenset[Term]().union(*(leaves(part) for part in term if isinstance(part, tuple)))
+
+
+def record(items: Iterable[tuple[object, Term]]) -> Term:
+    """A dictionary or namespace written out; what is not constant in it stays what it is."""
+    return ("dict", tuple(items))
+
+
+def made_of(name: str, *parts: Term) -> Term:
+    """What an operation makes of values: a scaled loss stays one."""
+    scaled = next((p for p in parts if p[0] == "scaled"), None)
+    return scaled if scaled is not None else ("op", name, *parts)
+
+
+def inside(term: Term) -> Term:
+    """What entering a context gives: a ``nullcontext`` what it was made with."""
+    return term[1] if term[0] == "null" else term
 
 
 def negated(term: Term) -> Term:

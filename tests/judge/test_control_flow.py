@@ -20,7 +20,8 @@ from migrate.facts.module import Module
 from migrate.facts.sites import collect
 from migrate.flow.values import Values
 from migrate.judge.program.program import Program
-from migrate.judge.run import Event, Runner
+from migrate.judge.run.event import Event
+from migrate.judge.run.runner import Runner
 from migrate.judge.state import Frame, State
 from migrate.judge.terms import Ask, Facts, forget, leaves
 
@@ -268,16 +269,16 @@ class Judge:
                 facts = self.joint(event, state, facts, answer)
 
     def joint(self, event: Event, state: State, facts: Facts, answer: Callable[[], bool]) -> Facts:
-        """What product.py does with an event that is no mark."""
+        """What compare/ does with an event that is no mark."""
         if event.kind == "enter":
             callee, frame = event.about
             assert isinstance(event.node, ast.Call)
-            self.runner.enter(state, event.node, callee, frame)
+            self.runner.calls.enter(state, event.node, callee, frame)
             return self.without(facts, callee)
         facts = self.without(facts, event.node)
         if event.kind == "round":
             if answer():
-                self.runner.begin_round(state, event.node, facts)
+                self.runner.loops.begin_round(state, event.node, facts)
             else:
                 state.frames[-1].pc = event.about
         else:

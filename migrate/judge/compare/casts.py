@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from migrate.judge.compare.pair import Both, Differs, Pair
 from migrate.judge.compare.telling import Teller
-from migrate.judge.run import Event
+from migrate.judge.run.event import Event
+from migrate.judge.run.exits import caught, unwind
 from migrate.judge.state import LegacyRaises, State
 
 
@@ -12,10 +13,10 @@ class Casts:
     """Compares what models and losses run in."""
 
     def __init__(self, both: Both, teller: Teller) -> None:
-        self.old, self.new, self.teller = both.old, both.new, teller
+        self.old, self.teller = both.old, teller
 
     def compute(self, pair: Pair, old: Event, new: Event) -> list[Pair] | None:
-        if pair.old.casts and not pair.new.casts and self.old.left_over(pair.old):
+        if pair.old.casts and not pair.new.casts and self.old.training.left_over(pair.old):
             raise LegacyRaises  # an earlier run in the same process left Apex's casts on: nobody means that
         if pair.old.casts != pair.new.casts and pair.new.stopped and pair.old.started == pair.new.started:
             raise LegacyRaises  # so it did here
@@ -29,12 +30,12 @@ class Casts:
 
     def perhaps_failing(self, pair: Pair, old: Event) -> list[Pair] | None:
         """Where an exception would be caught, one may be raised here."""
-        if self.old.caught(pair.old) and self.new.caught(pair.new):
+        if caught(pair.old) and caught(pair.new):
             failed = pair.copy()
-            for state, runner in ((failed.old, self.old), (failed.new, self.new)):
+            for state in (failed.old, failed.new):
                 state.raising = "?"
                 state.frames[-1].pc -= 1
-                runner.unwind(state)
+                unwind(state)
             failed.trail = self.teller.happens(pair, old.node, "raises an exception")
             return [pair, failed]
         return None

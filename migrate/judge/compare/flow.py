@@ -6,7 +6,7 @@ import ast
 
 from migrate.judge.compare.forgetting import Forgetting
 from migrate.judge.compare.pair import Both, Differs, Pair
-from migrate.judge.run import Event
+from migrate.judge.run.event import Event
 from migrate.judge.state import Frame
 from migrate.judge.terms import TRUE
 
@@ -33,7 +33,7 @@ class Flow:
         for state, event in ((done.old, old), (done.new, new)):
             state.frames[-1].pc = event.about
         for state, event, runner in ((more.old, old, self.old), (more.new, new, self.new)):
-            runner.begin_round(state, event.node, more.facts)
+            runner.loops.begin_round(state, event.node, more.facts)
         return [more, done]
 
     def _trains(self, loop: ast.AST) -> bool:
@@ -53,8 +53,8 @@ class Flow:
             if which is not None:
                 one.old.heap[(("v", self.old.program.naming.place(which), "entry"), " ran")] = TRUE
                 one.facts = self.forgetting.within(one.facts, which)
-            self.old.choose(one.old, which, one.facts)
-            self.new.choose(one.new, other, one.facts)
+            self.old.calls.choose(one.old, which, one.facts)
+            self.new.calls.choose(one.new, other, one.facts)
             found.append(one)
         return found
 
@@ -75,11 +75,11 @@ class Flow:
         if self.old.program.naming.place(callee) != self.new.program.naming.place(other):
             raise Differs("order", old.node, "the two programs call different functions here")
         if old.node in self.rescaled or self._seen_before(pair, callee, frame, other, twin):
-            self.old.pass_by(pair.old, old.node)
-            self.new.pass_by(pair.new, new.node)
+            self.old.calls.pass_by(pair.old, old.node)
+            self.new.calls.pass_by(pair.new, new.node)
             return
-        self.old.enter(pair.old, old.node, callee, frame.copy())
-        self.new.enter(pair.new, new.node, other, twin.copy())
+        self.old.calls.enter(pair.old, old.node, callee, frame.copy())
+        self.new.calls.enter(pair.new, new.node, other, twin.copy())
         pair.facts = self.forgetting.within(pair.facts, callee)
 
     def property_alone(self, pair: Pair, old: Event, new: Event) -> bool:
@@ -92,7 +92,7 @@ class Flow:
             return False
         runner, state, event = (self.old, pair.old, old) if reads[0] else (self.new, pair.new, new)
         callee, frame = event.about
-        runner.enter(state, event.node, callee, frame.copy())
+        runner.calls.enter(state, event.node, callee, frame.copy())
         if reads[0]:
             pair.event_old = None
         else:
@@ -102,7 +102,7 @@ class Flow:
     def aside(self, pair: Pair, old: Event, new: Event) -> list[Pair]:
         """A condition on which only evaluation hangs: both ways once for each state of the casts, else past it."""
         assert isinstance(old.node, ast.If)
-        holds = self.old.known(pair.old, old.node.test, pair.facts)
+        holds = self.old.evaluator.known(pair.old, old.node.test, pair.facts)
         ways = [True, False] if holds is None else [holds]
         key = (old.node, pair.old.casts, pair.new.casts, pair.new.stopped, frozenset(pair.new.scalers.items()))
         if holds is None and key in self._evaluated:

@@ -33,7 +33,7 @@ class Forgetting:
         changed: set[Term] = set()
         for expr in self._objects_called(loop):
             try:
-                term = self.both.old.value(pair.old, expr, facts)
+                term = self.both.old.evaluator.value(pair.old, expr, facts)
             except Ask:
                 continue
             if term[0] in ("v", "attr"):

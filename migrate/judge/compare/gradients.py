@@ -5,7 +5,7 @@ from __future__ import annotations
 from migrate.judge import machines
 from migrate.judge.compare.pair import Both, Differs, Pair
 from migrate.judge.compare.telling import Teller
-from migrate.judge.run import Event
+from migrate.judge.run.event import Event
 from migrate.judge.state import Crash
 
 
@@ -34,7 +34,7 @@ class Gradients:
         if scaled_before and not native:
             block = next((c for c in reversed(before.contexts) if c[0] == "scale"), None)
             if block is not None:
-                reached = self.old.models_of.reached_from(block[1], block[5])
+                reached = self.old.owners.reached_from(block[1], block[5])
                 affected = block[2] | (reached & before.made)
             if before.fresh != after.fresh:
                 raise Differs(

@@ -10,7 +10,7 @@ from migrate.judge.compare.forgetting import Forgetting
 from migrate.judge.compare.gradients import Gradients
 from migrate.judge.compare.pair import Both, Differs, Pair
 from migrate.judge.compare.telling import Teller
-from migrate.judge.run import Event
+from migrate.judge.run.event import Event
 from migrate.judge.state import State
 
 _GENERAL = {"zero": "clear", "scale": "state"}
@@ -72,7 +72,7 @@ class Joint:
         if old.kind == "read" and old.node in self.moved:
             return True
         if old.kind == "enter" and self.old.m.statement(old.node) in self.moved:  # a clip of the file's own
-            self.old.pass_by(pair.old, old.node)
+            self.old.calls.pass_by(pair.old, old.node)
             return True
         return False
 
@@ -91,7 +91,7 @@ class Joint:
             return False
         self.gradients.unscaled(pair, Event("read", new.node, self.new.program.objects.optimizers))
         if moved:
-            self.new.pass_by(pair.new, new.node)
+            self.new.calls.pass_by(pair.new, new.node)
         else:
             pair.new.frames[-1].pc += 1
         return True

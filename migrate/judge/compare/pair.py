@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 
-from migrate.judge.run import Event, Runner
+from migrate.judge.run.event import Event
+from migrate.judge.run.runner import Runner
 from migrate.judge.state import State
 from migrate.judge.terms import Facts
 from migrate.judge.verdict import Note
@@ -17,6 +18,11 @@ class Both:
 
     old: Runner
     new: Runner
+
+    def remember(self, names: frozenset[str]) -> None:
+        """From now on both keep the values of these names, and objects."""
+        self.old.remember(names)
+        self.new.remember(names)
 
     def source(self, node: ast.AST) -> ast.AST | None:
         """The node of the old program that one of the new program was."""

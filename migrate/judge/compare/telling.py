@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from migrate.judge.compare.pair import Both, Differs, Pair, Trail
-from migrate.judge.run import Event
+from migrate.judge.run.event import Event
 from migrate.judge.state import Crash
 from migrate.judge.verdict import Difference, Note
 
@@ -43,7 +43,7 @@ class Teller:
         line = runner.program.naming.line(op.node)
         if op.kind != "branch" or not line or not isinstance(op.node, ast.expr):
             return None
-        holds = runner.known(state, op.node, pair.facts)
+        holds = runner.evaluator.known(state, op.node, pair.facts)
         if holds is None:
             return None
         text = " ".join(runner.m.src(op.node).split())

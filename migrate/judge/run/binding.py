@@ -1,0 +1,109 @@
+"""Names, attributes and items get their values."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.judge.code import Op
+from migrate.judge.program.program import Program
+from migrate.judge.run.makers import Makers
+from migrate.judge.run.values import Evaluator
+from migrate.judge.run.variables import Variables, owners_of
+from migrate.judge.state import Frame, State
+from migrate.judge.terms import MAX_DEPTH, NONE, Facts, Term, depth, inside, opaque
+
+_OBJECTS = frozenset({"obj", "scaler", "scaled", "scaling", "null", "apex", "seq", "dict"})
+_MADE = ("op", "and", "or", "not", "sub")
+
+
+class Binding:
+    """Binds the names of one program: only those in ``mattering``, and whatever holds an object."""
+
+    def __init__(self, program: Program, variables: Variables, evaluator: Evaluator, makers: Makers) -> None:
+        self.m, self.naming = program.m, program.naming
+        self.variables, self.evaluator, self.makers = variables, evaluator, makers
+        self.mattering = program.mattering.names
+        self._made_of_itself: dict[Op, bool] = {}
+
+    def bind(self, state: State, target: ast.expr, term: Term, facts: Facts) -> None:
+        """Give a target its value."""
+        if term[0] not in _OBJECTS and isinstance(target, (ast.Name, ast.Attribute)):
+            name = target.id if isinstance(target, ast.Name) else target.attr
+            if name not in self.mattering:
+                return
+        match target:
+            case ast.Name(id=name):
+                env = self.variables.env_of(state, target, name)
+                if env is not None:
+                    env[name] = term
+            case ast.Attribute(value=base, attr=attr):
+                owner = self.evaluator.value(state, base, facts)
+                for key in owners_of(owner):
+                    state.heap[(key, attr)] = term
+            case ast.Subscript(value=base, slice=index):
+                owner = self.evaluator.value(state, base, facts)
+                at = self.evaluator.value(state, index, facts) if isinstance(index, ast.expr) else NONE
+                if owner[0] != "obj":
+                    state.heap[(owner, f"[{at}]")] = term
+            case ast.Starred(value=inner):
+                self.bind(state, inner, opaque(self.naming.place(inner)), facts)
+            case ast.Tuple(elts=elts) | ast.List(elts=elts):
+                items = term[1] if term[0] == "seq" and len(term[1]) == len(elts) else None
+                for number, elt in enumerate(elts):
+                    if items is not None and not isinstance(elt, ast.Starred):
+                        self.bind(state, elt, items[number], facts)
+                    else:
+                        self.bind(state, elt, self.variables.unknown(elt), facts)
+            case _:
+                pass
+
+    # ------------------------------------------------------------ operations
+
+    def assign(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        assert isinstance(op.node, ast.expr) and op.value is not None
+        term = self.evaluator.value(state, op.value, facts)
+        if op.name == "entered":
+            term = inside(term)
+        made = term[0] in _MADE or (term[0] == "seq" and isinstance(op.node, ast.Subscript))
+        if made and self._of_itself(op):
+            term = opaque(self.naming.place(op.node), ast.unparse(op.node))
+        if depth(term) > MAX_DEPTH:  # made of itself, round by round
+            term = opaque(self.naming.place(op.value))
+        if isinstance(op.value, ast.Call) and term[0] == "obj":
+            self.makers.made_anew(state, op.value)
+        self.bind(state, op.node, term, facts)
+        frame.pc += 1
+
+    def _of_itself(self, op: Op) -> bool:
+        """Whether a name, attribute or item is made of its own old value."""
+        if op not in self._made_of_itself:
+            assert op.value is not None
+            own = ast.unparse(op.node) if isinstance(op.node, (ast.Name, ast.Attribute, ast.Subscript)) else None
+            parts = [n for n in ast.walk(op.value) if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript))]
+            self._made_of_itself[op] = own is not None and any(ast.unparse(n) == own for n in parts)
+        return self._made_of_itself[op]
+
+    def havoc(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        assert isinstance(op.node, ast.expr)
+        self.bind(state, op.node, self.variables.unknown(op.node), facts)
+        frame.pc += 1
+
+    def import_names(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        node = op.node
+        assert isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names:
+            name = alias.asname or alias.name.split(".")[0]
+            env = self.variables.env_of(state, node, name)
+            if env is None:
+                continue
+            if isinstance(node, ast.Import) and alias.name.split(".")[0] == "apex":
+                env[name] = ("apex", alias.name if alias.asname else "apex")
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "apex" and not node.level:
+                env[name] = ("apex", f"{node.module}.{alias.name}")
+        frame.pc += 1
+
+    def define(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        env = self.variables.env_of(state, op.node, op.name)
+        if env is not None:
+            env[op.name] = ("obj", frozenset({("function", self.naming.place(op.node))}))
+        frame.pc += 1

@@ -1,0 +1,146 @@
+"""Functions of the program are entered: by a call, by a property, or from code that is not here."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.flow.values import Obj
+from migrate.judge.code import Op
+from migrate.judge.program.program import Program
+from migrate.judge.run.arguments import Arguments, name_called_by
+from migrate.judge.run.event import Event
+from migrate.judge.run.values import Evaluator
+from migrate.judge.run.variables import Variables
+from migrate.judge.state import Frame, Key, State
+from migrate.judge.terms import TRUE, Facts, Term, opaque, truth
+
+
+class Calls:
+    """The calls of one program that go into its own functions."""
+
+    def __init__(self, program: Program, variables: Variables, evaluator: Evaluator, arguments: Arguments) -> None:
+        self.program, self.m, self.v, self.naming = program, program.m, program.v, program.naming
+        self.variables, self.evaluator, self.arguments = variables, evaluator, arguments
+
+    # ------------------------------------------------------------ calls
+
+    def inline(self, state: State, frame: Frame, call: ast.Call | ast.Attribute, facts: Facts) -> Event | None:
+        made = self._made_class(call, facts)
+        every = self._callees(state, call, facts) if made is None else [self.v.callee(made)]
+        callees = [c for c in every if c in self.program.marks.functions]
+        spared = len(callees) < len(every) and isinstance(call, ast.Call) and name_called_by(call) is not None
+        callees = [c for c in callees if not any(f.code.node is c for f in state.frames)]  # recursion: once
+        callees = [c for c in callees if not self.program.code(c).generator]
+        if not callees:
+            frame.pc += 1
+            return None
+        callees.sort(key=self.naming.place)
+        for number, callee in enumerate(callees):
+            runs = opaque(self.naming.place(call), f"runs {self.naming.place(callee)}")
+            if (number == len(callees) - 1 and not spared) or truth(runs, facts):
+                frame = self.arguments.frame_for(state, call, callee, facts)
+                if made is not None:
+                    frame.env[("made",)] = ("obj", frozenset({("instance", self.naming.place(made.key))}))  # type: ignore[arg-type]
+                return Event("enter", call, (callee, frame))
+        frame.pc += 1
+        return None
+
+    def _made_class(self, call: ast.Call | ast.Attribute, facts: Facts) -> Obj | None:
+        """The class that a call makes an instance of, where it may be one of several."""
+        held = self.v.of(call.func) if isinstance(call, ast.Call) else frozenset()
+        classes = [o for o in held if o.kind == "class" and isinstance(o.key, ast.ClassDef)]
+        if len(classes) < 2 or len(classes) < len(held) or any(self.v.callee(o) is None for o in classes):
+            return None
+        classes.sort(key=lambda o: self.naming.place(o.key))  # type: ignore[arg-type]
+        for one in classes[:-1]:
+            if truth(opaque(self.naming.place(call), f"makes {self.naming.place(one.key)}"), facts):  # type: ignore[arg-type]
+                return one
+        return classes[-1]
+
+    def _callees(self, state: State, call: ast.Call | ast.Attribute, facts: Facts) -> list[ast.AST]:
+        every = self.program.callees.runs(call)
+        if isinstance(call, ast.Call) and (named := name_called_by(call)) is not None:
+            term = self.evaluator.value(state, named, facts)
+            others = [o for o in self.v.of(call.func) if o.kind == "method" and term[0] == "k" and o.label != term[1]]
+            left_out = {o.key[1] for o in others}  # type: ignore[index]
+            return [f for f in every if f not in left_out]
+        if isinstance(call, ast.Attribute) or len(every) < 2:
+            return every
+        called = [o for o in self.v.of(call.func) if o.kind == "instance"]
+        if called:  # their `__call__`
+            term = self.evaluator.value(state, call.func, facts)
+            meant = [o for o in called if term[0] == "obj" and self.naming.key(o) in term[1]]
+            return [f for o in meant if (f := self.v.callee(o)) is not None] or every
+        if isinstance(call.func, ast.Name):
+            term = self.evaluator.value(state, call.func, facts)
+            places = {key[1] for key in term[1] if key[0] == "function"} if term[0] == "obj" else set()
+            return [f for f in every if self.naming.place(f) in places] or every
+        if not isinstance(call.func, ast.Attribute):
+            return every
+        owner = self.evaluator.value(state, call.func.value, facts)
+        if owner[0] != "obj":
+            return every
+        found: list[ast.AST] = []
+        for obj in self.v.of(call.func):
+            if obj.kind == "method" and self.naming.key(obj.key[0]) in owner[1]:  # type: ignore[index]
+                found.append(obj.key[1])  # type: ignore[index]
+        return found or every
+
+    def enter(self, state: State, call: ast.AST, callee: ast.AST, frame: Frame) -> None:
+        """Go into a function of the program."""
+        scope = self.m.scope_of[callee]
+        if isinstance(callee, ast.FunctionDef) and callee.name == "__init__":
+            owners = [o for o in self.v.of(call) if o.kind == "instance"]
+            if owners:
+                every: Term = ("obj", frozenset(self.naming.key(o) for o in owners))
+                made = frame.env.pop(("made",), every)
+                frame.env[scope.params[0]] = made
+                state.frames[-1].env[("ret", self.naming.place(call))] = made
+                for key in made[1]:
+                    state.heap[(key, " made")] = TRUE
+        state.frames.append(frame)
+
+    def pass_by(self, state: State, call: ast.AST) -> None:
+        """Leave a call out: nothing is known of its result."""
+        frame = state.frames[-1]
+        frame.env[("ret", self.naming.place(call))] = self.variables.unknown(call)
+        frame.pc += 1
+
+    # ------------------------------------------------------------ entries
+
+    def epilogue(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
+        node = frame.code.node
+        waiting = self.program.entries.all if node is self.m.tree else self.program.entries.nested(node)
+        if not waiting:
+            frame.pc += 1
+            return None
+        return Event("choose", node, waiting)
+
+    def choose(self, state: State, which: ast.AST | None, facts: Facts) -> None:
+        """Run one of the functions that nobody here calls, or go on."""
+        if which is None:
+            state.frames[-1].pc += 1
+            return
+        frame = Frame(self.program.code(which))
+        scope = self.m.scope_of[which]
+        assert isinstance(which, (ast.FunctionDef, ast.AsyncFunctionDef))
+        args = which.args
+        for param in (*args.posonlyargs, *args.args, *args.kwonlyargs):
+            frame.env[param.arg] = self.variables.param(which, param.arg)
+        owner = self.m.class_of(scope)
+        first = self.m.self_name(scope)
+        state.frames.append(frame)
+        if owner is None or first is None:
+            return
+        concrete = self.program.entries.concrete(owner)
+        key: Key = ("instance", self.naming.place(concrete))
+        frame.env[first] = ("obj", frozenset({key}))
+        init = self.v.callee(Obj("class", concrete, concrete.name))
+        if init in self.program.marks.functions and init is not which and (key, " made") not in state.heap:
+            assert init is not None
+            made = Frame(self.program.code(init))
+            for name in self.m.scope_of[init].params:
+                made.env[name] = self.variables.param(init, name)
+            made.env[self.m.scope_of[init].params[0]] = ("obj", frozenset({key}))
+            state.frames.append(made)
+        state.heap[(key, " made")] = TRUE

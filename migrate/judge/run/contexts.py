@@ -1,0 +1,89 @@
+"""Blocks: casts, scaled losses, and the stacks that they are entered on."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from migrate.flow.values import argument
+from migrate.judge import machines
+from migrate.judge.code import Op
+from migrate.judge.program.program import Program
+from migrate.judge.run.binding import Binding
+from migrate.judge.run.values import Evaluator
+from migrate.judge.state import Frame, State, Unfollowed
+from migrate.judge.terms import Facts, Term, inside, truth
+
+
+class Contexts:
+    """The blocks of one program."""
+
+    def __init__(self, program: Program, evaluator: Evaluator, binding: Binding) -> None:
+        self.program, self.naming, self.evaluator, self.binding = program, program.naming, evaluator, binding
+
+    def enter(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        item = op.node
+        assert isinstance(item, ast.withitem)
+        expr = item.context_expr
+        call = expr if isinstance(expr, ast.Call) else None
+        func = call.func if call is not None else expr
+        last = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        if last == "autocast":
+            enabled = argument(call, 2, "enabled") if call is not None else None
+            on = truth(self.evaluator.value(state, enabled, facts), facts) if enabled is not None else True
+            state.contexts.append(("casts", state.casts))
+            state.casts = on
+        elif last == "disable_casts":
+            state.contexts.append(("casts", state.casts))
+            state.casts = False
+        elif (name := self.program.scaling.stack(item)) is not None:
+            state.contexts.append(("stack", name))
+        else:
+            term = self._entered_context(state, self.evaluator.value(state, expr, facts))
+            if item.optional_vars is not None:
+                self.binding.bind(state, item.optional_vars, term, facts)
+        frame.pc += 1
+
+    def _entered_context(self, state: State, term: Term, on_stack: bool = False) -> Term:
+        """Enter ``amp.scale_loss`` or the context that stands in for it; what that gives."""
+        if term[0] == "null":
+            if not on_stack:
+                state.contexts.append(("null",))
+            return inside(term)
+        if term[0] != "scaling":
+            raise Unfollowed("a block of which it is not known whether it scales its loss")
+        _, place, optimizers, delay, loss, row = term
+        machines.apex_enter(state, optimizers, delay)
+        state.contexts.append(("scale", place, optimizers, delay, on_stack, row))
+        return ("scaled", place) if state.active else loss
+
+    def enter_on_stack(self, state: State, frame: Frame, call: ast.Call, facts: Facts) -> None:
+        """``stack.enter_context(amp.scale_loss(…))``, where nothing else was entered since the stack was."""
+        assert isinstance(call.func, ast.Attribute)
+        around = next((c for c in reversed(state.contexts) if not (c[0] == "scale" and c[4])), ("",))
+        if around != ("stack", getattr(call.func.value, "id", None)):
+            raise Unfollowed("a scaled loss that is entered on a stack from somewhere else")
+        term = self._entered_context(state, self.evaluator.value(state, call.args[0], facts), on_stack=True)
+        frame.env[("ret", self.naming.place(call))] = term
+
+    def leave(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        for context in _popped(state):
+            if context[0] == "casts":
+                state.casts = context[1]
+            elif context[0] == "scale":
+                machines.apex_leave(state, context[2], context[3])
+        frame.pc += 1
+
+    def abandon(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        for context in _popped(state):
+            if context[0] == "casts":
+                state.casts = context[1]
+        frame.pc += 1
+
+
+def _popped(state: State) -> list[tuple[Any, ...]]:
+    """Take off what a block that ends has entered, innermost first: all that is on its stack, if it is one."""
+    found = [state.contexts.pop()]
+    while found[-1][0] == "scale" and found[-1][4]:
+        found.append(state.contexts.pop())
+    return found

@@ -1,0 +1,17 @@
+"""What a run comes to that both programs have to do."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(eq=False)
+class Event:
+    """Something that both programs have to do: ``kind`` and what it is about."""
+
+    kind: str
+    node: ast.AST
+    about: Any = None
+    closure: bool = False  # a step is handed something, which may run a backward

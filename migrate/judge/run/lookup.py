@@ -1,0 +1,67 @@
+"""Which optimizers and which scaler an expression stands for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from migrate.judge.program.program import Program
+from migrate.judge.run.variables import Variables
+from migrate.judge.state import Crash, Key, LegacyRaises, State
+from migrate.judge.terms import NONE, Facts, Term
+
+Evaluate = Callable[[State, ast.expr, Facts], Term]
+
+
+class Lookup:
+    """``value`` says what an expression stands for."""
+
+    def __init__(self, program: Program, variables: Variables, value: Evaluate) -> None:
+        self.program, self.m, self.naming = program, program.m, program.naming
+        self.variables, self.value = variables, value
+
+    def optimizers(self, state: State, expr: ast.expr, facts: Facts) -> frozenset[Key]:
+        """The optimizers that an expression stands for, lists opened."""
+        found: set[Key] = set()
+        todo = [self.value(state, expr, facts)]
+        while todo:
+            term = todo.pop()
+            if term[0] == "obj":
+                found |= {k for k in term[1] if k in self.program.objects.optimizers}
+            elif term[0] == "seq":
+                todo += term[1]
+        return frozenset(found) or (self.naming.keys(expr) & self.program.objects.optimizers)
+
+    def scaler(self, state: State, expr: ast.expr, facts: Facts) -> Key:
+        """The scaler that an expression stands for; a crash where there is none yet."""
+        text = self.m.src(expr)
+        term = self.value(state, expr, facts)
+        if term[0] == "scaler":
+            return term[1]  # type: ignore[no-any-return]
+        if term == NONE:
+            raise Crash(f"`{text}` is None here")
+        if isinstance(expr, ast.Attribute) and self._never_made(state, expr.value, facts):
+            raise LegacyRaises  # an object that nobody made on this path
+        made = [k for k in self.program.scaling.scalers(expr) if k in state.scalers]
+        if not made:
+            raise Crash(f"`{text}` does not exist yet")
+        if isinstance(expr, ast.Name):
+            env = self.variables.env_of(state, expr, expr.id)
+            if env is not None and expr.id not in env:
+                raise Crash(f"`{text}` does not exist yet")
+        if isinstance(expr, ast.Attribute):
+            owner = self.value(state, expr.value, facts)
+            if owner[0] == "obj" and not any((k, expr.attr) in state.heap for k in owner[1]):
+                raise Crash(f"`{text}` does not exist yet")
+        return made[0]
+
+    def _never_made(self, state: State, expr: ast.expr, facts: Facts) -> bool:
+        """Whether an object has a constructor here that did not run on this path."""
+        owner = self.value(state, expr, facts)
+        keys = owner[1] if owner[0] == "obj" else {k for k in self.naming.keys(expr) if k[0] == "instance"}
+        with_constructor = {
+            ("instance", self.naming.place(cls))
+            for f in self.program.marks.functions
+            if getattr(f, "name", "") == "__init__" and (cls := self.m.class_of(self.m.scope_of[f])) is not None
+        }
+        return bool(keys) and all(key in with_constructor and (key, " made") not in state.heap for key in keys)

@@ -1,0 +1,133 @@
+"""Loops and generators."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.judge.code import Op
+from migrate.judge.program.program import Program
+from migrate.judge.program.syntax import generator_call
+from migrate.judge.run.arguments import Arguments
+from migrate.judge.run.binding import Binding
+from migrate.judge.run.event import Event
+from migrate.judge.run.values import Evaluator
+from migrate.judge.run.variables import Variables
+from migrate.judge.state import Frame, Key, State, Unfollowed
+from migrate.judge.terms import NONE, TRUE, Facts, Term, opaque
+
+
+class Loops:
+    """The loops of one program: over optimizers item by item, else round by round as long as anything is new."""
+
+    def __init__(
+        self, program: Program, variables: Variables, evaluator: Evaluator, binding: Binding, arguments: Arguments
+    ) -> None:
+        self.program, self.v, self.naming = program, program.v, program.naming
+        self.variables, self.evaluator, self.binding, self.arguments = variables, evaluator, binding, arguments
+        self._groups: dict[ast.AST, frozenset[Key]] = {}
+
+    def _group(self, node: ast.For | ast.AsyncFor) -> frozenset[Key]:
+        """The optimizers that a loop goes over, if it goes over optimizers."""
+        if node not in self._groups:
+            self._groups[node] = self._found_group(node)
+        return self._groups[node]
+
+    def _found_group(self, node: ast.For | ast.AsyncFor) -> frozenset[Key]:
+        found: set[Key] = set()
+        for one in ast.walk(node.target):
+            if isinstance(one, ast.Name):
+                for use in ast.walk(node):
+                    if isinstance(use, ast.Name) and use.id == one.id:
+                        found |= self.naming.keys(use)
+        return frozenset(found & self.program.objects.optimizers)
+
+    def items(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        assert isinstance(op.node, (ast.For, ast.AsyncFor))
+        frame.env.pop(("rounds", self.naming.place(op.node)), None)  # a `break` left it there the last time
+        if self._group(op.node):
+            term = self.evaluator.value(state, op.node.iter, facts)
+            items = term if term[0] == "seq" and all(map(_says_which, term[1])) else ("seq", (TRUE,))
+            frame.env[("items", self.naming.place(op.node))] = items
+            frame.env.pop(("row", self.naming.place(op.node)), None)
+        frame.pc += 1
+
+    def round(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
+        node = op.node
+        assert isinstance(node, (ast.For, ast.AsyncFor)) and op.target is not None
+        slot, row = ("items", self.naming.place(node)), ("row", self.naming.place(node))
+        left = frame.env.get(slot)
+        if left is None:
+            frame.pc += 1
+            return Event("round", node, op.target.at)
+        if not left[1]:
+            del frame.env[slot]
+            frame.env.pop(row, None)
+            frame.pc = op.target.at
+            return None
+        if left[1][0] != TRUE:
+            frame.env[row] = ("k", frame.env[row][1] + 1 if row in frame.env else 0)
+        first, frame.env[slot] = left[1][0], ("seq", left[1][1:])
+        if first == TRUE:
+            for one in ast.walk(node.target):
+                if isinstance(one, ast.Name):
+                    group = self._group_of(one, node)
+                    self.binding.bind(state, one, ("obj", group) if group else self.variables.unknown(one), facts)
+        else:
+            self.binding.bind(state, node.target, first, facts)
+        frame.pc += 1
+        return None
+
+    def _group_of(self, name: ast.Name, node: ast.AST) -> frozenset[Key]:
+        found: set[Key] = set()
+        for use in ast.walk(node):
+            if isinstance(use, ast.Name) and use.id == name.id:
+                found |= self.naming.keys(use)
+        return frozenset(found & (self.program.objects.optimizers | self.program.objects.models))
+
+    def begin_round(self, state: State, node: ast.AST, facts: Facts) -> None:
+        """A round of a loop begins: its target is new."""
+        assert isinstance(node, (ast.For, ast.AsyncFor))
+        for one in ast.walk(node.target):
+            if isinstance(one, (ast.Name, ast.Attribute)) and isinstance(one.ctx, ast.Store):
+                self.binding.bind(state, one, self.variables.unknown(one), facts)
+
+    # ------------------------------------------------------------ generators
+
+    def generate(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event:
+        assert op.value is not None
+        call = generator_call(op.value)
+        assert call is not None
+        callee = next(c for c in self.v.callees(call) if c in self.program.marks.functions)
+        frame.generators[self.naming.place(op.node)] = self.arguments.frame_for(state, call, callee, facts)
+        frame.pc += 1
+        return Event("head", callee)
+
+    def resume(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        made = frame.generators.pop(self.naming.place(op.node), None)
+        if made is None:
+            raise Unfollowed("a generator that is resumed out of turn")
+        state.frames.append(made)
+
+    def yield_value(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event:
+        if len(state.frames) < 2:
+            raise Unfollowed("a generator that nobody here reads")
+        below = state.frames[-2]
+        at = below.code.ops[below.pc]
+        if at.kind != "resume":
+            raise Unfollowed("a generator that is read by hand")
+        term = self.evaluator.value(state, op.value, facts) if op.value is not None else NONE
+        frame.pc += 1
+        state.frames.pop()
+        below.generators[self.naming.place(at.node)] = frame
+        assert isinstance(at.node, (ast.For, ast.AsyncFor))
+        target = at.node.target
+        if isinstance(at.node.iter, ast.Call) and getattr(at.node.iter.func, "id", "") == "enumerate":
+            term = ("seq", (opaque(self.naming.place(target)), term))
+        self.binding.bind(state, target, term, facts)
+        below.pc += 1
+        return Event("head", at.node)
+
+
+def _says_which(term: Term) -> bool:
+    """Whether an item of a list is an object that is known, or a tuple with one."""
+    return term[0] == "obj" or (term[0] == "seq" and any(map(_says_which, term[1])))

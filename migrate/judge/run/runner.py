@@ -1,0 +1,167 @@
+"""Runs one program, operation by operation."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from migrate.judge.code import Code, Op
+from migrate.judge.liveness import live_names
+from migrate.judge.owners import Owners
+from migrate.judge.program.program import Program
+from migrate.judge.run.arguments import Arguments
+from migrate.judge.run.binding import Binding
+from migrate.judge.run.calls import Calls
+from migrate.judge.run.contexts import Contexts
+from migrate.judge.run.event import Event
+from migrate.judge.run.exits import Exits
+from migrate.judge.run.loops import Loops
+from migrate.judge.run.makers import Makers
+from migrate.judge.run.training import Training
+from migrate.judge.run.values import Evaluator
+from migrate.judge.run.variables import Variables
+from migrate.judge.state import Frame, Key, State, Unfollowed
+from migrate.judge.terms import Facts, Term, truth
+
+MAX_OPS = 20_000
+
+
+class Runner:
+    """Runs one program: ``legacy`` is the old one. What it does is in the rooms beside this one."""
+
+    def __init__(
+        self, program: Program, legacy: bool, maybe_o0: Callable[[ast.Call], bool], scaled: bool = True
+    ) -> None:
+        self.program, self.m = program, program.m
+        self.owners = Owners(program)
+        variables = Variables(program)
+        self.evaluator = Evaluator(program, variables, self.owners, legacy)
+        self.binding = Binding(program, variables, self.evaluator, Makers(program, self.owners))
+        arguments = Arguments(program, variables, self.evaluator)
+        contexts = Contexts(program, self.evaluator, self.binding)
+        exits = Exits(program, variables, self.evaluator)
+        self.loops = Loops(program, variables, self.evaluator, self.binding, arguments)
+        self.calls = Calls(program, variables, self.evaluator, arguments)
+        self.training = Training(program, self.evaluator, contexts, self.calls, self.owners, legacy, maybe_o0, scaled)
+        self._live: dict[Code, tuple[frozenset[str], ...]] = {}
+        self._abouts: dict[ast.AST, frozenset[Key]] = {}
+        self._do: dict[str, Callable[[State, Frame, Op, Facts], Event | None]] = {
+            "bind": self.binding.assign, "havoc": self.binding.havoc, "import": self.binding.import_names,
+            "define": self.binding.define, "call": self.training.call,
+            "items": self.loops.items, "round": self.loops.round, "generate": self.loops.generate,
+            "resume": self.loops.resume, "yield": self.loops.yield_value,
+            "enter": contexts.enter, "leave": contexts.leave, "abandon": contexts.abandon,
+            "return": exits.return_value, "raise": exits.raise_exception, "handler": exits.handler,
+            "epilogue": self.calls.epilogue, "case": self._case, "branch": self._branch, "jump": self._jump,
+            "perhaps": self._perhaps, "known": self._known, "settle": self._settle, "aside": self._aside,
+            "read": self._event, "clear": self._event, "head": self._event,
+        }  # fmt: skip
+
+    def start(self) -> State:
+        """The program before its first statement."""
+        return State([Frame(self.program.code(self.m.tree))])
+
+    def run(self, state: State, facts: Facts) -> Event:
+        """Go on to the next event. Raises `Ask`, with the state at the question; `Crash`, `LegacyRaises`."""
+        for _ in range(MAX_OPS):
+            if not state.frames:
+                return Event("end", self.m.tree, state.raising)
+            frame = state.frames[-1]
+            op = frame.code.ops[frame.pc]
+            event = self._do[op.kind](state, frame, op, facts)
+            if event is not None:
+                return event
+        raise Unfollowed("a loop that nothing ends")
+
+    def remember(self, names: frozenset[str]) -> None:
+        """From now on only the values of these names are kept, and objects."""
+        self.binding.mattering = names
+
+    def bury(self, state: State) -> None:
+        """Forget local names that are not read again."""
+        for frame in state.frames:
+            if frame.code.node is self.m.tree or frame.pc >= len(frame.code.ops):
+                continue
+            kept = self._live_names(frame.code)[frame.pc]
+            outlived = self.program.definitions.outlived(frame.code.node)
+            gone = [n for n in frame.env if isinstance(n, str) and n not in kept and n not in outlived]
+            for name in gone:
+                if frame.env[name][0] != "scaler":  # who holds none is told from who has not made it yet
+                    del frame.env[name]
+
+    def _live_names(self, code: Code) -> tuple[frozenset[str], ...]:
+        if code not in self._live:
+            self._live[code] = live_names(code)
+        return self._live[code]
+
+    # ------------------------------------------------------------ ways
+
+    def _branch(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        assert isinstance(op.node, ast.expr) and op.target is not None
+        if _is_main(op.node) or truth(self.evaluator.value(state, op.node, facts), facts):
+            frame.pc += 1
+        else:
+            frame.pc = op.target.at
+
+    def _case(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        assert isinstance(op.node, ast.match_case) and op.target is not None
+        term: Term = ("v", self.program.naming.place(op.node.body[0]), "case")
+        rest = isinstance(op.node.pattern, ast.MatchAs) and op.node.pattern.pattern is None and op.node.guard is None
+        frame.pc = frame.pc + 1 if rest or truth(term, facts) else op.target.at
+
+    def _perhaps(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        """Go into an arm of which it is known that it runs, without a question."""
+        assert isinstance(op.node, ast.expr) and op.target is not None
+        held = self.evaluator.known(state, op.node, facts)
+        if held is (op.name == "body"):
+            frame.pc += 1
+        else:
+            frame.pc = op.target.at
+
+    def _known(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        assert isinstance(op.node, ast.expr) and op.target is not None
+        if self.evaluator.known(state, op.node, facts) is None:
+            frame.pc += 1
+        else:
+            frame.pc = op.target.at
+
+    def _jump(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        assert op.target is not None
+        frame.pc = op.target.at
+
+    def _settle(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        """A statement begins: results of calls in earlier ones have been used."""
+        frame.settle()
+        frame.pc += 1
+
+    # ------------------------------------------------------------ events
+
+    def _aside(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event:
+        assert op.target is not None
+        return Event("aside", op.node, op.target.at)
+
+    def _event(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event:
+        frame.pc += 1
+        about = None
+        if op.kind in ("read", "clear"):
+            assert isinstance(op.node, ast.stmt)
+            about = self._about(op.node)
+        return Event(op.kind, op.node, about)
+
+    def _about(self, node: ast.AST) -> frozenset[Key]:
+        """The optimizers whose gradients a piece of code is about: all of them where nothing says which."""
+        if node not in self._abouts:
+            self._abouts[node] = self._found_about(node)
+        return self._abouts[node]
+
+    def _found_about(self, node: ast.AST) -> frozenset[Key]:
+        found: set[Key] = set()
+        for one in ast.walk(node):
+            if isinstance(one, ast.expr):
+                found |= self.program.naming.keys(one)
+        named = found & self.program.objects.optimizers
+        return frozenset(named) or self.program.objects.optimizers
+
+
+def _is_main(test: ast.expr) -> bool:
+    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"

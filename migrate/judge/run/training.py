@@ -1,0 +1,201 @@
+"""Calls of mixed precision: what Apex and GradScaler do at once, and what both programs have to do."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from migrate.flow.values import argument
+from migrate.judge import machines
+from migrate.judge.code import Op
+from migrate.judge.owners import Owners
+from migrate.judge.program.program import Program
+from migrate.judge.run.calls import Calls
+from migrate.judge.run.contexts import Contexts
+from migrate.judge.run.event import Event
+from migrate.judge.run.results import MARK
+from migrate.judge.run.values import Evaluator
+from migrate.judge.state import Crash, Frame, Key, LegacyRaises, State, Unfollowed
+from migrate.judge.terms import NONE, TRUE, Facts, Term, compared, truth
+
+
+class Training:
+    """The calls of one program that training is made of.
+
+    ``maybe_o0`` says of an initialize whether its level may be O0; where not ``scaled``, Apex scales nothing.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        evaluator: Evaluator,
+        contexts: Contexts,
+        calls: Calls,
+        owners: Owners,
+        legacy: bool,
+        maybe_o0: Callable[[ast.Call], bool],
+        scaled: bool,
+    ) -> None:
+        self.program, self.m, self.v, self.naming = program, program.m, program.v, program.naming
+        self.evaluator, self.lookup, self.contexts, self.calls = evaluator, evaluator.lookup, contexts, calls
+        self.owners, self.legacy, self.maybe_o0, self.scaled = owners, legacy, maybe_o0, scaled
+
+    def call(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
+        call = op.node
+        assert isinstance(call, (ast.Call, ast.Attribute))
+        kind = self.program.marks.kind[call]
+        if kind == "call":
+            return self.calls.inline(state, frame, call, facts)
+        if kind in ("state", "scale") and self.legacy and not state.initialized:
+            raise LegacyRaises  # AttributeError: no loss scaler was made
+        event = Event(kind, call) if isinstance(call, ast.Attribute) else self._done(state, frame, call, kind, facts)
+        frame.pc += 1
+        return event
+
+    def _done(self, state: State, frame: Frame, call: ast.Call, kind: str, facts: Facts) -> Event | None:
+        """What a call comes to: something that both programs have to do, or done at once."""
+        match kind:
+            case "forward" if self.legacy and self._unset(state, call.func, facts):
+                raise LegacyRaises  # AttributeError: nobody has set this model yet
+            case "forward" | "loss" | "state" | "scale" | "foreign":
+                return Event(kind, call)
+            case "zero":
+                return Event("zero", call, self._zeroed(state, call, facts))
+            case "gradients":  # of a scaled loss: whoever takes them puts them into ``.grad``
+                loss = self._loss(state, call, facts)
+                return Event("backward", call, loss) if loss[0] == "scaled" else None
+            case "backward":
+                return Event("backward", call, self._loss(state, call, facts))
+            case "step":
+                assert isinstance(call.func, ast.Attribute)
+                closure = self._closure(state, call, 0, facts)
+                stepped = self.lookup.optimizers(state, call.func.value, facts)
+                return Event("step", call, (None, stepped), closure)
+            case "entered":
+                self.contexts.enter_on_stack(state, frame, call, facts)
+            case "initialize":
+                self._initialize(state, call, facts)
+            case "create":
+                self._create(state, frame, call, facts)
+            case "scaler":
+                return self._of_scaler(state, frame, call, facts)
+            case _:
+                pass
+        return None
+
+    def _of_scaler(self, state: State, frame: Frame, call: ast.Call, facts: Facts) -> Event | None:
+        """A method of a GradScaler."""
+        assert isinstance(call.func, ast.Attribute)
+        key = self.lookup.scaler(state, call.func.value, facts)
+        name = call.func.attr
+        if name == "scale" and call.args:
+            loss = self.evaluator.value(state, call.args[0], facts)
+            scaled = machines.torch_scale(state, key)
+            frame.env[("ret", self.naming.place(call))] = ("scaled", key) if scaled else loss
+        elif name in ("unscale_", "step") and call.args and self._is_list(call.args[0]):
+            raise Crash(f"{name}() is handed a list of optimizers")
+        elif name == "unscale_" and call.args:
+            machines.torch_unscale(state, key, self.lookup.optimizers(state, call.args[0], facts))
+        elif name == "step" and call.args:
+            closure = self._closure(state, call, 1, facts)
+            return Event("step", call, (key, self.lookup.optimizers(state, call.args[0], facts)), closure)
+        elif name == "update":
+            machines.torch_update(state, key)
+        elif name == "get_scale":
+            return Event("scale", call)
+        elif name in ("state_dict", "load_state_dict"):
+            return Event("state", call)
+        return None
+
+    def _is_list(self, expr: ast.expr) -> bool:
+        held = self.v.of(expr)
+        return bool(held) and all(o.kind in ("seq", "dict") or self.v.is_container(o) for o in held)
+
+    def _closure(self, state: State, call: ast.Call, first: int, facts: Facts) -> bool:
+        """Whether a step is handed anything but None."""
+        given = [*call.args[first:], *(k.value for k in call.keywords)]
+        return any(self.evaluator.value(state, one, facts) != NONE for one in given)
+
+    def _unset(self, state: State, func: ast.expr, facts: Facts) -> bool:
+        """Whether ``self.model`` is read of an object that has no such attribute yet, though this file sets it."""
+        if not isinstance(func, ast.Attribute) or not self.naming.keys(func) & self.program.objects.models:
+            return False
+        owner = self.evaluator.value(state, func.value, facts)
+        if owner[0] != "obj" or len(owner[1]) != 1 or not self.program.definitions.sets(func.attr):
+            return False
+        (key,) = owner[1]
+        return (key, " made") in state.heap and (key, func.attr) not in state.heap
+
+    def _zeroed(self, state: State, call: ast.Call, facts: Facts) -> tuple[frozenset[Key], bool]:
+        assert isinstance(call.func, (ast.Attribute, ast.Name))
+        given = next((k.value for k in call.keywords if k.arg == "set_to_none"), call.args[0] if call.args else None)
+        to_none = not (isinstance(given, ast.Constant) and given.value is False)
+        if isinstance(call.func, ast.Attribute):
+            mine = self.lookup.optimizers(state, call.func.value, facts)
+            models = self.owners.meant(call.func.value)
+            if not mine and models:
+                mine = self.owners.having(models)
+            return (mine or self.program.objects.optimizers), to_none
+        return self.program.objects.optimizers, to_none
+
+    def _loss(self, state: State, call: ast.Call, facts: Facts) -> Term:
+        """What is differentiated: a scaled loss or another one."""
+        owner = [call.func.value] if isinstance(call.func, ast.Attribute) else []
+        candidates = [*owner, *call.args, *(k.value for k in call.keywords if k.arg == "tensors")]
+        for one in candidates:
+            term = self.evaluator.value(state, one, facts)
+            if term[0] == "scaled":
+                return term
+            if term[0] == "seq" and any(t[0] == "scaled" for t in term[1]):
+                return next(t for t in term[1] if t[0] == "scaled")
+        return NONE
+
+    # ------------------------------------------------------------ mixed precision is switched on
+
+    def _initialize(self, state: State, call: ast.Call, facts: Facts) -> None:
+        old_api = getattr(call.func, "attr", getattr(call.func, "id", "")) == "init"
+        enabled = argument(call, 0 if old_api else 2, "enabled")
+        if enabled is not None and not truth(self.evaluator.value(state, enabled, facts), facts):
+            state.initialized = True
+            return
+        optimizers = argument(call, 1, "optimizers")
+        for key in self.program.objects.known(optimizers) if optimizers is not None and not old_api else ():
+            state.heap[(key, MARK)] = TRUE
+        if any(k.arg is None for k in call.keywords):
+            raise Unfollowed("the options of amp.initialize come in a dictionary")
+        level = argument(call, 3, "opt_level")
+        on = True
+        if level is not None and self.maybe_o0(call):
+            on = not truth(compared("eq", self.evaluator.value(state, level, facts), ("k", "O0")), facts)
+        scale = next((k.value for k in call.keywords if k.arg == "loss_scale"), None)
+        term = self.evaluator.value(state, scale, facts) if scale is not None else NONE
+        plain = level is not None and self.evaluator.value(state, level, facts) == ("k", "O3") and term == NONE
+        active = on and self.scaled and not plain and term not in (("k", 1.0), ("k", 1))
+        machines.apex_initialize(state, on, active)
+        for frame in state.frames:
+            if self.program.entries.initializes(frame.code.node):
+                frame.env[("switched",)] = TRUE
+
+    def _create(self, state: State, frame: Frame, call: ast.Call, facts: Facts) -> None:
+        enabled = argument(call, 6, "enabled")
+        on = truth(self.evaluator.value(state, enabled, facts), facts) if enabled is not None else True
+        key: Key = ("call", self.naming.place(call))
+        state.stopped = not on and state.started > 0
+        state.started += on
+        state.scalers[key] = machines.new_scaler(on)
+        state.fresh = True
+        frame.env[("ret", self.naming.place(call))] = ("scaler", key)
+
+    def left_over(self, state: State) -> bool:
+        """Whether casts are on only because a function ran before that switches them on further down."""
+        for frame in state.frames:
+            sites = self.program.entries.switches(frame.code.node)
+            if not sites or ("switched",) in frame.env or isinstance(frame.code.node, ast.Module):
+                continue
+            here = frame.code.ops[frame.pc].node
+            if here not in self.m.parent:
+                continue
+            loops = set(self.m.loops(here))
+            if all(self.m.start(here) < self.m.start(s) and not loops & set(self.m.loops(s)) for s in sites):
+                return True
+        return False

@@ -1,0 +1,121 @@
+"""What an expression stands for."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.judge.owners import Owners
+from migrate.judge.program.program import Program
+from migrate.judge.run.lookup import Lookup
+from migrate.judge.run.results import Results
+from migrate.judge.run.variables import Variables
+from migrate.judge.state import State
+from migrate.judge.terms import NONE, Ask, Facts, Term, compared, known, made_of, negated, opaque, record, truth
+
+_COMPARE = {
+    ast.Eq: "eq", ast.NotEq: "ne", ast.Is: "is", ast.IsNot: "isnot", ast.In: "in", ast.NotIn: "notin",
+    ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge",
+}  # fmt: skip
+
+
+class Evaluator:
+    """The values of one program's expressions."""
+
+    def __init__(self, program: Program, variables: Variables, owners: Owners, legacy: bool) -> None:
+        self.program, self.naming, self.variables = program, program.naming, variables
+        self.lookup = Lookup(program, variables, self.value)
+        self._results = Results(program, variables, self.lookup, owners, legacy, self.value)
+
+    def value(self, state: State, expr: ast.expr, facts: Facts) -> Term:
+        """What an expression stands for."""
+        term = self._value(state, expr, facts)
+        if term[0] in ("v", "attr", "sub", "op"):
+            held = self.program.objects.known(expr)
+            if held:
+                return ("obj", held)
+        return term
+
+    def known(self, state: State, test: ast.expr, facts: Facts) -> bool | None:
+        try:
+            return known(self.value(state, test, facts), facts)
+        except Ask:
+            return None
+
+    def _value(self, state: State, expr: ast.expr, facts: Facts) -> Term:
+        place = self.naming.place
+        if self.program.scaling.reads_scale(expr):
+            return opaque(place(self.program.m.statement(expr)), "the loss scale")
+        match expr:
+            case ast.Constant(value=value):
+                plain = isinstance(value, (bool, int, float, str, type(None)))
+                return ("k", value) if plain else opaque(place(expr))
+            case ast.Name(id=name):
+                env = self.variables.env_of(state, expr, name)
+                if env is not None and name in env:
+                    return env[name]
+                return opaque(0, name)
+            case ast.Attribute(value=base, attr=attr):
+                owner = self.value(state, base, facts)
+                return self.variables.attribute(state, owner, attr)
+            case ast.Subscript(value=base, slice=index):
+                owner = self.value(state, base, facts)
+                at = self.value(state, index, facts) if isinstance(index, ast.expr) else NONE
+                return _item(state, owner, at)
+            case ast.Tuple(elts=elts) | ast.List(elts=elts):
+                if any(isinstance(e, ast.Starred) for e in elts):
+                    return opaque(place(expr))
+                return ("seq", tuple(self.value(state, e, facts) for e in elts))
+            case ast.Dict(keys=keys, values=values) if all(isinstance(k, ast.Constant) for k in keys):
+                names = [k.value for k in keys if isinstance(k, ast.Constant)]
+                return record(zip(names, (self.value(state, x, facts) for x in values), strict=True))
+            case ast.BoolOp(op=ast.And(), values=values):
+                return ("and", *(self.value(state, x, facts) for x in values))
+            case ast.BoolOp(values=values):
+                return ("or", *(self.value(state, x, facts) for x in values))
+            case ast.UnaryOp(op=ast.Not(), operand=inner):
+                return negated(self.value(state, inner, facts))
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+                return ("k", -number)
+            case ast.UnaryOp(op=op, operand=inner):
+                return made_of(type(op).__name__, self.value(state, inner, facts))
+            case ast.Compare(left=left, ops=ops, comparators=rights):
+                terms = [self.value(state, x, facts) for x in (left, *rights)]
+                parts = [compared(_COMPARE[type(o)], a, b) for o, a, b in zip(ops, terms, terms[1:], strict=False)]
+                return parts[0] if len(parts) == 1 else ("and", *parts)
+            case ast.BinOp(left=left, op=op, right=right):
+                one, other = self.value(state, left, facts), self.value(state, right, facts)
+                if isinstance(op, ast.Add) and all(t[0] == "k" and isinstance(t[1], str) for t in (one, other)):
+                    return ("k", one[1] + other[1])
+                return made_of(type(op).__name__, one, other)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                chosen = truth(self.value(state, test, facts), facts)
+                return self.value(state, body if chosen else orelse, facts)
+            case ast.NamedExpr(value=inner) | ast.Starred(value=inner) | ast.Await(value=inner):
+                return self.value(state, inner, facts)
+            case ast.Call():
+                return self._results.of(state, expr, facts)
+            case ast.JoinedStr(values=values):
+                parts = [self.value(state, x, facts) for x in values]
+                if all(p[0] == "k" and isinstance(p[1], str) for p in parts):
+                    return ("k", "".join(p[1] for p in parts))
+                return made_of("text", *parts)
+            case ast.FormattedValue(value=inner):
+                return self.value(state, inner, facts)
+            case ast.Lambda():
+                return ("obj", frozenset({("function", place(expr))}))
+            case _:
+                return opaque(place(expr))
+
+
+def _item(state: State, owner: Term, at: Term) -> Term:
+    if owner[0] == "seq" and at[0] == "k" and isinstance(at[1], int):
+        items: tuple[Term, ...] = owner[1]
+        if -len(items) <= at[1] < len(items):
+            return items[at[1]]
+    if owner[0] == "scaled":
+        return owner
+    if owner[0] == "dict" and (owner, f"[{at}]") not in state.heap:
+        found: Term | None = dict(owner[1]).get(at[1]) if at[0] == "k" else None
+        if found is not None:
+            return found
+    return state.heap.get((owner, f"[{at}]"), ("sub", owner, at))

@@ -1,0 +1,73 @@
+"""Where a program keeps its values: names of functions and of the module, attributes and items of objects."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.facts.sites import opened
+from migrate.judge.program.program import Program
+from migrate.judge.state import Frame, State
+from migrate.judge.terms import Term, opaque
+
+
+class Variables:
+    """The names and attributes of one program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.m, self.v, self.naming = program, program.m, program.v, program.naming
+
+    def env_of(self, state: State, node: ast.AST, name: str) -> dict[object, Term] | None:
+        """The variables that ``name`` at ``node`` belongs to; None where they are gone."""
+        home = self.m.binding_scope(name, self.m.scope(node))
+        if home is None:
+            return None
+        while isinstance(home.node, ast.ClassDef) and home.parent is not None:
+            home = home.parent
+        if home.parent is None:
+            return state.names
+        for frame in reversed(state.frames):
+            if frame.code.node is home.node:
+                return frame.env
+        return state.closed.get(self.naming.place(home.node))
+
+    def receiver(self, frame: Frame) -> str | None:
+        if isinstance(frame.code.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return self.m.self_name(self.m.scope_of[frame.code.node])
+        return None
+
+    def param(self, function: ast.AST, name: str) -> Term:
+        held = {self.naming.key(o) for o in opened(self.v, self.v.variable(name, self.m.scope_of[function]))}
+        known = held & (self.program.objects.optimizers | self.program.objects.models)
+        return ("obj", frozenset(known)) if known else opaque(self.naming.place(function), name)
+
+    def unknown(self, node: ast.AST) -> Term:
+        """A value of which nothing is known but what it may be: an optimizer, a model, a scaler."""
+        held = self.program.objects.known(node)
+        if held:
+            return ("obj", held)
+        return opaque(self.naming.place(node), getattr(node, "id", getattr(node, "attr", "")))
+
+    def attribute(self, state: State, owner: Term, attr: str) -> Term:
+        if owner[0] == "apex":
+            return ("apex", f"{owner[1]}.{attr}")
+        if owner[0] == "scaled":
+            return owner
+        if owner[0] == "obj":
+            for key in sorted(owner[1], key=str):
+                if ((key, attr)) in state.heap:
+                    return state.heap[(key, attr)]
+            if attr == "module":
+                return owner
+            default = self.program.definitions.class_constant(owner[1], attr)
+            if default is not None:
+                return ("k", default.value)
+        if owner[0] == "dict" and (owner, attr) not in state.heap:
+            found: Term | None = dict(owner[1]).get(attr)
+            if found is not None:
+                return found
+        return state.heap.get((owner, attr), ("attr", owner, attr))
+
+
+def owners_of(owner: Term) -> list[Term]:
+    """The objects that a value may be, each by itself."""
+    return sorted(owner[1], key=str) if owner[0] == "obj" else [owner]
