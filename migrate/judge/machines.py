@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from migrate.judge.state import Contribution, Crash, Key, LegacyRaises, Scaler, State, together
+from migrate.judge.state import Contribution, Crash, Key, LegacyRaises, State, together
 
 _UNSCALED = {"S": "1", "1": "1/S", "old S": "old S/S"}
 
@@ -161,7 +161,3 @@ def torch_update(state: State, key: Key) -> None:
         )
     state.halved += any(mark == "found" for _, mark in scaler.marks)
     state.scalers[key] = replace(scaler, marks=frozenset())
-
-
-def new_scaler(enabled: bool) -> Scaler:
-    return Scaler(enabled)

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from migrate.judge.code import Code
-from migrate.judge.terms import Term
+from migrate.judge.terms import TRUE, Term
 
 Key = tuple[object, ...]
 Contribution = tuple[int, str, bool]
@@ -34,6 +33,39 @@ class Scaler:
     enabled: bool
     used: bool = False
     marks: frozenset[tuple[Key, str]] = frozenset()
+
+
+@dataclass(frozen=True)
+class CastsBlock:
+    """A block with casts switched on or off; what they were ``before``."""
+
+    before: bool
+
+
+@dataclass(frozen=True)
+class ScaledBlock:
+    """``with amp.scale_loss(…)``, by its place; ``row`` is the round of the loop that hands out its loss."""
+
+    place: int
+    optimizers: frozenset[Key]
+    delay: bool
+    on_stack: bool  # entered on the stack below it
+    row: int | None
+
+
+@dataclass(frozen=True)
+class StackBlock:
+    """An ``ExitStack`` by its name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class PlainBlock:
+    """A ``nullcontext`` in the place of a scaled block."""
+
+
+Context = CastsBlock | ScaledBlock | StackBlock | PlainBlock
 
 
 @dataclass(eq=False)
@@ -70,7 +102,7 @@ class State:
     frames: list[Frame]
     heap: dict[tuple[Term, str], Term] = field(default_factory=dict)
     names: dict[object, Term] = field(default_factory=dict)  # of the module
-    contexts: list[tuple[Any, ...]] = field(default_factory=list)
+    contexts: list[Context] = field(default_factory=list)
     closed: dict[int, dict[object, Term]] = field(default_factory=dict)  # variables of functions that are done
     raising: str | None = None
     grads: Gradients = field(default_factory=dict)
@@ -138,6 +170,22 @@ class State:
         yield from self.names.values()
         for env in self.closed.values():
             yield from env.values()
+
+    # ------------------------------------------------------------ objects and functions
+
+    def is_made(self, key: Key) -> bool:
+        """Whether the constructor of an object has run."""
+        return (key, " made") in self.heap
+
+    def make(self, key: Key) -> None:
+        self.heap[(key, " made")] = TRUE
+
+    def has_run(self, place: int) -> bool:
+        """Whether the function at a place has been chosen to run, though nothing here calls it."""
+        return (("v", place, "entry"), " ran") in self.heap
+
+    def note_run(self, place: int) -> None:
+        self.heap[(("v", place, "entry"), " ran")] = TRUE
 
     # ------------------------------------------------------------ gradients
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from migrate.judge import machines
-from migrate.judge.state import Crash, Key, State
+from migrate.judge.state import Crash, Key, Scaler, State
 
 pytest.importorskip("torch")
 
@@ -109,7 +109,7 @@ class Real:
 class Model:
     def __init__(self, enabled: bool) -> None:
         self.state = State([])
-        self.state.scalers = {("scaler", 0): machines.new_scaler(enabled), ("scaler", 1): machines.new_scaler(True)}
+        self.state.scalers = {("scaler", 0): Scaler(enabled), ("scaler", 1): Scaler(True)}
 
     def do(self, op: Op, number: int) -> str | None:
         state = self.state

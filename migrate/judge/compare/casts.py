@@ -15,7 +15,7 @@ class Casts:
     def __init__(self, both: Both, teller: Teller) -> None:
         self.old, self.teller = both.old, teller
 
-    def compute(self, pair: Pair, old: Event, new: Event) -> list[Pair] | None:
+    def compute(self, pair: Pair, old: Event) -> list[Pair] | None:
         if pair.old.casts and not pair.new.casts and self.old.training.left_over(pair.old):
             raise LegacyRaises  # an earlier run in the same process left Apex's casts on: nobody means that
         if pair.old.casts != pair.new.casts and pair.new.stopped and pair.old.started == pair.new.started:

@@ -51,10 +51,10 @@ class Flow:
                 continue
             one = pair.copy()
             if which is not None:
-                one.old.heap[(("v", self.old.program.naming.place(which), "entry"), " ran")] = TRUE
+                one.old.note_run(self.old.program.naming.place(which))
                 one.facts = self.forgetting.within(one.facts, which)
-            self.old.calls.choose(one.old, which, one.facts)
-            self.new.calls.choose(one.new, other, one.facts)
+            self.old.calls.choose(one.old, which)
+            self.new.calls.choose(one.new, other)
             found.append(one)
         return found
 
@@ -64,11 +64,11 @@ class Flow:
         owner = self.old.m.class_of(self.old.m.scope_of[which])
         if getattr(which, "name", "") == "__init__" and owner is not None:
             key = ("instance", self.old.program.naming.place(self.old.program.entries.concrete(owner)))
-            if (key, " made") in pair.old.heap:
+            if pair.old.is_made(key):
                 return True
         if not self.old.program.entries.initializes(which):
             return False
-        return pair.old.initialized or (("v", self.old.program.naming.place(which), "entry"), " ran") in pair.old.heap
+        return pair.old.initialized or pair.old.has_run(self.old.program.naming.place(which))
 
     def enter(self, pair: Pair, old: Event, new: Event) -> None:
         (callee, frame), (other, twin) = old.about, new.about

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+
 from migrate.judge import machines
 from migrate.judge.compare.pair import Both, Differs, Pair
 from migrate.judge.compare.telling import Teller
 from migrate.judge.run.event import Event
-from migrate.judge.state import Crash
+from migrate.judge.state import CastsBlock, Crash, Key, ScaledBlock, State
 
 
 class Gradients:
@@ -16,38 +18,21 @@ class Gradients:
         self.both, self.old, self.teller = both, both.old, teller
 
     def backward(self, pair: Pair, old: Event, new: Event) -> list[Pair]:
-        before, after = pair.old, pair.new
-        native = old.about[0] == "scaled" and old.about[1] in before.scalers  # the old program's own GradScaler
-        scaled_before = old.about[0] == "scaled" and (before.active or native)
+        """A backward: under the same scale in both, which may overflow."""
+        own = old.about[1] if old.about[0] == "scaled" and old.about[1] in pair.old.scalers else None  # its GradScaler
+        scaled_before = old.about[0] == "scaled" and (pair.old.active or own is not None)
         scaled_after = new.about[0] == "scaled"
-        if after.casts and any(context[0] == "casts" for context in after.contexts):  # autocast's, not Apex's own
-            raise Differs("backward-casts", old.node, "this backward would run under autocast")
-        if scaled_before and not scaled_after:
-            raise Differs("scale-lost", old.node, "this loss was scaled and is not any more")
-        if scaled_after and not scaled_before:
-            gained = Differs("scale-gained", old.node, "this loss was not scaled and now is")
-            if not before.active:
-                raise gained
-            self.teller.go_on_if_announced(pair, gained)
+        self._compare_scaling(pair, old.node, scaled_before, scaled_after)
         place = self.old.program.naming.place(old.node)
         affected = self.old.program.objects.optimizers
-        if scaled_before and not native:
-            block = next((c for c in reversed(before.contexts) if c[0] == "scale"), None)
-            if block is not None:
-                reached = self.old.owners.reached_from(block[1], block[5])
-                affected = block[2] | (reached & before.made)
-            if before.fresh != after.fresh:
-                raise Differs(
-                    "fresh-scale",
-                    old.node,
-                    "the loss scale begins anew here" if after.fresh else "Apex began with a new loss scale here",
-                )
-            before.fresh = after.fresh = False
+        if scaled_before and own is None:
+            affected = self._affected(pair.old)
+            self._compare_age(pair, old.node)
         found: list[Pair] = []
         for overflow in (False, True) if scaled_before else (False,):
             one = pair.copy()
-            if native:
-                one.old.scaled_by[place] = old.about[1]
+            if own is not None:
+                one.old.scaled_by[place] = own
             one.old.add(affected, (place, "S" if scaled_before else "1", overflow))
             if scaled_after:
                 one.new.scaled_by[place] = new.about[1]
@@ -57,7 +42,36 @@ class Gradients:
             found.append(one)
         return found
 
+    def _compare_scaling(self, pair: Pair, node: ast.AST, before: bool, after: bool) -> None:
+        """Whether a loss is scaled before and after; a backward never runs under autocast, Apex's own casts apart."""
+        if pair.new.casts and any(isinstance(context, CastsBlock) for context in pair.new.contexts):
+            raise Differs("backward-casts", node, "this backward would run under autocast")
+        if before and not after:
+            raise Differs("scale-lost", node, "this loss was scaled and is not any more")
+        if after and not before:
+            gained = Differs("scale-gained", node, "this loss was not scaled and now is")
+            if not pair.old.active:
+                raise gained
+            self.teller.go_on_if_announced(pair, gained)
+
+    def _affected(self, before: State) -> frozenset[Key]:
+        """The optimizers that get gradients in a block of Apex's: those it was handed, and those of all models that
+        the loss came from."""
+        block = next((c for c in reversed(before.contexts) if isinstance(c, ScaledBlock)), None)
+        if block is None:
+            return self.old.program.objects.optimizers
+        return block.optimizers | (self.old.owners.reached_from(block.place, block.row) & before.made)
+
+    def _compare_age(self, pair: Pair, node: ast.AST) -> None:
+        """The loss scale is new in both programs, or in neither."""
+        before, after = pair.old, pair.new
+        if before.fresh != after.fresh:
+            message = "the loss scale begins anew here" if after.fresh else "Apex began with a new loss scale here"
+            raise Differs("fresh-scale", node, message)
+        before.fresh = after.fresh = False
+
     def read(self, pair: Pair, old: Event) -> None:
+        """A reader sees the same backwards, by the same factor."""
         for one in sorted(old.about, key=str):
             before, after = pair.old.seen(one), pair.new.seen(one)
             if before == after:
@@ -68,6 +82,7 @@ class Gradients:
             raise Differs("read-other", old.node, "gradients are read here that are not the same as before")
 
     def unscaled(self, pair: Pair, new: Event) -> None:
+        """A reader that a rule moved: it sees none that are scaled."""
         if any("S" in f for one in new.about for _, f in pair.new.seen(one)):
             source = self.both.source(new.node) or new.node
             raise Differs("read-scaled", source, "gradients are clipped while they are still scaled")
@@ -78,42 +93,45 @@ class Gradients:
             state.clear(optimizers, to_none)
 
     def step(self, pair: Pair, old: Event, new: Event) -> None:
-        key, optimizers = new.about
+        """A step: taken with the same gradients, or left out in both."""
         own, stepped = old.about
+        key, optimizers = new.about
         if key is not None and own is None and (old.closure or new.closure):
             raise Differs("closure", old.node, "this step is handed a closure, which a GradScaler does not run")
-        before = machines.torch_step(pair.old, own, stepped) if own else machines.apex_step(pair.old, stepped)
+        before = _stepped(pair.old, own, stepped)
         try:
-            after = (
-                machines.apex_step(pair.new, optimizers)
-                if key is None
-                else machines.torch_step(pair.new, key, optimizers)
-            )
+            after = _stepped(pair.new, key, optimizers)
         except Crash as crash:
             raise Differs(crash.kind, new.node, crash.message) from crash
         for one in sorted(before, key=str):
-            mine, theirs = before[one], after.get(one)
-            if mine == theirs:
-                continue
-            if theirs is None:
-                if any(known in after for known in before):
-                    continue  # the same optimizer by another name
+            if one in after:
+                self._compare_step(pair, old.node, before[one], after[one])
+            elif not any(known in after for known in before):  # else the same optimizer by another name
                 raise Differs("order", old.node, "another optimizer is stepped here")
-            if mine == "skipped late":
-                message = (
+
+    def _compare_step(self, pair: Pair, node: ast.AST, before: str, after: str) -> None:
+        if before == after:
+            return
+        if before == "skipped late":
+            kind, message = (
+                "skip-late",
+                (
                     "the gradients of an overflow are thrown away before this step: Apex left it out all the same, a "
                     "GradScaler takes it"
-                )
-                self.teller.go_on_if_announced(pair, Differs("skip-late", old.node, message))
-                continue
-            if "skipped" in (mine, theirs):
-                message = (
-                    "after an overflow Apex left this step out, now it is taken"
-                    if mine == "skipped"
-                    else "after an overflow this step was taken, now it is left out"
-                )
-                self.teller.go_on_if_announced(pair, Differs("skip", old.node, message))
-                continue
-            if "S" in theirs.partition(" ")[2]:
-                raise Differs("step-scaled", old.node, "this step would use gradients that are not unscaled rightly")
-            raise Differs("step-other", old.node, "this step would use other gradients than before")
+                ),
+            )
+        elif before == "skipped":
+            kind, message = "skip", "after an overflow Apex left this step out, now it is taken"
+        elif after == "skipped":
+            kind, message = "skip", "after an overflow this step was taken, now it is left out"
+        elif "S" in after.partition(" ")[2]:
+            raise Differs("step-scaled", node, "this step would use gradients that are not unscaled rightly")
+        else:
+            raise Differs("step-other", node, "this step would use other gradients than before")
+        self.teller.go_on_if_announced(pair, Differs(kind, node, message))
+
+
+def _stepped(state: State, scaler: Key | None, optimizers: frozenset[Key]) -> dict[Key, str]:
+    if scaler is None:
+        return machines.apex_step(state, optimizers)
+    return machines.torch_step(state, scaler, optimizers)

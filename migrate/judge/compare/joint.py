@@ -126,7 +126,7 @@ class Joint:
             case "enter":
                 self.flow.enter(pair, old, new)
             case "forward" | "loss":
-                return self.casts.compute(pair, old, new)
+                return self.casts.compute(pair, old)
             case "foreign":
                 return self.casts.perhaps_failing(pair, old)
             case "backward":

@@ -26,7 +26,7 @@ class Classifier:
 
     def kind(self, call: ast.Call) -> str:
         func = call.func
-        last = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        last = last_name(func)
         for name in self.v.apex_names(func):
             tail = name.split(".")[-1]
             if name.startswith("apex.amp") and tail in ("state_dict", "load_state_dict"):

@@ -73,7 +73,7 @@ class Evaluation:
             return True
         if function not in self._only_evaluates:
             kinds = [(n, k) for n, k in self.marks.kind.items() if around(self.m, n) is function]
-            fine = not any(self.m.function(s).node is function for s in (*self.marks.readers, *self.marks.clearers))
+            fine = not self.callees.touches(function)
             fine = fine and all(k in ("forward", "loss", "call") or asks_if_enabled(n) for n, k in kinds)
             raised = [n for n in ast.walk(function) if isinstance(n, ast.Raise) and n in self.marks.relevant]
             fine = fine and not any(around(self.m, n) is function for n in raised)

@@ -8,7 +8,8 @@ from dataclasses import replace
 from migrate.facts.module import Module
 from migrate.facts.sites import Facts
 from migrate.flow.values import Values
-from migrate.judge.code import Code, compile_body
+from migrate.judge.code import Code
+from migrate.judge.compiler import compile_body
 from migrate.judge.origin import Origin
 from migrate.judge.program.callees import Callees
 from migrate.judge.program.classify import Classifier
@@ -26,7 +27,7 @@ from migrate.judge.program.syntax import FUNCTIONS, generator_call
 
 
 class Program:
-    """A program; ``old`` is None for the old one. It answers the compiler's questions (`code.Sight`)."""
+    """A program; ``old`` is None for the old one. It answers the compiler's questions (`compiler.Sight`)."""
 
     def __init__(self, m: Module, v: Values, naming: Naming, objects: Objects, old: Program | None) -> None:
         self.m, self.v, self.naming, self.objects = m, v, naming, objects

@@ -10,7 +10,7 @@ from migrate.judge.run.makers import Makers
 from migrate.judge.run.values import Evaluator
 from migrate.judge.run.variables import Variables, owners_of
 from migrate.judge.state import Frame, State
-from migrate.judge.terms import MAX_DEPTH, NONE, Facts, Term, depth, inside, opaque
+from migrate.judge.terms import MAX_DEPTH, Facts, Term, depth, inside, opaque
 
 _OBJECTS = frozenset({"obj", "scaler", "scaled", "scaling", "null", "apex", "seq", "dict"})
 _MADE = ("op", "and", "or", "not", "sub")
@@ -20,7 +20,7 @@ class Binding:
     """Binds the names of one program: only those in ``mattering``, and whatever holds an object."""
 
     def __init__(self, program: Program, variables: Variables, evaluator: Evaluator, makers: Makers) -> None:
-        self.m, self.naming = program.m, program.naming
+        self.naming = program.naming
         self.variables, self.evaluator, self.makers = variables, evaluator, makers
         self.mattering = program.mattering.names
         self._made_of_itself: dict[Op, bool] = {}
@@ -42,7 +42,7 @@ class Binding:
                     state.heap[(key, attr)] = term
             case ast.Subscript(value=base, slice=index):
                 owner = self.evaluator.value(state, base, facts)
-                at = self.evaluator.value(state, index, facts) if isinstance(index, ast.expr) else NONE
+                at = self.evaluator.value(state, index, facts)
                 if owner[0] != "obj":
                     state.heap[(owner, f"[{at}]")] = term
             case ast.Starred(value=inner):

@@ -12,7 +12,7 @@ from migrate.judge.run.event import Event
 from migrate.judge.run.values import Evaluator
 from migrate.judge.run.variables import Variables
 from migrate.judge.state import Frame, Key, State
-from migrate.judge.terms import TRUE, Facts, Term, opaque, truth
+from migrate.judge.terms import Facts, Term, opaque, truth
 
 
 class Calls:
@@ -97,7 +97,7 @@ class Calls:
                 frame.env[scope.params[0]] = made
                 state.frames[-1].env[("ret", self.naming.place(call))] = made
                 for key in made[1]:
-                    state.heap[(key, " made")] = TRUE
+                    state.make(key)
         state.frames.append(frame)
 
     def pass_by(self, state: State, call: ast.AST) -> None:
@@ -116,7 +116,7 @@ class Calls:
             return None
         return Event("choose", node, waiting)
 
-    def choose(self, state: State, which: ast.AST | None, facts: Facts) -> None:
+    def choose(self, state: State, which: ast.AST | None) -> None:
         """Run one of the functions that nobody here calls, or go on."""
         if which is None:
             state.frames[-1].pc += 1
@@ -136,11 +136,11 @@ class Calls:
         key: Key = ("instance", self.naming.place(concrete))
         frame.env[first] = ("obj", frozenset({key}))
         init = self.v.callee(Obj("class", concrete, concrete.name))
-        if init in self.program.marks.functions and init is not which and (key, " made") not in state.heap:
+        if init in self.program.marks.functions and init is not which and not state.is_made(key):
             assert init is not None
             made = Frame(self.program.code(init))
             for name in self.m.scope_of[init].params:
                 made.env[name] = self.variables.param(init, name)
             made.env[self.m.scope_of[init].params[0]] = ("obj", frozenset({key}))
             state.frames.append(made)
-        state.heap[(key, " made")] = TRUE
+        state.make(key)

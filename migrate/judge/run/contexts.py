@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
 
 from migrate.flow.values import argument
 from migrate.judge import machines
 from migrate.judge.code import Op
 from migrate.judge.program.program import Program
+from migrate.judge.program.syntax import last_name
 from migrate.judge.run.binding import Binding
 from migrate.judge.run.values import Evaluator
-from migrate.judge.state import Frame, State, Unfollowed
+from migrate.judge.state import CastsBlock, Context, Frame, PlainBlock, ScaledBlock, StackBlock, State, Unfollowed
 from migrate.judge.terms import Facts, Term, inside, truth
 
 
@@ -26,18 +26,17 @@ class Contexts:
         assert isinstance(item, ast.withitem)
         expr = item.context_expr
         call = expr if isinstance(expr, ast.Call) else None
-        func = call.func if call is not None else expr
-        last = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        last = last_name(call.func if call is not None else expr)
         if last == "autocast":
             enabled = argument(call, 2, "enabled") if call is not None else None
             on = truth(self.evaluator.value(state, enabled, facts), facts) if enabled is not None else True
-            state.contexts.append(("casts", state.casts))
+            state.contexts.append(CastsBlock(state.casts))
             state.casts = on
         elif last == "disable_casts":
-            state.contexts.append(("casts", state.casts))
+            state.contexts.append(CastsBlock(state.casts))
             state.casts = False
         elif (name := self.program.scaling.stack(item)) is not None:
-            state.contexts.append(("stack", name))
+            state.contexts.append(StackBlock(name))
         else:
             term = self._entered_context(state, self.evaluator.value(state, expr, facts))
             if item.optional_vars is not None:
@@ -48,42 +47,46 @@ class Contexts:
         """Enter ``amp.scale_loss`` or the context that stands in for it; what that gives."""
         if term[0] == "null":
             if not on_stack:
-                state.contexts.append(("null",))
+                state.contexts.append(PlainBlock())
             return inside(term)
         if term[0] != "scaling":
             raise Unfollowed("a block of which it is not known whether it scales its loss")
         _, place, optimizers, delay, loss, row = term
         machines.apex_enter(state, optimizers, delay)
-        state.contexts.append(("scale", place, optimizers, delay, on_stack, row))
+        state.contexts.append(ScaledBlock(place, optimizers, delay, on_stack, row))
         return ("scaled", place) if state.active else loss
 
     def enter_on_stack(self, state: State, frame: Frame, call: ast.Call, facts: Facts) -> None:
         """``stack.enter_context(amp.scale_loss(…))``, where nothing else was entered since the stack was."""
         assert isinstance(call.func, ast.Attribute)
-        around = next((c for c in reversed(state.contexts) if not (c[0] == "scale" and c[4])), ("",))
-        if around != ("stack", getattr(call.func.value, "id", None)):
+        around = next((c for c in reversed(state.contexts) if not _is_on_stack(c)), None)
+        if not isinstance(around, StackBlock) or around.name != getattr(call.func.value, "id", None):
             raise Unfollowed("a scaled loss that is entered on a stack from somewhere else")
         term = self._entered_context(state, self.evaluator.value(state, call.args[0], facts), on_stack=True)
         frame.env[("ret", self.naming.place(call))] = term
 
     def leave(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         for context in _popped(state):
-            if context[0] == "casts":
-                state.casts = context[1]
-            elif context[0] == "scale":
-                machines.apex_leave(state, context[2], context[3])
+            if isinstance(context, CastsBlock):
+                state.casts = context.before
+            elif isinstance(context, ScaledBlock):
+                machines.apex_leave(state, context.optimizers, context.delay)
         frame.pc += 1
 
     def abandon(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         for context in _popped(state):
-            if context[0] == "casts":
-                state.casts = context[1]
+            if isinstance(context, CastsBlock):
+                state.casts = context.before
         frame.pc += 1
 
 
-def _popped(state: State) -> list[tuple[Any, ...]]:
+def _popped(state: State) -> list[Context]:
     """Take off what a block that ends has entered, innermost first: all that is on its stack, if it is one."""
     found = [state.contexts.pop()]
-    while found[-1][0] == "scale" and found[-1][4]:
+    while _is_on_stack(found[-1]):
         found.append(state.contexts.pop())
     return found
+
+
+def _is_on_stack(context: Context) -> bool:
+    return isinstance(context, ScaledBlock) and context.on_stack

@@ -11,6 +11,12 @@ from migrate.judge.run.variables import Variables
 from migrate.judge.state import Frame, State
 from migrate.judge.terms import NONE, Facts, opaque, truth
 
+# Handlers of these alone are not for an exception of which nothing is known: it comes from a model, or a raise.
+_NOT_ANY = frozenset(
+    "ImportError ModuleNotFoundError KeyboardInterrupt StopIteration AttributeError KeyError NameError OSError "
+    "FileNotFoundError".split()
+)
+
 
 class Exits:
     """The ways out of one program's functions."""
@@ -68,17 +74,7 @@ class Exits:
         if names & {"Exception", "BaseException"} or raised in names:
             return True
         if raised == "?":
-            if names <= {
-                "ImportError",
-                "ModuleNotFoundError",
-                "KeyboardInterrupt",
-                "StopIteration",
-                "AttributeError",
-                "KeyError",
-                "NameError",
-                "OSError",
-                "FileNotFoundError",
-            }:
+            if names <= _NOT_ANY:
                 return False
             return truth(("v", self.naming.place(handler), "handles"), facts)
         return raised == "FloatingPointError" and "ArithmeticError" in names

@@ -64,4 +64,4 @@ class Lookup:
             for f in self.program.marks.functions
             if getattr(f, "name", "") == "__init__" and (cls := self.m.class_of(self.m.scope_of[f])) is not None
         }
-        return bool(keys) and all(key in with_constructor and (key, " made") not in state.heap for key in keys)
+        return bool(keys) and all(key in with_constructor and not state.is_made(key) for key in keys)

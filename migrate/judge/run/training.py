@@ -10,12 +10,13 @@ from migrate.judge import machines
 from migrate.judge.code import Op
 from migrate.judge.owners import Owners
 from migrate.judge.program.program import Program
+from migrate.judge.program.syntax import last_name
 from migrate.judge.run.calls import Calls
 from migrate.judge.run.contexts import Contexts
 from migrate.judge.run.event import Event
 from migrate.judge.run.results import MARK
 from migrate.judge.run.values import Evaluator
-from migrate.judge.state import Crash, Frame, Key, LegacyRaises, State, Unfollowed
+from migrate.judge.state import Crash, Frame, Key, LegacyRaises, Scaler, State, Unfollowed
 from migrate.judge.terms import NONE, TRUE, Facts, Term, compared, truth
 
 
@@ -124,7 +125,7 @@ class Training:
         if owner[0] != "obj" or len(owner[1]) != 1 or not self.program.definitions.sets(func.attr):
             return False
         (key,) = owner[1]
-        return (key, " made") in state.heap and (key, func.attr) not in state.heap
+        return state.is_made(key) and (key, func.attr) not in state.heap
 
     def _zeroed(self, state: State, call: ast.Call, facts: Facts) -> tuple[frozenset[Key], bool]:
         assert isinstance(call.func, (ast.Attribute, ast.Name))
@@ -153,7 +154,7 @@ class Training:
     # ------------------------------------------------------------ mixed precision is switched on
 
     def _initialize(self, state: State, call: ast.Call, facts: Facts) -> None:
-        old_api = getattr(call.func, "attr", getattr(call.func, "id", "")) == "init"
+        old_api = last_name(call.func) == "init"
         enabled = argument(call, 0 if old_api else 2, "enabled")
         if enabled is not None and not truth(self.evaluator.value(state, enabled, facts), facts):
             state.initialized = True
@@ -182,7 +183,7 @@ class Training:
         key: Key = ("call", self.naming.place(call))
         state.stopped = not on and state.started > 0
         state.started += on
-        state.scalers[key] = machines.new_scaler(on)
+        state.scalers[key] = Scaler(on)
         state.fresh = True
         frame.env[("ret", self.naming.place(call))] = ("scaler", key)
 

@@ -10,7 +10,7 @@ from migrate.judge.run.lookup import Lookup
 from migrate.judge.run.results import Results
 from migrate.judge.run.variables import Variables
 from migrate.judge.state import State
-from migrate.judge.terms import NONE, Ask, Facts, Term, compared, known, made_of, negated, opaque, record, truth
+from migrate.judge.terms import Ask, Facts, Term, compared, known, made_of, negated, opaque, record, truth
 
 _COMPARE = {
     ast.Eq: "eq", ast.NotEq: "ne", ast.Is: "is", ast.IsNot: "isnot", ast.In: "in", ast.NotIn: "notin",
@@ -59,7 +59,7 @@ class Evaluator:
                 return self.variables.attribute(state, owner, attr)
             case ast.Subscript(value=base, slice=index):
                 owner = self.value(state, base, facts)
-                at = self.value(state, index, facts) if isinstance(index, ast.expr) else NONE
+                at = self.value(state, index, facts)
                 return _item(state, owner, at)
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
                 if any(isinstance(e, ast.Starred) for e in elts):

@@ -1,0 +1,370 @@
+"""Makes the operations of a function.
+
+Only what has a part in training becomes operations; what cannot touch it is one binding of the names it
+assigns. Every operation knows where an exception that leaves it goes on.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from migrate.facts.module import Module
+from migrate.judge.code import Code, Label, Op
+
+_TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+class Sight(Protocol):
+    """What the compiler has to know of a program."""
+
+    m: Module
+
+    def relevant(self, stmt: ast.stmt) -> bool: ...
+    def calls(self, expr: ast.AST) -> bool: ...
+    def event(self, node: ast.expr) -> bool: ...
+    def context(self, item: ast.withitem) -> bool: ...
+    def aside(self, stmt: ast.stmt) -> bool: ...
+    def only_reads(self, stmt: ast.stmt) -> bool: ...
+    def reading(self, stmt: ast.stmt) -> tuple[bool, bool]: ...
+    def reads(self, stmt: ast.stmt) -> bool: ...
+    def clears(self, stmt: ast.stmt) -> bool: ...
+    def resumes(self, expr: ast.expr) -> bool: ...
+
+
+@dataclass(eq=False)
+class _Loop:
+    start: Label
+    end: Label
+    depth: int
+
+
+def compile_body(sight: Sight, node: ast.AST, body: Sequence[ast.stmt]) -> Code:
+    """The code of a function or module; a lambda's body counts as a return."""
+    maker = _Compiler(sight, Code(node))
+    if isinstance(node, ast.Lambda):
+        maker.expression(node.body)
+        maker.emit(Op("return", node, value=node.body))
+        return maker.code
+    maker.code.generator = any(isinstance(n, (ast.Yield, ast.YieldFrom)) for s in body for n in _now(s))
+    maker.block(body)
+    maker.emit(Op("epilogue", node))
+    maker.emit(Op("return", node))
+    return maker.code
+
+
+def _now(node: ast.AST) -> list[ast.AST]:
+    """Nodes that run when a statement runs."""
+    found: list[ast.AST] = []
+    todo = [node]
+    while todo:
+        at = todo.pop()
+        found.append(at)
+        if isinstance(at, (*_DEFINITIONS, ast.Lambda)):
+            continue
+        todo.extend(ast.iter_child_nodes(at))
+    return found
+
+
+class _Compiler:
+    def __init__(self, sight: Sight, code: Code) -> None:
+        self.sight, self.code = sight, code
+        self.pad: Label | None = None
+        # what is done on the way out, innermost last, each with where an exception in it goes on
+        self.cleanup: list[tuple[ast.withitem | list[ast.stmt], Label | None]] = []
+        self.loops: list[_Loop] = []
+
+    def emit(self, op: Op) -> None:
+        op.pad = op.pad or self.pad
+        self.code.ops.append(op)
+
+    def mark(self, label: Label) -> None:
+        label.at = len(self.code.ops)
+
+    # ------------------------------------------------------------ statements
+
+    def block(self, body: Sequence[ast.stmt]) -> None:
+        for stmt in body:
+            self.statement(stmt)
+
+    def statement(self, stmt: ast.stmt) -> None:
+        if isinstance(stmt, _DEFINITIONS):
+            self.emit(Op("define", stmt, name=stmt.name))
+            return
+        if not self.sight.relevant(stmt):
+            if isinstance(stmt, ast.If):
+                self._perhaps(stmt)
+            else:
+                self._aside(stmt)
+            return
+        if self.sight.only_reads(stmt):
+            read, cleared = self.sight.reading(stmt)
+            if read:
+                self.emit(Op("read", stmt))
+            if cleared:
+                self.emit(Op("clear", stmt))
+            self._aside(stmt)
+            return
+        match stmt:
+            case ast.If(test=test, body=body, orelse=orelse):
+                other, end = Label(), Label()
+                self.header(stmt, test)
+                if self.sight.aside(stmt):
+                    self.emit(Op("aside", stmt, other))
+                else:
+                    self.branch(test, other)
+                self.block(body)
+                self.emit(Op("jump", stmt, end))
+                self.mark(other)
+                self.block(orelse)
+                self.mark(end)
+            case ast.For() | ast.AsyncFor() | ast.While():
+                self._loop(stmt)
+            case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
+                self._with(stmt, list(items), body)
+            case ast.Match():
+                self._match(stmt)
+            case ast.Return(value=value):
+                if value is not None:
+                    self.header(stmt, value)
+                self._leave(0)
+                if not self.code.generator:
+                    self.emit(Op("epilogue", stmt))
+                self.emit(Op("return", stmt, value=value))
+            case ast.Raise():
+                if stmt.exc is not None:
+                    self.header(stmt, stmt.exc)
+                self.emit(Op("raise", stmt))
+            case ast.Break() | ast.Continue():
+                if self.loops:
+                    loop = self.loops[-1]
+                    self._leave(loop.depth)
+                    self.emit(Op("jump", stmt, loop.end if isinstance(stmt, ast.Break) else loop.start))
+            case ast.Assert(test=test):
+                fine, wrong = Label(), Label()
+                self.header(stmt, test)
+                self.branch(test, wrong)
+                self.emit(Op("jump", stmt, fine))
+                self.mark(wrong)
+                self.emit(Op("raise", stmt))
+                self.mark(fine)
+            case ast.Expr(value=ast.Yield() as value) | ast.Assign(value=ast.Yield() as value):
+                self._yield(stmt, value)
+                self._aside(stmt)
+            case _ if isinstance(stmt, _TRIES):
+                self._try(stmt)
+            case _:
+                self.header(stmt, stmt)
+                self._aside(stmt)
+
+    def header(self, stmt: ast.stmt, expr: ast.AST) -> None:
+        """The events of a statement's own expressions."""
+        if self.sight.calls(expr):
+            self.emit(Op("settle", stmt))
+        self.expression(expr)
+        if self.sight.clears(stmt):
+            self.emit(Op("clear", stmt))
+        elif self.sight.reads(stmt):
+            self.emit(Op("read", stmt))
+
+    def _aside(self, stmt: ast.stmt) -> None:
+        """Bind what a statement assigns."""
+        match stmt:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    self.emit(Op("bind", target, value=value))
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                self.emit(Op("bind", target, value=value))
+            case ast.AugAssign(target=target):
+                self.emit(Op("havoc", target))
+            case ast.Import() | ast.ImportFrom():
+                self.emit(Op("import", stmt))
+            case ast.Global() | ast.Nonlocal() | ast.Pass() | ast.Expr():
+                pass
+            case ast.Delete(targets=targets):
+                for target in targets:
+                    self.emit(Op("havoc", target))
+            case _:
+                for node in _now(stmt):
+                    if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+                        self.emit(Op("havoc", node))
+                    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                        self.emit(Op("import", node))
+                    elif isinstance(node, _DEFINITIONS):
+                        self.emit(Op("define", node, name=node.name))
+
+    def _perhaps(self, stmt: ast.If) -> None:
+        """A condition under which nothing happens but that names are bound: its arms count where they are known."""
+        other, end = Label(), Label()
+        self.emit(Op("perhaps", stmt.test, other, name="body"))
+        self.block(stmt.body)
+        self.emit(Op("jump", stmt, end))
+        self.mark(other)
+        self.emit(Op("perhaps", stmt.test, end, name="orelse"))
+        self.block(stmt.orelse)
+        self.emit(Op("jump", stmt, end))
+        self.mark(end)
+        after = Label()
+        self.emit(Op("known", stmt.test, after))
+        self._aside(stmt)
+        self.mark(after)
+
+    def _loop(self, stmt: ast.For | ast.AsyncFor | ast.While) -> None:
+        start, end, over = Label(), Label(), Label()
+        if not isinstance(stmt, ast.While):
+            self.header(stmt, stmt.iter)
+            if self.sight.resumes(stmt.iter):
+                self.emit(Op("generate", stmt, value=stmt.iter))
+                self.mark(start)
+                self.emit(Op("resume", stmt, over))
+            else:
+                self.emit(Op("items", stmt, value=stmt.iter))
+                self.mark(start)
+                self.emit(Op("round", stmt, over))
+        else:
+            self.mark(start)
+            self.emit(Op("head", stmt))
+            self.header(stmt, stmt.test)
+            self.branch(stmt.test, over)
+        self.loops.append(_Loop(start, end, len(self.cleanup)))
+        self.block(stmt.body)
+        self.loops.pop()
+        self.emit(Op("jump", stmt, start))
+        self.mark(over)
+        self.block(stmt.orelse)
+        self.mark(end)
+
+    def _with(self, stmt: ast.With | ast.AsyncWith, items: list[ast.withitem], body: list[ast.stmt]) -> None:
+        if not items:
+            self.block(body)
+            return
+        item, rest = items[0], items[1:]
+        self.expression(item.context_expr)
+        if not self.sight.context(item):
+            if item.optional_vars is not None:
+                self.emit(Op("bind", item.optional_vars, value=item.context_expr, name="entered"))
+            self._with(stmt, rest, body)
+            return
+        self.emit(Op("enter", item))
+        before, self.pad = self.pad, Label()
+        mine = self.pad
+        self.cleanup.append((item, before))
+        self._with(stmt, rest, body)
+        self.cleanup.pop()
+        self.pad = before
+        self.emit(Op("leave", item))
+        end = Label()
+        self.emit(Op("jump", stmt, end))
+        self.mark(mine)
+        self.emit(Op("abandon", item))
+        self.emit(Op("raise", stmt))
+        self.mark(end)
+
+    def _leave(self, down_to: int) -> None:
+        """Leave the blocks around a jump, innermost first."""
+        kept, outer = list(self.cleanup), self.pad
+        while len(self.cleanup) > down_to:
+            last, self.pad = self.cleanup.pop()
+            if isinstance(last, list):
+                self.block(last)
+            else:
+                self.emit(Op("leave", last))
+        self.cleanup, self.pad = kept, outer
+
+    def _try(self, stmt: ast.Try) -> None:
+        end = Label()
+        before, around = self.pad, len(self.cleanup)
+        final = Label() if stmt.finalbody else None
+        handlers = Label() if stmt.handlers else None
+        if stmt.finalbody:
+            self.cleanup.append((stmt.finalbody, before))
+        self.pad = handlers or final
+        self.block(stmt.body)
+        self.pad = final or before
+        self.block(stmt.orelse)
+        self.emit(Op("jump", stmt, end))
+        if handlers is not None:
+            self.mark(handlers)
+            for handler in stmt.handlers:
+                other = Label()
+                self.emit(Op("handler", handler, other))
+                self.block(handler.body)
+                self.emit(Op("jump", stmt, end))
+                self.mark(other)
+            self.emit(Op("raise", stmt))
+        del self.cleanup[around:]
+        self.pad = before
+        if final is not None:
+            self.mark(final)
+            self.block(stmt.finalbody)
+            self.emit(Op("raise", stmt))
+            self.mark(end)
+            self.block(stmt.finalbody)
+        else:
+            self.mark(end)
+
+    def _match(self, stmt: ast.Match) -> None:
+        end = Label()
+        self.header(stmt, stmt.subject)
+        for case in stmt.cases:
+            other = Label()
+            self.emit(Op("case", case, other))
+            self.block(case.body)
+            self.emit(Op("jump", stmt, end))
+            self.mark(other)
+        self.mark(end)
+
+    def _yield(self, stmt: ast.stmt, value: ast.Yield) -> None:
+        if value.value is not None:
+            self.header(stmt, value.value)
+        self.emit(Op("yield", stmt, value=value.value))
+
+    # ------------------------------------------------------------ expressions
+
+    def branch(self, test: ast.expr, other: Label) -> None:
+        """Go on where ``test`` holds, else at ``other``; its events have run."""
+        self.emit(Op("branch", test, other))
+
+    def expression(self, root: ast.AST) -> None:
+        """Events of an expression in the order in which they are evaluated."""
+        if not self.sight.calls(root) or isinstance(root, (*_DEFINITIONS, ast.Lambda)):
+            return
+        match root:
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                self.expression(test)
+                other, end = Label(), Label()
+                self.branch(test, other)
+                self.expression(body)
+                self.emit(Op("jump", root, end))
+                self.mark(other)
+                self.expression(orelse)
+                self.mark(end)
+            case ast.BoolOp(op=op, values=values):
+                end = Label()
+                for value in values[:-1]:
+                    self.expression(value)
+                    if isinstance(op, ast.And):
+                        self.branch(value, end)
+                    else:
+                        go_on = Label()
+                        self.branch(value, go_on)
+                        self.emit(Op("jump", root, end))
+                        self.mark(go_on)
+                self.expression(values[-1])
+                self.mark(end)
+            case ast.Call(func=func, args=args, keywords=keywords):
+                self.expression(func)
+                for arg in args:
+                    self.expression(arg)
+                for keyword in keywords:
+                    self.expression(keyword.value)
+                if self.sight.event(root):
+                    self.emit(Op("call", root))
+            case _:
+                for child in ast.iter_child_nodes(root):
+                    self.expression(child)
+                if isinstance(root, ast.Attribute) and self.sight.event(root):
+                    self.emit(Op("call", root))
