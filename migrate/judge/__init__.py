@@ -2,4 +2,7 @@
 
 The planner finds a rewrite, the judge decides whether it may be called *safe* (translation validation:
 Pnueli, Siegel, Singerman 1998). The two share the syntax tree and the points-to values, nothing else.
+
+`program` says what of a text has a part in training, `run` runs it, `compare` goes through both; `judge.py` is the
+door.
 """

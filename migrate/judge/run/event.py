@@ -1,4 +1,4 @@
-"""What a run comes to that both programs have to do."""
+"""What a run comes to."""
 
 from __future__ import annotations
 

@@ -33,13 +33,8 @@ class Loops:
         return self._groups[node]
 
     def _found_group(self, node: ast.For | ast.AsyncFor) -> frozenset[Key]:
-        found: set[Key] = set()
-        for one in ast.walk(node.target):
-            if isinstance(one, ast.Name):
-                for use in ast.walk(node):
-                    if isinstance(use, ast.Name) and use.id == one.id:
-                        found |= self.naming.keys(use)
-        return frozenset(found & self.program.objects.optimizers)
+        named = [self._group_of(one, node) for one in ast.walk(node.target) if isinstance(one, ast.Name)]
+        return frozenset[Key]().union(*named) & self.program.objects.optimizers
 
     def items(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         assert isinstance(op.node, (ast.For, ast.AsyncFor))
@@ -78,6 +73,7 @@ class Loops:
         return None
 
     def _group_of(self, name: ast.Name, node: ast.AST) -> frozenset[Key]:
+        """The models and optimizers that a name may be anywhere in a loop."""
         found: set[Key] = set()
         for use in ast.walk(node):
             if isinstance(use, ast.Name) and use.id == name.id:
