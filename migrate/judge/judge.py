@@ -49,7 +49,7 @@ def judge(
     # Roughly first: answers that have no part in mixed precision, and what they hang on, are forgotten at once. That
     # leaves fewer states, and paths that no run can take: what differs on one of those proves nothing.
     kept = before.mattering.deciding | after.mattering.deciding
-    both.remember(before.mattering.names_at_most | after.mattering.names_at_most)
+    both.remember(before.mattering.rough_names | after.mattering.rough_names)
     rough = Search(both, moved, rescaled, lambda difference, node: False, once, kept).run()
     if rough.unknown is None and not rough.differences:
         return rough

@@ -16,6 +16,7 @@ class Casts:
         self.old, self.teller = both.old, teller
 
     def compute(self, pair: Pair, old: Event) -> list[Pair] | None:
+        """A model is called or a loss computed."""
         if pair.old.casts and not pair.new.casts and self.old.training.left_over(pair.old):
             raise LegacyRaises  # an earlier run in the same process left Apex's casts on: nobody means that
         if pair.old.casts != pair.new.casts and pair.new.stopped and pair.old.started == pair.new.started:

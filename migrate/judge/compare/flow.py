@@ -21,6 +21,7 @@ class Flow:
         self._training_loops: dict[ast.AST, bool] = {}
 
     def round(self, pair: Pair, old: Event, new: Event) -> list[Pair]:
+        """A loop goes round once more in both, or is left."""
         if self.old.program.naming.place(old.node) != self.new.program.naming.place(new.node):
             raise Differs("order", old.node, "the two programs are in different loops here")
         self.forgetting.begin_round(pair, old.node)
@@ -43,6 +44,7 @@ class Flow:
         return self._training_loops[loop]
 
     def choose(self, pair: Pair, old: Event, new: Event) -> list[Pair]:
+        """One of the functions that nothing in the file calls runs, the same in both, or none any more."""
         theirs = {self.new.program.naming.place(n): n for n in new.about}
         found: list[Pair] = []
         for which in [*old.about, None]:
@@ -71,6 +73,7 @@ class Flow:
         return pair.old.initialized or pair.old.has_run(self.old.program.naming.place(which))
 
     def enter(self, pair: Pair, old: Event, new: Event) -> None:
+        """Both call a function: they go into it, or past it where nothing new can come of that."""
         (callee, frame), (other, twin) = old.about, new.about
         if self.old.program.naming.place(callee) != self.new.program.naming.place(other):
             raise Differs("order", old.node, "the two programs call different functions here")

@@ -25,6 +25,7 @@ class Classifier:
         self.naming = objects.naming
 
     def kind(self, call: ast.Call) -> str:
+        """What a call is; empty where training goes by without it."""
         func = call.func
         last = last_name(func)
         for name in self.v.apex_names(func):

@@ -77,6 +77,7 @@ class Entries:
     # ------------------------------------------------------------ what functions set going
 
     def trains(self, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
+        """Whether a function has a part in training, itself or in others that it calls."""
         kinds = self.callees.by_function[node]
         if kinds & {"initialize", "amp", "backward", "step", "create", "scaler", "state"}:
             return True

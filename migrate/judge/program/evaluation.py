@@ -26,6 +26,7 @@ class Evaluation:
     # ------------------------------------------------------------ conditions
 
     def only_evaluation(self, stmt: ast.If) -> bool:
+        """Whether nothing hangs on a condition but that models are evaluated."""
         if stmt not in self.marks.relevant:
             return False
         for node in [n for arm in (stmt.body, stmt.orelse) for s in arm for n in ast.walk(s)]:

@@ -42,7 +42,7 @@ class Mattering:
         return self._matter(lambda node: node in self.marks.relevant)
 
     @cached_property
-    def names_at_most(self) -> frozenset[str]:
+    def rough_names(self) -> frozenset[str]:
         """The same, but for conditions that have no part in mixed precision."""
         return self._matter(lambda node: node in self._deciding_conditions or node in self._leaving_conditions)
 

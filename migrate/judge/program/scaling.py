@@ -70,6 +70,7 @@ class Scaling:
     # ------------------------------------------------------------ blocks
 
     def context(self, item: ast.withitem) -> bool:
+        """Whether a block switches casts, scales a loss, or may."""
         expr = item.context_expr
         func = expr.func if isinstance(expr, ast.Call) else expr
         if last_name(func) == "autocast" or expr in self.objects.scales:

@@ -59,6 +59,7 @@ class Spread:
                 self.marks.relevant.add(node)
 
     def mark(self, node: ast.AST) -> None:
+        """A node is followed, and so is all that stands around it in its function."""
         self.marks.relevant.add(node)
         for outer in self.m.ancestors(node):
             self.marks.relevant.add(outer)

@@ -25,6 +25,7 @@ class Calls:
     # ------------------------------------------------------------ calls
 
     def inline(self, state: State, frame: Frame, call: ast.Call | ast.Attribute, facts: Facts) -> Event | None:
+        """A call of a function of the program: which of those it may run is a question."""
         made = self._made_class(call, facts)
         every = self._callees(state, call, facts) if made is None else [self.v.callee(made)]
         callees = [c for c in every if c in self.program.marks.functions]

@@ -36,6 +36,7 @@ class Evaluator:
         return term
 
     def known(self, state: State, test: ast.expr, facts: Facts) -> bool | None:
+        """Whether a condition holds, without a question; None where that is open."""
         try:
             return known(self.value(state, test, facts), facts)
         except Ask:
@@ -108,6 +109,7 @@ class Evaluator:
 
 
 def _item(state: State, owner: Term, at: Term) -> Term:
+    """What an item of a value holds."""
     if owner[0] == "seq" and at[0] == "k" and isinstance(at[1], int):
         items: tuple[Term, ...] = owner[1]
         if -len(items) <= at[1] < len(items):

@@ -31,11 +31,13 @@ class Variables:
         return state.closed.get(self.naming.place(home.node))
 
     def receiver(self, frame: Frame) -> str | None:
+        """The name of the object whose method is being run."""
         if isinstance(frame.code.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return self.m.self_name(self.m.scope_of[frame.code.node])
         return None
 
     def param(self, function: ast.AST, name: str) -> Term:
+        """What a parameter holds where nobody says what is handed to it."""
         held = {self.naming.key(o) for o in opened(self.v, self.v.variable(name, self.m.scope_of[function]))}
         known = held & (self.program.objects.optimizers | self.program.objects.models)
         return ("obj", frozenset(known)) if known else opaque(self.naming.place(function), name)
@@ -48,6 +50,7 @@ class Variables:
         return opaque(self.naming.place(node), getattr(node, "id", getattr(node, "attr", "")))
 
     def attribute(self, state: State, owner: Term, attr: str) -> Term:
+        """What an attribute of a value holds."""
         if owner[0] == "apex":
             return ("apex", f"{owner[1]}.{attr}")
         if owner[0] == "scaled":
