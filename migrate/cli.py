@@ -1,7 +1,7 @@
 """Arguments and exit codes.
 
 0: nothing is left to do. 1: changes are pending, or a manual finding remains. 2: wrong usage, a
-refusal or an internal error. 130: Ctrl-C.
+refusal or an internal error. 128 + n: a signal, 130 for Ctrl-C.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from migrate import __version__, config, harmless, journal
+from migrate import __version__, config, harmless, journal, stops
 from migrate.errors import UserError, reason
 from migrate.gitstate import refuse_unsaved
 from migrate.model import Severity
@@ -25,7 +25,7 @@ from migrate.sources import Selection, collect
 from migrate.spool import Spool
 
 PROGRAM = "apex2native"
-DONE, PENDING, FAILED, INTERRUPTED = 0, 1, 2, 130
+DONE, PENDING, FAILED = 0, 1, 2
 
 _RESERVED_COMMANDS = ("convert-checkpoint", "verify", "lint")
 _FORMATS = ("text", "json")
@@ -46,17 +46,20 @@ exit codes:
 def main(arguments: Sequence[str] | None = None, engine: Engine | None = None) -> int:
     """Run the command line and return its exit code; tests put an ``engine`` of their own."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    _open_streams()
     try:
-        return _dispatch(words, engine)
+        with stops.answered():
+            return _dispatch(words, engine)
     except UserError as error:
         _complain(str(error))
         return FAILED
     except BrokenPipeError:
         _close_output()
         return DONE
-    except KeyboardInterrupt:
-        _complain("interrupted.")
-        return INTERRUPTED
+    except KeyboardInterrupt as stop:
+        told = stops.said_of(stop)
+        _complain(told.sentence)
+        return told.exit_code
     except OSError as error:
         _complain(f"{error.filename or 'the file system'}: {reason(error)}.")
         return FAILED
@@ -112,19 +115,13 @@ def _migrate(words: Sequence[str], engine: Engine | None) -> int:
         finally:
             end()
         left = _write(options, outcome, spool) if options.write else ()
-        report = json_report.build(
-            outcome.results, scanned=outcome.scanned, mode="write" if options.write else "dry-run"
-        )
-        if options.report_json is not None:
-            json_report.write(report, options.report_json)
-        code = _exit_code(outcome, written=options.write, left=left)
         try:
-            _print(options, outcome, report, spool)
-        except BrokenPipeError:
-            _close_output()  # the reader has seen enough; the work is done
+            _tell(options, outcome, spool)
+        except KeyboardInterrupt as stop:
+            raise stops.said_of(stop, stops.WRITTEN if options.write and outcome.changed else "") from None
     if left:
         _complain(f"{', '.join(map(str, left))}: changed in the moment of writing and left alone; run again.")
-    return code
+    return _exit_code(outcome, written=options.write, left=left)
 
 
 def _select(options: argparse.Namespace, exclude: Sequence[str]) -> Selection:
@@ -155,6 +152,22 @@ def _write(options: argparse.Namespace, outcome: Outcome, spool: Spool) -> tuple
 
 def _replacement(texts: Texts, spool: Spool) -> journal.Replacement:
     return journal.Replacement(texts.location, texts.old_digest, lambda: spool.get(texts.new))
+
+
+def _tell(options: argparse.Namespace, outcome: Outcome, spool: Spool) -> None:
+    """The report and what is printed: the files are as they shall be by now."""
+    mode: json_report.Mode = "write" if options.write else "dry-run"
+    report = json_report.build(outcome.results, scanned=outcome.scanned, mode=mode)
+    if options.report_json is not None:
+        json_report.write(report, options.report_json)
+    try:
+        _print(options, outcome, report, spool)
+    except BrokenPipeError:
+        _close_output()  # the reader has seen enough; the work is done
+    except OSError as error:
+        _close_output()
+        but = ", but the files were" if options.write and outcome.changed else ""
+        raise UserError(f"the output cannot be written: {reason(error)}{but}.") from error
 
 
 def _print(options: argparse.Namespace, outcome: Outcome, report: dict[str, Any], spool: Spool) -> None:
@@ -194,6 +207,22 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
     return options
 
 
+class _Once(argparse.Action):
+    """An option with one value: said twice with two, neither can be what was meant."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        before = getattr(namespace, self.dest, None)
+        if before not in (None, values):
+            parser.error(f"{'/'.join(self.option_strings)} is given twice, with different values")
+        setattr(namespace, self.dest, values)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog=PROGRAM,
@@ -210,20 +239,22 @@ def _parser() -> argparse.ArgumentParser:
     action.add_argument("--write", action="store_true", help="change the files")
     action.add_argument("--check", action="store_true", help="print the summary alone")
     add("--safe-only", action="store_true", default=None, help="apply only what is proved to stay the same")
-    add("--report-json", metavar="FILE", help="also write the JSON report to FILE")
-    add("--format", type=_format, default="text", metavar="text|json", help="what is printed")
-    add("--dtype", type=_by(config.dtype), metavar="|".join(config.DTYPES), help="of autocast (float16)")
-    add("--device-type", type=_by(config.device_type), metavar="TYPE", help="of autocast (cuda)")
-    add("--target-torch", type=_by(config.target_torch), metavar="X.Y", help="oldest torch to support (2.4)")
+    once: dict[str, Any] = {"action": _Once}
+    add("--report-json", **once, metavar="FILE", help="also write the JSON report to FILE")
+    add("--format", **once, type=_format, metavar="text|json", help="what is printed (text)")
+    add("--dtype", **once, type=_by(config.dtype), metavar="|".join(config.DTYPES), help="of autocast (float16)")
+    add("--device-type", **once, type=_by(config.device_type), metavar="TYPE", help="of autocast (cuda)")
+    add("--target-torch", **once, type=_by(config.target_torch), metavar="X.Y", help="oldest torch to support (2.4)")
     add(
         "--eval",
+        **once,
         type=_by(config.evaluation),
         metavar="|".join(config.EVALS),
         help="forwards in evaluation run under autocast, as they did under Apex, or in fp32 (autocast)",
     )
     add("--exclude", action="append", metavar="GLOB", help="leave out what fits; may be repeated")
     add("--allow-dirty", action="store_true", help="also write files with uncommitted changes")
-    add("-j", "--jobs", type=_by(_number), metavar="N", help="processes (as many as there are cores)")
+    add("-j", "--jobs", **once, type=_by(_number), metavar="N", help="processes (as many as there are cores)")
     add("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
 
@@ -267,6 +298,18 @@ def _cores() -> int:
 
 
 # ---------------------------------------------------------------- output
+
+
+def _open_streams() -> None:
+    """Where the caller closed a standard stream nothing is printed, and no file takes its number."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  # open as long as the program runs
 
 
 def _complain(sentence: str) -> None:

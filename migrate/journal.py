@@ -21,7 +21,6 @@ import json
 import os
 import re
 import secrets
-import signal
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from migrate import stops
 from migrate.beneath import Tree
 from migrate.errors import UserError, reason
 from migrate.reading import TooLarge, read_open
@@ -89,29 +89,15 @@ def write(root: Path, groups: Sequence[Sequence[Replacement]]) -> tuple[Path, ..
     flat = [one for group in groups for one in group]
     entries = {one.path: _planned(root, one, f".apex2native-{token}-{at}.tmp") for at, one in enumerate(flat)}
     planned = [[entries[one.path] for one in group] for group in groups]
-    with _tree(root) as tree, _claim(tree, planned):
-        try:
-            for one in flat:
-                _stage(tree, one, entries[one.path])
-            for entry in entries.values():
-                _refuse_if_changed(tree, entry)
-            tree.rename(STAGING, JOURNAL)
-        except BaseException as error:
-            with suppress(OSError):
-                _discard(tree, planned)
-            tree.remove(STAGING)
-            if isinstance(error, OSError):
-                raise UserError(f"{_named(error)}: {reason(error)}; nothing was written.") from error
-            raise
-        tree.sync(JOURNAL)
-        try:
+    left: tuple[Path, ...] | None = None
+    try:
+        with stops.held(), _tree(root) as tree, _claim(tree, planned):
+            _prepare(tree, flat, planned)
             left = _commit(tree, planned)
-        except KeyboardInterrupt:  # comes between two groups: what is whole stays, the rest is given up
-            _discard(tree, planned)
-            tree.remove(JOURNAL)
+    except KeyboardInterrupt as stop:
+        if left is None:
             raise
-        tree.remove(JOURNAL)
-        tree.sync(JOURNAL)
+        raise stops.said_of(stop, stops.WRITTEN) from None  # it came with the last file
     return left
 
 
@@ -136,10 +122,11 @@ def recover(found: Path) -> int:
 def _recover(tree: Tree, found: Path, descriptor: int) -> int:
     _lock(descriptor, tree.root)
     groups = _load(found, descriptor)
-    finished = _finish(tree, found, groups) if found.name == JOURNAL else 0
-    _discard(tree, groups)
-    tree.remove(found.name)
-    tree.sync(found.name)
+    with stops.held():
+        finished = _finish(tree, found, groups) if found.name == JOURNAL else 0
+        _discard(tree, groups)
+        tree.remove(found.name)
+        tree.sync(found.name)
     return finished
 
 
@@ -194,6 +181,26 @@ def _claim(tree: Tree, groups: Sequence[Sequence[_Entry]]) -> Iterator[None]:
         os.close(descriptor)
 
 
+def _prepare(tree: Tree, replacements: Sequence[Replacement], groups: Sequence[Sequence[_Entry]]) -> None:
+    """Everything up to the moment that counts; whatever comes before it leaves all as it was."""
+    entries = [entry for group in groups for entry in group]
+    try:
+        for one, entry in zip(replacements, entries, strict=True):
+            _stage(tree, one, entry)
+            stops.let_in()
+        for entry in entries:
+            _refuse_if_changed(tree, entry)
+        tree.rename(STAGING, JOURNAL)
+    except BaseException as error:
+        with suppress(OSError):
+            _discard(tree, groups)
+        tree.remove(STAGING)
+        if isinstance(error, OSError):
+            raise UserError(f"{_named(error)}: {reason(error)}; nothing was written.") from error
+        raise
+    tree.sync(JOURNAL)
+
+
 def _stage(tree: Tree, one: Replacement, entry: _Entry) -> None:
     """Write the new text beside the file, with the file's owner, mode and attributes."""
     old = tree.regular(entry.path)
@@ -202,6 +209,11 @@ def _stage(tree: Tree, one: Replacement, entry: _Entry) -> None:
         # The superuser may write anything, so the bits are asked too: a file that was locked stays so.
         if not info.st_mode & 0o222 or not tree.may_write(entry.path):
             raise UserError(f"{one.path} is read-only; nothing was written.")
+        if info.st_nlink > 1:
+            raise UserError(
+                f"{one.path} has a second name (a hard link) that would keep the old text; nothing was written: "
+                "make it a file of its own first."
+            )
         new = tree.create(entry.temporary)
         try:
             made = os.fstat(new)
@@ -250,14 +262,25 @@ def _discard(tree: Tree, groups: Sequence[Sequence[_Entry]]) -> None:
 
 
 def _commit(tree: Tree, groups: Sequence[Sequence[_Entry]]) -> tuple[Path, ...]:
+    """Replace group by group; a signal that comes between two leaves those that are whole."""
     left: list[Path] = []
-    for group in groups:
-        with _uninterrupted():
+    written = 0
+    try:
+        for group in groups:
+            stops.let_in()
             if any(_digest_of(tree, entry.path) != entry.old_digest for entry in group):
                 left += [tree.root / entry.path for entry in group]
                 _discard(tree, [group])
             else:
                 _replace(tree, group)
+                written += len(group)
+    except KeyboardInterrupt as stop:
+        _discard(tree, groups)
+        tree.remove(JOURNAL)
+        of = sum(map(len, groups))
+        raise stops.said_of(stop, f" after {written} of {of} files were written; run again for the rest") from None
+    tree.remove(JOURNAL)
+    tree.sync(JOURNAL)
     return tuple(left)
 
 
@@ -289,20 +312,6 @@ def _finish(tree: Tree, journal: Path, groups: Sequence[Sequence[_Entry]]) -> in
     for pending in todo:
         _replace(tree, pending)
     return sum(map(len, todo))
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Ctrl-C waits until a group is whole."""
-    if sys.platform == "win32":
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    try:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 # ---------------------------------------------------------------- the journal as a file

@@ -10,7 +10,6 @@ import ast
 import multiprocessing
 import os
 import re
-import signal
 import sys
 import traceback
 import warnings
@@ -22,6 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
+from migrate import stops
 from migrate.errors import reason
 from migrate.journal import digest
 from migrate.model import Applicability, Change, FileResult, Finding, ModuleResult, Neighbours, Settings
@@ -222,13 +222,13 @@ def _results(
     # Large files first, so that no process is left with one at the end.
     waiting = sorted(sources, key=lambda source: -source.size)
     lost: list[Source] = []
-    yield from _gather(_pool(min(jobs, len(waiting))), waiting, settings, engine, lost)
+    yield from _gather(min(jobs, len(waiting)), waiting, settings, engine, lost)
     for source in sorted(lost, key=lambda source: source.shown):
         yield source, _alone(source, settings, engine)
 
 
 def _gather(
-    pool: ProcessPoolExecutor,
+    size: int,
     waiting: Sequence[Source],
     settings: Settings,
     engine: Engine,
@@ -236,10 +236,10 @@ def _gather(
 ) -> Iterator[tuple[Source, FileResult]]:
     """Results as they come; the sources of a pool that broke are appended to ``lost``."""
     futures: dict[Future[FileResult], Source] = {}
-    try:
+    with _pool(size) as pool:
         for at, source in enumerate(waiting):
             try:
-                futures[pool.submit(analyse_file, source, settings, engine)] = source
+                futures[_submitted(pool, source, settings, engine)] = source
             except BrokenProcessPool:
                 lost += waiting[at:]
                 break
@@ -249,32 +249,42 @@ def _gather(
                 yield source, future.result()
             except BrokenProcessPool:
                 lost.append(source)
-    except BaseException:  # Ctrl-C: nobody waits for what the processes are still at
-        for process in multiprocessing.active_children():
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _alone(source: Source, settings: Settings, engine: Engine) -> FileResult:
     """A process died and took others' work along: try each file in a process of its own."""
     with _pool(1) as pool:
         try:
-            return pool.submit(analyse_file, source, settings, engine).result()
+            return _submitted(pool, source, settings, engine).result()
         except BrokenProcessPool:
             return _internal_error(source.shown, "the process that analysed this file died")
 
 
-def _pool(size: int) -> ProcessPoolExecutor:
+@contextmanager
+def _pool(size: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes that end with the block, whatever ends it, and with this process, should it be killed."""
     # Where it is safe, forked processes share what is imported already and start at once.
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
-    return ProcessPoolExecutor(size, mp_context=context, initializer=_ignore_interrupts)
+    reader, writer = context.Pipe(duplex=False)  # nothing is ever written: its end tells of this process's
+    with reader, writer:
+        pool = ProcessPoolExecutor(
+            size, mp_context=context, initializer=stops.begin_worker, initargs=(reader, writer)
+        )
+        try:
+            yield pool
+        except BaseException:  # Ctrl-C: nobody waits for what the processes are still at
+            for process in multiprocessing.active_children():
+                process.terminate()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C reaches every process of a terminal; only the first one answers it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _submitted(
+    pool: ProcessPoolExecutor, source: Source, settings: Settings, engine: Engine
+) -> Future[FileResult]:
+    with stops.held():  # a process that is born here must not answer them before it is set up
+        return pool.submit(analyse_file, source, settings, engine)
 
 
 # ---------------------------------------------------------------- one file

@@ -18,6 +18,7 @@ from migrate.model import Applicability, Change, FileResult, Finding
 
 SCHEMA_VERSION = 1
 TOOL = "apex2native"
+_SOURCES = (".py", ".pyi", ".ipynb", "pyproject.toml")
 Mode = Literal["dry-run", "write"]
 
 
@@ -50,10 +51,15 @@ def schema() -> dict[str, Any]:
 
 
 def check_destination(name: str, targets: Sequence[str]) -> None:
-    """Refuse a place that cannot take the report before any work is done."""
+    """Refuse a place that cannot take the report before any work is done, such as a source file."""
     path = Path(name)
+    real = os.path.realpath(name)
+    path = Path(name)
+    real = os.path.realpath(name)
     if path.is_dir():
         raise UserError(f"the report cannot be written to {name}: it is a directory.")
+    if real.endswith(_SOURCES) or real in map(os.path.realpath, targets):
+        raise UserError(f"the report cannot be written to {name}: that is the name of a source file.")
     if not path.parent.is_dir():
         raise UserError(f"the report cannot be written to {name}: there is no directory {path.parent}.")
     if _is_trap(name, targets):

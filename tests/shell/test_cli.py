@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
-import signal
 import subprocess
-import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -128,6 +125,11 @@ def test_files_of_one_name_are_not_mixed_up(tmp_path: Path) -> None:
         (["x.py", "--wri"], "unrecognized arguments: --wri"),
         (["x.py", "--report-json", "no/such/r.json"], "there is no directory no/such."),
         (["x.py", "--report-json", "."], "it is a directory"),
+        (["x.py", "--dtype", "float16", "--dtype", "bfloat16"], "--dtype is given twice, with different values"),
+        (["x.py", "--eval=fp32", "--eval=autocast"], "--eval is given twice"),
+        (["x.py", "--format", "text", "--format", "json"], "--format is given twice"),
+        (["x.py", "-j", "1", "--jobs", "2"], "-j/--jobs is given twice"),
+        (["--report-json", "a.json", "x.py", "--report-json", "b.json"], "--report-json is given twice"),
     ],
 )
 def test_wrong_usage_is_one_sentence(tmp_path: Path, words: list[str], said: str) -> None:
@@ -138,6 +140,74 @@ def test_wrong_usage_is_one_sentence(tmp_path: Path, words: list[str], said: str
     (line,) = run.stderr.splitlines()
     assert line.startswith("apex2native: ") and said in line
     assert (tmp_path / "x.py").read_text() == LEGACY
+
+
+def test_what_is_said_twice_alike_holds(tmp_path: Path) -> None:
+    tree(tmp_path, {"x.py": LEGACY, "y.py": LEGACY})
+    words = ["x.py", "x.py", "./x.py", "--dtype", "float16", "--dtype=float16", "-j1", "-j", "1", "--write", "--write"]
+    run = tool(*words, "--exclude", "a", "--exclude", "b", cwd=tmp_path)
+    assert run.returncode == 0 and "1 scanned" in run.stdout, run.stderr
+    assert (tmp_path / "x.py").read_text() == NATIVE and (tmp_path / "y.py").read_text() == LEGACY
+
+
+@pytest.mark.parametrize("name", ["x.py", "sub/y.ipynb", "link.json", "script", "pyproject.toml", "new.py"])
+def test_the_report_never_takes_the_place_of_a_source(tmp_path: Path, name: str) -> None:
+    files = {"x.py": LEGACY, "sub/y.ipynb": "{}", "script": LEGACY, "pyproject.toml": ""}
+    tree(tmp_path, files)
+    (tmp_path / "link.json").symlink_to("x.py")
+    for options in ([], ["--write"]):
+        run = tool(".", "script", "--report-json", name, *options, cwd=tmp_path)
+        assert run.returncode == 2
+        assert run.stderr == (
+            f"apex2native: the report cannot be written to {name}: that is the name of a source file.\n"
+        )
+    assert {one: (tmp_path / one).read_text() for one in files} == files
+    assert not (tmp_path / "new.py").exists()
+
+
+@pytest.mark.parametrize("columns", ["0", "-1", "1", "many"])
+def test_any_width_of_the_terminal_will_do(tmp_path: Path, columns: str) -> None:
+    root = tree(tmp_path, {f"{at}.py": LEGACY for at in range(70)} | {"m.py": MANUAL})
+    for options in ([], ["--check"], ["--help"]):
+        run = tool(root, *options, COLUMNS=columns, LINES=columns)
+        assert run.returncode == int(options != ["--help"]) and run.stderr == ""
+        shown = on_terminal(command(root, *options), COLUMNS=columns, LINES=columns)
+        assert "Traceback" not in shown and shown
+
+
+CLOSED = ("1>&-", "0<&- 1>&-", "0<&- 1>&- 2>&-")
+
+
+@pytest.mark.parametrize("closed", CLOSED)
+def test_closed_streams_change_nothing_but_what_is_said(tmp_path: Path, closed: str) -> None:
+    root = tree(tmp_path, {f"{at}.py": LEGACY for at in range(12)})
+
+    def run(*words: str | Path) -> tuple[int, str]:
+        shell = ["sh", "-c", f'exec "$@" {closed}', "sh", *command(*words)]
+        done = subprocess.run(shell, env=environment(), stderr=subprocess.PIPE, text=True, timeout=60)
+        return done.returncode, done.stderr
+
+    assert run(root, "-j", "2") == (1, "")
+    assert run(root, "--format", "json") == (1, "")
+    assert run("--help") == run("--version") == (0, "")
+    code, said = run("nowhere")
+    assert code == 2 and said == ("" if "2>&-" in closed else "apex2native: there is no file or directory nowhere.\n")
+    assert run(root, "--write", "--report-json", tmp_path / "r.json") == (0, "")
+    assert {path.read_text() for path in root.glob("*.py")} == {NATIVE}
+    assert json.loads((tmp_path / "r.json").read_text())["summary"]["files_changed"] == 12
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_an_output_that_takes_nothing_is_one_sentence(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"x.py": LEGACY})
+    for options, but in (([], ""), (["--format", "json"], ""), (["--write"], ", but the files were")):
+        with open("/dev/full", "w") as full:
+            run = subprocess.run(
+                command(root, *options), env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
+            )
+        assert run.returncode == 2
+        assert run.stderr == f"apex2native: the output cannot be written: no space left on device{but}.\n"
+    assert (root / "x.py").read_text() == NATIVE
 
 
 def test_the_first_word_may_be_a_command_and_else_is_a_path(tmp_path: Path) -> None:
@@ -221,34 +291,6 @@ def test_an_output_that_cannot_say_a_name(tmp_path: Path) -> None:
     root = tree(tmp_path, {"\u00e4.py": MANUAL, "b.py": "print 'apex \u20ac'\n"})
     run = tool(root, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
     assert run.returncode == 1 and "\\xe4.py" in run.stdout
-
-
-@pytest.mark.parametrize("count", [1, 12])
-def test_ctrl_c(tmp_path: Path, count: int) -> None:
-    root = tree(tmp_path, {f"{at}.py": LEGACY for at in range(count)})
-    program = (
-        "import pathlib, sys, time; from migrate import cli; from tests.shell import fake\n"
-        "def slow(text, settings, exported):\n"
-        "    pathlib.Path(sys.argv[1], 'started').touch()\n"
-        "    time.sleep(0.5)\n"
-        "    return fake.engine(text, settings)\n"
-        "sys.exit(cli.main(sys.argv[1:], slow))\n"
-    )
-    child = subprocess.Popen(
-        [sys.executable, "-c", program, str(root), "--write", "-j", "2"],
-        env=environment(),
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-    deadline = time.monotonic() + 30
-    while not (root / "started").exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    os.killpg(child.pid, signal.SIGINT)  # as a terminal does: every process of the group gets it
-    _, errors = child.communicate(timeout=30)
-    assert child.returncode == 130
-    assert errors == b"apex2native: interrupted.\n"
-    assert {path.read_text() for path in root.glob("*.py")} == {LEGACY}
-    assert not leftovers(root)
 
 
 def test_settings_reach_the_engine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

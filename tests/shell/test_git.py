@@ -42,6 +42,51 @@ def test_staged_changes_count(root: Path) -> None:
     assert tool(root, "--write").returncode == 2
 
 
+@pytest.mark.parametrize("mark", ["assume-unchanged", "skip-worktree"])
+def test_a_file_that_git_was_told_to_overlook_is_not_taken_for_saved(root: Path, mark: str) -> None:
+    git(root, "update-index", f"--{mark}", "sub/b.py")
+    (root / "sub" / "b.py").write_text(LEGACY + "edited = 1\n")
+    assert git(root, "status", "--porcelain") == ""
+    run = tool("b.py", "--write", cwd=root / "sub")
+    assert run.returncode == 2
+    assert "sub/b.py (uncommitted changes)" in run.stderr
+    assert (root / "sub" / "b.py").read_text() == LEGACY + "edited = 1\n"
+    assert tool(root / "a.py", "--write").returncode == 0, "others do not suffer"
+    assert tool(root, "--write", "--allow-dirty").returncode == 0
+
+
+def test_a_work_tree_that_was_moved_by_configuration_does_not_answer_for_the_files(
+    root: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tree(tmp_path_factory.mktemp("elsewhere"), {"a.py": LEGACY, "sub/b.py": LEGACY, "c.py": "x = 1\n"})
+    git(root, "config", "core.worktree", str(elsewhere))
+    assert git(elsewhere, f"--git-dir={root}/.git", "status", "--porcelain") == ""
+    (root / "a.py").write_text(LEGACY + "edited = 1\n")
+    run = tool(root, "--write")
+    assert run.returncode == 2
+    assert "a.py (uncommitted changes)" in run.stderr
+    (root / "a.py").write_text(LEGACY)
+    assert tool(root, "--write").returncode == 0
+    assert (elsewhere / "a.py").read_text() == LEGACY
+
+
+def test_linked_work_trees_and_submodules_answer_for_their_own_files(
+    root: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outer = repository(tmp_path_factory.mktemp("outer"), {"o.py": LEGACY})
+    git(outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(root), "inner")
+    git(outer, "commit", "--quiet", "--message", "with a submodule")
+    linked = tmp_path_factory.mktemp("linked") / "tree"
+    git(root, "worktree", "add", "--quiet", str(linked))
+    for place, name in ((outer / "inner", "inner"), (linked, "linked")):
+        (place / "a.py").write_text(LEGACY + "edited = 1\n")
+        run = tool(place, "--write")
+        assert run.returncode == 2 and "a.py (uncommitted changes)" in run.stderr, name
+        (place / "a.py").write_text(LEGACY)
+        assert tool(place, "--write").returncode == 0, name
+        assert (place / "a.py").read_text() == NATIVE
+
+
 def test_untracked_and_ignored_files_cannot_be_brought_back(root: Path) -> None:
     tree(root, {"new.py": LEGACY, "ignored/x.py": LEGACY, ".gitignore": "ignored\n"})
     run = tool(root, "--write")

@@ -120,6 +120,50 @@ def test_a_read_only_file_stops_the_whole_run(tmp_path: Path) -> None:
     assert not leftovers(root)
 
 
+def test_a_file_with_a_second_name_stops_the_whole_run(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"a.py": LEGACY, "b.py": LEGACY})
+    os.link(root / "b.py", root / "backup")
+    run = tool(root, "--write")
+    assert run.returncode == 2
+    assert run.stderr == (
+        f"apex2native: {root}/b.py has a second name (a hard link) that would keep the old text; "
+        "nothing was written: make it a file of its own first.\n"
+    )
+    assert (root / "a.py").read_text() == (root / "b.py").read_text() == LEGACY
+    assert os.path.samefile(root / "b.py", root / "backup")
+    assert not leftovers(root)
+    (root / "backup").unlink()
+    assert tool(root, "--write").returncode == 0
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only the superuser becomes someone else")
+@pytest.mark.parametrize("locked", [".", "sub"])
+def test_a_read_only_folder_stops_the_whole_run(tmp_path: Path, locked: str) -> None:
+    """Permissions do not bind the superuser, so the files are written as nobody."""
+    root = tree(tmp_path, {"a.py": LEGACY, "sub/b.py": LEGACY})
+    nobody = 65534
+    for path in (root, *root.rglob("*")):
+        os.chown(path, nobody, nobody)
+    (root / locked).chmod(0o555)
+    program = (
+        "import os, sys; from pathlib import Path; from migrate import journal; from migrate.errors import UserError\n"
+        "root = Path(sys.argv[1]); os.chdir(root); os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+        "one = lambda name: journal.Replacement(\n"
+        "    Path(name), journal.digest(Path(name).read_bytes()), lambda: b'new'\n"
+        ")\n"
+        "try:\n"
+        "    journal.write(Path('.'), [[one('a.py')], [one('sub/b.py')]])\n"
+        "except UserError as error:\n"
+        "    print(error)\n"
+    )
+    words = [sys.executable, "-c", program, str(root)]
+    run = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=60)
+    (line,) = run.stdout.splitlines()
+    assert line.endswith(": permission denied; nothing was written."), run.stderr
+    assert (root / "a.py").read_text() == (root / "sub" / "b.py").read_text() == LEGACY
+    assert not leftovers(root)
+
+
 def test_a_file_that_changed_since_it_was_read_stops_the_whole_run(tmp_path: Path) -> None:
     root = tree(tmp_path, {"a.py": "a\n", "b.py": "b\n"})
     planned = [[replacement(root / "a.py")], [replacement(root / "b.py")]]
