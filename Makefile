@@ -21,7 +21,7 @@ PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --cons
 EXAMPLE := docs/example/legacy_train.py
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint typecheck pytest record generated mutants migrate compare apex apex-if-possible doctor policy bench clean
+.PHONY: help test lint typecheck pytest record generated mutants torture migrate compare apex apex-if-possible doctor policy bench clean
 
 # What `make compare` hands on: PROFILE=quick becomes --profile quick.
 OPTIONS := PROFILE ARMS SEEDS EPOCHS BATCH BLOCKS WORKLOAD RECIPE STEM DATA NPROC SWEEP MARGIN TARGET BUDGET TIMEOUT OUT
@@ -43,6 +43,8 @@ help:
 	@echo '                               SEEDS=0:3000 JOBS=2, OUT=folder keeps the programs that failed'
 	@echo 'make mutants                   put 70 small faults into the planner and the judge, one by one, and count'
 	@echo '                               those that the tests find; SAMPLE=70 SEED=0 JOBS=2 PART=0:20'
+	@echo 'make torture                   kill 200 runs of the migration at random moments and look at what they leave'
+	@echo '                               KILLS=200 SEED=0'
 	@echo 'make bench                     how fast the migration is, and what the comparison itself costs'
 	@echo 'make clean                     remove .venv, what was built and the caches'
 	@echo
@@ -71,6 +73,9 @@ generated: $(TESTS)
 mutants: $(TESTS)
 	@$(PY) tests/mutants/run.py --sample $(or $(SAMPLE),70) --seed $(or $(SEED),0) --jobs $(or $(JOBS),2) \
 	  --part $(or $(PART),:)
+
+torture: $(TESTS)
+	@$(PY) -m tests.shell.torture --kills $(or $(KILLS),200) --seed $(or $(SEED),0)
 
 # Exit code 1 says that something is left to do, which is what a dry run is for.
 migrate: $(CORE)

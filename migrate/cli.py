@@ -40,6 +40,7 @@ exit codes:
   0  nothing is left to do
   1  changes are pending (dry run, --check), or a manual finding remains
   2  wrong usage, a refusal or an internal error
+  128 + n  ended by signal n: 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP
 """
 
 
@@ -158,15 +159,15 @@ def _tell(options: argparse.Namespace, outcome: Outcome, spool: Spool) -> None:
     """The report and what is printed: the files are as they shall be by now."""
     mode: json_report.Mode = "write" if options.write else "dry-run"
     report = json_report.build(outcome.results, scanned=outcome.scanned, mode=mode)
+    but = ", but the files were" if options.write and outcome.changed else ""
     if options.report_json is not None:
-        json_report.write(report, options.report_json)
+        json_report.write(report, options.report_json, but)
     try:
         _print(options, outcome, report, spool)
     except BrokenPipeError:
         _close_output()  # the reader has seen enough; the work is done
     except OSError as error:
         _close_output()
-        but = ", but the files were" if options.write and outcome.changed else ""
         raise UserError(f"the output cannot be written: {reason(error)}{but}.") from error
 
 

@@ -77,8 +77,10 @@ def _is_trap(name: str, targets: Sequence[str]) -> bool:
     return leads_out or (real.exists() and not real.is_file())
 
 
-def write(report: dict[str, Any], name: str) -> None:
-    """Write the report so that its readers see the old one or the new one, never a part."""
+def write(report: dict[str, Any], name: str, but: str = "") -> None:
+    """Write the report so that its readers see the old one or the new one, never a part.
+
+    ``but`` is what a refusal has to add."""
     # A link or a device such as /dev/stdout stays what it is.
     path = Path(os.path.realpath(name))
     text = render(report)
@@ -97,7 +99,7 @@ def write(report: dict[str, Any], name: str) -> None:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
     except OSError as error:
-        raise UserError(f"the report cannot be written to {name}: {reason(error)}.") from error
+        raise UserError(f"the report cannot be written to {name}: {reason(error)}{but}.") from error
 
 
 def _file(file: FileResult) -> dict[str, Any]:

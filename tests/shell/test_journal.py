@@ -211,6 +211,71 @@ def test_a_full_disk_leaves_everything_as_it_was(tmp_path: Path) -> None:
     assert not leftovers(root)
 
 
+END = "sys.exit(cli.main(sys.argv[1:], fake.engine))"
+
+
+def limited(program: str, *words: str | Path, size: int) -> subprocess.CompletedProcess[str]:
+    """A program whose files cannot grow beyond ``size`` bytes."""
+    return subprocess.run(
+        [sys.executable, "-c", program, *map(str, words)],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
+    )
+
+
+@pytest.mark.parametrize("size", [0, 100, 1000])
+def test_a_full_disk_at_any_other_place(tmp_path: Path, size: int) -> None:
+    """The journal itself, the report, and the texts that are put away while the run goes on."""
+    root = tree(tmp_path / "tree", {f"{at}.py": LEGACY for at in range(12)})
+    main = "import sys; from migrate import cli, spool; from tests.shell import fake; "
+    run = limited(main + END, root, "--write", "-j", "1", size=size)
+    assert run.returncode == 2
+    assert run.stderr == (
+        f"apex2native: {root}/.apex2native-staging.json: file too large; nothing was written.\n"
+    )
+    run = limited(main + "spool._IN_MEMORY = 1; " + END, root, "--write", "-j", "1", size=min(size, 100))
+    assert run.returncode == 2 and run.stderr.count("\n") == 1
+    assert "file too large" in run.stderr or "no usable temporary directory" in run.stderr
+    assert {path.read_text() for path in root.glob("*.py")} == {LEGACY}
+    assert not leftovers(tmp_path)
+
+
+def test_a_report_that_does_not_fit(tmp_path: Path) -> None:
+    root = tree(tmp_path / "tree", {"x.py": LEGACY})
+    main = "import sys; from migrate import cli; from tests.shell import fake; "
+    for options, but in (([], ""), (["--write"], ", but the files were")):
+        run = limited(main + END, root, "--report-json", tmp_path / "r.json", *options, size=500)
+        assert run.returncode == 2
+        assert run.stderr == (
+            f"apex2native: the report cannot be written to {tmp_path}/r.json: file too large{but}.\n"
+        )
+        assert not leftovers(tmp_path) and not (tmp_path / "r.json").exists()
+    assert (root / "x.py").read_text() == NATIVE
+
+
+def test_a_file_that_changes_while_it_is_analysed_stops_the_whole_run(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"a.py": LEGACY, "b.py": LEGACY})
+    program = (
+        "import pathlib, sys; from migrate import cli; from tests.shell import fake\n"
+        "def engine(text, settings, exported):\n"
+        "    pathlib.Path(sys.argv[1], 'a.py').write_text('import apex  # edited\\n')\n"  # it was read already
+        "    return fake.engine(text, settings)\n"
+        "sys.exit(cli.main(sys.argv[1:], engine))\n"
+    )
+    words = [sys.executable, "-c", program, str(root), "--write", "-j", "1"]
+    run = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=60)
+    assert run.returncode == 2
+    assert run.stderr == (
+        f"apex2native: {root}/a.py was changed while it was analysed; nothing was written, run again.\n"
+    )
+    assert (root / "a.py").read_text() == "import apex  # edited\n"
+    assert (root / "b.py").read_text() == LEGACY
+    assert not leftovers(root)
+
+
 def test_two_runs_do_not_write_at_once(tmp_path: Path) -> None:
     root = tree(tmp_path, {"a.py": LEGACY})
     entry = journal._Entry("a.py", ".apex2native-00-0.tmp", "", "")
