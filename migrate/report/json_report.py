@@ -54,8 +54,6 @@ def check_destination(name: str, targets: Sequence[str]) -> None:
     """Refuse a place that cannot take the report before any work is done, such as a source file."""
     path = Path(name)
     real = os.path.realpath(name)
-    path = Path(name)
-    real = os.path.realpath(name)
     if path.is_dir():
         raise UserError(f"the report cannot be written to {name}: it is a directory.")
     if real.endswith(_SOURCES) or real in map(os.path.realpath, targets):

@@ -8,6 +8,7 @@ import resource
 import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -138,30 +139,29 @@ def test_a_file_with_a_second_name_stops_the_whole_run(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only the superuser becomes someone else")
 @pytest.mark.parametrize("locked", [".", "sub"])
-def test_a_read_only_folder_stops_the_whole_run(tmp_path: Path, locked: str) -> None:
-    """Permissions do not bind the superuser, so the files are written as nobody."""
-    root = tree(tmp_path, {"a.py": LEGACY, "sub/b.py": LEGACY})
-    nobody = 65534
-    for path in (root, *root.rglob("*")):
-        os.chown(path, nobody, nobody)
-    (root / locked).chmod(0o555)
+def test_a_read_only_folder_stops_the_whole_run(locked: str) -> None:
+    """Permissions do not bind the superuser, so the files are written as nobody, where nobody may go."""
     program = (
         "import os, sys; from pathlib import Path; from migrate import journal; from migrate.errors import UserError\n"
-        "root = Path(sys.argv[1]); os.chdir(root); os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
-        "one = lambda name: journal.Replacement(\n"
-        "    Path(name), journal.digest(Path(name).read_bytes()), lambda: b'new'\n"
-        ")\n"
+        "root = Path(sys.argv[1]); os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+        "def one(name):\n"
+        "    return journal.Replacement(root / name, journal.digest((root / name).read_bytes()), lambda: b'new')\n"
         "try:\n"
-        "    journal.write(Path('.'), [[one('a.py')], [one('sub/b.py')]])\n"
+        "    journal.write(root, [[one('a.py')], [one('sub/b.py')]])\n"
         "except UserError as error:\n"
         "    print(error)\n"
     )
-    words = [sys.executable, "-c", program, str(root)]
-    run = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=60)
-    (line,) = run.stdout.splitlines()
-    assert line.endswith(": permission denied; nothing was written."), run.stderr
-    assert (root / "a.py").read_text() == (root / "sub" / "b.py").read_text() == LEGACY
-    assert not leftovers(root)
+    with tempfile.TemporaryDirectory() as folder:
+        root = tree(Path(folder).resolve(), {"a.py": LEGACY, "sub/b.py": LEGACY})
+        for path in (root, *root.rglob("*")):
+            os.chown(path, 65534, 65534)
+        (root / locked).chmod(0o555)
+        words = [sys.executable, "-c", program, str(root)]
+        run = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=60)
+        (line,) = run.stdout.splitlines()
+        assert line.endswith(": permission denied; nothing was written."), run.stderr
+        assert (root / "a.py").read_text() == (root / "sub" / "b.py").read_text() == LEGACY
+        assert not leftovers(root)
 
 
 def test_a_file_that_changed_since_it_was_read_stops_the_whole_run(tmp_path: Path) -> None:
