@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -161,7 +162,9 @@ def _moment(code: int, written: int | None, left: bool, files: int) -> str:
     return "ended before it wrote" if code else "ended with nothing to do"
 
 
-def torture(folder: Path, *, kills: int, files: int, seed: int) -> Seen:
+def torture(
+    folder: Path, *, kills: int, files: int, seed: int, progress: Callable[[int], None] = lambda done: None
+) -> Seen:
     chance = random.Random(seed)
     tree, writes, whole = migrated(folder, files)
     seen = Seen()
@@ -170,7 +173,13 @@ def torture(folder: Path, *, kills: int, files: int, seed: int) -> Seen:
         span = max(whole - writes, 0.05) if once_it_writes else whole
         moment, again = chance.uniform(0, span), at % 3 == 2
         one(tree, _NUMBERS[at % 2], moment, once_it_writes=once_it_writes, again=again, seen=seen)
+        progress(at + 1)
     return seen
+
+
+def _every_tenth(done: int) -> None:
+    if done % 10 == 0:
+        print(f"{done} killed", file=sys.stderr, flush=True)
 
 
 def main() -> int:
@@ -180,7 +189,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        seen = torture(Path(folder), kills=options.kills, files=options.files, seed=options.seed)
+        seen = torture(
+            Path(folder), kills=options.kills, files=options.files, seed=options.seed, progress=_every_tenth
+        )
     print(f"{options.kills} runs killed, {options.files} files each, {len(seen.failures)} failures")
     for what, count in sorted(seen.counts.items()):
         print(f"  {count:>4} {what}")
