@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from migrate.facts.module import Module
+from migrate.facts.module import Block, Module
 from migrate.judge.judge import judge
 from migrate.judge.verdict import Difference, Verdict
 from migrate.plan.decide import Plan
@@ -92,12 +92,17 @@ def _drops_a_round(m: Module, units: Sequence[Unit]) -> bool:
     functions = {m.function(scale.call) for unit in units for scale in unit.scales}
     leaves = (ast.Continue, ast.Break, ast.Return, ast.Raise)
     return any(
-        (isinstance(block.owner, ast.ExceptHandler) or isinstance(block.body[-1], leaves))
+        (isinstance(block.owner, ast.ExceptHandler) or _left_early(block, leaves))
         and isinstance(stmt, (ast.Expr, ast.For, ast.Assign, ast.Delete))
         and m.function(stmt) in functions
         and clears(stmt)
         for stmt, (block, _) in m.place.items()
     )
+
+
+def _left_early(block: Block, leaves: tuple[type[ast.stmt], ...]) -> bool:
+    """Whether a block is an arm that ends in the next round, or behind the loop."""
+    return isinstance(block.owner, ast.If) and isinstance(block.body[-1], leaves)
 
 
 def _nearest(m: Module, units: Sequence[Unit], node: ast.AST | None) -> Unit:

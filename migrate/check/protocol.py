@@ -67,7 +67,7 @@ def _own_gradients(text: str) -> frozenset[tuple[int, int]]:
         return frozenset()
     m = Module(text)
     v = Values(m)
-    grads = [n for n in m.nodes if isinstance(n, ast.Attribute) and n.attr == "grad"]
+    grads = [n for n in m.all(ast.Attribute) if n.attr == "grad"]
     return frozenset((n.lineno, n.col_offset) for n in grads if own_gradient(m, v, n))
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 ScopeNode = ast.Module | ast.ClassDef | FunctionNode
+Node = TypeVar("Node", bound=ast.AST)
 
 _NEWLINE = re.compile(r"\r\n|\n|\r")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -114,6 +117,26 @@ class Module:
                 scope.outer.update(names)
             case _:
                 pass
+
+    # ------------------------------------------------------------ nodes by kind
+
+    def all(self, kind: type[Node]) -> Sequence[Node]:
+        """The nodes of just this class, in order. Loops over every node of the module would be most of a run's time."""
+        return self._by_kind.get(kind, ())  # type: ignore[return-value]
+
+    @cached_property
+    def _by_kind(self) -> dict[type[ast.AST], list[ast.AST]]:
+        found: dict[type[ast.AST], list[ast.AST]] = defaultdict(list)
+        for node in self.nodes:
+            found[type(node)].append(node)
+        return found
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every name that stands somewhere in the module: of a variable, an attribute, a parameter, an import."""
+        imported = {a.asname or a.name.split(".")[0] for a in self.all(ast.alias)}
+        variables, attributes = {n.id for n in self.all(ast.Name)}, {n.attr for n in self.all(ast.Attribute)}
+        return frozenset(variables | attributes | imported | {n.arg for n in self.all(ast.arg)})
 
     # ------------------------------------------------------------ scopes
 

@@ -106,7 +106,7 @@ def _number(dotted: str, node: ast.expr) -> bool:
 
 def _old_api(m: Module, v: Values, facts: Facts) -> None:
     """``amp.init()`` and ``handle.wrap_optimizer(optimizer)``: an initialize without models, in two calls."""
-    calls = [n for n in m.nodes if isinstance(n, ast.Call)]
+    calls = m.all(ast.Call)
     for call in calls:
         if not any(_is(name, "init") or name == "apex.amp.amp.init" for name in v.apex_names(call.func)):
             continue

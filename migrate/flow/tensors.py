@@ -47,8 +47,8 @@ class _Own:
     def _uses(self, scope: Scope, name: str, how: type[ast.expr_context]) -> list[ast.Name]:
         return [
             n
-            for n in self.m.nodes
-            if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, how)
+            for n in self.m.all(ast.Name)
+            if n.id == name and isinstance(n.ctx, how)
             if self.m.binding_scope(name, self.m.scope(n)) is scope
         ]
 

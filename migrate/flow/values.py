@@ -15,7 +15,7 @@ import ast
 import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from migrate.facts.module import Module, Scope
@@ -36,6 +36,7 @@ ELEMENT_KEY = "*"
 ITEM_KEY = "[]"  # what an object holds that is a container itself
 CONTAINERS = frozenset("list tuple UserList deque".split())
 MAX_PATH = 3
+MAX_APEX = 8  # parts of a dotted name of Apex; the longest that is in use has five
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,19 @@ class Obj:
     kind: str
     key: object
     label: str = ""
+    _hash: int = field(init=False, repr=False)  # worked out once: keys hold other objects
+
+    def __post_init__(self) -> None:
+        key = id(self.key) if isinstance(self.key, ast.AST) else self.key
+        object.__setattr__(self, "_hash", hash((self.kind, key)))
 
     def __hash__(self) -> int:
-        return hash((self.kind, id(self.key) if isinstance(self.key, ast.AST) else self.key))
+        return self._hash
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Obj) or other.kind != self.kind:
+        if self is other:
+            return True
+        if not isinstance(other, Obj) or other._hash != self._hash or other.kind != self.kind:
             return False
         if isinstance(self.key, ast.AST) or isinstance(other.key, ast.AST):
             return self.key is other.key
@@ -61,6 +69,11 @@ class Obj:
 def apex(dotted: str) -> Obj:
     """The object that a dotted name of Apex stands for."""
     return Obj("apex", dotted, dotted)
+
+
+def _part(whole: Obj, part: str) -> Obj:
+    """What an attribute or item of a name of Apex stands for; so deep that Apex has no such name, the same again."""
+    return apex(whole.label + part) if whole.label.count(".") + whole.label.count("[") < MAX_APEX else whole
 
 
 class Values:
@@ -79,9 +92,13 @@ class Values:
         self._bound: set[tuple[int, Obj]] = set()
         self.calls: dict[ast.AST, list[ast.Call]] = defaultdict(list)  # function node -> its call sites
         self._opaque: list[tuple[ast.Call, Var]] = []
+        self._asked: dict[ast.AST, frozenset[Obj]] = {}
+        self._run: dict[ast.Call, list[ast.AST]] = {}
+        self._settled = False
         self._constrain()
         self._solve()
         self._invent()
+        self._settled = True
         for calls in self.calls.values():
             calls.sort(key=_position)
 
@@ -89,7 +106,11 @@ class Values:
 
     def of(self, expr: ast.AST) -> frozenset[Obj]:
         """What ``expr`` may hold."""
-        return frozenset(self._pts.get(("e", expr), ()))
+        if not self._settled:
+            return frozenset(self._pts.get(("e", expr), ()))
+        if expr not in self._asked:
+            self._asked[expr] = frozenset(self._pts.get(("e", expr), ()))
+        return self._asked[expr]
 
     def variable(self, name: str, scope: Scope) -> frozenset[Obj]:
         """What a name read in ``scope`` may hold."""
@@ -102,8 +123,20 @@ class Values:
 
     def callees(self, call: ast.Call) -> list[ast.AST]:
         """Functions of this module that ``call`` may run."""
-        found = {node for obj in self.of(call.func) if (node := self.callee(obj)) is not None}
-        return sorted(found, key=_position)
+        if call not in self._run or not self._settled:
+            found = {node for obj in self.of(call.func) if (node := self.callee(obj)) is not None}
+            self._run[call] = sorted(found, key=_position)
+        return self._run[call]
+
+    @cached_property
+    def callers(self) -> dict[ast.AST, list[ast.AST]]:
+        """For each function of this module, those whose calls may run it (the module itself is one of them)."""
+        found: dict[ast.AST, list[ast.AST]] = defaultdict(list)
+        for node in self.m.nodes:
+            if isinstance(node, ast.Call):
+                for callee in self.callees(node):
+                    found[callee].append(self.m.function(node).node)
+        return found
 
     def field(self, obj: Obj, name: str) -> frozenset[Obj]:
         """What attribute or key ``name`` of ``obj`` may hold."""
@@ -197,7 +230,7 @@ class Values:
 
         def of_obj(obj: Obj) -> None:
             if obj.kind == "apex":
-                self._add(dst, apex(f"{obj.label}[]"))
+                self._add(dst, _part(obj, "[]"))
             elif self.is_container(obj):
                 self._flow(("f", obj, ITEM_KEY), dst)
             elif obj.kind in ("seq", "dict", "call", "param", "path"):
@@ -280,12 +313,24 @@ class Values:
         yield from ((p.arg, d) for p, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None)
 
     def _subclasses(self, base: ast.ClassDef) -> list[ast.ClassDef]:
+        """The classes of this module that have a base of that name, or inherit from one that has."""
         found: list[ast.ClassDef] = []
-        for node in self.m.nodes:
-            if isinstance(node, ast.ClassDef) and node is not base:
-                names = {b.id for b in node.bases if isinstance(b, ast.Name)}
-                if base.name in names:
-                    found += [node, *self._subclasses(node)]
+        todo = [base]
+        while todo:
+            for node in self._by_base.get(todo.pop().name, ()):
+                if node is not base and node not in found:
+                    found.append(node)
+                    todo.append(node)
+        return found
+
+    @cached_property
+    def _by_base(self) -> dict[str, list[ast.ClassDef]]:
+        """Classes by the names of their bases."""
+        found: dict[str, list[ast.ClassDef]] = defaultdict(list)
+        for node in self.m.scope_of:
+            if isinstance(node, ast.ClassDef):
+                for name in {b.id for b in node.bases if isinstance(b, ast.Name)}:
+                    found[name].append(node)
         return found
 
     def _assign(self, target: ast.expr, src: Var) -> None:
@@ -328,7 +373,7 @@ class Values:
 
         def of_obj(obj: Obj) -> None:
             if obj.kind == "apex":
-                self._add(dst, apex(f"{obj.label}[]"))
+                self._add(dst, _part(obj, "[]"))
             elif self.is_container(obj):
                 self._flow(("f", obj, ITEM_KEY), dst)
             elif key == ELEMENT_KEY:
@@ -434,7 +479,7 @@ class Values:
         def of_obj(obj: Obj) -> None:
             match obj.kind:
                 case "apex":
-                    self._add(dst, apex(f"{obj.label}.{attr}"))
+                    self._add(dst, _part(obj, f".{attr}"))
                 case "instance" | "class":
                     assert isinstance(obj.key, ast.ClassDef)
                     self._flow(("f", obj, attr), dst)
@@ -453,7 +498,7 @@ class Values:
     @cached_property
     def _patterns(self) -> list[str]:
         """Names of attributes of which only a part is written: ``setattr(self, "net" + name, …)``."""
-        calls = [n for n in self.m.nodes if isinstance(n, ast.Call) and _last(n.func) == "setattr" and len(n.args) == 3]
+        calls = [n for n in self.m.all(ast.Call) if _last(n.func) == "setattr" and len(n.args) == 3]
         names = {attribute_name(call.args[1]) for call in calls}
         return [ELEMENT_KEY, *sorted(name for name in names if ELEMENT_KEY in name and name != ELEMENT_KEY)]
 
@@ -476,20 +521,23 @@ class Values:
 
         self._each(("n", scope, first), of_obj)
 
-    def order(self, cls: ast.ClassDef) -> list[ast.ClassDef]:
-        """A class and its bases in this module, each behind all that inherit from it."""
+    def order(self, cls: ast.ClassDef, below: tuple[ast.ClassDef, ...] = ()) -> list[ast.ClassDef]:
+        """A class and its bases in this module, each behind all that inherit from it; ``below`` are those that a base
+        is looked up for: two classes of one name may seem to inherit from each other."""
         found = [cls]
         for base in cls.bases:
             for held in tuple(self._pts[self._expr(base)]):
-                if held.kind == "class" and isinstance(held.key, ast.ClassDef) and held.key is not cls:
-                    inner = self.order(held.key)
+                if held.kind == "class" and isinstance(held.key, ast.ClassDef) and held.key not in (cls, *below):
+                    inner = self.order(held.key, (cls, *below))
                     found = [c for c in found if c not in inner] + inner
         return found
 
     def _defines(self, cls: ast.ClassDef, attr: str) -> bool:
         return attr in self.m.scope_of[cls].names
 
-    def _member(self, obj: Obj, owner: ast.ClassDef, attr: str, dst: Var) -> None:
+    def _member(
+        self, obj: Obj, owner: ast.ClassDef, attr: str, dst: Var, below: tuple[ast.ClassDef, ...] = ()
+    ) -> None:
         """A method or class attribute, looked up through the bases that stand in this module."""
         for node in owner.body:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == attr:
@@ -504,8 +552,9 @@ class Values:
         for base in owner.bases:
             if isinstance(base, ast.Name):
                 for held in tuple(self._pts[self._name(base.id, self.m.scope(owner))]):
-                    if held.kind == "class" and isinstance(held.key, ast.ClassDef) and held.key is not owner:
-                        self._member(obj, held.key, attr, dst)
+                    if held.kind == "class" and isinstance(held.key, ast.ClassDef):
+                        if held.key not in (owner, *below):
+                            self._member(obj, held.key, attr, dst, (owner, *below))
 
     # ------------------------------------------------------------ calls
 
@@ -630,8 +679,8 @@ class Values:
         """All strings of the module that could be a part of a name."""
         return {
             n.value
-            for n in self.m.nodes
-            if isinstance(n, ast.Constant) and isinstance(n.value, str) and f"_{n.value}".isidentifier()
+            for n in self.m.all(ast.Constant)
+            if isinstance(n.value, str) and f"_{n.value}".isidentifier()
         }
 
     def _decorate(self, node: ast.ClassDef) -> None:

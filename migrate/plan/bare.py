@@ -259,8 +259,8 @@ def _numbered(key: ast.expr) -> bool:
 
 def _unknown_entries(m: Module) -> Iterator[Manual]:
     """Entries of Apex's state that are read, or made, in another way."""
-    for node in m.nodes:
-        if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+    for node in m.all(ast.Constant):
+        if not (isinstance(node.value, str)):
             continue
         prefix, named, number = node.value.partition("loss_scaler")
         if prefix or not named or not number.isdigit():

@@ -27,12 +27,13 @@ from migrate.units.events import (
     lifted_steps,
     norms_read,
     only_clears,
+    reaching_scopes,
     reads_gradients,
     unknown_readers,
 )
 from migrate.units.ownership import share_parameters
 from migrate.units.translate import passed
-from migrate.units.unit import Context, Manual, Scaler, Step, Unit, Unscale, function_scopes
+from migrate.units.unit import Context, Manual, Scaler, Step, Unit, Unscale
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _COMPOUND = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef, ast.ClassDef)
@@ -40,7 +41,7 @@ _COMPOUND = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, 
 
 def decide(ctx: Context, unit: Unit) -> None:
     """Fill ``unit.unscales``, ``unit.moved`` and ``unit.updates``."""
-    for scope in function_scopes(ctx.m):
+    for scope in reaching_scopes(ctx, unit):
         steps = [s for s in unit.steps if ctx.m.function(s.call) is scope]
         sites = [s for s in unit.scales if ctx.m.function(s.call) is scope]
         steps += lifted_steps(ctx, unit, scope)
@@ -579,7 +580,7 @@ def _backward_between(ctx: Context, unit: Unit, step: Step, following: Step) -> 
 
 def _runs(ctx: Context, unit: Unit) -> list[list[Event]]:
     """The events of each function that no other function of the unit calls."""
-    runs = [(s, list(events(ctx, unit, s))) for s in function_scopes(ctx.m)]
+    runs = [(s, list(events(ctx, unit, s))) for s in reaching_scopes(ctx, unit)]
     runs = [(s, r) for s, r in runs if any(e.what == "step" for e in r)]
     return [r for _, r in runs if not _covered(r, runs)]
 

@@ -108,7 +108,7 @@ class _Search:
         self.coverage = Coverage(ctx, planner)
         self._precision: Precision | None = None
         self.dropped = [s for f in folds for s in (f.stmt.orelse if f.arm == "body" else f.stmt.body)]
-        self.names = {n.id for n in self.m.nodes if isinstance(n, ast.Name)} | {
+        self.names = {n.id for n in self.m.all(ast.Name)} | {
             n.arg for n in self.m.nodes if isinstance(n, ast.arg)
         }
 
@@ -126,8 +126,8 @@ class _Search:
 
     def outputs(self, found: Hazards) -> None:
         bfloat16 = self.ctx.settings.dtype == "bfloat16"
-        for node in self.m.nodes:
-            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+        for node in self.m.all(ast.Call):
+            if not (isinstance(node.func, ast.Attribute)):
                 continue
             if not (node.func.attr == "cpu" or (bfloat16 and node.func.attr == "numpy")) or not self._stays(node):
                 continue
@@ -189,9 +189,8 @@ class _Search:
         scope = self.m.function(expr)
         bound = [
             n
-            for n in self.m.nodes
-            if isinstance(n, ast.Assign)
-            and self.m.function(n) is scope
+            for n in self.m.all(ast.Assign)
+            if self.m.function(n) is scope
             and self.m.start(n) < self.m.start(expr)
             and any(isinstance(t, ast.Name) and t.id == expr.id for t in n.targets)
         ]
@@ -245,7 +244,7 @@ class _Search:
     # ------------------------------------------------------------ binary cross entropy
 
     def entropies(self, found: Hazards) -> None:
-        calls = [n for n in self.m.nodes if isinstance(n, ast.Call) and self._entropy(n) and self._stays(n)]
+        calls = [n for n in self.m.all(ast.Call) if self._entropy(n) and self._stays(n)]
         by_statement: dict[ast.stmt, list[ast.Call]] = {}
         for call in calls:
             if self.coverage.may(call):
@@ -391,14 +390,14 @@ class _Search:
 
     def registrations(self, found: Hazards) -> None:
         """Registrations of sigmoid that nothing needs any more: all it gives here goes into what was wrapped."""
-        mine = [n for n in self.m.nodes if isinstance(n, ast.Call) and self._registers(n)]
+        mine = [n for n in self.m.all(ast.Call) if self._registers(n)]
         if not mine:
             return
         reached: set[str] = set()
         for entropy in found.entropies:
             for one in entropy.calls:
                 reached |= self.precision.value(one.prediction).flat
-        if all(self._sigmoid_reaches(n, reached) for n in self.m.nodes if isinstance(n, ast.Call)):
+        if all(self._sigmoid_reaches(n, reached) for n in self.m.all(ast.Call)):
             found.registrations = mine
             self.unit.review(
                 mine[0],
@@ -424,7 +423,7 @@ class _Search:
         labels = {o.label for o in self.ctx.v.of(call.func) if o.kind == "call"}
         if _named(call) == "Sigmoid":
             uses = [
-                n for n in self.m.nodes if isinstance(n, ast.Call) and any(o.key is call for o in self.ctx.v.of(n.func))
+                n for n in self.m.all(ast.Call) if any(o.key is call for o in self.ctx.v.of(n.func))
             ]
             return bool(uses) or mark in reached  # the calls are asked for themselves
         if _named(call) == "sigmoid" or "Sigmoid" in labels:

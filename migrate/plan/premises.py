@@ -91,8 +91,8 @@ def _check_result(ctx: Context, init: Initialize) -> None:
         if not (whole and isinstance(optimizer, ast.Name)):
             continue
         scope = m.binding_scope(optimizer.id, m.scope(optimizer))
-        for node in m.nodes:
-            if isinstance(node, ast.Name) and node.id == optimizer.id and isinstance(node.ctx, ast.Store):
+        for node in m.all(ast.Name):
+            if node.id == optimizer.id and isinstance(node.ctx, ast.Store):
                 stored = m.parent[node]
                 if m.binding_scope(node.id, m.scope(node)) is scope and isinstance(stored, ast.Assign):
                     if isinstance(stored.value, ast.Constant) and stored.value.value is None:
@@ -114,7 +114,7 @@ def _check_apart(ctx: Context, scale: Scale) -> None:
     if entered is not None:
         assert isinstance(entered.func, ast.Attribute)
         stack, scope = m.src(entered.func.value), m.function(entered)
-        uses = [n for n in m.nodes if isinstance(n, ast.Name) and n.id == stack and m.function(n) is scope]
+        uses = [n for n in m.all(ast.Name) if n.id == stack and m.function(n) is scope]
         for use in uses:
             above = m.parent[use]
             fine = isinstance(above, ast.Attribute) and above.attr in ("enter_context", "callback")
@@ -193,9 +193,7 @@ def _check_body(ctx: Context, scale: Scale) -> None:
 
 def _only_evaluates(ctx: Context, unit: Unit) -> bool:
     """Whether nothing trains here: no backward, no step, and the optimizer goes to nobody but to be saved or loaded."""
-    for node in ctx.m.nodes:
-        if not isinstance(node, ast.Call):
-            continue
+    for node in ctx.m.all(ast.Call):
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if name == "backward":
             return False
@@ -212,8 +210,8 @@ def _only_evaluates(ctx: Context, unit: Unit) -> bool:
 def _trains_plainly(ctx: Context, unit: Unit) -> bool:
     """Whether the optimizer steps in this file after a plain backward: O1's casts without loss scaling."""
     steps = backward = False
-    for node in ctx.m.nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+    for node in ctx.m.all(ast.Call):
+        if isinstance(node.func, ast.Attribute):
             steps |= node.func.attr == "step" and bool(ctx.v.of(node.func.value) & unit.optimizer_objects)
             backward |= node.func.attr == "backward"
     return steps and backward and not ctx.facts.scales
@@ -249,8 +247,8 @@ def _backward_functions(ctx: Context) -> set[str]:
     """Names by which the file calls ``torch.autograd.backward``."""
     return {
         alias.asname or alias.name
-        for node in ctx.m.nodes
-        if isinstance(node, ast.ImportFrom) and node.module == "torch.autograd"
+        for node in ctx.m.all(ast.ImportFrom)
+        if node.module == "torch.autograd"
         for alias in node.names
         if alias.name == "backward"
     }
@@ -258,8 +256,8 @@ def _backward_functions(ctx: Context) -> set[str]:
 
 def _steps_others(ctx: Context, unit: Unit) -> bool:
     """Whether an optimizer that is not the unit's is stepped in this file."""
-    for node in ctx.m.nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "step":
+    for node in ctx.m.all(ast.Call):
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "step":
             held = ctx.v.of(node.func.value)
             known = held & unit.optimizer_objects or ctx.v.callees(node)
             names = [ctx.m.src(node.func), *(o.label for o in held)]
@@ -308,9 +306,7 @@ def _plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> Iterator[a
     scaled = {m.function(s.call).node for s in unit.scales}
     functions = _backward_functions(ctx)
     order = Order(ctx, unit)
-    for node in m.nodes:
-        if not isinstance(node, ast.Call):
-            continue
+    for node in m.all(ast.Call):
         by_name = isinstance(node.func, ast.Name) and node.func.id in functions
         if not by_name and not (isinstance(node.func, ast.Attribute) and node.func.attr == "backward"):
             continue
@@ -338,8 +334,8 @@ def review_trained_apart(ctx: Context, unit: Unit, planner: Planner) -> None:
     sites: list[Initialize | Scale] = [*ctx.facts.initializes, *ctx.facts.scales]
     amp = {m.function(s.call) for s in sites}
     owners = {m.class_of(s) for s in amp} - {None}
-    for node in m.nodes:
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward"):
+    for node in m.all(ast.Call):
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr == "backward"):
             continue
         scope = m.function(node)
         if not scope.is_function or scope in amp or ctx.v.callees(node) or m.class_of(scope) in owners:
@@ -508,8 +504,8 @@ def check_moves(ctx: Context, unit: Unit, folded: list[Fold]) -> None:
 def review_second_order(ctx: Context, unit: Unit, regions: Planner) -> None:
     """``autograd.grad`` inside a region (a gradient penalty) runs under autocast and unscaled, as it did under O1."""
     m = ctx.m
-    for node in m.nodes:
-        if isinstance(node, ast.Call) and any(k.arg == "create_graph" for k in node.keywords):
+    for node in m.all(ast.Call):
+        if any(k.arg == "create_graph" for k in node.keywords):
             if isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
                 continue
             if regions.in_region(node) or regions.covered(m.function(node)):

@@ -39,7 +39,7 @@ def _set_there_alone(ctx: Context, unit: Unit, scaler: Scaler) -> bool:
     finds no optimizer, let alone a scaler."""
     m, v = ctx.m, ctx.v
     functions = {m.function(i.call) for i in unit.initializes}
-    stored = [n for n in m.nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
+    stored = [n for n in m.all(ast.Attribute) if isinstance(n.ctx, ast.Store)]
     mine = [n for n in stored if opened(v, v.of(n)) & scaler.objects]
     return bool(mine) and all(m.function(n) in functions for n in mine)
 

@@ -71,8 +71,8 @@ class Templates:
 def _alias(m: Module) -> str | None:
     """The name that a module-level import gives torch."""
     found: str | None = None
-    for node in m.nodes:
-        if isinstance(node, ast.Import) and m.scope(node).parent is None:
+    for node in m.all(ast.Import):
+        if m.scope(node).parent is None:
             for alias in node.names:
                 if alias.name == "torch" and alias.asname:
                     found = found or alias.asname

@@ -176,12 +176,11 @@ def _serves_no_more(
 ) -> bool:
     """Whether an imported name goes: amp that nobody reads any more, or any name of Apex that nobody ever read."""
     if alias.name == "*":
-        names = {n.id for n in ctx.m.nodes if isinstance(n, ast.Name) and not work.draft.gone(n)}
+        names = {n.id for n in ctx.m.all(ast.Name) if not work.draft.gone(n)}
         unknown = {
             n.id
-            for n in ctx.m.nodes
-            if isinstance(n, ast.Name)
-            and not work.draft.gone(n)
+            for n in ctx.m.all(ast.Name)
+            if not work.draft.gone(n)
             and ctx.m.binding_scope(n.id, ctx.m.scope(n)) is None
             and not hasattr(builtins, n.id)
         } - {"__file__", "__name__", "__doc__"}
@@ -228,8 +227,8 @@ def _needed(
     if name in exported or "*" in exported or _listed(ctx, name):
         return True
     home = m.binding_scope(name, m.scope(stmt))
-    for node in m.nodes:
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+    for node in m.all(ast.Name):
+        if node.id == name and isinstance(node.ctx, ast.Load):
             if m.binding_scope(name, m.scope(node)) is home and id(node) not in tests and not work.draft.gone(node):
                 return True
     return False
@@ -358,8 +357,8 @@ def _remove(ctx: Context, work: Work, stmt: ast.stmt, aliases: list[ast.alias]) 
 
 def _set_in(ctx: Context, key: Key, tries: set[ast.AST]) -> bool:
     """Whether a flag is set in a try that still imports something of Apex."""
-    for node in ctx.m.nodes:
-        if isinstance(node, ast.Name) and node.id == key[1] and isinstance(node.ctx, ast.Store):
+    for node in ctx.m.all(ast.Name):
+        if node.id == key[1] and isinstance(node.ctx, ast.Store):
             if any(a in tries for a in ctx.m.ancestors(node)):
                 return True
     return False
@@ -373,18 +372,16 @@ def _remove_flags(
     for home, name in sorted(flags, key=lambda key: key[1]):
         reads = [
             n
-            for n in m.nodes
-            if isinstance(n, ast.Name)
-            and n.id == name
+            for n in m.all(ast.Name)
+            if n.id == name
             and isinstance(n.ctx, ast.Load)
             and m.binding_scope(name, m.scope(n)) is home
             and not draft.gone(n)
         ]
         stores = [
             m.statement(n)
-            for n in m.nodes
-            if isinstance(n, ast.Name)
-            and n.id == name
+            for n in m.all(ast.Name)
+            if n.id == name
             and isinstance(n.ctx, ast.Store)
             and m.binding_scope(name, m.scope(n)) is home
         ]
@@ -431,8 +428,8 @@ def _harmless(stmt: ast.stmt) -> bool:
 def _remove_fallbacks(ctx: Context, work: Work, names: set[Key]) -> None:
     """``amp = None`` before or beside the import has nothing left to stand in for."""
     m, draft = ctx.m, work.draft
-    for node in m.nodes:
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and len(node.targets) == 1:
+    for node in m.all(ast.Assign):
+        if isinstance(node.value, ast.Constant) and len(node.targets) == 1:
             target = node.targets[0]
             if isinstance(target, ast.Name) and not draft.gone(node) and node.value.value in (None, False):
                 if (m.binding_scope(target.id, m.scope(target)), target.id) in names:
@@ -441,8 +438,8 @@ def _remove_fallbacks(ctx: Context, work: Work, names: set[Key]) -> None:
 
 
 def _globals(ctx: Context, work: Work, names: set[Key]) -> None:
-    for node in ctx.m.nodes:
-        if isinstance(node, ast.Global) and not work.draft.gone(node):
+    for node in ctx.m.all(ast.Global):
+        if not work.draft.gone(node):
             left = [n for n in node.names if (ctx.m.module_scope, n) not in names]
             if len(left) < len(node.names):
                 if left:

@@ -27,8 +27,8 @@ torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 def apply(plan: Plan, work: Work) -> None:
     """Rewrite every master_params call of the unit's optimizers."""
     served = {call for fold in plan.folds for call in fold.parameters}
-    for node in work.m.nodes:
-        if not isinstance(node, ast.Call) or node in served:
+    for node in work.m.all(ast.Call):
+        if node in served:
             continue
         if not any(x.endswith(".master_params") for x in plan.ctx.v.apex_names(node.func)):
             continue

@@ -32,8 +32,8 @@ def apply(ctx: Context, work: Work) -> None:
         isinstance(s, ast.ImportFrom) and s.module == "apex.fp16_utils" and s.names[0].name == "*"
         for s in ctx.facts.imports
     )
-    for node in m.nodes:
-        if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
+    for node in m.all(ast.Call):
+        if len(node.args) != 1 or node.keywords:
             continue
         named = any(x.endswith(".to_python_float") for x in ctx.v.apex_names(node.func))
         by_star = (

@@ -11,8 +11,8 @@ from migrate.units.unit import Context
 def uncast_functions(ctx: Context) -> list[tuple[ast.FunctionDef, ast.FunctionDef]]:
     """Forward and backward of each function that computes products in its backward and says nothing of casts."""
     found = []
-    for node in ctx.m.nodes:
-        if not isinstance(node, ast.ClassDef) or not any(_is_function(b) for b in node.bases):
+    for node in ctx.m.all(ast.ClassDef):
+        if not any(_is_function(b) for b in node.bases):
             continue
         methods = {n.name: n for n in node.body if isinstance(n, ast.FunctionDef)}
         forward, backward = methods.get("forward"), methods.get("backward")

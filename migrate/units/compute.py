@@ -10,7 +10,6 @@ from migrate.facts.sites import opened
 from migrate.flow.values import ELEMENT_KEY, Obj
 from migrate.knowledge.host import NO_COMPUTATION
 from migrate.knowledge.models import (
-    COPIES,
     MODULE_METHODS,
     NO_MODULE,
     NO_NETWORK,
@@ -37,6 +36,7 @@ class Compute:
         self._forbids: dict[ast.AST, bool] = {}
         self._own: dict[ast.AST, bool] = {}
         self.model_classes = {o.key for o in self.models if o.kind == "instance"}
+        self.near = frozenset(c for o, calls in ctx.calls_with.items() if self._model(o) for c in calls)
 
     def _left_alone(self, copy: ast.Call) -> bool:
         """Whether a copy of a model was made before O2 or O3 turned the model itself into half."""
@@ -67,6 +67,8 @@ class Compute:
 
     def runs_model(self, call: ast.Call) -> bool:
         """Whether ``call`` calls a model of the unit, or a function that surely does."""
+        if call not in self.near:
+            return False  # it has nothing to do with a model
         v = self.ctx.v
         func = call.func
         if isinstance(func, ast.Attribute):
@@ -228,12 +230,11 @@ def _abstract(node: ast.AST) -> bool:
 def _with_members(ctx: Context, models: frozenset[Obj], but: Callable[[ast.Call], bool]) -> frozenset[Obj]:
     """The models and, for containers such as ``nn.ModuleList``, what was put into them; copies too, ``but`` some."""
     found, todo = set(models), list(models)
-    for node in ctx.m.nodes:  # running averages and copies of a model are models
-        if isinstance(node, ast.Call) and node.args and COPIES.fit(ctx.m.src(node.func)):
-            if opened(ctx.v, ctx.v.of(node.args[0])) & models and not but(node):
-                made = {o for o in ctx.v.of(node) if o.kind == "call" and o.key is node}
-                found |= made
-                todo += made
+    for node in ctx.copying_calls:  # running averages and copies of a model are models
+        if opened(ctx.v, ctx.v.of(node.args[0])) & models and not but(node):
+            made = {o for o in ctx.v.of(node) if o.kind == "call" and o.key is node}
+            found |= made
+            todo += made
     while todo:
         obj = todo.pop()
         if (
@@ -271,11 +272,9 @@ def _neighbours(ctx: Context, unit: Unit) -> frozenset[Obj]:
     scopes = {m.function(s.call) for s in unit.sites}
     classes = {m.class_of(s) for s in scopes} - {None}
     found: set[Obj] = set()
-    for node in m.nodes:
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-            continue
-        here = m.function(node)
-        if here not in scopes and m.class_of(here) not in classes:
+    near = [here for here in ctx.calls_in if here in scopes or m.class_of(here) in classes]
+    for node in (call for here in near for call in ctx.calls_in[here]):
+        if not isinstance(node.func, ast.Attribute):
             continue
         if node.func.attr in MODULE_METHODS or (
             node.func.attr in ("to", "cuda") and any("model" in o.label.lower() for o in v.of(node.func.value))

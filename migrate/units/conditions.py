@@ -197,9 +197,8 @@ class Conditions:
         """All values that methods give an attribute of their own instance."""
         return [
             n.value
-            for n in self.m.nodes
-            if isinstance(n, ast.Assign)
-            and any(isinstance(t, ast.Attribute) and t.attr == attr and self._of_self(t) for t in n.targets)
+            for n in self.m.all(ast.Assign)
+            if any(isinstance(t, ast.Attribute) and t.attr == attr and self._of_self(t) for t in n.targets)
         ]
 
     def _of_self(self, target: ast.Attribute) -> bool:
@@ -211,8 +210,8 @@ class Conditions:
         found: list[bool] = []
         if name in scope.params:
             found.append(self._bool_parameter(name, scope, depth))
-        for node in self.m.nodes:
-            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+        for node in self.m.all(ast.Name):
+            if node.id == name and isinstance(node.ctx, ast.Store):
                 if self.m.binding_scope(name, self.m.scope(node)) is scope:
                     above = self.m.parent[node]
                     found.append(isinstance(above, ast.Assign) and self.is_bool(above.value, depth + 1))
@@ -255,8 +254,8 @@ def _one_line(text: str) -> str:
 def _argparse_bools(m: Module) -> tuple[set[str], set[str]]:
     """All destinations of argparse options, and those that hold a bool."""
     found: dict[str, bool] = {}
-    for node in m.nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+    for node in m.all(ast.Call):
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
             dest = argparse_dest(node)
             if dest:
                 words = {k.arg: k.value for k in node.keywords if k.arg}
@@ -291,8 +290,8 @@ def _imported(m: Module, facts: Facts) -> dict[tuple[Scope | None, str], bool]:
             found[key] = found.get(key, False) or sure
             holder = m.parent[stmt]
             tries.setdefault(key, []).append(holder if isinstance(holder, ast.Try) else stmt)
-    for node in m.nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+    for node in m.all(ast.Name):
+        if isinstance(node.ctx, ast.Store):
             key = (m.binding_scope(node.id, m.scope(node)), node.id)
             if key in found and not any(_stands_in(m, node, one) for one in tries[key]):
                 del found[key]
@@ -334,7 +333,7 @@ def _availability_flags(m: Module, facts: Facts) -> dict[tuple[Scope | None, str
     for node in m.tree.body:  # HAS_APEX = importlib.util.find_spec("apex") is not None
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             name = node.targets[0].id
-            stores = [n for n in m.nodes if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)]
+            stores = [n for n in m.all(ast.Name) if n.id == name and isinstance(n.ctx, ast.Store)]
             value = node.value
             there = _finds_apex(value) or (
                 isinstance(value, ast.Compare) and isinstance(value.ops[0], ast.IsNot) and _finds_apex(value.left)
@@ -357,8 +356,8 @@ def _default_flags(m: Module, holder: ast.Try, told: dict[tuple[Scope | None, st
 def _only_told(m: Module, key: tuple[Scope | None, str], holder: ast.Try) -> bool:
     """Whether every other assignment of a flag is its default above the try, or stands in the try."""
     block, index = m.place[holder]
-    for node in m.nodes:
-        if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Store) or node.id != key[1]:
+    for node in m.all(ast.Name):
+        if not isinstance(node.ctx, ast.Store) or node.id != key[1]:
             continue
         if m.binding_scope(node.id, m.scope(node)) is not key[0]:
             continue

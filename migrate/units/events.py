@@ -18,7 +18,7 @@ from migrate.units.degree import gives_norm
 from migrate.units.order import NOT_YET, Order
 from migrate.units.references import escape
 from migrate.units.translate import passed
-from migrate.units.unit import Context, Manual, Step, Unit
+from migrate.units.unit import Context, Manual, Step, Unit, function_scopes
 
 
 def find_steps(ctx: Context, unit: Unit) -> list[Step]:
@@ -28,8 +28,8 @@ def find_steps(ctx: Context, unit: Unit) -> list[Step]:
     steps: list[Step] = []
     order = Order(ctx, unit)
     _check_other_steps(ctx, scaled)
-    for node in m.nodes:
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "step"):
+    for node in m.all(ast.Call):
+        if not (isinstance(node.func, ast.Attribute) and node.func.attr == "step"):
             continue
         held = v.of(node.func.value)
         if not held & scaled or any(o.kind == "apex" for o in held):
@@ -56,8 +56,8 @@ def find_steps(ctx: Context, unit: Unit) -> list[Step]:
 def _check_other_steps(ctx: Context, scaled: frozenset[Obj]) -> None:
     """Steps that go another way: through a wrapper of the optimizer, a method of its own, or its bound ``step``."""
     m, v = ctx.m, ctx.v
-    for node in m.nodes:
-        if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
+    for node in m.all(ast.Attribute):
+        if not isinstance(node.ctx, ast.Load):
             continue
         if not gradients.steps(node.attr):
             continue
@@ -189,15 +189,41 @@ class Event:
 Bound = dict[str, frozenset[Obj]]
 
 
-def events(
-    ctx: Context, unit: Unit, scope: Scope, depth: int = 0, under: tuple[ast.stmt, ...] = (), bound: Bound | None = None
-) -> Iterator[Event]:
-    """Backwards and steps of ``unit`` as a run of ``scope`` meets them, calls of this module opened.
+def reaching(ctx: Context, unit: Unit) -> frozenset[ast.AST]:
+    """The functions of the module that come to a backward or a step of a unit, in them or in what they call."""
+    found: set[ast.AST] = set()
+    todo: list[ast.AST] = [ctx.m.function(moment.call).node for moment in unit.moments]
+    while todo:
+        node = todo.pop()
+        if node not in found:
+            found.add(node)
+            todo += ctx.v.callers.get(node, ())
+    return frozenset(found)
 
-    ``bound`` says what this call's parameters hold, where that is less than what any call's may."""
+
+def reaching_scopes(ctx: Context, unit: Unit) -> list[Scope]:
+    """Their scopes, in the order of the module."""
+    found = reaching(ctx, unit)
+    return [scope for scope in function_scopes(ctx.m) if scope.node in found]
+
+
+def events(ctx: Context, unit: Unit, scope: Scope, depth: int = 0) -> Iterator[Event]:
+    """Backwards and steps of ``unit`` as a run of ``scope`` meets them, calls of this module opened."""
     backwards = {s.call: s for s in unit.scales}
     steps = {s.call: s for s in unit.steps}
-    yield from _walk(ctx, unit, ctx.m.body_of(scope), backwards, steps, depth, under, bound or {})
+    run = _Run(ctx, unit, backwards, steps, reaching(ctx, unit))
+    yield from _walk(run, ctx.m.body_of(scope), depth, (), {})
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """What `_walk` looks for, and the functions that it may find it in."""
+
+    ctx: Context
+    unit: Unit
+    backwards: dict[ast.Call, Scale]
+    steps: dict[ast.Call, Step]
+    reaching: frozenset[ast.AST]
 
 
 def _held(expr: ast.expr | None, bound: Bound, otherwise: frozenset[Obj]) -> frozenset[Obj]:
@@ -218,15 +244,10 @@ def _arguments(ctx: Context, call: ast.Call, callee: Scope, bound: Bound) -> Bou
 
 
 def _walk(
-    ctx: Context,
-    unit: Unit,
-    body: list[ast.stmt],
-    backwards: dict[ast.Call, Scale],
-    steps: dict[ast.Call, Step],
-    depth: int,
-    under: tuple[ast.stmt, ...],
-    bound: Bound,
+    run: _Run, body: list[ast.stmt], depth: int, under: tuple[ast.stmt, ...], bound: Bound
 ) -> Iterator[Event]:
+    """``bound`` says what this call's parameters hold, where that is less than what any call's may."""
+    ctx = run.ctx
     for stmt in body:
         if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             continue
@@ -235,21 +256,22 @@ def _walk(
         nested = {id(s) for suite in suites for s in suite}
         for node in _own_nodes(stmt, nested):
             if isinstance(node, ast.Call):
-                if node in backwards:
-                    scale = backwards[node]
+                if node in run.backwards:
+                    scale = run.backwards[node]
                     held = _held(scale.optimizers, bound, scale.optimizer_objects)
                     yield Event("backward", held, node, under)
-                elif node in steps:
-                    step = steps[node]
+                elif node in run.steps:
+                    step = run.steps[node]
                     yield Event("step", _held(step.optimizer, bound, step.objects), node, under, step)
                 elif depth < MAX_DEPTH:
                     for callee in ctx.v.callees(node):
-                        scope = ctx.m.scope_of[callee]
-                        handed = _arguments(ctx, node, scope, bound)
-                        yield from events(ctx, unit, scope, depth + 1, under, handed)
+                        if callee in run.reaching:
+                            scope = ctx.m.scope_of[callee]
+                            handed = _arguments(ctx, node, scope, bound)
+                            yield from _walk(run, ctx.m.body_of(scope), depth + 1, under, handed)
         inner = (*under, stmt) if isinstance(stmt, (ast.If, ast.For, ast.While, ast.AsyncFor)) else under
         for suite in suites:
-            yield from _walk(ctx, unit, suite, backwards, steps, depth, inner, bound)
+            yield from _walk(run, suite, depth, inner, bound)
 
 
 def _own_nodes(stmt: ast.stmt, nested: set[int]) -> Iterator[ast.AST]:
@@ -269,19 +291,22 @@ def _own_nodes(stmt: ast.stmt, nested: set[int]) -> Iterator[ast.AST]:
 # ---------------------------------------------------------------- gradient readers
 
 
-def lifted_steps(ctx: Context, unit: Unit, scope: Scope, depth: int = 0) -> list[Step]:
-    """Calls in ``scope`` that take a step of the unit in another function of the module."""
+def lifted_steps(
+    ctx: Context, unit: Unit, scope: Scope, depth: int = 0, within: frozenset[ast.AST] | None = None
+) -> list[Step]:
+    """Calls in ``scope`` that take a step of the unit in another function of the module, one of ``within``."""
     m = ctx.m
+    within = reaching(ctx, unit) if within is None else within
     found: list[Step] = []
     for stmt in m.body_of(scope):
         for node in walk_now(stmt):
             if not isinstance(node, ast.Call) or m.function(node) is not scope:
                 continue
-            for callee in ctx.v.callees(node):
+            for callee in (c for c in ctx.v.callees(node) if c in within):
                 inner = m.scope_of[callee]
                 steps = [s for s in unit.steps if m.function(s.call) is inner]
                 if depth < 2:
-                    steps += lifted_steps(ctx, unit, inner, depth + 1)
+                    steps += lifted_steps(ctx, unit, inner, depth + 1, within)
                 at = m.statement(node)
                 for step in steps:
                     ifs = tuple(x for x in m.spine(step.anchor)[1:] if isinstance(x, (ast.If, ast.For, ast.While)))
@@ -321,11 +346,13 @@ def _said_by_caller(ctx: Context, call: ast.Call, callee: Scope, text: str | Non
 def lifted_backwards(ctx: Context, unit: Unit, scope: Scope) -> list[Scale]:
     """Calls in ``scope`` that run a scaled backward of the unit in another function of the module."""
     m = ctx.m
+    within = reaching(ctx, unit)
     found: list[Scale] = []
     for stmt in m.body_of(scope):
         for node in walk_now(stmt):
             if isinstance(node, ast.Call) and m.function(node) is scope:
-                for event in (e for c in ctx.v.callees(node) for e in events(ctx, unit, m.scope_of[c], 1)):
+                callees = [c for c in ctx.v.callees(node) if c in within]
+                for event in (e for c in callees for e in events(ctx, unit, m.scope_of[c], 1)):
                     if event.what == "backward":
                         found.append(Scale(node, None, None, event.objects, None, None, None))
     return found

@@ -141,9 +141,8 @@ def levels_of(m: Module, level: ast.expr, depth: int = 0) -> set[str] | None:
                 return None
             stores = [
                 m.parent[n]
-                for n in m.nodes
-                if isinstance(n, ast.Name)
-                and n.id == name
+                for n in m.all(ast.Name)
+                if n.id == name
                 and isinstance(n.ctx, ast.Store)
                 and m.binding_scope(name, m.scope(n)) is scope
             ]
@@ -164,8 +163,8 @@ def _argparse_levels(m: Module, attr: str) -> set[str] | None:
     """Choices of an argparse option, where it has a default and choices and nothing else sets it."""
     found: set[str] = set()
     known = False
-    for node in m.nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+    for node in m.all(ast.Call):
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
             if argparse_dest(node) == attr:
                 words = {k.arg: k.value for k in node.keywords if k.arg}
                 choices, default = words.get("choices"), words.get("default")
@@ -173,8 +172,9 @@ def _argparse_levels(m: Module, attr: str) -> set[str] | None:
                     return None
                 found |= {str(e.value) for e in choices.elts if isinstance(e, ast.Constant)} | {str(default.value)}
                 known = True
-        if isinstance(node, ast.Attribute) and node.attr == attr and isinstance(node.ctx, ast.Store):
-            store = m.parent[node]
+    for target in m.all(ast.Attribute):
+        if target.attr == attr and isinstance(target.ctx, ast.Store):
+            store = m.parent[target]
             inner = levels_of(m, store.value, 2) if isinstance(store, ast.Assign) else None
             if inner is None:
                 return None
@@ -243,9 +243,8 @@ def _literal(m: Module, expr: ast.expr) -> ast.expr:
         return expr
     values = [
         m.parent[n]
-        for n in m.nodes
-        if isinstance(n, ast.Name)
-        and n.id == expr.id
+        for n in m.all(ast.Name)
+        if n.id == expr.id
         and isinstance(n.ctx, ast.Store)
         and m.binding_scope(expr.id, m.scope(n)) is scope
     ]

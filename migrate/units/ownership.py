@@ -154,8 +154,8 @@ def _assigned(ctx: Context, name: ast.Name) -> ast.expr | None:
     m = ctx.m
     scope = m.binding_scope(name.id, m.scope(name))
     found: list[ast.expr | None] = []
-    for node in m.nodes:
-        if isinstance(node, ast.Name) and node.id == name.id and isinstance(node.ctx, ast.Store):
+    for node in m.all(ast.Name):
+        if node.id == name.id and isinstance(node.ctx, ast.Store):
             if m.binding_scope(name.id, m.scope(node)) is scope:
                 above = m.parent[node]
                 found.append(above.value if isinstance(above, ast.Assign) else None)

@@ -139,9 +139,9 @@ class Precision:
         """Run every function in which the model is called under autocast."""
         m = self.ctx.m
         roots: dict[ast.AST, bool] = {}
-        for node in m.nodes:
-            if isinstance(node, ast.Call) and self.compute.strong(node) and self.casts.autocast(node):
-                scope = m.function(node)
+        for call in m.all(ast.Call):
+            if self.compute.strong(call) and self.casts.autocast(call):
+                scope = m.function(call)
                 roots[scope.node] = roots.get(scope.node, False) or not self.casts.covered(scope)
         self._add_callers(roots)
         done: set[ast.AST] = set()

@@ -42,8 +42,8 @@ def escape(ctx: Context, function: ast.AST) -> ast.AST | None:
     def held(expr: ast.expr) -> bool:
         return any(o.kind in ("function", "method", "class") and v.callee(o) is function for o in opened(v, v.of(expr)))
 
-    for call in m.nodes:
-        if not isinstance(call, ast.Call) or v.callees(call) or any(o.kind == "partial" for o in v.of(call)):
+    for call in m.all(ast.Call):
+        if v.callees(call) or any(o.kind == "partial" for o in v.of(call)):
             continue
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
         if name in _LOOK or any(o.kind == "class" for o in v.of(call.func)):

@@ -74,7 +74,7 @@ def _kept(ctx: Context, expr: ast.expr, there: Scope, depth: int) -> str | None:
     name = _handed(ctx, expr, scope, depth + 1)
     if name is None:
         return None
-    stores = [n for n in m.nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
+    stores = [n for n in m.all(ast.Attribute) if isinstance(n.ctx, ast.Store)]
     for stmt in init.body:
         target = stmt.targets[0] if isinstance(stmt, ast.Assign) and len(stmt.targets) == 1 else None
         if not isinstance(stmt, ast.Assign) or target is None:
@@ -145,8 +145,8 @@ def _only(ctx: Context, name: str, scope: Scope, held: frozenset[Obj]) -> bool:
         return False
     given = [
         _original(m.parent[n].value) if isinstance(m.parent[n], ast.Assign) else n  # type: ignore[attr-defined]
-        for n in m.nodes
-        if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+        for n in m.all(ast.Name)
+        if n.id == name and isinstance(n.ctx, ast.Store)
         and m.binding_scope(name, m.scope(n)) is home
     ]
     calls = v.calls[home.node] if name in home.params and name != m.self_name(home) else []
@@ -176,7 +176,7 @@ def _always_there(ctx: Context, name: str, home: Scope, there: Scope) -> bool:
     ]
     if any(not _in_main_block(ctx, n) for n in stores):
         return True
-    reads = [n for n in m.nodes if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
+    reads = [n for n in m.all(ast.Name) if n.id == name and isinstance(n.ctx, ast.Load)]
     return any(m.function(n) is there for n in reads)
 
 

@@ -7,11 +7,14 @@ carries the reason and the code to write.
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from migrate.facts.module import Module, Scope
-from migrate.facts.sites import Facts, Initialize, Scale
+from migrate.facts.sites import Facts, Initialize, Scale, opened
 from migrate.flow.values import Obj, Values
+from migrate.knowledge.models import COPIES
 from migrate.model import Settings
 from migrate.units.conditions import Conditions
 from migrate.units.options import Options
@@ -35,6 +38,35 @@ class Context:
     conditions: Conditions
     settings: Settings
     exported: frozenset[str] = frozenset()  # names that other files import from this module
+
+    @cached_property
+    def calls_with(self) -> dict[Obj, list[ast.Call]]:
+        """For each object, the calls that may call it, call a method of it, or be handed it or what holds it."""
+        found: dict[Obj, list[ast.Call]] = defaultdict(list)
+        for call in self.m.all(ast.Call):
+            touched = set(self.v.of(call.func))
+            base = call.func
+            while isinstance(base, ast.Attribute):
+                base = base.value
+                touched |= self.v.of(base)
+            for handed in [*call.args, *(k.value for k in call.keywords)]:
+                touched |= opened(self.v, self.v.of(handed))
+            for obj in touched:
+                found[obj].append(call)
+        return found
+
+    @cached_property
+    def copying_calls(self) -> list[ast.Call]:
+        """Calls that make a copy or an average of something, by their names."""
+        return [c for c in self.m.all(ast.Call) if c.args and COPIES.fit(self.m.src(c.func))]
+
+    @cached_property
+    def calls_in(self) -> dict[Scope, list[ast.Call]]:
+        """The calls of each function, those of its lambdas and classes with it."""
+        found: dict[Scope, list[ast.Call]] = defaultdict(list)
+        for call in self.m.all(ast.Call):
+            found[self.m.function(call)].append(call)
+        return found
 
 
 @dataclass(eq=False)

@@ -1,0 +1,212 @@
+"""How the time of a migration grows with what is in one file, or in one tree: ``make bench``.
+
+Each shape is a program that is made larger and larger: more functions, a longer chain of ``elif``, more files that
+import each other. It is migrated at several sizes, each in a process of its own. Printed are seconds of CPU without
+those of the smallest program there is, megabytes, and the exponent of the last doubling: 1 is linear, 2 quadratic.
+
+    python tests/bench/shapes.py [SHAPE…] [--limit SECONDS]
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+PROJECT = Path(__file__).resolve().parents[2]
+Files = Mapping[str, str]
+
+HEAD = "import torch\nimport torch.nn.functional as F\nfrom apex import amp\n\n\n"
+MAIN = """\
+def main(args, loader):
+    model = torch.nn.Linear(4, 2).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    for x, y in loader:
+        loss = F.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()
+"""
+
+
+def training_functions(n: int) -> Files:
+    """Functions that have nothing in common."""
+    return {"x.py": HEAD + "\n\n".join(MAIN.replace("main", f"train_{i}") for i in range(n))}
+
+
+def one_optimizer(n: int) -> Files:
+    """Functions that are handed the same model and optimizer."""
+    body = MAIN.split("    for x, y in loader:\n")
+    parts = [f"def train_{i}(model, optimizer, loader):\n    for x, y in loader:\n{body[1]}" for i in range(n)]
+    calls = "".join(f"    train_{i}(model, optimizer, loader)\n" for i in range(n))
+    return {"x.py": HEAD + "\n\n".join(parts) + "\n\n" + body[0] + calls}
+
+
+def calls_twice(n: int) -> Files:
+    """Helpers each of which calls the next one twice: 2 ** n ways through them."""
+    parts = [
+        f"def helper_{i}(model, x):\n    return helper_{i + 1}(model, x) + helper_{i + 1}(model, x)\n\n\n"
+        for i in range(n)
+    ]
+    parts.append(f"def helper_{n}(model, x):\n    return model(x)\n\n\n")
+    return {"x.py": HEAD + "".join(parts) + MAIN.replace("model(x)", "helper_0(model, x)")}
+
+
+def elif_chain(n: int) -> Files:
+    """One ``if`` of many arms, in the loop."""
+    arms = "".join(f"        {'elif' if i else 'if'} args.kind == {i}:\n            x = x * {i}\n" for i in range(n))
+    return {"x.py": HEAD + MAIN.replace("        loss =", f"{arms}        loss =")}
+
+
+def ifs_in_the_loop(n: int) -> Files:
+    """Conditions one behind the other: 2 ** n paths."""
+    ifs = "".join(f"        if args.flag_{i}:\n            print({i}, loss.item())\n" for i in range(n))
+    return {"x.py": HEAD + MAIN + ifs}
+
+
+def forwards(n: int) -> Files:
+    """A loop in which a model runs many times."""
+    more = "".join(f"        out = out + model(x + {i})\n" for i in range(n))
+    made = f"        out = model(x)\n{more}        loss = F.cross_entropy(out, y)\n"
+    return {"x.py": HEAD + MAIN.replace("        loss = F.cross_entropy(model(x), y)\n", made)}
+
+
+def optimizers(n: int) -> Files:
+    """One loss, many optimizers."""
+    made = "".join(f"    o{i} = torch.optim.SGD(model.parameters(), lr={i})\n" for i in range(n))
+    names = ", ".join(f"o{i}" for i in range(n))
+    text = MAIN.replace("    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n", made)
+    text = text.replace("model, optimizer = amp", f"model, [{names}] = amp").replace(
+        "(model, optimizer,", f"(model, [{names}],"
+    )
+    text = text.replace("(loss, optimizer)", f"(loss, [{names}])").replace("        optimizer.zero_grad()\n", "")
+    steps = "".join(f"        o{i}.step()\n        o{i}.zero_grad()\n" for i in range(n))
+    return {"x.py": HEAD + text.replace("        optimizer.step()\n", steps)}
+
+
+def classes(n: int) -> Files:
+    """Layers beside a training function."""
+    parts = [
+        f"class Layer{i}(torch.nn.Module):\n    def __init__(self, width):\n        super().__init__()\n"
+        f"        self.fc = torch.nn.Linear(width, width)\n\n    def forward(self, x):\n        return self.fc(x)\n\n\n"
+        for i in range(n)
+    ]
+    return {"x.py": HEAD + "".join(parts) + MAIN}
+
+
+def attributes(n: int) -> Files:
+    """A trainer that keeps everything in attributes, and hands itself around."""
+    made = "".join(f"        self.a{i} = params.a{i}\n        self.b{i} = self.a{i}.b\n" for i in range(n))
+    methods = "".join(
+        f"    def step_{i}(self, x):\n        y = self.a{i}(self.b{i}, x)\n        self.stats['s{i}'].append(y)\n"
+        f"        return self.a{(i + 1) % n}.next.b{i}(y)\n\n"
+        for i in range(n)
+    )
+    trainer = "class Trainer:\n    def __init__(self, params):\n        self.stats = {}\n" + made + "\n" + methods
+    return {"x.py": HEAD + trainer + "\n\n" + MAIN.replace("    for x", "    trainer = Trainer(args)\n    for x")}
+
+
+def literal(n: int) -> Files:
+    """A table of numbers in the middle of the file."""
+    return {
+        "x.py": HEAD + "TABLE = [\n" + "".join(f"    {i}, {i + 1}, {i + 2},\n" for i in range(n)) + "]\n\n\n" + MAIN
+    }
+
+
+def long_function(n: int) -> Files:
+    """Statements that have no part in training."""
+    lines = "".join(f"    value_{i} = args.value_{i} + {i}\n" for i in range(n))
+    return {"x.py": HEAD + MAIN.replace("    model = torch", lines + "    model = torch")}
+
+
+def cluster(n: int) -> Files:
+    """Files that import names of each other, in two clusters, of which one has to stay."""
+    files = {}
+    for i in range(n):
+        stuck = "    amp._amp_state.handle.mystery()\n" if i == 0 else ""
+        imports = f"from f{(i + 2) % n} import helper as other\n"
+        files[f"f{i}.py"] = HEAD + imports + "def helper(x):\n    return x\n\n\n" + MAIN + stuck
+    return files
+
+
+def amp_of_amp(n: int) -> Files:
+    """Names that stand for something of themselves."""
+    return {"x.py": "import apex\n" + "apex = apex.amp\n" * n + "x = apex\nwhile x:\n    x = x.next\n"}
+
+
+SHAPES: dict[Callable[[int], Files], tuple[int, ...]] = {
+    training_functions: (30, 60, 120),
+    one_optimizer: (25, 50, 100),
+    calls_twice: (12, 24, 48),
+    elif_chain: (100, 200, 400),
+    ifs_in_the_loop: (25, 50, 100),
+    forwards: (25, 50, 100),
+    optimizers: (5, 10, 20),
+    classes: (250, 500, 1000),
+    attributes: (50, 100, 200),
+    literal: (25_000, 50_000, 100_000),
+    long_function: (500, 1000, 2000),
+    cluster: (50, 100, 200),
+    amp_of_amp: (1, 2, 4),
+}
+
+
+class Cost(NamedTuple):
+    seconds: float  # of CPU, of all processes
+    megabytes: float  # of the largest process
+
+
+def measure(files: Files, limit: float) -> Cost | None:
+    """One migration, dry; None where it takes longer than ``limit``."""
+    with tempfile.TemporaryDirectory(prefix="apex2native-bench-") as folder:
+        for name, text in files.items():
+            Path(folder, name).write_text(text, encoding="utf-8")
+        command = [sys.executable, "-m", "migrate", "--check", "-j", "1", folder]
+        process = subprocess.Popen(
+            command,
+            cwd=PROJECT,
+            stdout=subprocess.DEVNULL,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit))),
+        )
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode not in (0, 1):
+            return None
+        return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1e3)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="How the time of a migration grows with a program.")
+    parser.add_argument("shapes", nargs="*", choices=[[], *(one.__name__ for one in SHAPES)])
+    parser.add_argument("--limit", type=float, default=60, help="seconds of CPU for one migration")
+    options = parser.parse_args()
+    least = measure({"x.py": HEAD + MAIN}, options.limit)
+    assert least is not None
+    print(f"the smallest program takes {least.seconds:.2f} s and {least.megabytes:.0f} MB", flush=True)
+    for shape, sizes in SHAPES.items():
+        if options.shapes and shape.__name__ not in options.shapes:
+            continue
+        row, times = [], []
+        for size in sizes:
+            cost = measure(shape(size), options.limit)
+            if cost is None:
+                row.append(f"{size}: over {options.limit:.0f} s")
+                break
+            times.append(max(cost.seconds - least.seconds, 0.01))
+            row.append(f"{size}: {times[-1]:.2f} s {cost.megabytes:.0f} MB")
+        grown = [math.log(b / a) / math.log(sizes[1] / sizes[0]) for a, b in zip(times, times[1:], strict=False)]
+        exponent = f"{grown[-1]:.2f}" if grown else "-"
+        print(f"{shape.__name__:<20}{exponent:>6}   {'   '.join(row)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
