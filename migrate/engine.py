@@ -31,8 +31,11 @@ from migrate.model import (
 from migrate.plan.bare import assign_state, unresolved
 from migrate.plan.carried import through_parameter
 from migrate.plan.decide import Plan, decide
+from migrate.plan.unread import Unread
+from migrate.plan.unread import unread as find_unread
 from migrate.rewrite.apply import EditConflict, apply_traced
 from migrate.rewrite.draft import Draft
+from migrate.rewrite.layout import lay_out
 from migrate.rewrite.templates import Templates
 from migrate.rewrite.trace import Run
 from migrate.rules.common import Stage, Work
@@ -42,6 +45,7 @@ from migrate.units.conditions import Conditions
 from migrate.units.unit import Context, Manual, Unit, group
 from migrate.validate import validate
 
+_ROUNDS = 4  # of parameters that nothing reads once another is gone
 _IGNORE = re.compile(r"#\s*apex2native:\s*ignore\b")
 
 
@@ -199,6 +203,30 @@ def _nothing(ctx: Context) -> _Attempt:
 
 
 def _write(ctx: Context, plans: list[Plan], whole: bool = False, follow: bool = False) -> _Attempt:
+    """The outcome, without the parameters that nothing reads any more once it is written."""
+    attempt = _write_once(ctx, plans, [], whole, follow)
+    handed = [p.function.node for plan in plans for p in plan.homes.parameters]
+    unread: list[Unread] = []
+    for _ in range(_ROUNDS):
+        if not plans or attempt.text is None or attempt.problem is not None:
+            break
+        more = [one for one in find_unread(ctx, attempt.text, handed, unread) if _stands(attempt.work, one)]
+        if not more:
+            break
+        unread += more
+        shorter = _write_once(ctx, plans, unread, whole, follow)
+        if shorter.problem is not None:
+            break
+        attempt = shorter
+    return attempt
+
+
+def _stands(work: Work, one: Unread) -> bool:
+    """Whether what is cut for a parameter is not gone or moved already."""
+    return not any(work.draft.gone(node) for node in (one.function, *one.nodes))
+
+
+def _write_once(ctx: Context, plans: list[Plan], unread: list[Unread], whole: bool, follow: bool) -> _Attempt:
     """All rules of ``plans`` on one draft, then the checks on its outcome; ``whole``: no unit of the file stays."""
     work = Work(ctx.m, Draft(ctx.m), Templates(ctx.m, ctx.settings), migrated=bool(plans))
     for plan in plans:
@@ -207,12 +235,14 @@ def _write(ctx: Context, plans: list[Plan], whole: bool = False, follow: bool = 
         apply_rules(Stage.CASTS, ctx, work)
     apply_rules(Stage.FILE, ctx, work)
     apply_rules(Stage.TIDY, ctx, work)
+    for one in unread:
+        _drop(work, one)
     if not work.draft.touched():
         return _Attempt(None, work)
     try:
         edits = work.draft.edits()
         _account(ctx, work, edits)
-        new, runs = apply_traced(ctx.m.text, edits)
+        new, runs = lay_out(ctx.m.text, *apply_traced(ctx.m.text, edits), work.draft.unit)
     except EditConflict as conflict:
         return _Attempt(None, work, f"edits collide ({conflict})")
     except ValueError as error:
@@ -226,6 +256,16 @@ def _write(ctx: Context, plans: list[Plan], whole: bool = False, follow: bool = 
     if problems:
         return _Attempt(new, work, f"line {problems[0].line}: {problems[0].message}")
     return _Attempt(new, work, runs=tuple(runs))
+
+
+def _drop(work: Work, one: Unread) -> None:
+    """A parameter goes from the header of its function and from all calls."""
+    for start, end in one.cuts:
+        work.draft.cut(start, end)
+    why = f"{one.name} of {one.function.name}() is no longer read"
+    work.note_header(None, "APX011", one.function, why)
+    for node in one.nodes:
+        work.note(None, "APX011", work.m.statement(node), why)
 
 
 def _account(ctx: Context, work: Work, edits: list[Edit]) -> None:

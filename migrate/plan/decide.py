@@ -12,6 +12,7 @@ from migrate.plan.carried import handed_for_state, sometimes_imported
 from migrate.plan.fold import Fold, folds
 from migrate.plan.hazards import Hazards
 from migrate.plan.home import Finder, either, free_name, guards, terms_there
+from migrate.plan.named import Named, named
 from migrate.plan.places import Homes
 from migrate.plan.regions import Planner, Region
 from migrate.units import options
@@ -61,6 +62,7 @@ class Plan:
     always: bool = True  # mixed precision is never off
     enabled_at: dict[Region, str] = field(default_factory=dict)  # "" where autocast is always on
     hoist_enabled: list[str] = field(default_factory=list)
+    named: list[Named] = field(default_factory=list)  # conditions that several regions of a function ask
     scaler_at: dict[ast.AST, str] = field(default_factory=dict)  # site, step, unscale or state use -> expression
     marks: list[ast.Call] = field(default_factory=list)  # `hasattr(optimizer, "_amp_stash")`
     hazards: Hazards = field(default_factory=Hazards)
@@ -107,6 +109,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     plan = Plan(ctx, unit, planner, merged, state, scaled)
     _homes(ctx, unit, plan)
     _asks_for_amp(ctx, unit, plan)
+    _name_conditions(ctx, unit, plan)
     if not _never(plan):
         plan.hazards = hazards.find(ctx, unit, planner, merged)
     return plan
@@ -225,6 +228,22 @@ def _asks_for_amp(ctx: Context, unit: Unit, plan: Plan) -> None:
                 f"mixed precision is on where `{text}`, and that name is only imported at times",
                 "give the condition a name of its own, such as use_amp, and test that",
             )
+
+
+def _name_conditions(ctx: Context, unit: Unit, plan: Plan) -> None:
+    """What several regions of a function ask gets a name there."""
+    regions = {region: region.block.body[region.first] for region in plan.planner.regions}
+    hoists = [hoist.stmt for hoist in plan.planner.hoists]
+    said = [*((stmt, plan.enabled_at[region]) for region, stmt in regions.items())]
+    said += zip(hoists, plan.hoist_enabled, strict=True)
+    plan.named = named(ctx.m, said, unit.number)
+
+    def short(stmt: ast.stmt, text: str) -> str:
+        here = (one.name for one in plan.named if one.text == text and one.function is ctx.m.function(stmt))
+        return next(here, text)
+
+    plan.enabled_at = {region: short(stmt, plan.enabled_at[region]) for region, stmt in regions.items()}
+    plan.hoist_enabled = [short(*pair) for pair in zip(hoists, plan.hoist_enabled, strict=True)]
 
 
 def _lift(ctx: Context, unit: Unit, plan: Plan) -> None:

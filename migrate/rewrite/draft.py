@@ -22,7 +22,7 @@ _OPPOSITE: dict[type[ast.cmpop], str] = {ast.Is: "is not", ast.IsNot: "is", ast.
 
 @dataclass(frozen=True, eq=False)
 class Wrap:
-    """Statements ``first`` to ``last`` of a block go under a ``with`` header."""
+    """Statements ``first`` to ``last`` of a block go under a ``with`` header, which lines may come before."""
 
     block: Block
     first: int
@@ -415,7 +415,8 @@ class Draft:
             return
         indent = m.indent(first)
         top = m.first_line(first)
-        self._edits.append(InsertLines(top, (indent + wrap.header,), inside=False))
+        header = tuple(indent + line for line in wrap.header.split("\n"))
+        self._edits.append(InsertLines(top, header, inside=False))
         self._edits.append(Reindent(top, self._with_comments(last, indent), indent, indent + self.unit))
 
     def _with_comments(self, last: ast.stmt, indent: str) -> int:
@@ -440,7 +441,7 @@ class Draft:
         owner = wrap.block.owner
         suite = isinstance(owner, ast.stmt) and owner.lineno == body[0].lineno
         outer = indent + (self.unit if suite else "")
-        inner = [outer + wrap.header, *(outer + self.unit + m.src(s) for s in body)]
+        inner = [*(outer + line for line in wrap.header.split("\n")), *(outer + self.unit + m.src(s) for s in body)]
         self._edits.append(Replace(m.start(body[0]), m.end(body[-1]), "\n" + "\n".join(inner)))
 
     def _emit_unwrap(self, stmt: ast.stmt) -> None:

@@ -30,6 +30,7 @@ with torch.autocast("cuda", dtype=torch.float16, enabled=scaler.is_enabled()):
 
 def apply(plan: Plan, work: Work) -> None:
     """Wrap the unit's regions, and name a loss that was computed in an argument."""
+    started: set[ast.stmt] = set()
     for region in plan.planner.regions:
         stmts = set(region.block.body[region.first : region.last + 1])
         if stmts & work.wrapped:
@@ -41,8 +42,15 @@ def apply(plan: Plan, work: Work) -> None:
             work.draft.insert_at(work.m.end(beside), f", {entered}")
             work.note(plan.unit.number, ID, beside, "autocast joins the block that is there")
         else:
-            work.draft.wrap(region.block, region.first, region.last, f"with {entered}:")
+            first = region.block.body[region.first]
+            asked = [f"{one.name} = {one.text}" for one in plan.named if one.before is first]
+            work.draft.wrap(region.block, region.first, region.last, "\n".join([*asked, f"with {entered}:"]))
+            started.add(first)
         _note(plan, work, region)
+    for one in plan.named:
+        if one.before not in started:
+            work.draft.before(one.before, f"{one.name} = {one.text}")
+        work.note(plan.unit.number, ID, one.before, "what several regions ask is asked once")
     for hoist, enabled in zip(plan.planner.hoists, plan.hoist_enabled, strict=True):
         line = f"{hoist.name} = {work.m.src(hoist.expr)}"
         above = _above(plan, work, hoist, enabled)

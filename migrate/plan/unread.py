@@ -1,0 +1,199 @@
+"""Parameters that nothing reads any more: what a function was told about mixed precision, and asked of nobody since.
+
+A parameter goes, and with it the argument of each call, where all calls are known: they stand in this file, nobody else
+can have the function, and what is handed over is only looked up. Else it stays, as somebody may hand it over.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from migrate.facts.module import Module, Scope
+from migrate.units.translate import receiver
+from migrate.units.unit import Context
+
+_PLAIN = frozenset({"no_grad", "enable_grad", "inference_mode", "staticmethod"})
+_LOOKS_AROUND = frozenset({"locals", "vars", "eval", "exec"})
+_LOOKED_UP = (ast.Name, ast.Attribute, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp)
+
+
+@dataclass(frozen=True, eq=False)
+class Unread:
+    """A parameter that goes, and what is cut from the text for it: its own place and those of the arguments, whose
+    ``nodes`` have to stand where they did."""
+
+    function: ast.FunctionDef | ast.AsyncFunctionDef
+    name: str
+    cuts: tuple[tuple[int, int], ...]
+    nodes: tuple[ast.expr, ...]
+
+
+def unread(ctx: Context, new: str, changed: Sequence[ast.AST], before: Sequence[Unread]) -> list[Unread]:
+    """The parameters that were read in the old text and are not in the ``new`` one, and can go.
+
+    ``changed`` are functions that get other parameters anyway, ``before`` what is known to go: an argument less may
+    leave another parameter unread."""
+    told = dict(_functions(ast.parse(new)))
+    found: list[Unread] = []
+    cut = [span for one in before for span in one.cuts]
+    for path, node in _functions(ctx.m.tree):
+        now = told.get(path)
+        if node is None or now is None:
+            continue
+        gone = {one.name for one in before if one.function is node}
+        parameters = [p for p in (*node.args.args, *node.args.kwonlyargs) if p.arg not in gone]
+        candidates = [p for p in parameters if _read(node, p.arg) and not _read(now, p.arg)]
+        if candidates and (node in changed or _only_here(ctx, node)) and (calls := _calls(ctx, node)):
+            for parameter in candidates:
+                cuts = _cuts(ctx, node, parameter, calls)
+                if cuts is not None and not _overlap(cut, cuts):
+                    cut += cuts
+                    handed = [_argument(ctx, call, ctx.m.scope_of[node], parameter) for call in calls]
+                    values = [h.value if isinstance(h, ast.keyword) else h for h in handed if h is not None]
+                    found.append(Unread(node, parameter.arg, tuple(cuts), (*values, *calls)))
+    return found
+
+
+def _overlap(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]) -> bool:
+    return any(a < d and c < b for a, b in some for c, d in others)
+
+
+def _functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef | None]]:
+    """All functions by their full names; None for a name that several have."""
+    found: dict[str, ast.FunctionDef | ast.AsyncFunctionDef | None] = {}
+    todo: list[tuple[ast.AST, str]] = [(tree, "")]
+    while todo:
+        at, path = todo.pop()
+        if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            path = f"{path}.{at.name}"
+            found[path] = at if path not in found else None
+        elif isinstance(at, ast.ClassDef):
+            path = f"{path}.{at.name}"
+        todo += [(child, path) for child in ast.iter_child_nodes(at)]
+    return iter(found.items())
+
+
+def _read(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
+    """Whether a function says a name, or looks at all that it has."""
+    said = {n.id for stmt in node.body for n in ast.walk(stmt) if isinstance(n, ast.Name)}
+    return name in said or bool(said & _LOOKS_AROUND)
+
+
+def _only_here(ctx: Context, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether no other file can be meant to call a function: it is private, inside of another, or of a program."""
+    inner = any(isinstance(a, (ast.FunctionDef, ast.AsyncFunctionDef)) for a in ctx.m.ancestors(node))
+    if inner or (node.name.startswith("_") and not node.name.endswith("__")):
+        return True
+    return any(
+        isinstance(stmt, ast.If) and any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(stmt.test))
+        for stmt in ctx.m.tree.body
+    )
+
+
+def _calls(ctx: Context, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.Call]:
+    """All calls of a function; none where one may be missing."""
+    m, v = ctx.m, ctx.v
+    scope = m.scope_of[node]
+    cls = m.class_of(scope)
+    taken = ctx.exported & {"*", node.name, *([cls.name] if cls is not None else [])}
+    if taken or (node.name.startswith("__") and node.name.endswith("__")) or (cls is not None and _inherits(m, cls)):
+        return []
+    if any(_decorator(d) not in _PLAIN for d in node.decorator_list):
+        return []
+    calls = v.calls[node]
+    callers = {call.func for call in calls}
+    for at in m.nodes:
+        match at:
+            case ast.FunctionDef(name=node.name) | ast.AsyncFunctionDef(name=node.name) if at is not node:
+                return []
+            case ast.Name(id=node.name) if at not in callers:
+                return []
+            case ast.Attribute(attr=node.name) if cls is not None and at not in callers:
+                return []
+            case ast.Constant(value=node.name) | ast.alias(name=node.name) | ast.alias(asname=node.name):
+                return []
+            case _:
+                pass
+    plain = all(v.callees(c) == [node] and c.func in callers and _plain_call(c) for c in calls)
+    return calls if plain else []
+
+
+def _inherits(m: Module, cls: ast.ClassDef) -> bool:
+    """Whether a class has bases, or others have it: a method may stand for another one."""
+    if any(not (isinstance(base, ast.Name) and base.id == "object") for base in cls.bases) or cls.keywords:
+        return True
+    classes = [n for n in m.nodes if isinstance(n, ast.ClassDef)]
+    return any(isinstance(n, ast.Name) and n.id == cls.name for c in classes for b in c.bases for n in ast.walk(b))
+
+
+def _decorator(decorator: ast.expr) -> str:
+    target = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
+
+
+def _plain_call(call: ast.Call) -> bool:
+    return not any(isinstance(a, ast.Starred) for a in call.args) and all(k.arg is not None for k in call.keywords)
+
+
+def _cuts(
+    ctx: Context, node: ast.FunctionDef | ast.AsyncFunctionDef, parameter: ast.arg, calls: list[ast.Call]
+) -> list[tuple[int, int]] | None:
+    """What goes from the text: the parameter in the header and its argument in each call."""
+    m, a = ctx.m, node.args
+    scope = m.scope_of[node]
+    if a.posonlyargs or a.vararg or a.kwarg or (parameter in a.kwonlyargs and len(a.kwonlyargs) == 1):
+        return None
+    if parameter.arg == m.self_name(scope):
+        return None
+    spans = [(m.start(p), m.end(_default(a, p) or p)) for p in (*a.args, *a.kwonlyargs)]
+    cuts = [_without(m, spans, [*a.args, *a.kwonlyargs].index(parameter))]
+    for call in calls:
+        argument = _argument(ctx, call, scope, parameter)
+        if argument is None:
+            continue
+        value = argument.value if isinstance(argument, ast.keyword) else argument
+        if not _looked_up(value):
+            return None
+        items: list[ast.expr | ast.keyword] = sorted([*call.args, *call.keywords], key=m.start)
+        cuts.append(_without(m, [(m.start(i), m.end(i)) for i in items], items.index(argument)))
+    return [cut for cut in cuts if cut is not None] if None not in cuts else None
+
+
+def _default(args: ast.arguments, parameter: ast.arg) -> ast.expr | None:
+    if parameter in args.kwonlyargs:
+        return args.kw_defaults[args.kwonlyargs.index(parameter)]
+    index = args.args.index(parameter) - len(args.args) + len(args.defaults)
+    return args.defaults[index] if index >= 0 else None
+
+
+def _argument(ctx: Context, call: ast.Call, scope: Scope, parameter: ast.arg) -> ast.expr | ast.keyword | None:
+    """What a call hands to a parameter."""
+    for keyword in call.keywords:
+        if keyword.arg == parameter.arg:
+            return keyword
+    assert isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    args = scope.node.args.args
+    index = args.index(parameter) - receiver(ctx, call, scope) if parameter in args else -1
+    return call.args[index] if 0 <= index < len(call.args) else None
+
+
+def _looked_up(value: ast.expr) -> bool:
+    """Whether to evaluate an argument is nothing but to look at what is there."""
+    inner = (ast.expr_context, ast.boolop, ast.cmpop, ast.unaryop)
+    return all(isinstance(n, (*_LOOKED_UP, *inner)) for n in ast.walk(value))
+
+
+def _without(m: Module, spans: list[tuple[int, int]], index: int) -> tuple[int, int] | None:
+    """What to cut so that one of several items separated by commas goes; None where more than that is in between."""
+    (start, end), last = spans[index], len(spans) - 1
+    if index:
+        cut = (spans[index - 1][1], end)
+        between = m.text[cut[0] : start]
+    elif last:
+        cut = (start, spans[1][0])
+        between = m.text[end : cut[1]]
+    else:
+        return (start, end) if m.text[end : end + 1] == ")" else None
+    return cut if between.strip() == "," else None
