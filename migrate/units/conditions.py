@@ -235,7 +235,36 @@ class Conditions:
                 if calls and plain and not splat and all(self.is_bool(x, depth + 1) for x in handed):
                     return True
         every = [*positional, *a.kwonlyargs]
-        return any(p.arg == name and isinstance(p.annotation, ast.Name) and p.annotation.id == "bool" for p in every)
+        if any(p.arg == name and isinstance(p.annotation, ast.Name) and p.annotation.id == "bool" for p in every):
+            return True
+        return self._handed_bools(name, node, positional, depth)
+
+    def _handed_bools(
+        self, name: str, node: ast.FunctionDef | ast.AsyncFunctionDef, positional: list[ast.arg], depth: int
+    ) -> bool:
+        """Whether all calls of a program's own function hand a bool to a parameter."""
+        names = [p.arg for p in positional]
+        calls = self.v.calls[node]
+        if node not in self.m.tree.body or not _is_program(self.m) or name not in names or not calls:
+            return False
+        uses = [n for n in self.m.nodes if isinstance(n, ast.Name) and n.id == node.name]
+        if {id(n) for n in uses} != {id(c.func) for c in calls}:
+            return False  # handed on as a value
+        handed: list[ast.expr] = []
+        for call in calls:
+            plain = not any(isinstance(x, ast.Starred) for x in call.args) and all(k.arg for k in call.keywords)
+            index = names.index(name)
+            by_name = [k.value for k in call.keywords if k.arg == name]
+            handed += by_name or call.args[index : index + 1]
+            if not plain or not (by_name or index < len(call.args)):
+                return False
+        return all(self.is_bool(x, depth + 1) for x in handed)
+
+
+def _is_program(m: Module) -> bool:
+    """Whether a file is run itself: ``if __name__ == "__main__":``"""
+    tests = [stmt.test for stmt in m.tree.body if isinstance(stmt, ast.If)]
+    return any(isinstance(n, ast.Name) and n.id == "__name__" for test in tests for n in ast.walk(test))
 
 
 def _finds_apex(expr: ast.expr) -> bool:
@@ -259,11 +288,50 @@ def _argparse_bools(m: Module) -> tuple[set[str], set[str]]:
             dest = argparse_dest(node)
             if dest:
                 words = {k.arg: k.value for k in node.keywords if k.arg}
-                action, kind = words.get("action"), words.get("type")
+                action, kind, default = words.get("action"), words.get("type"), words.get("default")
                 flag = isinstance(action, ast.Constant) and action.value in ("store_true", "store_false")
-                flag = flag or (isinstance(kind, ast.Name) and kind.id == "bool")
+                given = isinstance(default, ast.Constant) and isinstance(default.value, bool)
+                if isinstance(kind, ast.Name) and (kind.id == "bool" or _hands_back_bools(m, kind.id)):
+                    flag |= given or "required" in words  # else None where the option is not said
                 found[dest] = found.get(dest, True) and flag
     return set(found), {dest for dest, flag in found.items() if flag}
+
+
+def _hands_back_bools(m: Module, name: str) -> bool:
+    """Whether a function of the file hands back True or False and nothing else, in whatever way it ends."""
+    functions = [n for n in m.tree.body if isinstance(n, ast.FunctionDef) and n.name == name]
+    if len(functions) != 1 or functions[0].decorator_list:
+        return False
+    returned = [n for n in ast.walk(functions[0]) if isinstance(n, ast.Return)]
+    return bool(returned) and all(_returns_bool(m, one) for one in returned) and _ends(functions[0].body)
+
+
+def _returns_bool(m: Module, stmt: ast.Return) -> bool:
+    """``return True``; ``if isinstance(v, bool): return v``."""
+    match stmt.value, m.parent[stmt]:
+        case ast.Constant(value=bool()), _:
+            return True
+        case (
+            ast.Name(id=name),
+            ast.If(
+                test=ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=asked), ast.Name(id="bool")]),
+                body=[only],
+            ),
+        ):
+            return name == asked and only is stmt
+        case _:
+            return False
+
+
+def _ends(body: list[ast.stmt]) -> bool:
+    """Whether a block never runs into what follows it."""
+    match body[-1]:
+        case ast.Return() | ast.Raise():
+            return True
+        case ast.If(body=one, orelse=other):
+            return bool(other) and _ends(one) and _ends(other)
+        case _:
+            return False
 
 
 def argparse_dest(call: ast.Call) -> str | None:

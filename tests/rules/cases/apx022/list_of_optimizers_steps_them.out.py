@@ -25,5 +25,7 @@ for x, y in loader:
     for optimizer in optimizers:
         scaler.unscale_(optimizer)
     for o in optimizers:
-        torch.nn.utils.clip_grad_norm_((p for group in o.param_groups for p in group["params"]), 1.0)
+        torch.nn.utils.clip_grad_norm_(
+            (p for group in o.param_groups for p in group["params"]), 1.0
+        )
     optimizers.step(scaler=scaler)
