@@ -187,13 +187,10 @@ def _looked_up(value: ast.expr) -> bool:
 
 def _without(m: Module, spans: list[tuple[int, int]], index: int) -> tuple[int, int] | None:
     """What to cut so that one of several items separated by commas goes; None where more than that is in between."""
-    (start, end), last = spans[index], len(spans) - 1
-    if index:
-        cut = (spans[index - 1][1], end)
-        between = m.text[cut[0] : start]
-    elif last:
-        cut = (start, spans[1][0])
-        between = m.text[end : cut[1]]
-    else:
-        return (start, end) if m.text[end : end + 1] == ")" else None
-    return cut if between.strip() == "," else None
+    (start, end), text = spans[index], m.text
+    if index and text[spans[index - 1][1] : start].strip() == ",":
+        return spans[index - 1][1], end
+    if index + 1 < len(spans):
+        behind = spans[index + 1][0]
+        return (start, behind) if text[end:behind].strip() == "," else None
+    return (start, end) if len(spans) == 1 and text[end : end + 1] == ")" else None

@@ -95,6 +95,17 @@ def test_term(case: str) -> None:
 
 
 OPTIONS = "p = argparse.ArgumentParser()\np.add_argument('--fp16', action='store_true')\np.add_argument('--level')\n"
+STR2BOOL = """\
+def str2bool(v):
+    if isinstance(v, bool):
+        return v
+    if v.lower() in ("yes", "true"):
+        return True
+    elif v.lower() in ("no", "false"):
+        return False
+    else:
+        raise argparse.ArgumentTypeError("a bool is wanted")
+"""
 BOOLS = {
     "a constant": ("ask(True, 1, None)", [True, False, False]),
     "comparisons": ("ask(a > 1, not a, a and b, a > 1 or not b)", [True, True, False, True]),
@@ -110,7 +121,35 @@ BOOLS = {
         [True, False],
     ),
     "of another name": ("p.add_argument('--f', dest='amp', action='store_true')\nask(a.amp, a.f)", [True, False]),
-    "a type": ("p.add_argument('--f', type=bool)\nask(a.f)", [True]),
+    "a type": (
+        "p.add_argument('--f', type=bool, default=False)\np.add_argument('--g', type=bool, required=True)\n"
+        "p.add_argument('--h', type=bool)\np.add_argument('--i', type=bool, default=None)\nask(a.f, a.g, a.h, a.i)",
+        [True, True, False, False],
+    ),
+    "a type of the file": (
+        STR2BOOL + "p.add_argument('--f', type=str2bool, default=True)\np.add_argument('--g', type=str2bool)\n"
+        "ask(a.f, a.g)",
+        [True, False],
+    ),
+    "a type that may fall through": (
+        "def flag(v):\n    if v == 'yes':\n        return True\np.add_argument('--f', type=flag, default=True)\n"
+        "ask(a.f)",
+        [False],
+    ),
+    "a type that is not known": ("p.add_argument('--f', type=flag, default=True)\nask(a.f)", [False]),
+    "an argument of a program's own function": (
+        OPTIONS + "def f(x, y):\n    ask(x, y)\nif __name__ == '__main__':\n    f(args.fp16, args.level)",
+        [True, False],
+    ),
+    "an argument of anybody's function": (OPTIONS + "def f(x):\n    ask(x)\nf(args.fp16)", [False]),
+    "an argument of a function handed on": (
+        OPTIONS + "def f(x):\n    ask(x)\nif __name__ == '__main__':\n    f(args.fp16)\n    spawn(f)",
+        [False],
+    ),
+    "an argument by a splat": (
+        OPTIONS + "def f(x):\n    ask(x)\nif __name__ == '__main__':\n    f(args.fp16)\n    f(*a)",
+        [False],
+    ),
     "an attribute": (
         "class C:\n    def __init__(self, x):\n        self.a = x > 1\n        self.b = x\n"
         "    def f(self):\n        ask(self.a, self.b)",

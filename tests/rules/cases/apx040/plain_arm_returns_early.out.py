@@ -1,7 +1,7 @@
 import torch
 
 
-def backward(loss, optimizer, scaler, args):
+def backward(loss, scaler, args):
     if not args.fp16:
         loss.backward()
         return
@@ -16,6 +16,6 @@ def main(args, loader):
         optimizer.zero_grad()
         with torch.autocast("cuda", dtype=torch.float16, enabled=scaler.is_enabled()):
             loss = criterion(model(x), y)
-        backward(loss, optimizer, scaler, args)
+        backward(loss, scaler, args)
         scaler.step(optimizer)
         scaler.update()

@@ -10,7 +10,9 @@ for x, y in loader:
     for optimizer in optimizers:
         scaler.unscale_(optimizer)
     for optimizer in optimizers:
-        torch.nn.utils.clip_grad_norm_((p for group in optimizer.param_groups for p in group["params"]), 1.0)
+        torch.nn.utils.clip_grad_norm_(
+            (p for group in optimizer.param_groups for p in group["params"]), 1.0
+        )
         scaler.step(optimizer)
         optimizer.zero_grad()
     scaler.update()

@@ -9,6 +9,8 @@ for x, y in loader:
         loss = criterion(model(x), y)
     scaler.scale(loss).backward()
     scaler.unscale_(optimizer)
-    torch.nn.utils.clip_grad_norm_((p for group in optimizer.param_groups for p in group["params"]), 1.0)
+    torch.nn.utils.clip_grad_norm_(
+        (p for group in optimizer.param_groups for p in group["params"]), 1.0
+    )
     scaler.step(optimizer)
     scaler.update()

@@ -7,7 +7,9 @@ for i, (x, y) in enumerate(loader):
     with torch.autocast("cuda", dtype=torch.float16):
         loss = criterion(model(x), y)
     scaler.scale(loss).backward()
-    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0 * scaler.get_scale()) / scaler.get_scale()
+    norm = torch.nn.utils.clip_grad_norm_(
+        model.parameters(), 1.0 * scaler.get_scale()
+    ) / scaler.get_scale()
     print(norm)
     if (i + 1) % 4 == 0:
         scaler.step(optimizer)
