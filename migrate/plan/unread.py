@@ -16,6 +16,8 @@ from migrate.units.unit import Context
 
 _PLAIN = frozenset({"no_grad", "enable_grad", "inference_mode", "staticmethod"})
 _LOOKS_AROUND = frozenset({"locals", "vars", "eval", "exec"})
+# A record of options is handed around whatever is read of it just now.
+_RECORDS = frozenset("args arg opt opts options cfg config conf hparams hps params flags self cls".split())
 _LOOKED_UP = (ast.Name, ast.Attribute, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp)
 
 
@@ -43,7 +45,7 @@ def unread(ctx: Context, new: str, changed: Sequence[ast.AST], before: Sequence[
         if node is None or now is None:
             continue
         gone = {one.name for one in before if one.function is node}
-        parameters = [p for p in (*node.args.args, *node.args.kwonlyargs) if p.arg not in gone]
+        parameters = [p for p in (*node.args.args, *node.args.kwonlyargs) if p.arg not in gone | _RECORDS]
         candidates = [p for p in parameters if _read(node, p.arg) and not _read(now, p.arg)]
         if candidates and (node in changed or _only_here(ctx, node)) and (calls := _calls(ctx, node)):
             for parameter in candidates:

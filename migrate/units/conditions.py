@@ -39,13 +39,18 @@ def conjunction(terms: list[Term]) -> Term:
     for term in terms:
         if term.value is False:
             return FALSE
-        if term.value is None and term.text not in {t.text for t in kept}:
+        if term.value is None and _quoted(term.text) not in {_quoted(t.text) for t in kept}:
             kept.append(term)
     if not kept:
         return TRUE
     if len(kept) == 1:
         return kept[0]
     return Term(" and ".join(t.inside(_AND) for t in kept), _AND, boolean=all(t.boolean for t in kept))
+
+
+def _quoted(text: str) -> str:
+    """A condition with one kind of quotes: the file's own and those that are written here say the same."""
+    return text.replace("'", '"')
 
 
 def negation(term: Term) -> Term:

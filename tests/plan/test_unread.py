@@ -15,6 +15,7 @@ MAIN = 'if __name__ == "__main__":\n    f(x, fp16)\n'
 CASES = {
     "one": ("def f(a, b):\n    a(b)\n" + MAIN, "def f(a, b):\n    a()", "b"),
     "still read": ("def f(a, b):\n    a(b)\n" + MAIN, "def f(a, b):\n    a(b)", ""),
+    "a record of options": ("def f(a, args):\n    a(args.b)\n" + MAIN, "def f(a, args):\n    a()", ""),
     "never read": ("def f(a, b):\n    a()\n" + MAIN, "def f(a, b):\n    a()", ""),
     "of a library": ("def f(a, b):\n    a(b)\nf(x, y)\n", "def f(a, b):\n    a()", ""),
     "private": ("def _f(a, b):\n    a(b)\n_f(x, y)\n", "def _f(a, b):\n    a()", "b"),

@@ -183,6 +183,7 @@ def test_terms() -> None:
     a, b = Term("a"), Term("b")
     assert conjunction([]) == TRUE
     assert conjunction([a, TRUE, a]) == a
+    assert conjunction([Term("x != 'O0'"), Term('x != "O0"')]).text == "x != 'O0'"
     assert conjunction([a, FALSE, b]) == FALSE
     assert conjunction([a, Term("b or c", 1)]).text == "a and (b or c)"
     assert negation(negation(a)) == a
