@@ -24,3 +24,16 @@ HOST_WORK = Patterns(
 CHECKPOINTS = Patterns("*save* *load* *resume* *restart* *restore* *checkpoint* *ckpt*")
 # What may take a model or an optimizer before amp does.
 BEFORE_INITIALIZE = Patterns("*load* *save* *checkpoint* *sched*")
+# Work of the host that a reader would not look for under autocast: telling people, …
+TELLS = frozenset(
+    "print pprint __next__ next add_scalar add_scalars add_image add_images add_histogram add_text set_description "
+    "set_description_str set_postfix set_postfix_str".split()
+)
+# … whose whole purpose is to tell, or that know nothing of tensors, …
+WATCHERS = frozenset("logger logging _logger LOGGER writer tb_writer pbar progress_bar wandb os sys json".split())
+# … and moving data.
+OF_NOTE = TELLS | frozenset("to cuda cpu from_numpy synchronize".split())
+# Context managers that say nothing about casts.
+NEUTRAL_CONTEXTS = frozenset(
+    "no_grad enable_grad set_grad_enabled inference_mode no_sync suppress nullcontext record_function".split()
+)

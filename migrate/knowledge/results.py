@@ -28,6 +28,11 @@ def loss(name: str) -> bool:
     return _LOSS.search(name) is not None
 
 
+def makes_loss(name: str) -> bool:
+    """The same, and the losses of torch that are not called one."""
+    return loss(name) or "entropy" in name or name == "kl_div"
+
+
 def integers(name: str) -> bool:
     """Whether a variable is called as one that holds integers."""
     return not _INTEGERS.isdisjoint(parts(name))

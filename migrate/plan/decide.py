@@ -181,7 +181,7 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
     sources = [pair for init in unit.initializes for pair in _own_guards(ctx, unit, init)]
     early = [x for x in (*_calls(unit), *plan.planner.statements) if plan.planner.order.early(x)]
     plan.always = all(t.value for _, t in sources) and not early and not finder.late()
-    _lift(ctx, unit, plan)
+    _lift(ctx, unit, plan, finder)
     for region in list(plan.planner.regions):
         stmt = region.block.body[region.first]
         before = finder.snapshot()
@@ -246,17 +246,40 @@ def _name_conditions(ctx: Context, unit: Unit, plan: Plan) -> None:
     plan.hoist_enabled = [short(*pair) for pair in zip(hoists, plan.hoist_enabled, strict=True)]
 
 
-def _lift(ctx: Context, unit: Unit, plan: Plan) -> None:
-    """An evaluation whose function cannot say the condition is wrapped where it is called."""
+def _lift(ctx: Context, unit: Unit, plan: Plan, finder: Finder) -> None:
+    """An evaluation whose function can say neither the condition nor be handed the scaler is wrapped where it is
+    called."""
     for _ in range(20):
         for region in plan.planner.regions:
             stmt = region.block.body[region.first]
             if region.why == "evaluation" and isinstance(_said(ctx, unit, stmt), str):
+                if _reached(ctx, unit, plan, finder, stmt):
+                    continue
                 near = any(ctx.m.function(s.call) is ctx.m.function(stmt) for s in unit.moments)
                 if not (near and plan.scaled) and plan.planner.lift(region):
                     break
         else:
             return
+
+
+def _reached(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stmt) -> bool:
+    """Whether the scaler, which says the condition, is at hand at ``stmt`` or may be handed on to there."""
+    if not _scaling(unit, plan) or not all(i.optimizers for i in unit.initializes):
+        return False
+    before = finder.snapshot()
+    try:
+        _check_alone(ctx, stmt)
+        finder.reach(unit.scalers[0], stmt, None)
+    except Manual:
+        return False
+    finally:
+        finder.restore(before)
+    return True
+
+
+def _scaling(unit: Unit, plan: Plan) -> bool:
+    """Whether a scaler is there that is on wherever mixed precision is."""
+    return plan.scaled and not any(o.unscaled for o in unit.options.values())
 
 
 def _same_text_holds(ctx: Context, optimizer: ast.expr, there: ast.stmt) -> bool:
@@ -295,7 +318,7 @@ def _enabled(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stm
     if any(t.value is False for init in unit.initializes for _, t in unit.options_of(init).enabled):
         return "False" if len(unit.initializes) == 1 else _ambiguous(unit)
     scope = ctx.m.function(stmt)
-    scaling = plan.scaled and not any(o.unscaled for o in unit.options.values())
+    scaling = _scaling(unit, plan)
     near = any(ctx.m.function(s.call) is scope for s in unit.moments) and scaling
     if near:
         return f"{_near(ctx, unit, finder, stmt)}.is_enabled()"

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from migrate.facts.module import Block, Scope
 from migrate.knowledge.host import HOST_WORK
 from migrate.knowledge.operations import NATIVE_FLOAT, NATIVE_HALF
-from migrate.knowledge.results import FLOAT_WORK
+from migrate.knowledge.results import FLOAT_WORK, makes_loss
+from migrate.plan.tight import Tight
 from migrate.units.compute import Compute, generates, walk_now
 from migrate.units.order import NOT_YET, ON, Order
 from migrate.units.references import handed_on
@@ -28,7 +29,7 @@ MAX_CLIMB = 4
 # Statements between two computations on results, up to which one region holds both.
 MAX_GAP = 4
 # Statements without computation that a region takes in, so that it is the whole of a block.
-MAX_REST = 4
+MAX_REST = 2
 NO_GRADIENT = frozenset({"no_grad", "inference_mode"})
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension)
 # Functions that hand on one by one what they go through.
@@ -75,6 +76,7 @@ class Planner:
         self.compute = Compute(ctx, unit)
         self.slices = Slices(ctx)
         self.order = Order(ctx, unit)
+        self.tight = Tight(ctx.m, self.compute)
         self.regions: list[Region] = []
         self.hoists: list[Hoist] = []
         self._marks: dict[int, _Marks] = {}
@@ -492,7 +494,8 @@ class Planner:
             if self.slices.reads(later) & tainted:
                 if compute.forwards(later) and i > last + 1:
                     break  # it gets a region of its own
-                if compute.forwards(later) or (not self._model_alone and self._float_work(later, tainted)):
+                worked = self._makes_loss if self._model_alone else self._float_work
+                if compute.forwards(later) or worked(later, tainted):
                     if i - last > MAX_GAP:
                         self._span(block, first, last, "evaluation")
                         first = i
@@ -526,6 +529,11 @@ class Planner:
             if isinstance(outer, (ast.IfExp, ast.BoolOp, ast.Lambda, *_COMPREHENSIONS)):
                 return False
         return True
+
+    def _makes_loss(self, stmt: ast.stmt, tainted: set[str]) -> bool:
+        """Whether a statement computes a loss of model outputs."""
+        calls = [n for n in walk_now(stmt) if isinstance(n, ast.Call) and self.slices.reads(n) & tainted]
+        return any(makes_loss(ast.unparse(c.func).rpartition(".")[2]) for c in calls)
 
     def _float_work(self, stmt: ast.stmt, tainted: set[str]) -> bool:
         """Whether a statement computes on model outputs in a way that O1's casts reached: losses, functions of torch,
@@ -573,17 +581,18 @@ class Planner:
         """Merge what was marked into regions that do not overlap."""
         self.regions = []
         for marks in self._marks.values():
-            spans = sorted(marks.spans)
+            marked = sorted(marks.spans)
             merged: list[list[int]] = []
             why: list[str] = []
-            for low, high, reason in spans:
+            for low, high, reason in marked:
                 if merged and self._joins(marks.block, merged[-1][1], low):
                     merged[-1][1] = max(merged[-1][1], high)
                 else:
                     merged.append([low, high])
                     why.append(reason)
             for (low, high), reason in zip(merged, why, strict=True):
-                self.regions.append(Region(marks.block, low, high, reason))
+                spans = self.tight.spans(marks.block, low, high)
+                self.regions += [Region(block, first, last, reason) for block, first, last in spans]
         self._whole_branches()
         for region in self.regions:
             self._fill_no_grad(region)
@@ -616,7 +625,11 @@ class Planner:
             return
         rest = [*body[: region.first], *body[region.last + 1 :]]
         if len(rest) <= MAX_REST and not any(
-            self.compute.weak(s) or self.compute.forbidden(s) or self._has_scope_statement(s) or hasattr(s, "body")
+            self.compute.weak(s)
+            or self.compute.forbidden(s)
+            or self._has_scope_statement(s)
+            or hasattr(s, "body")
+            or self.tight.of_note(s)
             for s in rest
         ):
             region.first, region.last = 0, len(body) - 1

@@ -170,16 +170,16 @@ class Compute:
 
     def weak(self, node: ast.AST) -> bool:
         """Whether a statement computes on tensors in a way that autocast's lists could matter for."""
-        for n in walk_now(node):
-            if isinstance(n, ast.Call):
-                name = n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")
-                if name not in NO_COMPUTATION and not _of_the_machine(n.func):
-                    return True
-                if name == "mean" and isinstance(n.func, ast.Attribute) and isinstance(n.func.value, ast.BinOp):
-                    return True
-            elif isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Pow, ast.MatMult)):
+        return any(map(self.computes, walk_now(node)))
+
+    def computes(self, n: ast.AST) -> bool:
+        """The same for one node, whatever stands in it."""
+        if isinstance(n, ast.Call):
+            name = n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")
+            if name not in NO_COMPUTATION and not _of_the_machine(n.func):
                 return True
-        return False
+            return name == "mean" and isinstance(n.func, ast.Attribute) and isinstance(n.func.value, ast.BinOp)
+        return isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Pow, ast.MatMult))
 
     # ------------------------------------------------------------ what must stay outside
 

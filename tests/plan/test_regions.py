@@ -179,8 +179,12 @@ EVALUATION = {
         ["out = model(x)"],
     ),
     "all of a no_grad": (
+        "with torch.no_grad():\n    rows = len(x)\n    out = model(x)\n    best = out.max()\n",
+        ["rows = len(x); out = model(x); best = out.max()"],
+    ),
+    "not what is moved and printed in one": (
         "with torch.no_grad():\n    x = x.cuda()\n    out = model(x)\n    print(out)\n",
-        ["x = x.cuda(); out = model(x); print(out)"],
+        ["out = model(x)"],
     ),
     "a function that hands one result back": (
         "def predict(x):\n    return model(x)\nfor x in test:\n    out = predict(x)\n",

@@ -1,10 +1,11 @@
 import torch
 
 
-def validate(model, loader):
+def validate(model, loader, scaler):
     with torch.no_grad():
         for x, y in loader:
-            output = model(x)
+            with torch.autocast("cuda", dtype=torch.float16, enabled=scaler.is_enabled()):
+                output = model(x)
             print(output.argmax(1))
 
 
@@ -19,8 +20,7 @@ def train(loader, options):
         scaler.scale(loss).backward()
         scaler.step(optimizer)
         scaler.update()
-    with torch.autocast("cuda", dtype=torch.float16, enabled=scaler.is_enabled()):
-        validate(model, loader)
+    validate(model, loader, scaler=scaler)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,153 @@
+"""Regions without the work of the host: loading, moving and printing stay outside where that can be.
+
+A run of statements goes under autocast from its first computation to its last. Where a loop or an arm in it also
+loads data, moves it or logs, the region goes inside, around what computes there. Only what no cast of autocast
+reaches is left out, so the values stay the same.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.facts.module import Block, Module
+from migrate.knowledge.host import NEUTRAL_CONTEXTS, OF_NOTE, TELLS, WATCHERS
+from migrate.units.compute import Compute, walk_now
+
+Span = tuple[Block, int, int]
+
+# Statements of the host's work between two computations, up to which one region holds both.
+MAX_BETWEEN = 4
+# Regions that one statement may be taken apart into.
+MAX_PARTS = 4
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Global, ast.Nonlocal)
+_SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete)
+
+
+class Tight:
+    """Takes the regions of one unit apart where they hold the host's work."""
+
+    def __init__(self, m: Module, compute: Compute) -> None:
+        self.m, self.compute = m, compute
+        self._parts: dict[ast.stmt, list[Span] | None] = {}
+
+    def spans(self, block: Block, first: int, last: int) -> list[Span]:
+        """Statements ``first`` to ``last`` as the regions that they need; themselves where nothing can be left out."""
+        found: list[Span] = []
+        start: int | None = None
+        end = first
+        for i in range(first, last + 1):
+            stmt = block.body[i]
+            parts = self._taken_apart(stmt)
+            if parts is not None or isinstance(stmt, _SCOPES):
+                if start is not None:
+                    found.append((block, start, end))
+                found += parts or []
+                start = None
+            elif self._wanted(stmt):
+                if start is not None and self._apart(block.body[end + 1 : i]):
+                    found.append((block, start, end))
+                    start = None
+                start = i if start is None else start
+                end = i
+        if start is not None:
+            found.append((block, start, end))
+        return found or [(block, first, last)]
+
+    def of_note(self, stmt: ast.stmt) -> bool:
+        """Whether a statement, or one in it, does work of the host that a reader would not look for in a region."""
+        return any(self._simply_of_note(s) for s in walk_now(stmt) if isinstance(s, ast.stmt))
+
+    def _apart(self, between: list[ast.stmt]) -> bool:
+        lines = sum((s.end_lineno or s.lineno) - s.lineno + 1 for s in between)
+        return lines > MAX_BETWEEN and any(map(self.of_note, between))
+
+    def _wanted(self, stmt: ast.stmt) -> bool:
+        """Whether a statement computes something that autocast matters for, or may."""
+        if isinstance(stmt, _SIMPLE):
+            return self._computes(stmt)
+        return self._header_computes(stmt) or any(map(self._wanted, _inner(stmt)))
+
+    def _taken_apart(self, stmt: ast.stmt) -> list[Span] | None:
+        """The regions inside of a statement that holds others; None where it stays whole."""
+        if stmt not in self._parts:
+            self._parts[stmt] = self._inside(stmt)
+        return self._parts[stmt]
+
+    def _inside(self, stmt: ast.stmt) -> list[Span] | None:
+        bodies = _bodies(stmt)
+        if not bodies or not self.of_note(stmt) or self._header_computes(stmt):
+            return None
+        found: list[Span] = []
+        for body in bodies:
+            if any(map(self._wanted, body)):
+                found += self.spans(self.m.block(body[0]), 0, len(body) - 1)
+        return found if 0 < len(found) <= MAX_PARTS else None
+
+    def _header_computes(self, stmt: ast.stmt) -> bool:
+        match stmt:
+            case ast.With(items=items):
+                return not all(_neutral(i.context_expr) for i in items)
+            case ast.If(test=header) | ast.While(test=header) | ast.For(iter=header):
+                return self._computes(header)
+            case ast.Try() | ast.Pass() | ast.Break() | ast.Continue() | ast.Import() | ast.ImportFrom():
+                return False
+            case _ if isinstance(stmt, _SCOPES):
+                return False
+            case _:
+                return self._computes(stmt)
+
+    def _computes(self, node: ast.AST) -> bool:
+        if self.compute.forwards(node):
+            return True
+        return any(self._one_computes(n) for n in walk_now(node))
+
+    def _one_computes(self, node: ast.AST) -> bool:
+        """The same for one node, whatever stands in it."""
+        if isinstance(node, ast.Call):
+            return not _of_the_host(node) and self.compute.computes(node)
+        return self.compute.computes(node)
+
+    def _simply_of_note(self, stmt: ast.stmt) -> bool:
+        if isinstance(stmt, ast.For) and not self._computes(stmt.iter) and "loader" in ast.unparse(stmt.iter).lower():
+            return True
+        if not isinstance(stmt, _SIMPLE) or self._computes(stmt):
+            return False
+        return any(isinstance(n, ast.Call) and (_of_the_host(n) or _name(n) in OF_NOTE) for n in walk_now(stmt))
+
+
+def _bodies(stmt: ast.stmt) -> list[list[ast.stmt]]:
+    match stmt:
+        case ast.If() | ast.For() | ast.While():
+            bodies = [stmt.body, stmt.orelse]
+        case ast.With():
+            bodies = [stmt.body]
+        case ast.Try():
+            bodies = [stmt.body, *(h.body for h in stmt.handlers), stmt.orelse, stmt.finalbody]
+        case _:
+            bodies = []
+    return [b for b in bodies if b]
+
+
+def _inner(stmt: ast.stmt) -> list[ast.stmt]:
+    return [s for body in _bodies(stmt) for s in body]
+
+
+def _neutral(context: ast.expr) -> bool:
+    """Whether a context manager says nothing about casts."""
+    return isinstance(context, ast.Call) and _name(context) in NEUTRAL_CONTEXTS
+
+
+def _name(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _of_the_host(call: ast.Call) -> bool:
+    """Whether a call prints, logs or asks for the next batch."""
+    if _name(call) in TELLS:
+        return True
+    root: ast.AST = call.func
+    while isinstance(root, (ast.Attribute, ast.Subscript)):
+        if isinstance(root, ast.Attribute) and root.attr in WATCHERS and root is not call.func:
+            return True
+        root = root.value
+    return isinstance(root, ast.Name) and root.id in WATCHERS and isinstance(call.func, ast.Attribute)
