@@ -33,6 +33,11 @@ TELLS = frozenset(
 WATCHERS = frozenset("logger logging _logger LOGGER writer tb_writer pbar progress_bar wandb os sys json".split())
 # … and moving data.
 OF_NOTE = TELLS | frozenset("to cuda cpu from_numpy synchronize".split())
+# What gives the same under autocast and not: it saves, joins, sorts, counts and converts.
+UNTOUCHED = frozenset(
+    "save dump makedirs mkdir exists dirname basename join stack cat topk sort argsort argmax argmin eq ne bincount "
+    "half float double bfloat16".split()
+)
 # Context managers that say nothing about casts.
 NEUTRAL_CONTEXTS = frozenset(
     "no_grad enable_grad set_grad_enabled inference_mode no_sync suppress nullcontext record_function".split()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 
 from migrate.facts.module import Block, Module
-from migrate.knowledge.host import NEUTRAL_CONTEXTS, OF_NOTE, TELLS, WATCHERS
+from migrate.knowledge.host import NEUTRAL_CONTEXTS, OF_NOTE, TELLS, UNTOUCHED, WATCHERS
 from migrate.units.compute import Compute, walk_now
 
 Span = tuple[Block, int, int]
@@ -104,7 +104,8 @@ class Tight:
     def _one_computes(self, node: ast.AST) -> bool:
         """The same for one node, whatever stands in it."""
         if isinstance(node, ast.Call):
-            return not _of_the_host(node) and self.compute.computes(node)
+            idle = _of_the_host(node) or (_name(node) in UNTOUCHED and not self.compute.ctx.v.callees(node))
+            return not idle and self.compute.computes(node)
         return self.compute.computes(node)
 
     def _simply_of_note(self, stmt: ast.stmt) -> bool:

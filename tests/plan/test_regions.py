@@ -68,6 +68,36 @@ TRAINING = {
         "out = []\nfor part in x:\n    out.append(model(part))\nloss = F.mse_loss(torch.stack(out), y)",
         ["for part in x:; out.append(model(part)); loss = F.mse_loss(torch.stack(out), y)"],
     ),
+    "a loop that loads and moves": (
+        "out = []\nfor part in loader_2:\n    part = part.cuda()\n    out.append(model(part))\n"
+        "loss = F.mse_loss(torch.stack(out), y)",
+        ["out.append(model(part))", "loss = F.mse_loss(torch.stack(out), y)"],
+    ),
+    "an arm that moves": (
+        "if mix:\n    x = x.cuda()\n    out = model(x)\nelse:\n    out = model(y)\nloss = F.mse_loss(out, y)",
+        ["out = model(x)", "out = model(y)", "loss = F.mse_loss(out, y)"],
+    ),
+    "an arm that asks for the next batch": (
+        "loss = model(x)\nif extra:\n    try:\n        z = next(more)\n    except StopIteration:\n"
+        "        z = next(iter(more))\n    z = z.cuda()\n    loss = loss + F.mse_loss(model(z), y)",
+        ["loss = model(x)", "loss = loss + F.mse_loss(model(z), y)"],
+    ),
+    "an arm that prints a loss": (
+        "out = model(x)\nif told:\n    print(F.l1_loss(out, y))\nloss = F.mse_loss(out, y)",
+        ["out = model(x); if told:; print(F.l1_loss(out, y)); loss = F.mse_loss(out, y)"],
+    ),
+    "an arm whose condition computes": (
+        "out = model(x)\nif torch.norm(out) > 1:\n    print(1)\n    out = model(y)\nloss = F.mse_loss(out, y)",
+        ["out = model(x); if torch.norm(out) > 1:; print(1); out = model(y); loss = F.mse_loss(out, y)"],
+    ),
+    "a block that may say something of casts": (
+        "with island():\n    print(1)\n    out = model(x)\nloss = F.mse_loss(out, y)",
+        ["with island():; print(1); out = model(x); loss = F.mse_loss(out, y)"],
+    ),
+    "a page of logging between": (
+        "out = model(x)\n" + "print(1)\n" * 5 + "loss = F.mse_loss(out, y)",
+        ["out = model(x)", "loss = F.mse_loss(out, y)"],
+    ),
     "a second model call that trains nothing": (
         "loss = model(x)\nwith torch.no_grad():\n    other = model(y)",
         ["loss = model(x)", "other = model(y)"],
@@ -79,6 +109,55 @@ TRAINING = {
 def test_training(case: str) -> None:
     body, answer = TRAINING[case]
     assert regions(TOP + "for x, y in loader:\n" + indent(body + "\n" + TRAIN, "    ")) == answer
+
+
+HANDED = """\
+import torch
+import torch.nn.functional as F
+from apex import amp
+def evaluate(model, loader):
+    for x, y in loader:
+        print(model(x))
+def train(fp16):
+    model, optimizer = build(), SGD(1)
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1", enabled=fp16)
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = F.mse_loss(model(x), y)
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+        optimizer.step()
+    evaluate(model, loader)
+"""
+
+
+def test_an_evaluation_that_cannot_say_the_condition_is_handed_the_scaler() -> None:
+    assert regions(HANDED) == ["print(model(x))", "loss = F.mse_loss(model(x), y)"]
+
+
+@pytest.mark.parametrize("more", ["run_later(evaluate)\n", "pool.map(evaluate, [1, 2])\n"])
+def test_one_that_others_call_too_is_not(more: str) -> None:
+    assert regions_or_manual(HANDED + more) != ["print(model(x))", "loss = F.mse_loss(model(x), y)"]
+
+
+def test_one_that_says_the_condition_is_not() -> None:
+    text = HANDED.replace("evaluate(model, loader", "evaluate(model, loader, fp16")
+    ctx = context(text)
+    plan = decide(ctx, unit(ctx), [])
+    assert not plan.homes.parameters
+    assert sorted(plan.enabled_at.values()) == ["bool(fp16)", "scaler.is_enabled()"]
+
+
+def test_a_loss_of_an_evaluation_under_o2_is_of_the_region() -> None:
+    text = LOOP.replace("O1", "O2") + "out = model(x)\nloss = F.cross_entropy(out, y)\nother = F.softmax(out, 1)\n"
+    assert regions(text)[1:] == ["out = model(x); loss = F.cross_entropy(out, y)"]
+
+
+def regions_or_manual(text: str) -> list[str]:
+    try:
+        return regions(text)
+    except Manual:
+        return []
 
 
 def test_a_loss_made_in_the_argument_gets_a_line() -> None:
