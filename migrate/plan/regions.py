@@ -503,8 +503,25 @@ class Planner:
                 tainted |= self.slices.defines(later)
             if _leaves_torch(later):
                 tainted -= self.slices.defines(later)  # what comes of it is no tensor any more
-        index = first
-        self._span(block, index, last, "evaluation")
+        self._span(block, first, last, "evaluation")
+        if not _leaves_torch(stmt):
+            for outer in m.spine(stmt)[1:]:
+                self._losses_behind(outer, tainted)
+
+    def _losses_behind(self, stmt: ast.stmt, tainted: set[str]) -> None:
+        """Losses that are computed of results behind the forward's block, such as a ``with torch.no_grad():``."""
+        block, index = self.ctx.m.place[stmt]
+        for i in range(index + 1, len(block.body)):
+            later = block.body[i]
+            if self.compute.forbidden(later) or self._has_scope_statement(later):
+                return
+            if not self.slices.reads(later) & tainted or hasattr(later, "body") or self.compute.forwards(later):
+                continue
+            if self._makes_loss(later, tainted):
+                self._span(block, i, i, "evaluation")
+            tainted |= self.slices.defines(later)
+            if _leaves_torch(later):
+                tainted -= self.slices.defines(later)
 
     def _free_part(self, stmt: ast.stmt, call: ast.Call) -> ast.expr | None:
         """The part of a simple statement around a model call that may be computed on a line of its own before."""

@@ -253,6 +253,14 @@ EVALUATION = {
         "out = model(x)\nprobabilities = F.softmax(out, 1)\nprint(probabilities.argmax())\n",
         ["out = model(x); probabilities = F.softmax(out, 1)"],
     ),
+    "a loss behind the block": (
+        "with torch.no_grad():\n    out = model(x)\nprint(1)\nloss = criterion(out, y)\nprint(loss)\n",
+        ["out = model(x)", "loss = criterion(out, y)"],
+    ),
+    "no loss of what left torch": (
+        "with torch.no_grad():\n    out = model(x).tolist()\nloss = criterion(out, y)\n",
+        ["out = model(x).tolist()"],
+    ),
     "not what left torch": (
         "out = model(x)\nrow = out.tolist()\nvalue = F.softmax(row, 1)\n",
         ["out = model(x)"],
