@@ -10,6 +10,7 @@ those of the smallest program there is, megabytes, and the exponent of the last 
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import os
 import resource
@@ -203,7 +204,7 @@ def main() -> None:
                 break
             times.append(max(cost.seconds - least.seconds, 0.01))
             row.append(f"{size}: {times[-1]:.2f} s {cost.megabytes:.0f} MB")
-        grown = [math.log(b / a) / math.log(sizes[1] / sizes[0]) for a, b in zip(times, times[1:], strict=False)]
+        grown = [math.log(b / a) / math.log(sizes[1] / sizes[0]) for a, b in itertools.pairwise(times)]
         exponent = f"{grown[-1]:.2f}" if grown else "-"
         print(f"{shape.__name__:<20}{exponent:>6}   {'   '.join(row)}", flush=True)
 
