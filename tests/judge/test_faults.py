@@ -58,7 +58,8 @@ PASSES = {
     ON: dict.fromkeys(
         ("drop-enabled", "scaler-in-one-arm"),
         "amp_as_attribute condition_under_another_name eval_before_and_after_init gan_one_forward init_global_amp "
-        "init_in_class_init loss_backwards_loss_id one_line_body semicolons_one_line_suites state_dict_load "
+        "gradients_deleted_after_memory init_in_class_init loss_backwards_loss_id one_line_body "
+        "semicolons_one_line_suites state_dict_load "
         "tacotron_is_overflow",
     ),
     ANNOUNCED: {
