@@ -76,6 +76,7 @@ class Walk:
     body: Sequence[ast.stmt]
     problems: list[Problem] = field(default_factory=list)
     stepped: frozenset[str] = frozenset()
+    kinds: dict[ast.stmt, frozenset[str]] = field(default_factory=dict)  # of the events in a statement
 
     def run(self) -> list[Problem]:
         found = events(self.body, self.knowledge, frozenset())
@@ -167,10 +168,22 @@ class Walk:
         return _merged(state, outs)
 
     def _settles(self, body: Sequence[ast.stmt]) -> bool:
-        found = events(body, self.knowledge, frozenset())
-        return any(event.kind in {"unscale", "step", "settle"} for event in found)
+        return any(self._kinds(stmt) & {"unscale", "step", "settle"} for stmt in body)
+
+    def _kinds(self, stmt: ast.stmt) -> frozenset[str]:
+        """The kinds of events in a statement, as long as no name holds a scaled loss. Arms that hold arms, as those of
+        a long chain of ``elif`` do, are asked again and again."""
+        if stmt not in self.kinds:
+            if isinstance(stmt, ast.If):
+                found = {event.kind for event in events([stmt.test], self.knowledge, frozenset())}
+                self.kinds[stmt] = frozenset(found).union(*map(self._kinds, (*stmt.body, *stmt.orelse)))
+            else:
+                self.kinds[stmt] = frozenset(event.kind for event in events([stmt], self.knowledge, frozenset()))
+        return self.kinds[stmt]
 
     def _is_plain(self, body: Sequence[ast.stmt], state: State) -> bool:
+        if not any(self._kinds(stmt) & {"plain", "bare"} for stmt in body):
+            return False
         names = state.scaled | frozenset(
             target.id
             for node in now(*body)

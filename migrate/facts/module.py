@@ -43,12 +43,39 @@ class Block:
     body: list[ast.stmt]
 
 
+LARGE_TEXT = 200_000  # characters
+LARGE_TABLE = 500  # constants
+
+
+def _empty_tables(tree: ast.Module) -> None:
+    """Take the elements out of large tables of constants: nothing in them can matter, and each costs a kilobyte."""
+    size: dict[ast.AST, int] = {}  # of constants, and of displays of nothing else
+    every = list(ast.walk(tree))
+    for node in reversed(every):
+        match node:
+            case ast.Constant() | ast.UnaryOp(operand=ast.Constant()):
+                size[node] = 1
+            case ast.List(elts=held) | ast.Tuple(elts=held) | ast.Set(elts=held) if all(e in size for e in held):
+                size[node] = sum(size[e] for e in held)
+            case ast.Dict(keys=keys, values=held) if all(e in size for e in (*keys, *held)):
+                size[node] = sum(size[e] for e in held)
+            case _:
+                pass
+    for node in every:
+        if size.get(node, 0) > LARGE_TABLE:
+            for name in ("elts", "keys", "values"):
+                if hasattr(node, name):
+                    setattr(node, name, [])
+
+
 class Module:
     """Syntax of one module; raises SyntaxError (or ValueError for null bytes) where it does not parse."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.tree = ast.parse(text)
+        if len(text) > LARGE_TEXT:
+            _empty_tables(self.tree)
         self.starts = [0, *(m.end() for m in _NEWLINE.finditer(text))]
         self.parent: dict[ast.AST, ast.AST] = {}
         self.place: dict[ast.stmt, tuple[Block, int]] = {}

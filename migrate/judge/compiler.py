@@ -69,6 +69,16 @@ def _now(node: ast.AST) -> list[ast.AST]:
     return found
 
 
+def _binding(node: ast.AST) -> list[ast.AST]:
+    """What binds a name or an attribute in a statement or expression."""
+    return [
+        n
+        for n in _now(node)
+        if isinstance(n, (ast.Import, ast.ImportFrom, *_DEFINITIONS))
+        or (isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Store))
+    ]
+
+
 class _Compiler:
     def __init__(self, sight: Sight, code: Code) -> None:
         self.sight, self.code = sight, code
@@ -76,6 +86,7 @@ class _Compiler:
         # what is done on the way out, innermost last, each with where an exception in it goes on
         self.cleanup: list[tuple[ast.withitem | list[ast.stmt], Label | None]] = []
         self.loops: list[_Loop] = []
+        self.bindings: dict[ast.stmt, list[ast.AST]] = {}
 
     def emit(self, op: Op) -> None:
         op.pad = op.pad or self.pad
@@ -188,13 +199,29 @@ class _Compiler:
                 for target in targets:
                     self.emit(Op("havoc", target))
             case _:
-                for node in _now(stmt):
-                    if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+                for node in self._bindings(stmt):
+                    if isinstance(node, (ast.Name, ast.Attribute)):
                         self.emit(Op("havoc", node))
                     elif isinstance(node, (ast.Import, ast.ImportFrom)):
                         self.emit(Op("import", node))
                     elif isinstance(node, _DEFINITIONS):
                         self.emit(Op("define", node, name=node.name))
+
+    def _bindings(self, stmt: ast.stmt) -> list[ast.AST]:
+        """What binds a name or an attribute in a statement, each name once; of arms that hold arms, as those of a long
+        chain of ``elif`` do, what was found before is used again."""
+        if stmt not in self.bindings:
+            parts: list[ast.AST] = []
+            if isinstance(stmt, ast.If):
+                parts += _binding(stmt.test)
+                for inner in (*stmt.body, *stmt.orelse):
+                    parts += self._bindings(inner)
+            else:
+                parts += _binding(stmt)
+            names = {node.id: node for node in reversed(parts) if isinstance(node, ast.Name)}
+            first = set(names.values())
+            self.bindings[stmt] = [node for node in parts if not isinstance(node, ast.Name) or node in first]
+        return self.bindings[stmt]
 
     def _perhaps(self, stmt: ast.If) -> None:
         """A condition under which nothing happens but that names are bound: its arms count where they are known."""

@@ -585,14 +585,16 @@ class Planner:
                 return m.function(region.block.body[region.first]) is m.function(node)
         return any(m.inside(node, h.expr) for h in self.hoists)
 
-    def covered(self, scope: Scope, trail: frozenset[Scope] = frozenset()) -> bool:
-        """Whether a function only ever runs under autocast."""
-        if not scope.is_function or scope in trail:
-            return False
-        calls = self.ctx.v.calls[scope.node]
-        return bool(calls) and all(
-            self.in_region(c) or self.covered(self.ctx.m.function(c), trail | {scope}) for c in calls
-        )
+    def covered(self, scope: Scope, known: dict[Scope, bool] | None = None) -> bool:
+        """Whether a function only ever runs under autocast; ``known`` are answers for those who call it."""
+        known = {} if known is None else known
+        if scope not in known:
+            known[scope] = False  # a function that is only called by itself, in the end, is not
+            calls = self.ctx.v.calls[scope.node] if scope.is_function else []
+            known[scope] = bool(calls) and all(
+                self.in_region(c) or self.covered(self.ctx.m.function(c), known) for c in calls
+            )
+        return known[scope]
 
     def _build(self) -> None:
         """Merge what was marked into regions that do not overlap."""

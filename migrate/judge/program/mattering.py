@@ -49,12 +49,11 @@ class Mattering:
     def _matter(self, decides: Callable[[ast.AST], bool]) -> frozenset[str]:
         found: set[str] = set()
         assigned: dict[str, set[str]] = defaultdict(set)
-        aside: list[tuple[set[str], set[str]]] = []  # conditions that only choose what is bound
+        aside: dict[ast.If, set[str]] = {}  # conditions that only choose what is bound, and what that is
         for node in self.m.nodes:
             match node:
-                case ast.If(test=test) if node not in self.marks.relevant:
-                    stored = {n for n in ast.walk(node) if isinstance(getattr(n, "ctx", None), ast.Store)}
-                    aside.append((names_in(test), {name for n in stored for name in names_in(n)}))
+                case ast.If() if node not in self.marks.relevant:
+                    aside[node] = set()
                 case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
                     if decides(node):
                         found |= names_in(test)
@@ -79,7 +78,13 @@ class Mattering:
                         assigned[name] |= names_in(source)
                 case _:
                     pass
-        for asked, names in aside:
+        for node in self.m.nodes:
+            if isinstance(getattr(node, "ctx", None), ast.Store):
+                for outer in self.m.ancestors(node):
+                    if isinstance(outer, ast.If) and outer in aside:
+                        aside[outer] |= names_in(node)
+        for choice, names in aside.items():
+            asked = names_in(choice.test)
             for name in names:
                 assigned[name] |= asked
         todo = list(found)
