@@ -10,7 +10,9 @@ import ast
 import multiprocessing
 import os
 import re
+import signal
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +24,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from migrate import stops
-from migrate.errors import reason
+from migrate.errors import Tangled, reason
 from migrate.journal import digest
 from migrate.model import Applicability, Change, FileResult, Finding, ModuleResult, Neighbours, Settings
 from migrate.reach import Imports
@@ -38,6 +40,7 @@ _Item = TypeVar("_Item", Change, Finding)
 INTERNAL_ERROR = "APX000"
 
 _WORTH_PROCESSES = 8  # below, starting them takes longer than they save
+MOST_SECONDS = 120  # of CPU, for one file
 _RECURSION_LIMIT = 4000  # long chains of elif or + nest deeply; the C stack bears this on every version
 
 
@@ -310,7 +313,7 @@ def analyse_file(source: Source, settings: Settings, engine: Engine) -> FileResu
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the file's own, such as invalid escapes
-            with _deep_recursion():
+            with _deep_recursion(), _limited_time():
                 result = engine(text, settings, source.neighbours)
         if not result.parsed:
             return _unparseable(source.shown, text, result)
@@ -320,6 +323,12 @@ def analyse_file(source: Source, settings: Settings, engine: Engine) -> FileResu
             source.shown,
             "the expressions of this file are nested too deeply to be analysed.",
             "Break the longest expression up and run again.",
+        )
+    except Tangled as why:
+        return problem(
+            source.shown,
+            f"this file is too tangled to follow: {why}.",
+            "Move its training loop into a file of its own and run again, or migrate it by hand.",
         )
     except Exception as error:
         return _internal_error(source.shown, _last_line(error))
@@ -372,6 +381,27 @@ def _last_line(error: Exception) -> str:
     what = traceback.format_exception_only(error)[-1].strip()
     where = traceback.extract_tb(error.__traceback__)[-1]
     return f"{what} ({os.path.basename(where.filename)}, line {where.lineno}, in {where.name})"
+
+
+@contextmanager
+def _limited_time() -> Iterator[None]:
+    """End the work on a file that takes longer than any should: seconds of CPU, so that a busy machine says the same.
+
+    Bounds on facts and on states come first; this is for what they do not see."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def over(number: int, frame: object) -> None:
+        raise Tangled(f"it was given {MOST_SECONDS} seconds")
+
+    before = signal.signal(signal.SIGPROF, over)
+    signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from migrate.errors import Tangled
 from migrate.facts.module import Module, Scope
 
 Var = tuple[object, ...]
@@ -36,6 +37,7 @@ ELEMENT_KEY = "*"
 ITEM_KEY = "[]"  # what an object holds that is a container itself
 CONTAINERS = frozenset("list tuple UserList deque".split())
 MAX_PATH = 3
+MAX_FACTS = 1_000_000  # "this may hold that"; a file of a thousand lines has ten thousand, seldom sixty
 MAX_APEX = 8  # parts of a dotted name of Apex; the longest that is in use has five
 
 
@@ -95,6 +97,7 @@ class Values:
         self._asked: dict[ast.AST, frozenset[Obj]] = {}
         self._run: dict[ast.Call, list[ast.AST]] = {}
         self._settled = False
+        self._facts = 0
         self._constrain()
         self._solve()
         self._invent()
@@ -158,6 +161,9 @@ class Values:
         if obj not in self._pts[var]:
             self._pts[var].add(obj)
             self._queue.append((var, obj))
+            self._facts += 1
+            if self._facts > MAX_FACTS:
+                raise Tangled("what its names and attributes may hold has no end in sight")
 
     def _flow(self, src: Var, dst: Var) -> None:
         if src != dst and dst not in self._edges[src]:

@@ -37,7 +37,7 @@ NOT_RUN_BY_FUNCTION = Patterns(
     # torch's, and wrappers
     "DistributedDataParallel DDP DataParallel *Parallel* convert_* compile script export trace *optim* *sched* Adam* "
     "SGD RMSprop Lamb broadcast* *clip* *norm_ *norm step backward eval reduce* sync* *hook* apply* prune* to_* "
-    "scale_loss initialize *grad* *param* *state_dict* *checkpoint* save* load* resume*",
+    "scale_loss initialize *grad* *param* *state_dict* *checkpoint* save* load* resume* restore*",
     # the projects': what trains, builds, counts, logs or changes one
     "train* fit run_training main *Runner *Engine *Optimizer *Loader *Trainer *Saver *Wrapper *Logger *Manager "
     "*Handler *Config *summary* count_* *info* *flops* *ema* init* *init watch add_graph update* freeze* set_* log* "

@@ -323,7 +323,9 @@ class Draft:
         return self.m.starts[line - 1] + self.m.line_text(line).index("else")
 
     def _cut(self, block: Block, first: int) -> bool:
-        edit = DeleteLines(first, self.m.last_line(block.body[-1]))
+        header = self.m.line_text(first)
+        indent = header[: len(header) - len(header.lstrip())]
+        edit = DeleteLines(first, self._with_comments(block.body[-1], indent))  # those of the arm go with it
         if edit in self._edits:
             return False
         self._edits_later(edit)
@@ -457,9 +459,12 @@ class Draft:
                 self._edits.append(Replace(m.end(last), m.end(stmt), ""))
             return
         self._edits.append(DeleteLines(stmt.lineno, head))
-        self._edits.append(Reindent(head + 1, m.last_line(last), m.indent(first), m.indent(stmt)))
-        if m.last_line(stmt) > m.last_line(last):
-            self._edits.append(DeleteLines(m.last_line(last) + 1, m.last_line(stmt)))
+        at_the_end = m.last_line(last) == m.last_line(stmt)
+        kept_to = self._with_comments(last, m.indent(stmt)) if at_the_end else m.last_line(last)
+        self._edits.append(Reindent(head + 1, kept_to, m.indent(first), m.indent(stmt)))
+        if not at_the_end:
+            end = self._with_comments(stmt.orelse[-1], m.indent(stmt))  # type: ignore[union-attr]
+            self._edits.append(DeleteLines(m.last_line(last) + 1, end))
 
     def _header_end(self, stmt: ast.With | ast.If) -> int:
         """The last line of a compound statement's header."""

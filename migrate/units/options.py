@@ -125,15 +125,19 @@ def _not_o0(c: Conditions, level: ast.expr, text: str) -> Term:
     return Term(f'{text} != "O0"' if simple else f'({text}) != "O0"', 3, boolean=True)
 
 
-def levels_of(m: Module, level: ast.expr, depth: int = 0) -> set[str] | None:
-    """Every value an ``opt_level`` expression can have; None where that is not known."""
+def levels_of(
+    m: Module, level: ast.expr, depth: int = 0, asked: frozenset[str] = frozenset()
+) -> set[str] | None:
+    """Every value an ``opt_level`` expression can have; None where that is not known.
+
+    ``asked`` are attributes whose values it is asked for: `self.opt_level = args.opt_level` adds none to them."""
     if depth > 3:
         return None
     match level:
         case ast.Constant(value=str() as value):
             return {value}
         case ast.IfExp(body=one, orelse=other):
-            first, second = levels_of(m, one, depth + 1), levels_of(m, other, depth + 1)
+            first, second = levels_of(m, one, depth + 1, asked), levels_of(m, other, depth + 1, asked)
             return None if first is None or second is None else first | second
         case ast.Name(id=name):
             scope = m.binding_scope(name, m.scope(level))
@@ -148,18 +152,18 @@ def levels_of(m: Module, level: ast.expr, depth: int = 0) -> set[str] | None:
             ]
             found: set[str] = set()
             for store in stores:
-                inner = levels_of(m, store.value, depth + 1) if isinstance(store, ast.Assign) else None
+                inner = levels_of(m, store.value, depth + 1, asked) if isinstance(store, ast.Assign) else None
                 if inner is None:
                     return None
                 found |= inner
             return found or None
         case ast.Attribute(attr=attr):
-            return _argparse_levels(m, attr)
+            return set() if attr in asked else _argparse_levels(m, attr, asked | {attr})
         case _:
             return None
 
 
-def _argparse_levels(m: Module, attr: str) -> set[str] | None:
+def _argparse_levels(m: Module, attr: str, asked: frozenset[str]) -> set[str] | None:
     """Choices of an argparse option, where it has a default and choices and nothing else sets it."""
     found: set[str] = set()
     known = False
@@ -175,7 +179,7 @@ def _argparse_levels(m: Module, attr: str) -> set[str] | None:
     for target in m.all(ast.Attribute):
         if target.attr == attr and isinstance(target.ctx, ast.Store):
             store = m.parent[target]
-            inner = levels_of(m, store.value, 2) if isinstance(store, ast.Assign) else None
+            inner = levels_of(m, store.value, 2, asked) if isinstance(store, ast.Assign) else None
             if inner is None:
                 return None
             found |= inner

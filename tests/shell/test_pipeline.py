@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from migrate import pipeline
+from migrate.flow import values
 from migrate.model import Applicability, Change, FileResult, ModuleResult, Settings
 from migrate.pipeline import Analysed, Outcome, Texts, analyse
 from migrate.sources import collect
@@ -91,6 +93,30 @@ def test_files_that_cannot_be_analysed(tmp_path: Path) -> None:
     lines = {result.path: result.findings[0].line for result in outcome.results}
     assert (lines["broken.py"], lines["two.py"], lines["null.py"]) == (2, 2, 1)
     assert not outcome.crashed
+
+
+def endless(text: str, settings: Settings, exported: frozenset[str]) -> ModuleResult:
+    while True:
+        pass
+
+
+def test_a_file_that_takes_too_long_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree(tmp_path, {"x.py": LEGACY})
+    monkeypatch.setattr(pipeline, "MOST_SECONDS", 0.2)
+    with Spool() as spool:
+        outcome = analyse(collect([str(tmp_path)]), Settings(), spool, jobs=1, engine=endless)
+    (result,) = outcome.results
+    assert result.findings[0].message == "this file is too tangled to follow: it was given 0.2 seconds."
+    assert not outcome.changed and not outcome.crashed
+
+
+def test_a_file_that_holds_too_much_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree(tmp_path, {"x.py": LEGACY})
+    monkeypatch.setattr(values, "MAX_FACTS", 0)
+    with Spool() as spool:
+        outcome = analyse(collect([str(tmp_path)]), Settings(), spool, jobs=1)
+    (result,) = outcome.results
+    assert "too tangled to follow" in result.findings[0].message and not outcome.changed
 
 
 def test_the_text_comes_without_its_mark_and_goes_back_with_it(tmp_path: Path) -> None:

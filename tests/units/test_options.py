@@ -63,6 +63,14 @@ def test_levels(level: str) -> None:
     assert read(f"opt_level={level}" if level else "", above).levels == LEVELS[level]
 
 
+def test_a_level_that_is_kept_under_its_own_name() -> None:
+    above = ARGPARSE + "class T:\n    def __init__(self, args):\n        self.level = args.level\nself = T(args)\n"
+    assert read("opt_level=self.level", above).levels == {"O0", "O1"}
+    assert "?" in read("opt_level=self.level", above.replace(ARGPARSE, "args = f()\n")).levels
+    round_about = "a.one = a.two\na.two = a.one\n"
+    assert "?" in read("opt_level=a.one", round_about).levels
+
+
 def test_a_level_that_is_set_on_the_options() -> None:
     assert read("opt_level=args.level", ARGPARSE + "args.level = 'O2'\n").levels == {"O0", "O1", "O2"}
     assert "?" in read("opt_level=args.level", ARGPARSE + "args.level = f()\n").levels

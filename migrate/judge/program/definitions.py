@@ -7,17 +7,28 @@ from collections import defaultdict
 from functools import cached_property
 
 from migrate.facts.module import Module
+from migrate.flow.values import Values, attribute_name
 from migrate.judge.program.marks import Marks
 from migrate.judge.program.naming import Naming
-from migrate.judge.program.syntax import FUNCTIONS
+from migrate.judge.program.syntax import FUNCTIONS, last_name
 from migrate.judge.state import Key
+
+# Methods that leave a dictionary as it is, and functions that only read what they are handed.
+_ASKING = frozenset("get items keys values copy __contains__ __len__".split())
+_READING = frozenset(
+    "print len str repr dict list sorted isinstance hasattr getattr bool any all enumerate zip format deepcopy dump "
+    "dumps info debug warning pformat pprint Namespace SimpleNamespace".split()
+)
+
+
+NAMESPACES = frozenset("SimpleNamespace Namespace".split())
 
 
 class Definitions:
     """Closures, class constants, and attributes that are set, of one program."""
 
-    def __init__(self, m: Module, naming: Naming, marks: Marks) -> None:
-        self.m, self.naming, self.marks = m, naming, marks
+    def __init__(self, m: Module, v: Values, naming: Naming, marks: Marks) -> None:
+        self.m, self.v, self.naming, self.marks = m, v, naming, marks
 
     def outlived(self, function: ast.AST) -> frozenset[str]:
         """Names of a function that functions defined inside read, which may outlive a run of it."""
@@ -34,7 +45,7 @@ class Definitions:
 
     def class_constant(self, keys: frozenset[Key], attr: str) -> ast.Constant | None:
         """The constant that a class gives an attribute that no code sets."""
-        if len(keys) != 1 or attr in self._stored:
+        if len(keys) != 1 or attr in self._stored or "*" in self._stored:
             return None
         return self._class_constants.get((*keys, attr))
 
@@ -44,7 +55,39 @@ class Definitions:
 
     @cached_property
     def _stored(self) -> set[str]:
-        return {n.attr for n in self.m.nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
+        """Names of attributes that code sets; ``*`` where it is not written which."""
+        found = {n.attr for n in self.m.all(ast.Attribute) if isinstance(n.ctx, ast.Store)}
+        for call in self.m.all(ast.Call):
+            if last_name(call.func) in ("setattr", "__setattr__") and len(call.args) >= 2:
+                name = attribute_name(call.args[-2])
+                found.add("*" if "*" in name else name)
+            elif last_name(call.func) == "update" and isinstance(call.func, ast.Attribute):
+                if isinstance(call.func.value, ast.Attribute) and call.func.value.attr == "__dict__":
+                    found.add("*")
+        return found
+
+    @cached_property
+    def changing(self) -> frozenset[ast.AST]:
+        """Dictionaries and namespaces that are written down in the text, whose items something may set besides the
+        text: a method, a key that is not written, code that is not here."""
+        found: set[ast.AST] = set()
+        for call in self.m.all(ast.Call):
+            if isinstance(call.func, ast.Attribute) and call.func.attr not in _ASKING:
+                found |= self._dictionaries(call.func.value)
+            if last_name(call.func) not in _READING and not self.v.callees(call):
+                for handed in [*call.args, *(k.value for k in call.keywords if k.arg is not None)]:
+                    found |= self._dictionaries(handed)
+        for item in self.m.all(ast.Subscript):
+            if not isinstance(item.ctx, ast.Load) and not isinstance(item.slice, ast.Constant):
+                found |= self._dictionaries(item.value)
+        for attribute in self.m.all(ast.Attribute):
+            if attribute.attr == "__dict__":
+                found |= self._dictionaries(attribute.value)
+        return frozenset(found)
+
+    def _dictionaries(self, expr: ast.expr) -> set[ast.AST]:
+        held = [o.key for o in self.v.of(expr) if isinstance(o.key, (ast.Dict, ast.Call))]
+        return {key for key in held if isinstance(key, ast.Dict) or last_name(key.func) in NAMESPACES}
 
     @cached_property
     def _class_constants(self) -> dict[tuple[object, ...], ast.Constant]:

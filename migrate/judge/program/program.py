@@ -35,7 +35,7 @@ class Program:
         self.callees = Callees(m, v, self.marks)
         self.scaling = Scaling(m, v, objects, self.marks)
         self.evaluation = Evaluation(m, self.marks, self.callees)
-        self.definitions = Definitions(m, naming, self.marks)
+        self.definitions = Definitions(m, v, naming, self.marks)
         self.entries: Entries = Entries(
             m, v, naming, self.marks, self.callees, self.scaling, old.entries if old is not None else None
         )

@@ -6,6 +6,7 @@ import ast
 
 from migrate.flow.values import argument
 from migrate.judge.owners import Owners
+from migrate.judge.program.definitions import NAMESPACES
 from migrate.judge.program.program import Program
 from migrate.judge.program.syntax import last_name
 from migrate.judge.run.lookup import Evaluate, Lookup
@@ -72,7 +73,7 @@ class Results:
 
     def _of_wrapper(self, state: State, call: ast.Call, last: str, facts: Facts) -> Term | None:
         """Functions and methods that hand back what they are given, and namespaces."""
-        if last in ("SimpleNamespace", "Namespace") and not call.args:
+        if last in NAMESPACES and not call.args and call not in self.program.definitions.changing:
             return record((k.arg, self.value(state, k.value, facts)) for k in call.keywords if k.arg)
         if last == "nullcontext":
             return ("null", self.value(state, call.args[0], facts) if call.args else NONE)

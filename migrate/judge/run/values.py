@@ -66,6 +66,8 @@ class Evaluator:
                 if any(isinstance(e, ast.Starred) for e in elts):
                     return opaque(place(expr))
                 return ("seq", tuple(self.value(state, e, facts) for e in elts))
+            case ast.Dict() if expr in self.program.definitions.changing:
+                return opaque(place(expr))
             case ast.Dict(keys=keys, values=values) if all(isinstance(k, ast.Constant) for k in keys):
                 names = [k.value for k in keys if isinstance(k, ast.Constant)]
                 return record(zip(names, (self.value(state, x, facts) for x in values), strict=True))
