@@ -57,8 +57,45 @@ OWN = {
             model(x + noise).backward()
             return update(noise, 0.1)
         """,
+    "made by a function of the file": """
+        def noise(x):
+            print("made for", x)
+            return torch.zeros_like(x).requires_grad_()
+
+        def f(model, x):
+            delta = noise(x)
+            model(x + delta).backward()
+            delta.grad.sign()
+        """,
 }
 NOT_OWN = {
+    "what a function of the file looks up": """
+        def weight(model, x):
+            if x is None:
+                return torch.zeros(3)
+            return model.weight
+
+        def f(model, x):
+            delta = weight(model, x)
+            delta.grad.norm()
+        """,
+    "what a generator gives": """
+        def weights(model):
+            yield model.weight
+            return torch.zeros(3)
+
+        def f(model):
+            delta = weights(model)
+            delta.grad.norm()
+        """,
+    "what a function without a result gives": """
+        def nothing(x):
+            print(x)
+
+        def f(x):
+            delta = nothing(x)
+            delta.grad.norm()
+        """,
     "a parameter": "for p in model.parameters():\n    p.grad.mul_(2)",
     "a parameter of the batch norms": "for p in batch_params:\n    p.grad.mul_(2)",
     "an attribute": "def f(self):\n    self.delta.grad.sign()",

@@ -269,6 +269,10 @@ EVALUATION = {
         "with torch.no_grad():\n    rows = len(x)\n    out = model(x)\n    best = out.max()\n",
         ["rows = len(x); out = model(x); best = out.max()"],
     ),
+    "all of an inference_mode": (
+        "with torch.inference_mode():\n    rows = len(x)\n    out = model(x)\n",
+        ["rows = len(x); out = model(x)"],
+    ),
     "not what is moved and printed in one": (
         "with torch.no_grad():\n    x = x.cuda()\n    out = model(x)\n    print(out)\n",
         ["out = model(x)"],
