@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from types import ModuleType
 
 import migrate.rules
@@ -22,6 +22,7 @@ class Page:
     text: str
     before: str
     after: str
+    notes: Mapping[str, str] = field(default_factory=dict)  # ids of other findings that it makes, a sentence each
 
 
 def pages(package: ModuleType = migrate.rules) -> tuple[Page, ...]:
@@ -31,7 +32,9 @@ def pages(package: ModuleType = migrate.rules) -> tuple[Page, ...]:
 
 def listing(known: Sequence[Page]) -> str:
     """One line a rule."""
-    return "".join(f"{page.id}  {page.title}\n" for page in known)
+    lines = [(page.id, page.title) for page in known]
+    lines += [note for page in known for note in page.notes.items()]
+    return "".join(f"{id}  {title}\n" for id, title in sorted(lines))
 
 
 def page_text(wanted: str, known: Sequence[Page]) -> str:
@@ -39,7 +42,9 @@ def page_text(wanted: str, known: Sequence[Page]) -> str:
     for page in known:
         if page.id == wanted.upper():
             return _render(page)
-    ids = ", ".join(page.id for page in known) or "there are none"
+        if wanted.upper() in page.notes:
+            return f"{wanted.upper()}  {page.notes[wanted.upper()]}\n\nA finding of:\n\n{_render(page)}"
+    ids = ", ".join(sorted({page.id for page in known}.union(*(page.notes for page in known)))) or "there are none"
     raise UserError(f"there is no rule {wanted}; the rules are: {ids}.")
 
 
@@ -51,6 +56,7 @@ def _page(module: ModuleType) -> Page:
         text=text.strip("\n"),
         before=getattr(module, "BEFORE", ""),
         after=getattr(module, "AFTER", ""),
+        notes=getattr(module, "NOTES", {}),
     )
 
 

@@ -38,6 +38,9 @@ AFTER = """\
 parser.add_argument("--fp16", action="store_true")
 args = parser.parse_args()
 """
+NOTES = {
+    "APX011": "Tidying: a flag, a guard or a handler that stood only for Apex goes.",
+}
 
 Key = tuple[Scope | None, str]
 

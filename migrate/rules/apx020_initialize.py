@@ -29,6 +29,9 @@ if args.fp16:
 AFTER = """\
 scaler = torch.amp.GradScaler("cuda", enabled=args.fp16)
 """
+NOTES = {
+    "APX021": "What an option of `initialize` (a level, a static scale, bounds) changes natively.",
+}
 
 
 def apply(plan: Plan, work: Work) -> None:

@@ -26,6 +26,10 @@ with torch.autocast("cuda", dtype=torch.float16, enabled=scaler.is_enabled()):
     output = model(images)
     loss = criterion(output, target)
 """
+NOTES = {
+    "APX031": "A forward in evaluation that could not be wrapped and now runs in float32.",
+    "APX034": "Gradients taken inside a region (a gradient penalty) stay under autocast and unscaled.",
+}
 
 
 def apply(plan: Plan, work: Work) -> None:

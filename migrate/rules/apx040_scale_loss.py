@@ -31,6 +31,10 @@ else:
 AFTER = """\
 scaler.scale(loss).backward()
 """
+NOTES = {
+    "APX041": "Several optimizers share one `scale_loss`: each skips its steps on its own.",
+    "APX042": "A plain backward beside a scaled one is scaled too.",
+}
 
 
 def apply(plan: Plan, work: Work) -> None:

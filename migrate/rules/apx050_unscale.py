@@ -29,6 +29,12 @@ torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 scaler.step(optimizer)
 scaler.update()
 """
+NOTES = {
+    "APX052": "A clip after every micro-batch moves under the condition of the step.",
+    "APX053": "A clip of gradients that were still scaled keeps the threshold that really acted.",
+    "APX054": "A clip after every micro-batch whose norm is used acts on scaled gradients, at a scaled threshold.",
+    "APX055": "A reader to whom the size of gradients is all one (FGM, PGD) sees scaled ones.",
+}
 
 
 def apply(plan: Plan, work: Work) -> None:

@@ -24,6 +24,9 @@ checkpoint["amp"] = amp.state_dict()
 AFTER = """\
 checkpoint["amp"] = scaler.state_dict()
 """
+NOTES = {
+    "APX071": "A read of Apex's loss scale becomes the scaler's.",
+}
 
 
 def apply(plan: Plan, work: Work) -> None:

@@ -23,6 +23,10 @@ from apex.parallel import DistributedDataParallel
 AFTER = """\
 from apex.parallel import DistributedDataParallel
 """
+NOTES = {
+    "APX091": "A unit that stays: which fact is missing, on which path it would differ, and where its sites are.",
+    "APX092": "A unit with more paths than the judge can follow, or with code that it cannot.",
+}
 
 _NATIVE = {
     "parallel": ("torch.nn.parallel.DistributedDataParallel, torch.nn.SyncBatchNorm", True),
