@@ -108,6 +108,7 @@ policy: $(COMPARE)
 bench: $(BENCH)
 	$(PY) tests/bench/run.py
 	$(PY) tests/bench/judge.py
+	$(PY) tests/bench/shapes.py
 	$(PY) tests/bench/harness.py
 
 clean:
