@@ -6,6 +6,7 @@ Parameters without a gradient do not matter to a clip, so a filter on ``requires
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from migrate.facts.module import Scope
 from migrate.flow.values import Obj
@@ -43,8 +44,8 @@ def owned_model(ctx: Context, optimizers: frozenset[Obj], scope: Scope) -> str |
         if obj.kind == "call" and isinstance(obj.key, ast.Call):
             if any(isinstance(x, _COMPREHENSIONS) for x in ctx.m.ancestors(obj.key)):
                 return None  # one of many, each with a model of its own
-            for node in ast.walk(obj.key):
-                if isinstance(node, ast.Attribute) and node.attr == "parameters":
+            for node in _said_of(ctx, obj.key):
+                if isinstance(node, ast.Attribute) and node.attr in ("parameters", "named_parameters"):
                     base = node.value
                     if (
                         isinstance(base, ast.Name)
@@ -54,6 +55,18 @@ def owned_model(ctx: Context, optimizers: frozenset[Obj], scope: Scope) -> str |
                         if owns_all(ctx, optimizers, base):
                             return base.id
     return None
+
+
+def _said_of(ctx: Context, call: ast.Call) -> Iterator[ast.AST]:
+    """The nodes of a call, and of what the names in it were given: `params = model.parameters()` ahead of it."""
+    todo: list[tuple[ast.AST, int]] = [(call, 0)]
+    while todo:
+        at, depth = todo.pop()
+        for node in ast.walk(at):
+            yield node
+            value = _assigned(ctx, node) if isinstance(node, ast.Name) and depth < 3 else None
+            if value is not None:
+                todo.append((value, depth + 1))
 
 
 def _from_all(ctx: Context, call: ast.Call, model: frozenset[Obj]) -> bool:

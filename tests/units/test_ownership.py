@@ -89,6 +89,15 @@ def test_either_of_two_optimizers() -> None:
         ("def f(net):\n    o = SGD(net.parameters())\n    ask(o)\nf(Model())", "net"),
         ("def f(x):\n    ask(o)\ndef g():\n    m = Model()\n    global o\n    o = SGD(m.parameters())\n    f(1)", None),
         ("os = [SGD(m.parameters()) for m in models]\nask(os[0])", None),
+        ("m = Model()\nparams = m.parameters()\no = SGD(params)\nask(o)", "m"),
+        ("m = Model()\nparams = m.parameters()\nparams = x\no = SGD(params)\nask(o)", None),
+        (
+            f"{TOP}groups = [{{'params': {DECAY}}}, {{'params': {NO_DECAY}}}]\no = SGD(groups)\nask(o)".replace(
+                "groups = [{'params': list(model.parameters())}]\n", ""
+            ),
+            "model",
+        ),
+        (f"{TOP}group = [{{'params': {DECAY}}}]\no = SGD(group)\nask(o)", None),
         ("o = SGD(m.head.parameters())\nask(o)", None),
     ],
 )
