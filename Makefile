@@ -21,7 +21,7 @@ PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --cons
 EXAMPLE := docs/example/legacy_train.py
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint typecheck pytest record generated mutants torture migrate compare apex apex-if-possible doctor policy bench clean
+.PHONY: help test lint typecheck pytest record fuzz generated mutants torture migrate compare apex apex-if-possible doctor policy bench clean
 
 # What `make compare` hands on: PROFILE=quick becomes --profile quick.
 OPTIONS := PROFILE ARMS SEEDS EPOCHS BATCH BLOCKS WORKLOAD RECIPE STEM DATA NPROC SWEEP MARGIN TARGET BUDGET TIMEOUT OUT
@@ -41,6 +41,7 @@ help:
 	@echo 'make record                    take what the tool says today of the recorded programs as right: read the diff'
 	@echo 'make generated                 migrate 3,000 made-up programs, run them before and after, and count'
 	@echo '                               SEEDS=0:3000 JOBS=2, OUT=folder keeps the programs that failed'
+	@echo 'make fuzz                      migrate real scripts that were cut, doubled and mixed; SECONDS=3600 SEED=0 OUT=folder'
 	@echo 'make mutants                   put 70 small faults into the planner and the judge, one by one, and count'
 	@echo '                               those that the tests find; SAMPLE=70 SEED=0 JOBS=2 PART=0:20'
 	@echo 'make torture                   kill 200 runs of the migration at random moments and look at what they leave'
@@ -69,6 +70,10 @@ record: $(TESTS)
 # Faults planted into migrated scripts: `EVERY_MUTANT=1 pytest tests/equivalence/test_plant.py`.
 generated: $(TESTS)
 	@$(PY) -m tests.equivalence.many --seeds '$(or $(SEEDS),0:3000)' --jobs $(or $(JOBS),2) $(if $(OUT),--out '$(OUT)')
+
+# A minute of it runs with `make test`.
+fuzz: $(TESTS)
+	@$(PY) -m tests.fuzz.run --seconds $(or $(SECONDS),3600) --seed $(or $(SEED),0) $(if $(OUT),--out '$(OUT)')
 
 mutants: $(TESTS)
 	@$(PY) tests/mutants/run.py --sample $(or $(SAMPLE),70) --seed $(or $(SEED),0) --jobs $(or $(JOBS),2) \

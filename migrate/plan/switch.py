@@ -211,8 +211,12 @@ def _first(ctx: Context, scope: Scope, nodes: list[ast.AST], made: list[ast.AST]
 
 
 def _spine(ctx: Context, node: ast.AST, scope: Scope) -> list[ast.stmt]:
-    """Statements of ``scope`` around a node, innermost first, also where it lies in a function defined there."""
+    """Statements of ``scope`` around a node, innermost first, also where it lies in a function or class defined
+    there."""
     m = ctx.m
     while m.function(node) is not scope:
         node = m.function(node).node
-    return m.spine(node)
+    found = m.spine(node)
+    while isinstance(owner := m.block(found[-1]).owner, ast.ClassDef) and owner is not scope.node:
+        found += m.spine(owner)
+    return found
