@@ -4,5 +4,11 @@ from __future__ import annotations
 
 import os
 
+from hypothesis import settings
+
 # Tests run two at a time on two cores. Threads that spin at every barrier would make a step several times as long.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+# A busy machine is no fault of the code: how long something takes is for the benchmarks.
+settings.register_profile("without a deadline", deadline=None)
+settings.load_profile("without a deadline")
