@@ -23,6 +23,7 @@ from migrate.model import (
     Finding,
     ModuleResult,
     Neighbours,
+    Reindent,
     Replace,
     Settings,
     Severity,
@@ -277,6 +278,11 @@ def _account(ctx: Context, work: Work, edits: list[Edit]) -> None:
         match edit:
             case DeleteLines(first, last):
                 low, high = first, last
+            case Reindent(first, last):
+                moved = [n for n in range(first, last + 1) if ctx.m.line_text(n).strip() and n not in named]
+                if moved and moved[-1] == last:  # behind the last statement
+                    work.note_lines(None, "APX011", moved[0], last, "a comment moves with its block")
+                continue
             case Replace(start, end, _) if end > start:
                 low, high = bisect_right(ctx.m.starts, start), bisect_right(ctx.m.starts, end - 1)
             case _:
