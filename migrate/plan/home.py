@@ -816,16 +816,7 @@ def either(cases: list[list[Term]]) -> Term:
 
 def free_name(m: Module, name: str, taken: set[str]) -> str:
     """A name that stands nowhere in the module, neither as a variable nor as an attribute or parameter."""
-    used = set(taken)
-    for node in m.nodes:
-        if isinstance(node, ast.Name):
-            used.add(node.id)
-        elif isinstance(node, ast.Attribute):
-            used.add(node.attr)
-        elif isinstance(node, ast.arg):
-            used.add(node.arg)
-        elif isinstance(node, ast.alias):
-            used.add(node.asname or node.name.split(".")[0])
+    used = m.words | taken
     candidates = _COMMON_NAMES if name == "scaler" else (name, f"grad_{name}", f"amp_{name}")
     for candidate in candidates:
         if candidate not in used:
