@@ -160,10 +160,11 @@ class Module:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """Every name that stands somewhere in the module: of a variable, an attribute, a parameter, an import."""
+        """Every name that is bound or read somewhere in the module, and every attribute."""
+        bound = {name for scope in self.scope_of.values() for name in scope.names}
         imported = {a.asname or a.name.split(".")[0] for a in self.all(ast.alias)}
         variables, attributes = {n.id for n in self.all(ast.Name)}, {n.attr for n in self.all(ast.Attribute)}
-        return frozenset(variables | attributes | imported | {n.arg for n in self.all(ast.arg)})
+        return frozenset(bound | imported | variables | attributes)
 
     # ------------------------------------------------------------ scopes
 

@@ -815,7 +815,7 @@ def either(cases: list[list[Term]]) -> Term:
 
 
 def free_name(m: Module, name: str, taken: set[str]) -> str:
-    """A name that stands nowhere in the module, neither as a variable nor as an attribute or parameter."""
+    """A name that stands nowhere in the module, neither as a variable, function or class nor as an attribute."""
     used = m.words | taken
     candidates = _COMMON_NAMES if name == "scaler" else (name, f"grad_{name}", f"amp_{name}")
     for candidate in candidates:

@@ -512,6 +512,9 @@ def test_a_name_that_is_free() -> None:
     assert free_name(made("scaler = 1"), "scaler", set()) == "grad_scaler"
     assert free_name(made("x.scaler = 1"), "scaler", set()) == "grad_scaler"
     assert free_name(made("def f(scaler): pass"), "scaler", set()) == "grad_scaler"
+    assert free_name(made("def scaler(x): pass"), "scaler", set()) == "grad_scaler"  # other files may import it
+    assert free_name(made("class scaler: pass"), "scaler", set()) == "grad_scaler"
+    assert free_name(made("try: pass\nexcept E as scaler: pass"), "scaler", set()) == "grad_scaler"
     assert free_name(made("import scaler.x"), "scaler", set()) == "grad_scaler"
     assert free_name(made("from x import y as scaler"), "scaler", set()) == "grad_scaler"
     every = "scaler = grad_scaler = amp_scaler = loss_scaler = scaler_2 = 1"
