@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from migrate.facts.module import Module
+from migrate.facts.names import called_name
 from migrate.flow.values import ITEM_KEY, Obj, Values, argument
 
 INITIALIZE_PARAMETERS = (
@@ -257,8 +258,7 @@ def stands_in(expr: ast.expr) -> ast.expr | None:
     """What ``nullcontext(loss)`` hands out; None for anything else."""
     if not isinstance(expr, ast.Call) or expr.keywords or len(expr.args) != 1:
         return None
-    name = expr.func.attr if isinstance(expr.func, ast.Attribute) else getattr(expr.func, "id", "")
-    return expr.args[0] if name == "nullcontext" else None
+    return expr.args[0] if called_name(expr) == "nullcontext" else None
 
 
 def on_stack(m: Module, whole: ast.AST) -> ast.Call | None:
@@ -294,9 +294,6 @@ def _stack(m: Module, entered: ast.Call) -> ast.With | None:
     for outer in m.spine(entered)[1:]:
         if isinstance(outer, ast.With):
             last = outer.items[-1]
-            made = last.context_expr
-            name = made.func if isinstance(made, ast.Call) else made
-            stack = name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")
             named = last.optional_vars is not None and m.src(last.optional_vars) == m.src(entered.func.value)
-            return outer if stack == "ExitStack" and named else None
+            return outer if called_name(last.context_expr) == "ExitStack" and named else None
     return None

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterator
 
 from migrate.facts.module import Module, Scope
+from migrate.facts.names import called_name
 from migrate.flow.values import Values
 from migrate.knowledge.tensors import KEEPS, LOADERS, MAKES, NO_LOADERS, SAME
 
@@ -163,7 +164,7 @@ class _Own:
         """Whether the function that a value is handed to does not keep it. Classes and collections do."""
         callees = self.v.callees(call)
         if not callees:
-            name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+            name = called_name(call)
             return (name == "Variable" and self._stays(call)) or not (KEEPS.fit(name) or name[:1].isupper())
         for callee in callees:
             scope = self.m.scope_of[callee]

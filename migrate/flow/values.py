@@ -20,6 +20,7 @@ from functools import cached_property
 
 from migrate.errors import Tangled
 from migrate.facts.module import Module, Scope
+from migrate.facts.names import called_name, last_name
 
 Var = tuple[object, ...]
 
@@ -153,7 +154,7 @@ class Values:
         """Whether an object is of a class of this file that is a list or a tuple."""
         if obj.kind != "instance" or not isinstance(obj.key, ast.ClassDef):
             return False
-        return any(_last(base) in CONTAINERS for cls in self.order(obj.key) for base in cls.bases)
+        return any(last_name(base) in CONTAINERS for cls in self.order(obj.key) for base in cls.bases)
 
     # ------------------------------------------------------------ solver
 
@@ -195,7 +196,7 @@ class Values:
                             self._add(var, Obj("param", (scope, name), name))
             for call, var in self._opaque:
                 if not self._pts[var] and not self.callees(call):
-                    self._add(var, Obj("call", call, _last(call.func) or "call"))
+                    self._add(var, Obj("call", call, called_name(call) or "call"))
             grew = bool(self._queue)
             self._solve()
             for base, name, dst, _label in tuple(self._loads):
@@ -396,7 +397,7 @@ class Values:
 
     def _iterate(self, target: ast.expr, source: ast.expr) -> None:
         src = self._expr(source)
-        name = _last(source.func) if isinstance(source, ast.Call) else ""
+        name = called_name(source) if isinstance(source, ast.Call) else ""
         if isinstance(source, ast.Call) and isinstance(target, (ast.Tuple, ast.List)):
             if name == "enumerate" and source.args and len(target.elts) == 2:
                 self._iterate(target.elts[1], source.args[0])
@@ -504,7 +505,7 @@ class Values:
     @cached_property
     def _patterns(self) -> list[str]:
         """Names of attributes of which only a part is written: ``setattr(self, "net" + name, …)``."""
-        calls = [n for n in self.m.all(ast.Call) if _last(n.func) == "setattr" and len(n.args) == 3]
+        calls = [n for n in self.m.all(ast.Call) if called_name(n) == "setattr" and len(n.args) == 3]
         names = {attribute_name(call.args[1]) for call in calls}
         return [ELEMENT_KEY, *sorted(name for name in names if ELEMENT_KEY in name and name != ELEMENT_KEY)]
 
@@ -610,7 +611,7 @@ class Values:
             self._expr(arg.value if isinstance(arg, ast.Starred) else arg)
         for keyword in node.keywords:
             self._expr(keyword.value)
-        name = _last(node.func)
+        name = called_name(node)
         self._each(func, lambda obj: self._apply(node, var, obj))
         if name == "super" and isinstance(node.func, ast.Name):
             scope = self.m.function(node)
@@ -754,7 +755,7 @@ class Values:
                     called: Var = ("called", node, obj.key, method)
                     self._member(obj, obj.key, method, called)
                     self._each(called, lambda m: self._apply(node, var, m))
-                self._add(var, Obj("call", node, _last(node.func) or "call"))
+                self._add(var, Obj("call", node, called_name(node) or "call"))
             case "function" | "method":
                 callee = self.callee(obj)
                 assert isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
@@ -906,13 +907,6 @@ def _position(node: ast.AST) -> tuple[int, int, int, int]:
     """Where a node stands: calls of one chain begin together."""
     end = (node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
     return (node.lineno, node.col_offset, *end)  # type: ignore[attr-defined]
-
-
-def _last(func: ast.expr) -> str:
-    """The last name of a dotted one: ``c`` of ``a.b.c``."""
-    if isinstance(func, ast.Attribute):
-        return func.attr
-    return func.id if isinstance(func, ast.Name) else ""
 
 
 def attribute_name(expr: ast.expr) -> str:

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from migrate.facts.module import Scope
+from migrate.facts.names import called_name, last_name
 from migrate.flow.values import Obj
 from migrate.knowledge.host import CHECKPOINTS
 from migrate.units.translate import receiver
@@ -140,7 +141,7 @@ def _callers_known(ctx: Context, scope: Scope) -> bool:
 
 def _handed(ctx: Context, call: ast.Call, node: ast.expr) -> str | None:
     """Why it is not known what becomes of an argument."""
-    name = _last(call.func)
+    name = called_name(call)
     if name in _FAILS and isinstance(call.func, ast.Name):
         return None
     if name == "hasattr" and isinstance(call.func, ast.Name) and ctx.conditions.constant(call) is not None:
@@ -191,7 +192,7 @@ def _given(ctx: Context, node: ast.expr, seen: frozenset[Obj]) -> str | None:
         case ast.Call(func=func) if func is not node:
             if isinstance(above, ast.keyword) and above.arg is None:
                 return None  # taken apart
-            if _last(func) in _LOOKS or _known_call(ctx, call):
+            if last_name(func) in _LOOKS or _known_call(ctx, call):
                 return None
             return f"is stored in {ctx.m.src(node)}, which {ctx.m.src(func)}() gets to see"
         case ast.Return() if not _callers_known(ctx, ctx.m.scope(call)):
@@ -206,10 +207,6 @@ def _given(ctx: Context, node: ast.expr, seen: frozenset[Obj]) -> str | None:
             return None
         case _:
             return None
-
-
-def _last(func: ast.expr) -> str:
-    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
 
 
 # ---------------------------------------------------------------- what becomes a flag
@@ -287,7 +284,7 @@ def handed_for_state(ctx: Context, use: ast.expr) -> ast.Call | None:
 
 def saves(call: ast.Call) -> bool:
     """Whether a call of another file's function, by its name, saves or restores a state."""
-    return CHECKPOINTS.fit(_last(call.func))
+    return CHECKPOINTS.fit(called_name(call))
 
 
 def only_state(ctx: Context, function: ast.AST, name: str) -> bool:

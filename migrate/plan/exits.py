@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate.facts.names import called_name
 from migrate.facts.sites import Scale
 from migrate.knowledge.gradients import CLEARS
 from migrate.plan.blocks import common, exclusive
@@ -97,8 +98,7 @@ def clears(stmt: ast.AST) -> bool:
     """Whether a statement throws gradients away: ``zero_grad``, or ``p.grad = None``, ``del p.grad`` in a loop."""
     for node in ast.walk(stmt):
         if isinstance(node, ast.Call):
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if CLEARS.fit(name):
+            if CLEARS.fit(called_name(node)):
                 return True
         none = isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None
         if isinstance(node, ast.Delete) or (isinstance(node, ast.Assign) and none):

@@ -14,6 +14,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from migrate.facts.names import called_name
 from migrate.flow.values import argument
 from migrate.knowledge import operations
 from migrate.model import Settings
@@ -236,7 +237,7 @@ class _Search:
             elif isinstance(above, ast.Compare):
                 return all(_exact_constant(c) for c in (above.left, *above.comparators) if c is not at)
             elif isinstance(above, ast.Call) and at in above.args:
-                name = above.func.attr if isinstance(above.func, ast.Attribute) else getattr(above.func, "id", "")
+                name = called_name(above)
                 return name in operations.TYPE_FORGOTTEN_BY_FUNCTION and not (bfloat16 and name.startswith("arg"))
             else:
                 return isinstance(above, ast.Expr)
@@ -255,8 +256,7 @@ class _Search:
 
     def _entropy(self, call: ast.Call) -> bool:
         func = call.func
-        name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-        if name == "binary_cross_entropy":
+        if called_name(call) == "binary_cross_entropy":
             return not self.ctx.v.callees(call) and self._of_torch(func)
         return any(
             o.kind == "call" and o.label == "BCELoss" and isinstance(o.key, ast.Call) and self._of_torch(o.key.func)
@@ -283,7 +283,7 @@ class _Search:
     def _statement(self, stmt: ast.stmt, calls: list[ast.Call]) -> EntropyStatement:
         m = self.m
         others = [o for c in calls for o in self.ctx.v.of(c.func) if not o.label.endswith("Loss") and o.kind != "path"]
-        if others and not all(_named(c) == "binary_cross_entropy" for c in calls):
+        if others and not all(called_name(c) == "binary_cross_entropy" for c in calls):
             raise self._manual(calls[0], "may be BCELoss or something else, which has to stay under autocast")
         if not isinstance(stmt, _SIMPLE) or (isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Yield)):
             raise self._manual(calls[0], "is called in the header of a block")
@@ -338,7 +338,7 @@ class _Search:
         return any(
             isinstance(n, ast.Call)
             and not self._entropy(n)
-            and (_named(n) in operations.FLOAT_PREDICTIONS or self._strong(n))
+            and (called_name(n) in operations.FLOAT_PREDICTIONS or self._strong(n))
             for n in walk_now(expr)
         )
 
@@ -359,7 +359,7 @@ class _Search:
             if isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Pow, ast.MatMult)):
                 return True
             if isinstance(n, ast.Call) and not any(m in below for m in ast.walk(n.func)):
-                name = _named(n)
+                name = called_name(n)
                 if name in ("mean", "sum", "append") and any(c in below for c in ast.walk(n)):
                     continue
                 if self._strong(n) or compute.weak(ast.Expr(value=n)):
@@ -421,12 +421,12 @@ class _Search:
         """Whether a call is none of sigmoid, or its result is what binary cross entropy gets."""
         mark = f"sigmoid@{call.lineno}:{call.col_offset}"
         labels = {o.label for o in self.ctx.v.of(call.func) if o.kind == "call"}
-        if _named(call) == "Sigmoid":
+        if called_name(call) == "Sigmoid":
             uses = [
                 n for n in self.m.all(ast.Call) if any(o.key is call for o in self.ctx.v.of(n.func))
             ]
             return bool(uses) or mark in reached  # the calls are asked for themselves
-        if _named(call) == "sigmoid" or "Sigmoid" in labels:
+        if called_name(call) == "sigmoid" or "Sigmoid" in labels:
             return mark in reached
         return True
 
@@ -457,10 +457,6 @@ def _said_doubt(bfloat16: bool) -> str:
     )
 
 
-def _named(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-
-
 def _to_float(call: ast.AST) -> bool:
     """``.to(torch.float32)``, ``.astype(np.float32)``: what was half is float32 again."""
     assert isinstance(call, ast.Call)
@@ -483,4 +479,4 @@ def _ends_in_float(expr: ast.expr) -> bool:
 
 
 def _is_like(expr: ast.expr) -> bool:
-    return any(isinstance(n, ast.Call) and _named(n) in operations.LIKE for n in ast.walk(expr))
+    return any(isinstance(n, ast.Call) and called_name(n) in operations.LIKE for n in ast.walk(expr))

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from migrate.facts.loops import gone_through
 from migrate.facts.module import Module, Scope
+from migrate.facts.names import called_name
 from migrate.facts.sites import Initialize, opened
 from migrate.plan import switch
 from migrate.plan.places import Creation, Homes, Parameter, Place
@@ -660,9 +661,8 @@ class Finder:
 
 def _plain_decorator(decorator: ast.expr) -> bool:
     """Decorators that hand their function's arguments on as they are."""
-    target = decorator.func if isinstance(decorator, ast.Call) else decorator
-    name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
-    return name in {"staticmethod", "classmethod", "property", "no_grad", "enable_grad", "wraps", "inference_mode"}
+    plain = {"staticmethod", "classmethod", "property", "no_grad", "enable_grad", "wraps", "inference_mode"}
+    return called_name(decorator) in plain
 
 
 def _is_vararg(node: ast.AST, name: str) -> bool:

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator
 
 from migrate.facts.module import Scope
+from migrate.facts.names import called_name
 from migrate.facts.sites import Initialize, Scale, on_stack
 from migrate.flow.values import Obj
 from migrate.knowledge.gradients import SCHEDULERS
@@ -69,7 +70,7 @@ def _check_stand_in(ctx: Context, init: Initialize) -> None:
     for outer in ctx.m.spine(init.call):
         for handler in getattr(outer, "handlers", ()):
             for node in ast.walk(handler):
-                if isinstance(node, ast.Call) and ctx.m.src(node.func).split(".")[-1] == "GradScaler":
+                if isinstance(node, ast.Call) and called_name(node) == "GradScaler":
                     raise Manual(
                         node,
                         "a GradScaler stands in here where Apex fails: two backends side by side",
@@ -194,7 +195,7 @@ def _check_body(ctx: Context, scale: Scale) -> None:
 def _only_evaluates(ctx: Context, unit: Unit) -> bool:
     """Whether nothing trains here: no backward, no step, and the optimizer goes to nobody but to be saved or loaded."""
     for node in ctx.m.all(ast.Call):
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        name = called_name(node)
         if name == "backward":
             return False
         if isinstance(node.func, ast.Attribute) and ctx.v.of(node.func.value) & unit.optimizer_objects:

@@ -14,6 +14,7 @@ import builtins
 from dataclasses import dataclass, field
 
 from migrate.facts.module import Block, Scope
+from migrate.facts.names import called_name
 from migrate.knowledge.host import HOST_WORK
 from migrate.knowledge.operations import NATIVE_FLOAT, NATIVE_HALF
 from migrate.knowledge.results import FLOAT_WORK, makes_loss
@@ -443,7 +444,7 @@ class Planner:
 
     def _reads_now(self, call: ast.Call) -> bool:
         """Whether a call is taken to go through the generator that it is handed before it returns."""
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        name = called_name(call)
         held = self.ctx.v.of(call.func)
         if name in LAZY or any(o.kind in ("class", "instance", "partial") for o in held):
             return False
@@ -560,8 +561,7 @@ class Planner:
                 return True
             if not isinstance(node, ast.Call) or not self.slices.reads(node) & tainted:
                 continue
-            func = node.func
-            name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+            func, name = node.func, called_name(node)
             if HOST_WORK.fit(name):
                 continue
             if FLOAT_WORK.fit(name) and name != "log":

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 
 from migrate.facts.module import Block, Module
+from migrate.facts.names import called_name
 from migrate.knowledge.host import NEUTRAL_CONTEXTS, OF_NOTE, TELLS, UNTOUCHED, WATCHERS
 from migrate.units.compute import Compute, walk_now
 
@@ -104,7 +105,7 @@ class Tight:
     def _one_computes(self, node: ast.AST) -> bool:
         """The same for one node, whatever stands in it."""
         if isinstance(node, ast.Call):
-            idle = _of_the_host(node) or (_name(node) in UNTOUCHED and not self.compute.ctx.v.callees(node))
+            idle = _of_the_host(node) or (called_name(node) in UNTOUCHED and not self.compute.ctx.v.callees(node))
             return not idle and self.compute.computes(node)
         return self.compute.computes(node)
 
@@ -113,7 +114,7 @@ class Tight:
             return True
         if not isinstance(stmt, _SIMPLE) or self._computes(stmt):
             return False
-        return any(isinstance(n, ast.Call) and (_of_the_host(n) or _name(n) in OF_NOTE) for n in walk_now(stmt))
+        return any(isinstance(n, ast.Call) and (_of_the_host(n) or called_name(n) in OF_NOTE) for n in walk_now(stmt))
 
 
 def _bodies(stmt: ast.stmt) -> list[list[ast.stmt]]:
@@ -135,16 +136,12 @@ def _inner(stmt: ast.stmt) -> list[ast.stmt]:
 
 def _neutral(context: ast.expr) -> bool:
     """Whether a context manager says nothing about casts."""
-    return isinstance(context, ast.Call) and _name(context) in NEUTRAL_CONTEXTS
-
-
-def _name(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return isinstance(context, ast.Call) and called_name(context) in NEUTRAL_CONTEXTS
 
 
 def _of_the_host(call: ast.Call) -> bool:
     """Whether a call prints, logs or asks for the next batch."""
-    if _name(call) in TELLS:
+    if called_name(call) in TELLS:
         return True
     root: ast.AST = call.func
     while isinstance(root, (ast.Attribute, ast.Subscript)):

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from migrate.facts.module import Module, Scope
+from migrate.facts.names import called_name
 from migrate.units.translate import receiver
 from migrate.units.unit import Context
 
@@ -102,7 +103,7 @@ def _calls(ctx: Context, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[a
     taken = ctx.exported & {"*", node.name, *([cls.name] if cls is not None else [])}
     if taken or (node.name.startswith("__") and node.name.endswith("__")) or (cls is not None and _inherits(m, cls)):
         return []
-    if any(_decorator(d) not in _PLAIN for d in node.decorator_list):
+    if any(called_name(d) not in _PLAIN for d in node.decorator_list):
         return []
     calls = v.calls[node]
     callers = {call.func for call in calls}
@@ -128,11 +129,6 @@ def _inherits(m: Module, cls: ast.ClassDef) -> bool:
         return True
     classes = [n for n in m.nodes if isinstance(n, ast.ClassDef)]
     return any(isinstance(n, ast.Name) and n.id == cls.name for c in classes for b in c.bases for n in ast.walk(b))
-
-
-def _decorator(decorator: ast.expr) -> str:
-    target = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
 
 
 def _plain_call(call: ast.Call) -> bool:

@@ -14,6 +14,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from migrate.facts.module import Block, Module
+from migrate.facts.names import called_name
 from migrate.model import DeleteLines, Edit, InsertLines, Reindent, Replace
 
 _ABOUT_AMP = re.compile(r"\bapex\b|\bamp\b|\bfp16\b|mixed.precision|half.precision|loss.scal|\bopt_level\b", re.I)
@@ -488,8 +489,7 @@ class Draft:
 
 def _harmless(call: ast.Call) -> bool:
     """Calls that a vanishing condition may take with it."""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    return name in {
+    return called_name(call) in {
         "getattr", "hasattr", "isinstance", "len", "bool", "int", "str", "get", "is_available",
         "is_initialized", "get_rank", "get_world_size", "startswith", "lower", "upper", "any", "all",
     }  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate.facts.names import called_name, last_name
 from migrate.knowledge.operations import NATIVE_HALF
 from migrate.units.unit import Context
 
@@ -24,8 +25,7 @@ def uncast_functions(ctx: Context) -> list[tuple[ast.FunctionDef, ast.FunctionDe
 
 
 def _is_function(base: ast.expr) -> bool:
-    name = base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")
-    return name == "Function"
+    return last_name(base) == "Function"
 
 
 def _plain(node: ast.FunctionDef) -> bool:
@@ -38,7 +38,6 @@ def _multiplies(function: ast.FunctionDef) -> bool:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             return True
         if isinstance(node, ast.Call):
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if name in NATIVE_HALF:
+            if called_name(node) in NATIVE_HALF:
                 return True
     return False

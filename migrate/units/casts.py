@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate.facts.names import last_name
 from migrate.knowledge.apex import CASTS
 from migrate.knowledge.operations import NATIVE_FLOAT, NATIVE_HALF
 from migrate.units.unit import Context
@@ -55,9 +56,7 @@ def known(call: ast.Call, tail: str) -> bool:
     """Whether a registration names a torch function that autocast lists the same way."""
     if len(call.args) != 2 or not isinstance(call.args[1], ast.Constant):
         return False
-    module = call.args[0]
-    owner = module.attr if isinstance(module, ast.Attribute) else getattr(module, "id", "")
-    if owner not in ("torch", "F", "functional", "Tensor"):
+    if last_name(call.args[0]) not in ("torch", "F", "functional", "Tensor"):
         return False
     name = call.args[1].value
     return name in (NATIVE_HALF if tail == "register_half_function" else NATIVE_FLOAT)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from migrate.facts.module import Scope
+from migrate.facts.names import called_name, last_name
 from migrate.facts.sites import opened
 from migrate.flow.values import ELEMENT_KEY, Obj
 from migrate.knowledge.host import NO_COMPUTATION
@@ -87,7 +88,7 @@ class Compute:
         callees = v.callees(call)
         if callees and not all(_abstract(c) for c in callees):
             return False
-        name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        name = last_name(func)
         if v.apex_names(func):
             return False
         if name in RUN_BY_FUNCTION and any(self.is_model(opened(v, v.of(a))) for a in call.args):
@@ -175,7 +176,7 @@ class Compute:
     def computes(self, n: ast.AST) -> bool:
         """The same for one node, whatever stands in it."""
         if isinstance(n, ast.Call):
-            name = n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")
+            name = called_name(n)
             if name not in NO_COMPUTATION and not _of_the_machine(n.func):
                 return True
             return name == "mean" and isinstance(n.func, ast.Attribute) and isinstance(n.func.value, ast.BinOp)
@@ -192,7 +193,7 @@ class Compute:
             return True
         if not isinstance(n, ast.Call):
             return False
-        name = n.func.attr if isinstance(n.func, ast.Attribute) else getattr(n.func, "id", "")
+        name = called_name(n)
         if name in ("backward", "zero_grad", "scale_loss", "manual_backward"):
             return True
         if isinstance(n.func, ast.Call) and getattr(n.func.func, "id", "") == "getattr":

@@ -9,6 +9,7 @@ import ast
 from dataclasses import dataclass
 
 from migrate.facts.module import Module, Scope
+from migrate.facts.names import called_name
 from migrate.facts.sites import Facts
 from migrate.flow.values import Values
 
@@ -181,8 +182,8 @@ class Conditions:
                 return all(self.is_bool(x, depth + 1) for x in values)
             case ast.IfExp(body=one, orelse=other):
                 return self.is_bool(one, depth + 1) and self.is_bool(other, depth + 1)
-            case ast.Call(func=func):
-                name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+            case ast.Call():
+                name = called_name(expr)
                 return name in {"bool", "isinstance", "hasattr", "is_available", "any", "all", "is_enabled", "callable"}
             case ast.Attribute(attr=attr):
                 if attr in self._options and not (self._of_self(expr) and self._stored(attr)):
@@ -276,9 +277,8 @@ def _finds_apex(expr: ast.expr) -> bool:
     """``importlib.util.find_spec("apex")``."""
     if not isinstance(expr, ast.Call) or len(expr.args) != 1:
         return False
-    name = expr.func.attr if isinstance(expr.func, ast.Attribute) else getattr(expr.func, "id", "")
     asked = expr.args[0]
-    return name == "find_spec" and isinstance(asked, ast.Constant) and asked.value in ("apex", "apex.amp")
+    return called_name(expr) == "find_spec" and isinstance(asked, ast.Constant) and asked.value in ("apex", "apex.amp")
 
 
 def _one_line(text: str) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from fractions import Fraction
 
+from migrate.facts.names import called_name
 from migrate.flow.values import Values
 from migrate.knowledge.gradients import LINEAR, SCALE_FREE
 from migrate.units.unit import Context
@@ -214,7 +215,7 @@ class _Degrees:
         return _NONE
 
     def _call(self, call: ast.Call) -> Fraction:
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        name = called_name(call)
         owner = self._degree(call.func.value) if isinstance(call.func, ast.Attribute) else _NONE
         given = [owner, *(self._degree(a) for a in call.args), *(self._degree(k.value) for k in call.keywords)]
         if not any(given) or name in SCALE_FREE:

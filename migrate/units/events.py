@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from migrate.facts.module import Scope
+from migrate.facts.names import called_name
 from migrate.facts.sites import Scale, opened
 from migrate.flow.tensors import own_gradient
 from migrate.flow.values import Obj
@@ -373,7 +374,7 @@ def unknown_readers(ctx: Context, unit: Unit, stmt: ast.stmt) -> list[ast.Call]:
     for node in ast.walk(stmt):
         if not isinstance(node, ast.Call) or v.callees(node) or v.apex_names(node.func):
             continue
-        name = _name(node)
+        name = called_name(node)
         if name == "apply" and isinstance(node.func, ast.Attribute) and opened(v, v.of(node.func.value)) & watched:
             if any(v.callee(o) is None for a in node.args for o in v.of(a)) or not any(v.of(a) for a in node.args):
                 found.append(node)
@@ -392,8 +393,8 @@ def _made_of(ctx: Context, obj: Obj, watched: frozenset[Obj]) -> bool:
     """Whether an object was made by a call of unknown code that was handed a model or optimizer."""
     if obj in watched or obj.kind != "call" or not isinstance(obj.key, ast.Call) or ctx.v.callees(obj.key):
         return False
-    made = obj.key
-    known = gradients.SCHEDULERS.fit(obj.label) or gradients.KEEPERS.fit(_name(made)) or not _name(made)[:1].isupper()
+    made, name = obj.key, called_name(obj.key)
+    known = gradients.SCHEDULERS.fit(obj.label) or gradients.KEEPERS.fit(name) or not name[:1].isupper()
     if known or ctx.v.apex_names(made.func):
         return False
     return any(opened(ctx.v, ctx.v.of(a)) & watched for a in [*made.args, *(k.value for k in made.keywords)])
@@ -407,9 +408,9 @@ def norms_read(ctx: Context, stmt: ast.stmt) -> list[ast.Call]:
     nodes = list(ast.walk(stmt))
     if any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in nodes):
         return []
-    readers = [n for n in nodes if isinstance(n, ast.Call) and gradients.ABOUT_GRADIENTS.fit(_name(n))]
-    clips = [n for n in readers if _name(n) in gradients.CLIPS_NORM and clip_bound(n) is not None]
-    norms = [n for n in readers if gradients.GIVES_NORM.fit(_name(n)) and len(n.args) == 1 and not n.keywords]
+    readers = [n for n in nodes if isinstance(n, ast.Call) and gradients.ABOUT_GRADIENTS.fit(called_name(n))]
+    clips = [n for n in readers if called_name(n) in gradients.CLIPS_NORM and clip_bound(n) is not None]
+    norms = [n for n in readers if gradients.GIVES_NORM.fit(called_name(n)) and len(n.args) == 1 and not n.keywords]
     known = [n for n in (*clips, *norms) if not ctx.v.callees(n)]
     known += [n for n in readers if (inner := ctx.v.callees(n)) and all(gives_norm(ctx, f) for f in inner)]
     return known if len(known) == len(readers) else []
@@ -434,7 +435,7 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
                 return True
         if not isinstance(node, ast.Call):
             continue
-        name = _name(node)
+        name = called_name(node)
         if any(n.endswith(".master_params") for n in v.apex_names(node.func)) and not _kept(ctx, node):
             return True
         if gradients.CLIP.fit(name) and gradients.CLIPPED.fit(name + m.src(node)):
@@ -462,7 +463,9 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
 def _kept(ctx: Context, call: ast.Call) -> bool:
     """Whether parameters are only collected here; who reads their gradients later is found there."""
     above = ctx.m.parent[call]
-    while (isinstance(above, ast.Call) and _name(above) in COLLECTS) or isinstance(above, (ast.IfExp, ast.keyword)):
+    while isinstance(above, (ast.IfExp, ast.keyword, ast.Call)):
+        if isinstance(above, ast.Call) and called_name(above) not in COLLECTS:
+            break
         above = ctx.m.parent[above]
     if isinstance(above, ast.Call):
         return bool(ctx.v.callees(above))  # what a function of the file does with them is looked at there
@@ -495,7 +498,3 @@ def _is_torch_grad(node: ast.Attribute) -> bool:
 
 def _body(node: ast.AST) -> list[ast.stmt]:
     return node.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
-
-
-def _name(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from migrate.facts.module import FunctionNode, Scope
+from migrate.facts.names import called_name, last_name
 from migrate.flow.values import Obj
 from migrate.knowledge import operations
 from migrate.knowledge.models import FORWARDING
@@ -289,7 +290,7 @@ class Precision:
 
     def _iterate(self, frame: _Frame, target: ast.expr, source: ast.expr, env: _Env) -> None:
         held = self._expr(frame, source, env)
-        name = _name(source.func) if isinstance(source, ast.Call) else ""
+        name = called_name(source) if isinstance(source, ast.Call) else ""
         if isinstance(source, ast.Call) and isinstance(target, (ast.Tuple, ast.List)):
             if name == "enumerate" and source.args and len(target.elts) == 2:
                 self._assign(frame, target.elts[0], of(OTHER), env)
@@ -308,7 +309,7 @@ class Precision:
         self._assign(frame, target, _joined(held.items) if held.items else Value(held.facts), env)
 
     def _element(self, frame: _Frame, target: ast.expr, source: ast.expr, env: _Env) -> None:
-        if isinstance(source, ast.Call) and _name(source.func) in ("zip", "enumerate", "items", "values"):
+        if isinstance(source, ast.Call) and called_name(source) in ("zip", "enumerate", "items", "values"):
             self._iterate(frame, target, source, env)
             return
         held = self._expr(frame, source, env)
@@ -414,7 +415,7 @@ class Precision:
         args = [self._expr(frame, a, env) for a in node.args]
         named = {k.arg: self._expr(frame, k.value, env) for k in node.keywords}
         given = [*args, *named.values()]
-        name = self._label(func) or _name(func)
+        name = self._label(func) or last_name(func)
         tensor = name == "add" and HALF in owner.known
         if name in operations.CONTAINER_WRITES and isinstance(func, ast.Attribute) and args and not tensor:
             key = _key(func.value)
@@ -462,7 +463,7 @@ class Precision:
 
     def _runs(self, node: ast.Call) -> bool:
         if node not in self._calls:
-            layer = bool(self._label(node.func) or loss(_name(node.func)))
+            layer = bool(self._label(node.func) or loss(called_name(node)))
             own = bool(self.ctx.v.of(node.func) & self.unit.model_objects)
             self._calls[node] = (own or not layer) and self.compute.runs_model(node)
         return self._calls[node]
@@ -621,7 +622,7 @@ def sigmoids_of(obj: Obj) -> list[str]:
     return [
         f"sigmoid@{n.lineno}:{n.col_offset}"
         for n in ast.walk(obj.key)
-        if isinstance(n, ast.Call) and _name(n.func) == "Sigmoid"
+        if isinstance(n, ast.Call) and called_name(n) == "Sigmoid"
     ]
 
 
@@ -680,7 +681,7 @@ def _converted(node: ast.Call, held: Value) -> Value:
     """``x.to(...)`` and ``x.type(...)``."""
     given = [*node.args, *(k.value for k in node.keywords if k.arg in ("dtype", "device", "other"))]
     if not given:
-        return of(OTHER) if node.func and _name(node.func) == "type" else held
+        return of(OTHER) if called_name(node) == "type" else held
     for arg in given:
         text = ast.unparse(arg)
         if re.search(r"float32|float64|torch\.(float|double)$|FloatTensor|DoubleTensor|\.(float|double)$", text):
@@ -705,9 +706,3 @@ def _a_loss(node: ast.expr) -> bool:
     """Whether a value is called as a loss is: those a model hands back are float32 already."""
     names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
     return any(loss(n) for n in [*names, *(n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute))])
-
-
-def _name(func: ast.expr) -> str:
-    if isinstance(func, ast.Attribute):
-        return func.attr
-    return func.id if isinstance(func, ast.Name) else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate.facts.names import called_name
 from migrate.facts.sites import opened
 from migrate.units.unit import Context
 
@@ -45,7 +46,7 @@ def escape(ctx: Context, function: ast.AST) -> ast.AST | None:
     for call in m.all(ast.Call):
         if v.callees(call) or any(o.kind == "partial" for o in v.of(call)):
             continue
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        name = called_name(call)
         if name in _LOOK or any(o.kind == "class" for o in v.of(call.func)):
             continue
         for arg in (*call.args, *(k.value for k in call.keywords)):

@@ -1,0 +1,15 @@
+"""The last name of what a piece of syntax refers to."""
+
+from __future__ import annotations
+
+import ast
+
+
+def last_name(expr: ast.AST) -> str:
+    """``c`` of ``a.b.c``; nothing of what is no dotted name."""
+    return expr.attr if isinstance(expr, ast.Attribute) else getattr(expr, "id", "")
+
+
+def called_name(expr: ast.AST) -> str:
+    """``c`` of ``a.b.c(…)``; a decorator or a context need not be called, then its own."""
+    return last_name(expr.func if isinstance(expr, ast.Call) else expr)
