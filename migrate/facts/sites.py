@@ -280,8 +280,7 @@ def _entered_elsewhere(
         return _stack(m, entered), target
     found = [
         (node, item.optional_vars)
-        for node in m.nodes
-        if isinstance(node, ast.With)
+        for node in m.all(ast.With)
         for item in node.items
         if any(o.key is call for o in v.of(item.context_expr))
     ]

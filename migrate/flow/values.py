@@ -110,11 +110,12 @@ class Values:
 
     def of(self, expr: ast.AST) -> frozenset[Obj]:
         """What ``expr`` may hold."""
-        if not self._settled:
-            return frozenset(self._pts.get(("e", expr), ()))
-        if expr not in self._asked:
-            self._asked[expr] = frozenset(self._pts.get(("e", expr), ()))
-        return self._asked[expr]
+        held = self._asked.get(expr)
+        if held is None:
+            held = frozenset(self._pts.get(("e", expr), ()))
+            if self._settled:
+                self._asked[expr] = held
+        return held
 
     def variable(self, name: str, scope: Scope) -> frozenset[Obj]:
         """What a name read in ``scope`` may hold."""
@@ -136,10 +137,9 @@ class Values:
     def callers(self) -> dict[ast.AST, list[ast.AST]]:
         """For each function of this module, those whose calls may run it (the module itself is one of them)."""
         found: dict[ast.AST, list[ast.AST]] = defaultdict(list)
-        for node in self.m.nodes:
-            if isinstance(node, ast.Call):
-                for callee in self.callees(node):
-                    found[callee].append(self.m.function(node).node)
+        for call in self.m.all(ast.Call):
+            for callee in self.callees(call):
+                found[callee].append(self.m.function(call).node)
         return found
 
     def field(self, obj: Obj, name: str) -> frozenset[Obj]:

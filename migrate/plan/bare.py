@@ -219,9 +219,9 @@ def all_entries(m: Module, use: ast.expr) -> tuple[ast.Call, list[ast.Subscript]
 
 def saved_entries(m: Module) -> Iterator[ast.Subscript]:
     """``saved["loss_scaler0"]["loss_scale"]`` and ``…["unskipped"]`` of a state that was kept."""
-    for node in m.nodes:
+    for node in m.all(ast.Subscript):
         if _saved_entry(node):
-            assert isinstance(node, ast.Subscript) and isinstance(node.value, ast.Subscript)
+            assert isinstance(node.value, ast.Subscript)
             if not isinstance(node.value.value, ast.Call):
                 yield node
 

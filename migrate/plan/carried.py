@@ -221,11 +221,8 @@ def sometimes_imported(ctx: Context, scope: Scope | None, name: str) -> bool:
     """Whether an import of Apex is one of several ways to bind a name: it becomes ``name = True``."""
     m = ctx.m
     return (scope, name) not in ctx.conditions.imported and any(
-        isinstance(n, ast.Name)
-        and n.id == name
-        and isinstance(n.ctx, ast.Store)
-        and m.binding_scope(name, m.scope(n)) is scope
-        for n in m.nodes
+        n.id == name and isinstance(n.ctx, ast.Store) and m.binding_scope(name, m.scope(n)) is scope
+        for n in m.all(ast.Name)
     )
 
 

@@ -29,8 +29,8 @@ def folds(ctx: Context, unit: Unit) -> list[Fold]:
     """Every guard of the unit that folds into one path."""
     found: list[Fold] = []
     scales = {s.with_: s for s in unit.scales if s.with_ is not None}
-    for node in ctx.m.nodes:
-        if isinstance(node, ast.If) and node.orelse and not ctx.m.is_elif(node):
+    for node in ctx.m.all(ast.If):
+        if node.orelse and not ctx.m.is_elif(node):
             if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If) and ctx.m.is_elif(node.orelse[0]):
                 continue
             for arm, other in (("body", node.orelse), ("orelse", node.body)):

@@ -109,9 +109,7 @@ class _Search:
         self.coverage = Coverage(ctx, planner)
         self._precision: Precision | None = None
         self.dropped = [s for f in folds for s in (f.stmt.orelse if f.arm == "body" else f.stmt.body)]
-        self.names = {n.id for n in self.m.all(ast.Name)} | {
-            n.arg for n in self.m.nodes if isinstance(n, ast.arg)
-        }
+        self.names = {n.id for n in self.m.all(ast.Name)} | {n.arg for n in self.m.all(ast.arg)}
 
     @property
     def precision(self) -> Precision:

@@ -106,8 +106,8 @@ class Finder:
         """The attribute, item or parameter that a local variable takes its optimizer from, if it makes none itself."""
         m, v = self.ctx.m, self.ctx.v
         sources: list[ast.expr] = []
-        for node in m.nodes:
-            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+        for node in m.all(ast.Name):
+            if node.id == name and isinstance(node.ctx, ast.Store):
                 if m.binding_scope(name, m.scope(node)) is not scope:
                     continue
                 above = m.parent[node]
@@ -246,8 +246,8 @@ class Finder:
         """The class of the hierarchy in this file whose method assigns the optimizer's attribute."""
         m = self.ctx.m
         name = self._kept_as(owner, attribute.attr)
-        for node in m.nodes:
-            if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store):
+        for node in m.all(ast.Attribute):
+            if node.attr == name and isinstance(node.ctx, ast.Store):
                 scope = m.function(node)
                 cls = m.class_of(scope)
                 if cls is not None and isinstance(node.value, ast.Name) and node.value.id == m.self_name(scope):
@@ -410,11 +410,11 @@ class Finder:
     def _stored(self, scaler: Scaler) -> list[ast.Attribute]:
         """The attributes that are given one of the scaler's optimizers, where they are."""
         v = self.ctx.v
-        attributes = [n for n in self.ctx.m.nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
+        attributes = [n for n in self.ctx.m.all(ast.Attribute) if isinstance(n.ctx, ast.Store)]
         return [n for n in attributes if opened(v, v.of(n)) & scaler.objects]
 
     def _assigned(self, scope: Scope) -> set[str]:
-        names = [n for n in self.ctx.m.nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
+        names = [n for n in self.ctx.m.all(ast.Name) if not isinstance(n.ctx, ast.Load)]
         return {n.id for n in names if self.ctx.m.function(n) is scope}
 
     def late(self) -> bool:
@@ -532,8 +532,8 @@ class Finder:
         return m.class_of(scope) is place.owner and m.self_name(scope) is not None
 
     def _global_statement(self, scope: Scope, init: Initialize) -> ast.Global:
-        for node in self.ctx.m.nodes:
-            if isinstance(node, ast.Global) and self.ctx.m.function(node) is scope:
+        for node in self.ctx.m.all(ast.Global):
+            if self.ctx.m.function(node) is scope:
                 return node
         raise Manual(init.call, "the optimizer belongs to an outer function; the scaler has to be made there")
 
@@ -545,8 +545,8 @@ class Finder:
             if obj.kind == "call" and isinstance(obj.key, ast.Call) and m.function(obj.key) is scope:
                 found.append(m.statement(obj.key))
         own = [m.statement(i.call) for i in self.unit.initializes]
-        for node in m.nodes:
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and m.function(node) is scope:
+        for node in m.all(ast.Attribute):
+            if isinstance(node.ctx, ast.Store) and m.function(node) is scope:
                 stmt = m.statement(node)
                 if stmt not in own and opened(self.ctx.v, self.ctx.v.of(node)) & scaler.objects:
                     found.append(stmt)
@@ -592,8 +592,8 @@ class Finder:
         m = self.ctx.m
         made = {
             n.attr
-            for n in m.nodes
-            if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store) and m.function(n) is m.function(init.call)
+            for n in m.all(ast.Attribute)
+            if isinstance(n.ctx, ast.Store) and m.function(n) is m.function(init.call)
         }
         if made.isdisjoint(name.rpartition(".")[2] for name in reads(enabled.text) if "." in name):
             return anchor

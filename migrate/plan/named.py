@@ -49,7 +49,7 @@ def named(m: Module, said: Sequence[tuple[ast.stmt, str]], number: int) -> list[
 
 
 def _free(m: Module, number: int) -> str | None:
-    used = {n.id for n in m.nodes if isinstance(n, ast.Name)} | {n.arg for n in m.nodes if isinstance(n, ast.arg)}
+    used = {n.id for n in m.all(ast.Name)} | {n.arg for n in m.all(ast.arg)}
     used |= {name for scope in m.scope_of.values() for name in scope.names}
     free = [name for name in _NAMES if name not in used]
     return free[number - 1] if number <= len(free) else None
@@ -104,7 +104,7 @@ def _stays(m: Module, name: str, before: ast.stmt, function: Scope) -> bool:
     home = m.binding_scope(name, function)
     if home is None or home is not function:
         return True
-    stores = [n for n in m.nodes if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)]
+    stores = [n for n in m.all(ast.Name) if n.id == name and not isinstance(n.ctx, ast.Load)]
     mine = [n for n in stores if m.binding_scope(name, m.scope(n)) is function]
     if not mine:
         return name in function.params

@@ -60,7 +60,7 @@ def _made_without(ctx: Context, owner: ast.ClassDef, init: Initialize) -> bool:
     own = ctx.m.class_of(ctx.m.function(init.call))
     if own is None or own is owner or owner not in hierarchy(ctx, own):
         return False
-    made = {o.key for n in ctx.m.nodes if isinstance(n, ast.Call) for o in ctx.v.of(n.func) if o.kind == "class"}
+    made = {o.key for n in ctx.m.all(ast.Call) for o in ctx.v.of(n.func) if o.kind == "class"}
     classes = [c for c in made if isinstance(c, ast.ClassDef) and owner in hierarchy(ctx, c)]
     return any(own not in hierarchy(ctx, c) for c in classes)
 

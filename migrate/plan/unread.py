@@ -127,8 +127,8 @@ def _inherits(m: Module, cls: ast.ClassDef) -> bool:
     """Whether a class has bases, or others have it: a method may stand for another one."""
     if any(not (isinstance(base, ast.Name) and base.id == "object") for base in cls.bases) or cls.keywords:
         return True
-    classes = [n for n in m.nodes if isinstance(n, ast.ClassDef)]
-    return any(isinstance(n, ast.Name) and n.id == cls.name for c in classes for b in c.bases for n in ast.walk(b))
+    bases = [base for other in m.all(ast.ClassDef) for base in other.bases]
+    return any(isinstance(n, ast.Name) and n.id == cls.name for base in bases for n in ast.walk(base))
 
 
 def _plain_call(call: ast.Call) -> bool:

@@ -124,12 +124,11 @@ def _flag_import(ctx: Context, work: Work, stmt: ast.stmt) -> None:
     if not sometimes_imported(ctx, home, name):
         return
     asked = any(
-        isinstance(n, ast.Name)
-        and n.id == name
+        n.id == name
         and isinstance(n.ctx, ast.Load)
         and m.binding_scope(name, m.scope(n)) is home
         and not draft.gone(n)
-        for n in m.nodes
+        for n in m.all(ast.Name)
     )
     if not asked:
         return
@@ -187,9 +186,7 @@ def _serves_no_more(
             and ctx.m.binding_scope(n.id, ctx.m.scope(n)) is None
             and not hasattr(builtins, n.id)
         } - {"__file__", "__name__", "__doc__"}
-        elsewhere = any(
-            isinstance(n, ast.ImportFrom) and n is not stmt and n.names[0].name == "*" for n in ctx.m.nodes
-        )
+        elsewhere = any(n is not stmt and n.names[0].name == "*" for n in ctx.m.all(ast.ImportFrom))
         if unknown and not elsewhere:
             return False  # undefined before, but nobody could be sure
         return (
@@ -210,7 +207,7 @@ def _probe(ctx: Context, stmt: ast.stmt) -> bool:
     if not isinstance(holder, ast.Try) or stmt not in holder.body:
         return False
     names = {a.asname or a.name.split(".")[0] for s in holder.body if s in ctx.facts.imports for a in s.names}  # type: ignore[attr-defined]
-    if any(isinstance(n, ast.Name) and n.id in names and isinstance(n.ctx, ast.Load) for n in m.nodes):
+    if any(n.id in names and isinstance(n.ctx, ast.Load) for n in m.all(ast.Name)):
         return False
     inner = [*holder.body, *holder.orelse, *(x for h in holder.handlers for x in h.body)]
     told = {
@@ -218,7 +215,7 @@ def _probe(ctx: Context, stmt: ast.stmt) -> bool:
     }
     if any(isinstance(n, (ast.Return, ast.Call)) for s in (*holder.body, *holder.orelse) for n in ast.walk(s)):
         return True
-    return any(isinstance(n, ast.Name) and n.id in told and isinstance(n.ctx, ast.Load) for n in m.nodes)
+    return any(n.id in told and isinstance(n.ctx, ast.Load) for n in m.all(ast.Name))
 
 
 def _needed(

@@ -253,7 +253,7 @@ class Conditions:
         calls = self.v.calls[node]
         if node not in self.m.tree.body or not _is_program(self.m) or name not in names or not calls:
             return False
-        uses = [n for n in self.m.nodes if isinstance(n, ast.Name) and n.id == node.name]
+        uses = [n for n in self.m.all(ast.Name) if n.id == node.name]
         if {id(n) for n in uses} != {id(c.func) for c in calls}:
             return False  # handed on as a value
         handed: list[ast.expr] = []

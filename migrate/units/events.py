@@ -130,9 +130,8 @@ def _defaults_to_none(function: ast.FunctionDef, name: str) -> bool:
 def _assigned_in(ctx: Context, scope: Scope, name: str) -> bool:
     m = ctx.m
     return any(
-        isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)
-        and m.binding_scope(name, m.scope(n)) is scope
-        for n in m.nodes
+        n.id == name and not isinstance(n.ctx, ast.Load) and m.binding_scope(name, m.scope(n)) is scope
+        for n in m.all(ast.Name)
     )
 
 

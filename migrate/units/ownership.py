@@ -19,11 +19,10 @@ def owns_all(ctx: Context, optimizers: frozenset[Obj], model: ast.expr) -> bool:
     """Whether every object that may be the optimizer was made from all parameters of ``model``."""
     held = ctx.v.of(model)
     grows = any(
-        isinstance(n, ast.Call)
-        and isinstance(n.func, ast.Attribute)
+        isinstance(n.func, ast.Attribute)
         and n.func.attr == "add_param_group"
         and ctx.v.of(n.func.value) & optimizers
-        for n in ctx.m.nodes
+        for n in ctx.m.all(ast.Call)
     )
     if grows:
         return False
