@@ -5,29 +5,16 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from migrate.facts.module import Module
-from migrate.flow.values import Values
-from migrate.judge.program.callees import Callees
-from migrate.judge.program.marks import Marks
-from migrate.judge.program.naming import Naming
-from migrate.judge.program.scaling import Scaling
 from migrate.judge.program.syntax import FUNCTIONS, around
+from migrate.judge.program.tree import AnnotatedTree
 
 
 class Entries:
     """The entries of one program; the new one has the same as the old one, ``old``."""
 
-    def __init__(
-        self,
-        m: Module,
-        v: Values,
-        naming: Naming,
-        marks: Marks,
-        callees: Callees,
-        scaling: Scaling,
-        old: Entries | None,
-    ) -> None:
-        self.m, self.v, self.naming, self.marks, self.callees, self.scaling = m, v, naming, marks, callees, scaling
+    def __init__(self, tree: AnnotatedTree, old: Entries | None) -> None:
+        self.m, self.v, self.naming = tree.m, tree.v, tree.naming
+        self.marks, self.callees, self.scaling = tree.marks, tree.callees, tree.scaling
         self.old = old
         self._switches: dict[ast.AST, list[ast.AST]] = {}
 

@@ -7,15 +7,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
-from migrate.facts.module import Module
-from migrate.flow.values import Values
 from migrate.judge.names import PROTOCOL
-from migrate.judge.program.callees import Callees
 from migrate.judge.program.entries import Entries
-from migrate.judge.program.marks import Marks
-from migrate.judge.program.naming import Naming
-from migrate.judge.program.scaling import Scaling
 from migrate.judge.program.syntax import EXITS, around, names_in
+from migrate.judge.program.tree import AnnotatedTree
 
 _EVALUATED = frozenset({"call", "gradients", "initialize", "create", "scaler", "step", "backward", "amp", "entered"})
 
@@ -23,18 +18,10 @@ _EVALUATED = frozenset({"call", "gradients", "initialize", "create", "scaler", "
 class Mattering:
     """The names of one program that matter."""
 
-    def __init__(
-        self,
-        m: Module,
-        v: Values,
-        naming: Naming,
-        marks: Marks,
-        callees: Callees,
-        scaling: Scaling,
-        entries: Entries,
-    ) -> None:
-        self.m, self.v, self.naming, self.marks = m, v, naming, marks
-        self.callees, self.scaling, self.entries = callees, scaling, entries
+    def __init__(self, tree: AnnotatedTree, entries: Entries) -> None:
+        self.m, self.v, self.naming = tree.m, tree.v, tree.naming
+        self.marks, self.callees, self.scaling = tree.marks, tree.callees, tree.scaling
+        self.entries = entries
 
     @cached_property
     def names(self) -> frozenset[str]:

@@ -24,6 +24,7 @@ from migrate.judge.program.objects import Objects, known_objects
 from migrate.judge.program.scaling import Scaling
 from migrate.judge.program.spread import Spread
 from migrate.judge.program.syntax import FUNCTIONS, generator_call
+from migrate.judge.program.tree import AnnotatedTree
 
 
 class Program:
@@ -36,12 +37,11 @@ class Program:
         self.scaling = Scaling(m, v, objects, self.marks)
         self.evaluation = Evaluation(m, self.marks, self.callees)
         self.definitions = Definitions(m, v, naming, self.marks)
-        self.entries: Entries = Entries(
-            m, v, naming, self.marks, self.callees, self.scaling, old.entries if old is not None else None
-        )
-        self.mattering = Mattering(m, v, naming, self.marks, self.callees, self.scaling, self.entries)
+        tree = AnnotatedTree(m, v, naming, self.marks, self.callees, self.scaling)
+        self.entries: Entries = Entries(tree, old.entries if old is not None else None)
+        self.mattering = Mattering(tree, self.entries)
         self._classifier = Classifier(m, v, objects, self.scaling, old.marks.kind if old is not None else {})
-        self._spread = Spread(m, v, self.marks, self.callees, self.scaling)
+        self._spread = Spread(tree)
         self._codes: dict[ast.AST, Code] = {}
         self._find_kinds()
         Gradients(m, v, objects, self.marks, self.callees, old.marks if old is not None else None).find()

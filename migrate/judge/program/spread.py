@@ -5,21 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from migrate.facts.module import Module
-from migrate.flow.values import Obj, Values
+from migrate.flow.values import Obj
 from migrate.judge.names import PROTOCOL
-from migrate.judge.program.callees import Callees
-from migrate.judge.program.marks import Marks
 from migrate.judge.program.objects import within_module_class
-from migrate.judge.program.scaling import Scaling
 from migrate.judge.program.syntax import EXITS, FUNCTIONS, YIELDS, around, attributes_set, imports_apex, tried
+from migrate.judge.program.tree import AnnotatedTree
 
 
 class Spread:
     """Marks what is followed in one program."""
 
-    def __init__(self, m: Module, v: Values, marks: Marks, callees: Callees, scaling: Scaling) -> None:
-        self.m, self.v, self.marks, self.callees, self.scaling = m, v, marks, callees, scaling
+    def __init__(self, tree: AnnotatedTree) -> None:
+        self.m, self.v = tree.m, tree.v
+        self.marks, self.callees, self.scaling = tree.marks, tree.callees, tree.scaling
 
     def outwards(self, more: Iterable[ast.AST] = ()) -> None:
         """Mark statements around what matters, and functions that hold such, up through their callers; ``more`` are
