@@ -1,17 +1,17 @@
-"""One module's migration: collect facts, decide units, edit, check."""
+"""One program's migration: collect facts, decide units, edit, check."""
 
 from __future__ import annotations
 
 import ast
 import re
 from bisect import bisect_right
-from collections import defaultdict
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from migrate.check.compiles import compiles
 from migrate.check.names import undefined_names
 from migrate.check.protocol import new_problems
-from migrate.facts.module import Module
+from migrate.facts.module import File, Module, join
 from migrate.facts.sites import collect
 from migrate.flow.values import Values
 from migrate.model import (
@@ -20,6 +20,7 @@ from migrate.model import (
     Change,
     DeleteLines,
     Edit,
+    FileText,
     Finding,
     ModuleResult,
     Neighbours,
@@ -34,8 +35,10 @@ from migrate.plan.carried import through_parameter
 from migrate.plan.decide import Plan, decide
 from migrate.plan.unread import Unread
 from migrate.plan.unread import unread as find_unread
+from migrate.report.placing import told
 from migrate.rewrite.apply import EditConflict, apply_traced
 from migrate.rewrite.draft import Draft
+from migrate.rewrite.files import by_file
 from migrate.rewrite.layout import lay_out
 from migrate.rewrite.templates import Templates
 from migrate.rewrite.trace import Run
@@ -52,12 +55,12 @@ _IGNORE = re.compile(r"#\s*apex2native:\s*ignore\b")
 
 @dataclass(frozen=True)
 class _Attempt:
-    """One attempt: the new text, or why it did not hold."""
+    """One attempt: the new text of each file, or why it did not hold."""
 
-    text: str | None
+    texts: tuple[str, ...] | None
     work: Work
     problem: str | None = None
-    runs: tuple[Run, ...] = ()  # which characters of the text stood where in the old one
+    runs: tuple[Run, ...] = ()  # which characters of all texts together stood where in the old ones
 
 
 def migrate_module(text: str, settings: Settings, neighbours: Neighbours = ALONE) -> ModuleResult:
@@ -66,18 +69,27 @@ def migrate_module(text: str, settings: Settings, neighbours: Neighbours = ALONE
     ``neighbours`` is what the rest of the tree has to do with it. Text that does not parse gives
     ``parsed=False``; nothing is raised for bad input.
     """
-    if "apex" not in text:
-        return ModuleResult(None)
+    return migrate_program([FileText(text, neighbours=neighbours)], settings)[0]
+
+
+def migrate_program(files: Sequence[FileText], settings: Settings) -> list[ModuleResult]:
+    """Migrate the files of one program together; a result for each.
+
+    Where one of several does not parse all results say ``parsed=False``."""
+    if not any("apex" in file.text for file in files):
+        return [ModuleResult(None) for _ in files]
     try:
-        m = Module(text)
+        m = Module(*(file.text for file in files), links=[file.links for file in files])
     except (SyntaxError, ValueError, RecursionError):
-        return ModuleResult(None, parsed=False)
+        return [ModuleResult(None, parsed=False) for _ in files]
     v = Values(m)
     facts = collect(m, v)
     if not facts.imports and not facts.uses:
-        return ModuleResult(None)
-    ctx = Context(m, v, facts, Conditions(m, v, facts), settings, neighbours.exported)
+        return [ModuleResult(None) for _ in files]
+    taken = tuple(file.neighbours.exported for file in files)
+    ctx = Context(m, v, facts, Conditions(m, v, facts), settings, taken)
     units = group(facts)
+    neighbours = files[0].neighbours
     plans, manual, ignored = _decide(ctx, units, neighbours.hold)
     held: list[Plan] = []
     if settings.safe_only and any(p.unit.reviews for p in plans):
@@ -88,7 +100,7 @@ def migrate_module(text: str, settings: Settings, neighbours: Neighbours = ALONE
         why = attempt.problem
         manual += [(p.unit, Manual(p.unit.line_node, f"the result did not pass the checks: {why}")) for p in plans]
         plans, attempt = [], _nothing(ctx)
-    if plans and attempt.text is not None and (wrong := _judged(ctx, plans, attempt)):
+    if plans and attempt.texts is not None and (wrong := _judged(ctx, plans, attempt)):
         manual += wrong
         plans, attempt = [], _nothing(ctx)
     if settings.safe_only and any(p.unit.reviews for p in plans):  # what only the comparison found
@@ -96,13 +108,13 @@ def migrate_module(text: str, settings: Settings, neighbours: Neighbours = ALONE
     if units and not plans:
         attempt = _nothing(ctx)  # what serves a unit that stays, stays: its import, its state
     manual += ignored
-    return _result(ctx, units, plans, held, manual, attempt)
+    return _results(ctx, [file.name for file in files], units, plans, held, manual, attempt)
 
 
 def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Unit, Manual]]:
     """Why the units stay after all: a path on which the new text is another program."""
-    assert attempt.text is not None
-    verdict = validate(ctx, plans, attempt.text, attempt.runs)
+    assert attempt.texts is not None
+    verdict = validate(ctx, plans, attempt.texts, attempt.runs)
     if verdict.unknown is not None:
         for plan in plans:
             why = f"not every path of this could be compared with the old one: {verdict.unknown}"
@@ -200,7 +212,12 @@ def _ignored(ctx: Context, units: list[Unit], unit: Unit) -> None:
 
 def _nothing(ctx: Context) -> _Attempt:
     """The text as it is."""
-    return _Attempt(None, Work(ctx.m, Draft(ctx.m), Templates(ctx.m, ctx.settings)))
+    return _Attempt(None, _work(ctx))
+
+
+def _work(ctx: Context, migrated: bool = False) -> Work:
+    templates = [Templates(ctx.m, file, ctx.settings) for file in ctx.m.files]
+    return Work(ctx.m, Draft(ctx.m), templates, migrated=migrated)
 
 
 def _write(ctx: Context, plans: list[Plan], whole: bool = False, follow: bool = False) -> _Attempt:
@@ -209,9 +226,9 @@ def _write(ctx: Context, plans: list[Plan], whole: bool = False, follow: bool = 
     handed = [p.function.node for plan in plans for p in plan.homes.parameters]
     unread: list[Unread] = []
     for _ in range(_ROUNDS):
-        if not plans or attempt.text is None or attempt.problem is not None:
+        if not plans or attempt.texts is None or attempt.problem is not None:
             break
-        more = [one for one in find_unread(ctx, attempt.text, handed, unread) if _stands(attempt.work, one)]
+        more = [one for one in find_unread(ctx, attempt.texts, handed, unread) if _stands(attempt.work, one)]
         if not more:
             break
         unread += more
@@ -229,7 +246,7 @@ def _stands(work: Work, one: Unread) -> bool:
 
 def _write_once(ctx: Context, plans: list[Plan], unread: list[Unread], whole: bool, follow: bool) -> _Attempt:
     """All rules of ``plans`` on one draft, then the checks on its outcome; ``whole``: no unit of the file stays."""
-    work = Work(ctx.m, Draft(ctx.m), Templates(ctx.m, ctx.settings), migrated=bool(plans))
+    work = _work(ctx, migrated=bool(plans))
     for plan in plans:
         apply_rules(Stage.UNIT, plan, work)
     if plans or follow:
@@ -243,20 +260,33 @@ def _write_once(ctx: Context, plans: list[Plan], unread: list[Unread], whole: bo
     try:
         edits = work.draft.edits()
         _account(ctx, work, edits)
-        new, runs = lay_out(ctx.m.text, *apply_traced(ctx.m.text, edits), work.draft.unit)
+        texts, runs = _edited(ctx, work, edits)
     except EditConflict as conflict:
         return _Attempt(None, work, f"edits collide ({conflict})")
     except ValueError as error:
         return _Attempt(None, work, str(error))
     left = _amp_left(ctx, work) if whole and plans else None
     if left is not None:
-        return _Attempt(new, work, f"line {left} still uses amp, in a way that has no counterpart here")
-    problems = [*compiles(ctx.m.text, new)]
-    if not problems:
-        problems = [*undefined_names(ctx.m.text, new), *new_problems(ctx.m.text, new)]
-    if problems:
-        return _Attempt(new, work, f"line {problems[0].line}: {problems[0].message}")
-    return _Attempt(new, work, runs=tuple(runs))
+        return _Attempt(texts, work, f"line {left} still uses amp, in a way that has no counterpart here")
+    for file, new in zip(ctx.m.files, texts, strict=True):
+        problems = [*compiles(file.text, new)]
+        if not problems:
+            problems = [*undefined_names(file.text, new), *new_problems(file.text, new)]
+        if problems:
+            return _Attempt(texts, work, f"line {problems[0].line + file.first - 1}: {problems[0].message}")
+    return _Attempt(texts, work, runs=runs)
+
+
+def _edited(ctx: Context, work: Work, edits: list[Edit]) -> tuple[tuple[str, ...], tuple[Run, ...]]:
+    """The new text of each file, and which characters of all together stood where."""
+    texts: list[str] = []
+    runs: list[Run] = []
+    for file, mine in zip(ctx.m.files, by_file(ctx.m.files, edits), strict=True):
+        new, moved = lay_out(file.text, *apply_traced(file.text, mine), work.draft.unit(file.tree))
+        begins = len(join([*texts, ""]))
+        texts.append(new)
+        runs += [Run(begins + one.new, file.start + one.old, one.length) for one in moved]
+    return tuple(texts), tuple(runs)
 
 
 def _drop(work: Work, one: Unread) -> None:
@@ -294,14 +324,15 @@ def _account(ctx: Context, work: Work, edits: list[Edit]) -> None:
 # ---------------------------------------------------------------- reporting
 
 
-def _result(
+def _results(
     ctx: Context,
+    names: Sequence[str],
     units: list[Unit],
     plans: list[Plan],
     held: list[Plan],
     manual: list[tuple[Unit, Manual]],
     attempt: _Attempt,
-) -> ModuleResult:
+) -> list[ModuleResult]:
     work = attempt.work
     grade: dict[int | None, Applicability] = {None: Applicability.SAFE}
     for plan in plans:
@@ -323,35 +354,38 @@ def _result(
         _stays(ctx, work, unit, Severity.MANUAL, missing.message, missing.suggestion, missing.node)
     work.untouched = _untouched(units, manual, held)
     apply_rules(Stage.REPORT, ctx, work)
-    findings = sorted(_merged(work.findings), key=lambda f: (f.line, f.rule, f.message))
-    changes = sorted(
-        {
-            Change(n.rule, unit, n.line, n.end_line, grade.get(unit, Applicability.SAFE), n.message)
-            for unit, n in work.noted
-        },
-        key=lambda c: (c.line, c.end_line, c.rule, c.unit or 0, c.message),
-    )
-    summaries = tuple(
-        UnitSummary(u.number, grade.get(u.number, Applicability.MANUAL), u.line_node.lineno)  # type: ignore[attr-defined]
-        for u in units
-    )
-    new = attempt.text if attempt.text != ctx.m.text else None
-    return ModuleResult(
-        new,
-        tuple(changes) if new is not None else (),
-        tuple(findings),
-        summaries,
-        amp_left=_amp_left(ctx, work),
-        casts_only=not units and casts_only(ctx),
-    )
+    changes = {
+        Change(n.rule, unit, n.line, n.end_line, grade.get(unit, Applicability.SAFE), n.message)
+        for unit, n in work.noted
+    }
+    summaries = [
+        UnitSummary(u.number, grade.get(u.number, Applicability.MANUAL), _line(u.line_node)) for u in units
+    ]
+    only_casts = not units and casts_only(ctx)
+    results = []
+    for file, said in zip(ctx.m.files, told(ctx.m.files, names, changes, work.findings, summaries), strict=True):
+        new = attempt.texts[file.number] if attempt.texts is not None else file.text
+        left = _amp_left(ctx, work, file)
+        results.append(
+            ModuleResult(
+                new if new != file.text else None,
+                said.changes if new != file.text else (),
+                said.findings,
+                said.units,
+                amp_left=None if left is None else left - file.first + 1,
+                casts_only=only_casts,
+            )
+        )
+    return results
 
 
-def _amp_left(ctx: Context, work: Work) -> int | None:
-    """The first line that still needs amp to be initialized, here or in another file."""
+def _amp_left(ctx: Context, work: Work, file: File | None = None) -> int | None:
+    """The first line (of one file) that still needs amp to be initialized, here or in another file."""
     lines = [
         use.lineno
         for use, dotted in ctx.facts.uses.items()
         if dotted.startswith("apex.amp.") and not work.draft.gone(use) and not through_parameter(ctx, use)
+        if file is None or ctx.m.file(use) is file
     ]
     return min(lines, default=None)
 
@@ -393,18 +427,3 @@ def _stays(
             lines=tuple(sorted(lines)),
         )
     )
-
-
-def _merged(findings: list[Finding]) -> list[Finding]:
-    """Findings with the same words about the same unit become one with several lines."""
-    grouped: dict[tuple[str, str, int | None, str | None], list[Finding]] = defaultdict(list)
-    for finding in findings:
-        grouped[(finding.rule, finding.message, finding.unit, finding.suggestion)].append(finding)
-    out = []
-    for same in grouped.values():
-        same.sort(key=lambda f: f.line)
-        first = same[0]
-        more = {n for f in same for n in (f.lines if f is first else (*range(f.line, f.end_line + 1), *f.lines))}
-        more -= set(range(first.line, first.end_line + 1))
-        out.append(replace(first, lines=tuple(sorted(more))))
-    return out

@@ -7,6 +7,7 @@ Lines are counted from 1, columns and offsets from 0, in characters of the decod
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
@@ -61,6 +62,18 @@ class Neighbours:
 
 
 ALONE = Neighbours()
+
+
+@dataclass(frozen=True)
+class FileText:
+    """One file of a program: its text (decoded, without BOM, newlines as they are) under the name that reports give it.
+
+    ``links`` say which files of the program (by number) the dotted names that it imports lead to."""
+
+    text: str
+    name: str = ""
+    neighbours: Neighbours = ALONE
+    links: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

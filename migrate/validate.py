@@ -38,8 +38,8 @@ _REVIEWED = {
 }
 
 
-def validate(ctx: Context, plans: Sequence[Plan], text: str, runs: Sequence[Run]) -> Verdict:
-    """Compare a module with its new text on every path; what is announced is no difference."""
+def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Sequence[Run]) -> Verdict:
+    """Compare a program with its new text on every path; what is announced is no difference."""
     units = [plan.unit for plan in plans]
     levels = {call: read.levels for unit in units for call, read in unit.options.items()}
     announced = {rule for unit in units for _, rule, _ in unit.reviews}
@@ -69,7 +69,7 @@ def validate(ctx: Context, plans: Sequence[Plan], text: str, runs: Sequence[Run]
         ctx.m,
         ctx.v,
         ctx.facts,
-        text,
+        texts,
         runs,
         maybe_o0=lambda call: bool(levels.get(call, frozenset({"?"})) & {"O0", "?"}),
         scaled=ctx.settings.dtype == "float16",

@@ -21,7 +21,7 @@ def context(text: str, exported: str = "", settings: Settings = Settings()) -> C
     m = Module(dedent(text))
     v = Values(m)
     facts = collect(m, v)
-    return Context(m, v, facts, Conditions(m, v, facts), settings, frozenset(exported.split()))
+    return Context(m, v, facts, Conditions(m, v, facts), settings, (frozenset(exported.split()),))
 
 
 def unit(ctx: Context) -> Unit:

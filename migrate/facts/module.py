@@ -1,11 +1,17 @@
-"""One module's syntax, indexed once: parents, statement blocks, scopes and character offsets."""
+"""The syntax of a program, indexed once: parents, statement blocks, scopes and character offsets.
+
+Mostly a program is one file. Several that import from each other are one text: each is parsed by itself and has a
+scope of its own, lines and offsets are counted through all of them, and a name that one imports from another is that
+other's name.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
@@ -28,10 +34,17 @@ class Scope:
     outer: set[str] = field(default_factory=set)  # declared global or nonlocal
     globals: set[str] = field(default_factory=set)
     params: tuple[str, ...] = ()
+    assigned: set[str] = field(default_factory=set)  # names that are bound by more than a `from … import`
+    linked: dict[str, Scope] = field(default_factory=dict)  # names of other files, by the file's own scope
+    stars: list[Scope] = field(default_factory=list)  # files of which all names are imported
 
     @property
     def is_function(self) -> bool:
         return isinstance(self.node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+
+    def bind(self, *names: str) -> None:
+        self.names.update(names)
+        self.assigned.update(names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +56,36 @@ class Block:
     body: list[ast.stmt]
 
 
+@dataclass(frozen=True, eq=False)
+class File:
+    """One file of a program: its own text, and where that stands in the text of all."""
+
+    number: int
+    text: str
+    start: int  # offset of its first character
+    first: int  # its first line, counted from 1
+    fence: int  # the line behind its last
+    scope: Scope
+
+    @property
+    def tree(self) -> ast.Module:
+        assert isinstance(self.scope.node, ast.Module)
+        return self.scope.node
+
+
+@dataclass(frozen=True)
+class Copied:
+    """A name that a scope takes from another file under a name of its own, or beside other values."""
+
+    stmt: ast.ImportFrom
+    scope: Scope
+    name: str
+    source: Scope
+    original: str
+
+
+# Between two files of one text: neither a comment nor blank, so what is looked for from line to line ends there.
+FENCE = "=" * 8 + "\n"
 LARGE_TEXT = 200_000  # characters
 LARGE_TABLE = 500  # constants
 
@@ -68,25 +111,121 @@ def _empty_tables(tree: ast.Module) -> None:
                     setattr(node, name, [])
 
 
-class Module:
-    """Syntax of one module; raises SyntaxError (or ValueError for null bytes) where it does not parse."""
+def join(texts: Sequence[str]) -> str:
+    """The text of several files as one, with a fence between each two; that of one file as it is."""
+    return FENCE.join([*map(_closed, texts[:-1]), *texts[-1:]])
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.tree = ast.parse(text)
-        if len(text) > LARGE_TEXT:
-            _empty_tables(self.tree)
-        self.starts = [0, *(m.end() for m in _NEWLINE.finditer(text))]
+
+def _closed(text: str) -> str:
+    return text if text.endswith(("\n", "\r")) or not text else f"{text}\n"
+
+
+def asks_for_main(tree: ast.Module) -> bool:
+    """Whether a file is run itself: ``if __name__ == "__main__":``"""
+    tests = [stmt.test for stmt in tree.body if isinstance(stmt, ast.If)]
+    return any(isinstance(n, ast.Name) and n.id == "__name__" for test in tests for n in ast.walk(test))
+
+
+def _globals(m: Module, file: Scope) -> set[str]:
+    """Names of a file that its functions declare global: they may be given something else later."""
+    scopes = [s for s in m.scope_of.values() if s.globals]
+    return {name for s in scopes if m.root(s) is file for name in s.globals}
+
+
+class Module:
+    """Syntax of a program; raises SyntaxError (or ValueError for null bytes) where it does not parse.
+
+    ``links`` say for each of several files which of them (by number) the dotted names that it imports lead to."""
+
+    def __init__(self, *texts: str, links: Sequence[Mapping[str, int]] = ()) -> None:
+        self.text = join(texts)
+        self.starts = [0, *(m.end() for m in _NEWLINE.finditer(self.text))]
         self.parent: dict[ast.AST, ast.AST] = {}
         self.place: dict[ast.stmt, tuple[Block, int]] = {}
         self.scope_of: dict[ast.AST, Scope] = {}  # scope that a scope's own node opens
-        self.module_scope = Scope(self.tree, None)
-        self.scope_of[self.tree] = self.module_scope
-        self._enclosing: dict[ast.AST, Scope] = {self.tree: self.module_scope}
+        self._enclosing: dict[ast.AST, Scope] = {}
         self.nodes: list[ast.AST] = []
-        self._index(self.tree, self.module_scope)
+        self.files: list[File] = []
+        self.links = links
+        self._file_of: dict[Scope, File] = {}
+        self.copied: list[Copied] = []
+        self.modules: dict[tuple[Scope, str], Scope] = {}  # names that stand for a file
+        start, first = 0, 1
+        for number, text in enumerate(texts):
+            tree = ast.parse(text)
+            if first > 1:
+                ast.increment_lineno(tree, first - 1)
+            if len(text) > LARGE_TEXT:
+                _empty_tables(tree)
+            length = len(text) if number == len(texts) - 1 else len(_closed(text))
+            fence = bisect_right(self.starts, start + length - 1) + 1 if length else first
+            scope = Scope(tree, None)
+            self.files.append(File(number, text, start, first, fence, scope))
+            self._file_of[scope] = self.files[-1]
+            self._add(scope)
+            start, first = start + length + len(FENCE), fence + 1
+        # Its statements in the order in which the files are imported; those of one file have that file's tree above.
+        self.tree = self.files[0].tree
+        if len(texts) > 1:
+            self.tree = ast.Module(body=[stmt for file in self.files for stmt in file.tree.body], type_ignores=[])
+            self._link(links)
 
     # ------------------------------------------------------------ building
+
+    def _add(self, scope: Scope) -> None:
+        self.scope_of[scope.node] = scope
+        self._enclosing[scope.node] = scope
+        self._index(scope.node, scope)
+
+    def _link(self, links: Sequence[Mapping[str, int]]) -> None:
+        """Follow the imports from file to file."""
+        for node in self.nodes:
+            if isinstance(node, ast.ImportFrom):
+                known = links[self.file(node).number]
+                self._link_from(node, "." * node.level + (node.module or ""), known)
+            elif isinstance(node, ast.Import):
+                known = links[self.file(node).number]
+                for alias in node.names:
+                    if alias.name in known and (alias.asname or "." not in alias.name):
+                        home = self.files[known[alias.name]].scope
+                        self.modules[(self._enclosing[node], alias.asname or alias.name)] = home
+        for scope in self.scope_of.values():
+            for name, source in scope.linked.items():
+                scope.linked[name] = self._original(name, source)
+
+    def _link_from(self, node: ast.ImportFrom, dotted: str, known: Mapping[str, int]) -> None:
+        scope = self._enclosing[node]
+        source = self.files[known[dotted]].scope if dotted in known else None
+        for alias in node.names:
+            below = f"{dotted}{'' if dotted.endswith('.') else '.'}{alias.name}"
+            name = alias.asname or alias.name
+            if alias.name == "*":
+                if source is not None:
+                    scope.stars.append(source)
+            elif source is not None and source is not self.root(scope) and self._binds(source, alias.name):
+                rebound = name in scope.assigned or name in scope.linked or alias.name in _globals(self, source)
+                if name == alias.name and not rebound:
+                    scope.linked[name] = source
+                    scope.names.discard(name)
+                else:
+                    self.copied.append(Copied(node, scope, name, source, alias.name))
+            elif below in known:
+                self.modules[(scope, name)] = self.files[known[below]].scope
+
+    def _binds(self, scope: Scope, name: str) -> bool:
+        return name in scope.names or name in scope.linked or any(self._binds(s, name) for s in scope.stars)
+
+    def _original(self, name: str, source: Scope) -> Scope:
+        """The file that a name comes from, which others may have handed on."""
+        seen = {source}
+        while name not in source.names:
+            onward = [source.linked[name]] if name in source.linked else source.stars
+            following = next((s for s in onward if s not in seen and self._binds(s, name)), None)
+            if following is None:
+                break
+            seen.add(following)
+            source = following
+        return source
 
     def _index(self, root: ast.AST, scope: Scope) -> None:
         stack: list[tuple[ast.AST, Scope]] = [(root, scope)]
@@ -103,7 +242,7 @@ class Module:
                     every = [*a.posonlyargs, *a.args, *([a.vararg] if a.vararg else []), *a.kwonlyargs]
                     every += [a.kwarg] if a.kwarg else []
                     inner.params = tuple(p.arg for p in every)
-                    inner.names.update(inner.params)
+                    inner.bind(*inner.params)
             children: list[tuple[ast.AST, Scope]] = []
             for name, value in ast.iter_fields(node):
                 if isinstance(value, list):
@@ -127,19 +266,19 @@ class Module:
     def _bind(self, node: ast.AST, scope: Scope) -> None:
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                scope.names.add(name)
+                scope.bind(name)
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                scope.names.add(name)
+                scope.bind(name)
             case ast.Import(names=names):
-                scope.names.update((a.asname or a.name.split(".")[0]) for a in names)
+                scope.bind(*((a.asname or a.name.split(".")[0]) for a in names))
             case ast.ImportFrom(names=names):
                 scope.names.update((a.asname or a.name) for a in names)
             case ast.ExceptHandler(name=str() as name):
-                scope.names.add(name)
+                scope.bind(name)
             case ast.Global(names=names):
                 scope.outer.update(names)
                 scope.globals.update(names)
-                self.module_scope.names.update(names)
+                self.root(scope).bind(*names)
             case ast.Nonlocal(names=names):
                 scope.outer.update(names)
             case _:
@@ -177,12 +316,48 @@ class Module:
         at: Scope | None = scope
         while at is not None:
             if name in at.globals:
-                return self.module_scope
+                return self.root(at)
             visible = at is scope or not isinstance(at.node, ast.ClassDef)
             if visible and name in at.names and name not in at.outer:
                 return at
+            if visible and name in at.linked:
+                return at.linked[name]
+            if at.parent is None:
+                return next((self._original(name, s) for s in at.stars if self._binds(s, name)), None)
             at = at.parent
         return None
+
+    def root(self, scope: Scope) -> Scope:
+        """The scope of the file that a scope lies in."""
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    def file(self, node: ast.AST) -> File:
+        """The file that a node stands in."""
+        return self._file_of[self.root(self._enclosing[node])]
+
+    def reached(self, file: File) -> list[File]:
+        """A file and all that it imports, directly or through others, in their order."""
+        found, todo = {file.number}, [file.number]
+        while todo:
+            for number in self.links[todo.pop()].values() if self.links else ():
+                if number not in found:
+                    found.add(number)
+                    todo.append(number)
+        return [self.files[number] for number in sorted(found)]
+
+    @cached_property
+    def roots(self) -> list[File]:
+        """Files that a run begins with: that ask whether they are run themselves, or that no other imports."""
+        reached = {file: self.reached(file) for file in self.files}
+        return [
+            file
+            for file in self.files
+            if asks_for_main(file.tree)
+            or not any(file in reached[other] and other not in reached[file] for other in self.files)
+        ]
+
 
     def function(self, node: ast.AST) -> Scope:
         """The nearest function scope around ``node``, or the module's."""
@@ -314,10 +489,10 @@ class Module:
         tail = tail[self.end(stmt) - self.starts[self.last_line(stmt) - 1] :]
         return not head.strip() and (not tail.strip() or tail.lstrip().startswith("#"))
 
-    def unit(self) -> str:
-        """One level of indentation as the file mostly writes it."""
+    def unit(self, file: File) -> str:
+        """One level of indentation as a file mostly writes it."""
         seen: Counter[str] = Counter()
-        for node in self.nodes:
+        for node in self.nodes if len(self.files) == 1 else ast.walk(file.tree):
             body = getattr(node, "body", None)
             if isinstance(node, ast.stmt) and isinstance(body, list) and body and body[0].lineno > node.lineno:
                 outer, inner = self.indent(node), self.indent(body[0])

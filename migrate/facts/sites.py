@@ -61,25 +61,26 @@ class Facts:
 def collect(m: Module, v: Values) -> Facts:
     """All facts of a module."""
     facts = Facts()
-    bound: set[str] = set()
-    other: set[str] = set()
+    bound: set[tuple[int, str]] = set()  # names of each file
+    other: set[tuple[int, str]] = set()
     for node in m.nodes:
+        if not isinstance(node, (ast.Import, ast.ImportFrom)):
+            continue
+        file, scope = m.file(node).number, m.scope(node)
         match node:
             case ast.Import(names=names):
                 hits = [a.name for a in names if a.name.split(".")[0] == "apex"]
-                bound |= {(a.asname or "apex") for a in names if a.name.split(".")[0] == "apex"}
-                other |= {(a.asname or a.name.split(".")[0]) for a in names if a.name.split(".")[0] != "apex"}
+                bound |= {(file, a.asname or "apex") for a in names if a.name.split(".")[0] == "apex"}
+                other |= {(file, a.asname or a.name.split(".")[0]) for a in names if a.name.split(".")[0] != "apex"}
                 if hits:
                     facts.imports[node] = hits
             case ast.ImportFrom(module=source, names=names, level=level):
                 if source and level == 0 and source.split(".")[0] == "apex":
                     facts.imports[node] = [f"{source}.{a.name}" for a in names]
-                    bound |= {(a.asname or a.name) for a in names}
+                    bound |= {(file, a.asname or a.name) for a in names}
                 else:
-                    other |= {(a.asname or a.name) for a in names}
-            case _:
-                pass
-    facts.ambiguous = bound & other
+                    other |= {(file, a.asname or a.name) for a in names if a.name not in scope.linked}
+    facts.ambiguous = {name for _, name in bound & other}
     for node in m.nodes:
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load):
             held = frozenset(name for name in v.apex_names(node) if not _number(name, node))
@@ -87,7 +88,7 @@ def collect(m: Module, v: Values) -> Facts:
             outer = isinstance(above, (ast.Attribute, ast.Subscript)) and above.value is node
             if held and not (outer and v.apex_names(above)):  # type: ignore[arg-type]
                 facts.uses[node] = min(held)
-            elif isinstance(node, ast.Name) and node.id in bound and not held:
+            elif isinstance(node, ast.Name) and (m.file(node).number, node.id) in bound and not held:
                 facts.spelled.append(node)
         if isinstance(node, ast.Call):
             called = v.apex_names(node.func)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from migrate.errors import Tangled
-from migrate.facts.module import Module, Scope
+from migrate.facts.module import Copied, Module, Scope
 from migrate.facts.names import called_name, last_name
 
 Var = tuple[object, ...]
@@ -211,14 +211,14 @@ class Values:
 
     def _path(self, obj: Obj, name: str) -> Obj | None:
         depth = obj.label.count(".")
-        if obj.kind in ("apex", "function", "method", "class", "seq", "dict") or depth >= MAX_PATH:
+        if obj.kind in ("apex", "function", "method", "class", "seq", "dict", "module") or depth >= MAX_PATH:
             return None
         return Obj("path", (obj, name), f"{obj.label}.{name}")
 
     # ------------------------------------------------------------ variables
 
     def _name(self, name: str, scope: Scope) -> Var:
-        return ("n", self.m.binding_scope(name, scope) or self.m.module_scope, name)
+        return ("n", self.m.binding_scope(name, scope) or self.m.root(scope), name)
 
     def _field(self, obj: Obj, name: str) -> Var:
         if name not in self._fields[obj]:
@@ -226,6 +226,14 @@ class Values:
             for do in tuple(self._field_watch[obj]):
                 do(name)
         return ("f", obj, name)
+
+    def _slot(self, obj: Obj, name: str) -> Var:
+        """An attribute of an object, or a name of a file."""
+        return self._global(obj, name) if obj.kind == "module" else self._field(obj, name)
+
+    def _global(self, module: Obj, name: str) -> Var:
+        assert isinstance(module.key, ast.Module)
+        return self._name(name, self.m.scope_of[module.key])
 
     def _each_field(self, obj: Obj, do: Callable[[str], None]) -> None:
         self._field_watch[obj].append(do)
@@ -250,9 +258,16 @@ class Values:
     # ------------------------------------------------------------ constraints
 
     def _constrain(self) -> None:
+        imported: dict[ast.stmt, list[Copied]] = defaultdict(list)
+        for one in self.m.copied:
+            imported[one.stmt].append(one)
+        for (scope, name), home in self.m.modules.items():
+            self._add(self._name(name, scope), Obj("module", home.node, name))
         for node in self.m.nodes:
             if isinstance(node, ast.stmt):
                 self._statement(node)
+                for one in imported.get(node, ()):
+                    self._flow(self._name(one.original, one.source), self._name(one.name, one.scope))
             elif isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", None), (ast.Load, type(None))):
                 self._expr(node)
 
@@ -336,9 +351,23 @@ class Values:
         found: dict[str, list[ast.ClassDef]] = defaultdict(list)
         for node in self.m.scope_of:
             if isinstance(node, ast.ClassDef):
-                for name in {b.id for b in node.bases if isinstance(b, ast.Name)}:
+                for name in {name for b in node.bases if (name := self._base_name(b, node)) is not None}:
                     found[name].append(node)
         return found
+
+    def _base_name(self, base: ast.expr, node: ast.ClassDef) -> str | None:
+        """What a base is called where it is defined."""
+        scope = self.m.scope(node)
+        match base:
+            case ast.Name(id=name):
+                home = self.m.binding_scope(name, scope)
+                copies = (c.original for c in self.m.copied if c.name == name and c.scope is home)
+                return next(copies, name)
+            case ast.Attribute(value=ast.Name(id=name), attr=attr):
+                home = self.m.binding_scope(name, scope)
+                return attr if home is not None and (home, name) in self.m.modules else None
+            case _:
+                return None
 
     def _assign(self, target: ast.expr, src: Var) -> None:
         match target:
@@ -347,7 +376,7 @@ class Values:
                 self._flow(src, ("e", target))
             case ast.Attribute(value=base, attr=attr):
                 self._flow(src, ("e", target))
-                self._each(self._expr(base), lambda obj: self._flow(src, self._field(obj, attr)))
+                self._each(self._expr(base), lambda obj: self._flow(src, self._slot(obj, attr)))
             case ast.Subscript(value=base, slice=index):
                 self._flow(src, ("e", target))
                 key = self._key(index)
@@ -487,6 +516,8 @@ class Values:
             match obj.kind:
                 case "apex":
                     self._add(dst, _part(obj, f".{attr}"))
+                case "module":
+                    self._flow(self._global(obj, attr), dst)
                 case "instance" | "class":
                     assert isinstance(obj.key, ast.ClassDef)
                     self._flow(("f", obj, attr), dst)
@@ -557,8 +588,9 @@ class Values:
         if attr in scope.names:
             self._flow(("n", scope, attr), dst)
         for base in owner.bases:
-            if isinstance(base, ast.Name):
-                for held in tuple(self._pts[self._name(base.id, self.m.scope(owner))]):
+            if isinstance(base, (ast.Name, ast.Attribute)):
+                own = self._name(base.id, self.m.scope(owner)) if isinstance(base, ast.Name) else self._expr(base)
+                for held in tuple(self._pts[own]):
                     if held.kind == "class" and isinstance(held.key, ast.ClassDef):
                         if held.key not in (owner, *below):
                             self._member(obj, held.key, attr, dst, (owner, *below))

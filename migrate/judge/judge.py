@@ -1,4 +1,4 @@
-"""Is a migrated module the same program? Every path of both is followed and compared."""
+"""Is a migrated program the same? Every path of both is followed and compared."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def judge(
     m: Module,
     v: Values,
     facts: Facts,
-    text: str,
+    texts: Sequence[str],
     runs: Sequence[Run],
     *,
     maybe_o0: Callable[[ast.Call], bool] = lambda call: True,
@@ -31,7 +31,7 @@ def judge(
     rescaled: frozenset[ast.AST] = frozenset(),
     allows: Allows = lambda difference, node: False,
 ) -> Verdict:
-    """Compare the module ``m`` with its migrated ``text``; ``runs`` say which characters come from where.
+    """Compare the program ``m`` with the migrated ``texts`` of its files; ``runs`` say what comes from where.
 
     ``maybe_o0`` says of an initialize whether its level may be O0; where not ``scaled`` the new type needs no loss
     scale, and the old program is taken as if its own had been 1. ``moved`` are readers of gradients that a rule
@@ -39,19 +39,22 @@ def judge(
     of functions of the file of which that is said). ``allows`` says of a
     difference (and the node it shows at) whether the unit's report names it.
     """
-    new = Module(text)
+    new = Module(*texts, links=m.links)
     before = Program.legacy(m, v, facts)
     after = Program.migrated(new, before, Origin(m, new, runs))
     both = Both(Runner(before, True, maybe_o0, scaled), Runner(after, False, maybe_o0))
     theirs = after.mattering.asked
     asked = {name: places | theirs.get(name, set()) for name, places in before.mattering.asked.items()}
     once = frozenset(name for name, places in asked.items() if len(places) == 1)
-    # Roughly first: answers that have no part in mixed precision, and what they hang on, are forgotten at once. That
-    # leaves fewer states, and paths that no run can take: what differs on one of those proves nothing.
     kept = before.mattering.deciding | after.mattering.deciding
-    both.remember(before.mattering.rough_names | after.mattering.rough_names)
-    rough = Search(both, moved, rescaled, lambda difference, node: False, once, kept).run()
-    if rough.unknown is None and not rough.differences:
-        return rough
-    both.remember(before.mattering.names | after.mattering.names)
-    return Search(both, moved, rescaled, allows, once).run()
+    verdict = Verdict()
+    for file in m.roots:
+        # Roughly first: answers that have no part in mixed precision, and what they hang on, are forgotten at once.
+        # That leaves fewer states, and paths that no run can take: what differs on one of those proves nothing.
+        both.remember(before.mattering.rough_names | after.mattering.rough_names)
+        rough = Search(both, file.number, moved, rescaled, lambda difference, node: False, once, kept).run()
+        if rough.unknown is not None or rough.differences:
+            both.remember(before.mattering.names | after.mattering.names)
+            rough = Search(both, file.number, moved, rescaled, allows, once).run()
+        verdict = verdict.and_of(rough)
+    return verdict

@@ -101,7 +101,7 @@ class State:
 
     frames: list[Frame]
     heap: dict[tuple[Term, str], Term] = field(default_factory=dict)
-    names: dict[object, Term] = field(default_factory=dict)  # of the module
+    names: dict[int, dict[object, Term]] = field(default_factory=dict)  # of each file
     contexts: list[Context] = field(default_factory=list)
     closed: dict[int, dict[object, Term]] = field(default_factory=dict)  # variables of functions that are done
     raising: str | None = None
@@ -128,7 +128,7 @@ class State:
             self,
             frames=[f.copy() for f in self.frames],
             heap=dict(self.heap),
-            names=dict(self.names),
+            names={file: dict(env) for file, env in self.names.items()},
             contexts=list(self.contexts),
             closed={place: dict(env) for place, env in self.closed.items()},
             grads=dict(self.grads),
@@ -141,7 +141,7 @@ class State:
         return (
             tuple(f.frozen() for f in self.frames),
             frozenset(self.heap.items()),
-            frozenset(self.names.items()),
+            tuple(sorted((file, frozenset(env.items())) for file, env in self.names.items())),
             tuple(self.contexts),
             tuple(sorted((place, frozenset(env.items())) for place, env in self.closed.items())),
             self.raising,
@@ -167,8 +167,7 @@ class State:
         for (owner, _), term in self.heap.items():
             yield owner
             yield term
-        yield from self.names.values()
-        for env in self.closed.values():
+        for env in (*self.names.values(), *self.closed.values()):
             yield from env.values()
 
     # ------------------------------------------------------------ objects and functions

@@ -45,3 +45,8 @@ class Verdict:
     differences: tuple[Difference, ...] = ()
     unknown: str | None = None
     pairs: int = 0
+
+    def and_of(self, other: Verdict) -> Verdict:
+        """What is said of both, where a program may begin in several ways."""
+        differences = tuple(dict.fromkeys((*self.differences, *other.differences)))
+        return Verdict(differences, self.unknown or other.unknown, self.pairs + other.pairs)

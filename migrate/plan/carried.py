@@ -70,7 +70,7 @@ def _stored(ctx: Context, target: ast.expr) -> str | None:
     match target:
         case ast.Name(id=name):
             home = m.binding_scope(name, m.scope(target))
-            shared = home is not None and home.parent is None and bool(ctx.exported & {name, "*"})
+            shared = home is not None and home.parent is None and bool(ctx.exported(home.node) & {name, "*"})
             return f"is kept as {name}, which other files import" if shared else None
         case ast.Attribute(value=base) | ast.Subscript(value=base):
             held = ctx.v.of(base)
@@ -135,8 +135,9 @@ def _callers_known(ctx: Context, scope: Scope) -> bool:
         return True
     name = _called(scope)
     owner = ctx.m.class_of(scope)
-    public = owner is not None and owner.name in ctx.exported and not name.startswith("_")
-    return bool(ctx.v.calls[node]) and not public and not ctx.exported & {name, "*"}
+    exported = ctx.exported(node)
+    public = owner is not None and owner.name in exported and not name.startswith("_")
+    return bool(ctx.v.calls[node]) and not public and not exported & {name, "*"}
 
 
 def _handed(ctx: Context, call: ast.Call, node: ast.expr) -> str | None:

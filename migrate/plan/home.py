@@ -289,8 +289,9 @@ class Finder:
             )
         owner = ctx.m.class_of(scope)
         private = node.name.startswith("_") and not node.name.endswith("__")
-        public = owner is not None and owner.name in ctx.exported and not private
-        if node.name in ctx.exported or public or "*" in ctx.exported:
+        exported = ctx.exported(node)
+        public = owner is not None and owner.name in exported and not private
+        if node.name in exported or public or "*" in exported:
             raise Manual(
                 node,
                 f"{node.name}() is called from other files too, and they would have to hand it the scaler",
@@ -790,7 +791,7 @@ def terms_there(ctx: Context, sources: list[tuple[ast.expr, Term]], there: Scope
 def _open_to_others(ctx: Context, scope: Scope) -> bool:
     """Whether other files call this function, with arguments that are not known here."""
     name = getattr(scope.node, "name", None)
-    return name is not None and bool(ctx.exported & {name, "*"})
+    return name is not None and bool(ctx.exported(scope.node) & {name, "*"})
 
 
 def _reads_parameter(text: str, scope: Scope) -> bool:

@@ -140,7 +140,7 @@ def plain_context(ctx: Context, scale: Scale) -> str | None:
         other = scale.whole.orelse if scale.call is scale.whole.body else scale.whole.body
         assert isinstance(other, ast.Call)
         return ctx.m.src(other.func)
-    for stmt in ctx.m.body_of(ctx.m.module_scope):
+    for stmt in ctx.m.file(scale.call).tree.body:
         for alias in stmt.names if isinstance(stmt, (ast.Import, ast.ImportFrom)) else ():
             if isinstance(stmt, ast.ImportFrom) and (stmt.module, alias.name) == ("contextlib", "nullcontext"):
                 return alias.asname or alias.name

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from migrate.facts.module import Module, Scope
+from migrate.facts.module import Module, Scope, asks_for_main
 from migrate.facts.names import called_name
 from migrate.units.translate import receiver
 from migrate.units.unit import Context
@@ -33,15 +33,17 @@ class Unread:
     nodes: tuple[ast.expr, ...]
 
 
-def unread(ctx: Context, new: str, changed: Sequence[ast.AST], before: Sequence[Unread]) -> list[Unread]:
-    """The parameters that were read in the old text and are not in the ``new`` one, and can go.
+def unread(
+    ctx: Context, new: Sequence[str], changed: Sequence[ast.AST], before: Sequence[Unread]
+) -> list[Unread]:
+    """The parameters that were read in the old texts and are not in the ``new`` ones, and can go.
 
     ``changed`` are functions that get other parameters anyway, ``before`` what is known to go: an argument less may
     leave another parameter unread."""
-    told = dict(_functions(ast.parse(new)))
+    told = dict(one for file in ctx.m.files for one in _functions(ast.parse(new[file.number]), file.number))
     found: list[Unread] = []
     cut = [span for one in before for span in one.cuts]
-    for path, node in _functions(ctx.m.tree):
+    for path, node in (one for file in ctx.m.files for one in _functions(file.tree, file.number)):
         now = told.get(path)
         if node is None or now is None:
             continue
@@ -63,10 +65,12 @@ def _overlap(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]])
     return any(a < d and c < b for a, b in some for c, d in others)
 
 
-def _functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef | None]]:
-    """All functions by their full names; None for a name that several have."""
+def _functions(
+    tree: ast.Module, file: int
+) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef | None]]:
+    """All functions of a file by their full names; None for a name that several have."""
     found: dict[str, ast.FunctionDef | ast.AsyncFunctionDef | None] = {}
-    todo: list[tuple[ast.AST, str]] = [(tree, "")]
+    todo: list[tuple[ast.AST, str]] = [(tree, str(file))]
     while todo:
         at, path = todo.pop()
         if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -89,10 +93,7 @@ def _only_here(ctx: Context, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bo
     inner = any(isinstance(a, (ast.FunctionDef, ast.AsyncFunctionDef)) for a in ctx.m.ancestors(node))
     if inner or (node.name.startswith("_") and not node.name.endswith("__")):
         return True
-    return any(
-        isinstance(stmt, ast.If) and any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(stmt.test))
-        for stmt in ctx.m.tree.body
-    )
+    return asks_for_main(ctx.m.file(node).tree)
 
 
 def _calls(ctx: Context, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.Call]:
@@ -100,7 +101,7 @@ def _calls(ctx: Context, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[a
     m, v = ctx.m, ctx.v
     scope = m.scope_of[node]
     cls = m.class_of(scope)
-    taken = ctx.exported & {"*", node.name, *([cls.name] if cls is not None else [])}
+    taken = ctx.exported(node) & {"*", node.name, *([cls.name] if cls is not None else [])}
     if taken or (node.name.startswith("__") and node.name.endswith("__")) or (cls is not None and _inherits(m, cls)):
         return []
     if any(called_name(d) not in _PLAIN for d in node.decorator_list):

@@ -37,7 +37,7 @@ class Draft:
 
     def __init__(self, module: Module) -> None:
         self.m = module
-        self.unit = module.unit()
+        self._units: dict[int, str] = {}  # of indentation, of each file
         self._expr: dict[ast.AST, str] = {}
         self._points: dict[int, list[str]] = defaultdict(list)
         self._stmt: dict[ast.stmt, tuple[str, ...]] = {}
@@ -339,11 +339,18 @@ class Draft:
 
     # ------------------------------------------------------------ emission
 
-    def _expand(self, lines: list[str] | tuple[str, ...], indent: str) -> tuple[str, ...]:
+    def unit(self, node: ast.AST) -> str:
+        """One level of indentation in the file that a node stands in."""
+        file = self.m.file(node)
+        if file.number not in self._units:
+            self._units[file.number] = self.m.unit(file)
+        return self._units[file.number]
+
+    def _expand(self, lines: list[str] | tuple[str, ...], indent: str, node: ast.AST) -> tuple[str, ...]:
         out = []
         for line in lines:
             depth = len(line) - len(line.lstrip("\t"))
-            out.append(indent + self.unit * depth + line[depth:] if line.strip() else "")
+            out.append(indent + self.unit(node) * depth + line[depth:] if line.strip() else "")
         return tuple(out)
 
     def _emit_statement(self, stmt: ast.stmt, lines: tuple[str, ...]) -> None:
@@ -361,7 +368,8 @@ class Draft:
         if inline:
             self._emit_inline(stmt, lines)
         else:
-            self._edits.append(Replace(m.start(stmt), m.end(stmt), "\n".join(self._expand(lines, indent)).lstrip()))
+            text = "\n".join(self._expand(lines, indent, stmt)).lstrip()
+            self._edits.append(Replace(m.start(stmt), m.end(stmt), text))
 
     def _emit_inline_delete(self, stmt: ast.stmt) -> None:
         """Delete ``a`` of ``a; b`` with its semicolon, or leave ``pass`` in a one-line suite."""
@@ -383,11 +391,11 @@ class Draft:
             return
         indent = m.indent(stmt)
         if isinstance(block.owner, ast.stmt) and block.owner.lineno == stmt.lineno and block.body[0] is stmt:
-            inner = "\n".join(self._expand(lines, indent + self.unit))
+            inner = "\n".join(self._expand(lines, indent + self.unit(stmt), stmt))
             colon = m.text.rindex(":", m.start(block.owner), m.start(stmt)) + 1
             self._edits.append(Replace(colon, m.end(stmt), "\n" + inner))
         else:
-            inner = "\n".join(self._expand(lines, indent))
+            inner = "\n".join(self._expand(lines, indent, stmt))
             self._edits.append(Replace(m.start(stmt), m.end(stmt), "\n" + inner))
 
     def _emit_around(self, stmt: ast.stmt) -> None:
@@ -405,9 +413,9 @@ class Draft:
             if stmt in self._lead:
                 while line > 1 and m.line_text(line - 1).startswith(f"{indent}#"):
                     line -= 1
-            self._edits.append(InsertLines(line, self._expand(before, indent)))
+            self._edits.append(InsertLines(line, self._expand(before, indent, stmt)))
         if after:
-            lines = self._expand(after, indent)
+            lines = self._expand(after, indent, stmt)
             self._edits.append(InsertLines(m.last_line(stmt) + 1, lines, after_previous=True))
 
     def _emit_wrap(self, wrap: Wrap) -> None:
@@ -420,7 +428,7 @@ class Draft:
         top = m.first_line(first)
         header = tuple(indent + line for line in wrap.header.split("\n"))
         self._edits.append(InsertLines(top, header, inside=False))
-        self._edits.append(Reindent(top, self._with_comments(last, indent), indent, indent + self.unit))
+        self._edits.append(Reindent(top, self._with_comments(last, indent), indent, indent + self.unit(first)))
 
     def _with_comments(self, last: ast.stmt, indent: str) -> int:
         """The last line of a block that ends with ``last``: comments that stand deeper than it belong to it."""
@@ -443,8 +451,9 @@ class Draft:
         indent = m.indent(body[0])
         owner = wrap.block.owner
         suite = isinstance(owner, ast.stmt) and owner.lineno == body[0].lineno
-        outer = indent + (self.unit if suite else "")
-        inner = [*(outer + line for line in wrap.header.split("\n")), *(outer + self.unit + m.src(s) for s in body)]
+        unit = self.unit(body[0])
+        outer = indent + (unit if suite else "")
+        inner = [*(outer + line for line in wrap.header.split("\n")), *(outer + unit + m.src(s) for s in body)]
         self._edits.append(Replace(m.start(body[0]), m.end(body[-1]), "\n" + "\n".join(inner)))
 
     def _emit_unwrap(self, stmt: ast.stmt) -> None:

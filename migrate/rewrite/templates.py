@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from migrate.facts.module import Module
+from migrate.facts.module import File, Module
 from migrate.model import Settings
 
 
 class Templates:
-    """Texts of native AMP for one module. `needs_import` tells afterwards whether torch has to be imported."""
+    """Texts of native AMP for one file. `needs_import` tells afterwards whether torch has to be imported there."""
 
-    def __init__(self, m: Module, settings: Settings) -> None:
+    def __init__(self, m: Module, file: File, settings: Settings) -> None:
         self.settings = settings
         self.needs_import = False
-        self._torch = _alias(m)
+        self._torch = _alias(m, file)
 
     @property
     def torch(self) -> str:
@@ -68,11 +68,11 @@ class Templates:
         return f'{self.torch}.amp.{name}(device_type="{self.settings.device_type}")'
 
 
-def _alias(m: Module) -> str | None:
+def _alias(m: Module, file: File) -> str | None:
     """The name that a module-level import gives torch."""
     found: str | None = None
     for node in m.all(ast.Import):
-        if m.scope(node).parent is None:
+        if m.scope(node) is file.scope:
             for alias in node.names:
                 if alias.name == "torch" and alias.asname:
                     found = found or alias.asname

@@ -52,14 +52,13 @@ def apply(ctx: Context, work: Work) -> None:
 
 
 def _remove_served(ctx: Context, work: Work) -> None:
-    exported = ctx.exported
     _flags_for_objects(ctx, work)
     tests = list(_apex_tests(ctx))
     inside_tests = {id(n) for t in tests for n in ast.walk(t)}
     doomed: dict[ast.stmt, list[ast.alias]] = {}
     for stmt in ctx.facts.imports:
         assert isinstance(stmt, (ast.Import, ast.ImportFrom))
-        gone = [a for a in stmt.names if _serves_no_more(ctx, work, stmt, a, inside_tests, exported)]
+        gone = [a for a in stmt.names if _serves_no_more(ctx, work, stmt, a, inside_tests)]
         if gone:
             doomed[stmt] = gone
     if not doomed:
@@ -80,7 +79,7 @@ def _remove_served(ctx: Context, work: Work) -> None:
             _fold_test(ctx, work, test)
     for stmt, aliases in doomed.items():
         _remove(ctx, work, stmt, aliases)
-    _remove_flags(ctx, work, flags, doomed, exported)
+    _remove_flags(ctx, work, flags, doomed)
     _remove_fallbacks(ctx, work, names)
     _globals(ctx, work, names)
 
@@ -174,7 +173,6 @@ def _serves_no_more(
     stmt: ast.Import | ast.ImportFrom,
     alias: ast.alias,
     tests: set[int],
-    exported: frozenset[str],
 ) -> bool:
     """Whether an imported name goes: amp that nobody reads any more, or any name of Apex that nobody ever read."""
     if alias.name == "*":
@@ -192,9 +190,9 @@ def _serves_no_more(
         return (
             isinstance(stmt, ast.ImportFrom)
             and stmt.module == "apex.fp16_utils"
-            and not (names & FP16_UTILS or exported)
+            and not (names & FP16_UTILS or ctx.exported(stmt))
         )
-    if _needed(ctx, work, stmt, alias, tests, exported) or _probe(ctx, stmt):
+    if _needed(ctx, work, stmt, alias, tests) or _probe(ctx, stmt):
         return False
     return _is_amp(stmt, alias)
 
@@ -219,14 +217,14 @@ def _probe(ctx: Context, stmt: ast.stmt) -> bool:
 
 
 def _needed(
-    ctx: Context, work: Work, stmt: ast.stmt, alias: ast.alias, tests: set[int], exported: frozenset[str]
+    ctx: Context, work: Work, stmt: ast.stmt, alias: ast.alias, tests: set[int]
 ) -> bool:
     """Whether the name an import binds is still read where it is seen."""
     m = ctx.m
     name = alias.asname or alias.name.split(".")[0]
-    if name in exported or "*" in exported or _listed(ctx, name):
-        return True
     home = m.binding_scope(name, m.scope(stmt))
+    if ctx.exported(stmt) & {name, "*"} or _listed(ctx, home, name):
+        return True
     for node in m.all(ast.Name):
         if node.id == name and isinstance(node.ctx, ast.Load):
             if m.binding_scope(name, m.scope(node)) is home and id(node) not in tests and not work.draft.gone(node):
@@ -234,13 +232,15 @@ def _needed(
     return False
 
 
-def _listed(ctx: Context, name: str) -> bool:
-    """Whether ``__all__`` hands a name on."""
+def _listed(ctx: Context, home: Scope | None, name: str) -> bool:
+    """Whether ``__all__`` of the file that a name belongs to hands it on."""
+    if home is None:
+        return False
     return any(
         isinstance(n, ast.Assign)
         and any(isinstance(t, ast.Name) and t.id == "__all__" for t in n.targets)
         and any(isinstance(c, ast.Constant) and c.value == name for c in ast.walk(n.value))
-        for n in ctx.m.tree.body
+        for n in ctx.m.file(home.node).tree.body
     )
 
 
@@ -365,7 +365,7 @@ def _set_in(ctx: Context, key: Key, tries: set[ast.AST]) -> bool:
 
 
 def _remove_flags(
-    ctx: Context, work: Work, flags: set[Key], doomed: dict[ast.stmt, list[ast.alias]], exported: frozenset[str]
+    ctx: Context, work: Work, flags: set[Key], doomed: dict[ast.stmt, list[ast.alias]]
 ) -> None:
     """Flags that nobody reads go; others become a plain ``True``."""
     m, draft = ctx.m, work.draft
@@ -385,7 +385,8 @@ def _remove_flags(
             and isinstance(n.ctx, ast.Store)
             and m.binding_scope(name, m.scope(n)) is home
         ]
-        if not reads and not exported & {name, "*"} and not _listed(ctx, name):
+        exported = home is not None and ctx.exported(home.node) & {name, "*"}
+        if not reads and not exported and not _listed(ctx, home, name):
             for stmt in stores:
                 if not draft.gone(stmt) and isinstance(stmt, ast.Assign) and len(stmt.targets) == 1:
                     draft.delete(stmt)
@@ -440,7 +441,7 @@ def _remove_fallbacks(ctx: Context, work: Work, names: set[Key]) -> None:
 def _globals(ctx: Context, work: Work, names: set[Key]) -> None:
     for node in ctx.m.all(ast.Global):
         if not work.draft.gone(node):
-            left = [n for n in node.names if (ctx.m.module_scope, n) not in names]
+            left = [n for n in node.names if (ctx.m.file(node).scope, n) not in names]
             if len(left) < len(node.names):
                 if left:
                     work.draft.replace(node, f"global {', '.join(left)}")
@@ -450,10 +451,14 @@ def _globals(ctx: Context, work: Work, names: set[Key]) -> None:
 
 
 def _add_torch(ctx: Context, work: Work) -> None:
-    """``import torch`` for a file that had no name for it."""
-    if not work.templates.needs_import:
-        return
-    top = [s for s in ctx.m.tree.body if isinstance(s, (ast.Import, ast.ImportFrom))]
+    """``import torch`` for each file that had no name for it."""
+    for file in ctx.m.files:
+        if work.templates[file.number].needs_import:
+            _add_torch_to(file.tree.body, work)
+
+
+def _add_torch_to(body: list[ast.stmt], work: Work) -> None:
+    top = [s for s in body if isinstance(s, (ast.Import, ast.ImportFrom))]
     top = [s for s in top if not (isinstance(s, ast.ImportFrom) and s.module == "__future__")]
     near = [s for s in top if _mentions_torch(s)]
     if near:
@@ -465,7 +470,6 @@ def _add_torch(ctx: Context, work: Work) -> None:
         work.draft.after(anchor, "import torch")
         work.note(None, ID, anchor, "import torch is added")
     else:
-        body = ctx.m.tree.body
         first = body[0]
         doc = (
             isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)

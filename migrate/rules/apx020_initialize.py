@@ -161,7 +161,7 @@ def _chosen(plan: Plan) -> Options:
 def _lines(plan: Plan, work: Work, creation: Creation) -> list[str]:
     """The statements that make one scaler."""
     if creation.enabled.value is False:
-        return [f"{creation.text} = {work.templates.scaler('enabled=False')}"]
+        return [f"{creation.text} = {work.native(creation.anchor).scaler('enabled=False')}"]
     options = plan.unit.options_of(creation.init) if creation.init is not None else _chosen(plan)
     static = options.static_when
     if creation.renamed and static is not None and options.scale is not None:
@@ -181,7 +181,7 @@ def _lines(plan: Plan, work: Work, creation: Creation) -> list[str]:
     elif enabled.value is None:
         arguments.append(f"enabled={enabled.text if enabled.boolean else f'bool({enabled.text})'}")
     name = creation.text
-    lines = [f"{name} = {work.templates.scaler(*arguments)}"]
+    lines = [f"{name} = {work.native(creation.anchor).scaler(*arguments)}"]
     if options.scale is not None and static is not None:
         constant = [f"{name}.set_growth_factor(1.0)  # a static loss scale", f"{name}.set_backoff_factor(1.0)"]
         lines += constant if fixed else [f"if {static.text}:", *(f"\t{line}" for line in constant)]

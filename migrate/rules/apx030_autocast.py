@@ -40,7 +40,7 @@ def apply(plan: Plan, work: Work) -> None:
         if stmts & work.wrapped:
             continue  # another unit of the file runs the same statements
         work.wrapped |= stmts
-        entered = work.templates.autocast(plan.enabled_at[region])
+        entered = work.native(region.block.body[region.first]).autocast(plan.enabled_at[region])
         beside = _joins(work, region)
         if beside is not None:
             work.draft.insert_at(work.m.end(beside), f", {entered}")
@@ -61,7 +61,7 @@ def apply(plan: Plan, work: Work) -> None:
         if above is not None:
             work.draft.after(above, line)
         else:
-            work.draft.before(hoist.stmt, f"with {work.templates.autocast(enabled)}:", f"\t{line}")
+            work.draft.before(hoist.stmt, f"with {work.native(hoist.stmt).autocast(enabled)}:", f"\t{line}")
         work.draft.replace(hoist.expr, hoist.name)
         work.note(plan.unit.number, ID, hoist.expr, "the loss is computed under autocast, before it is scaled")
 

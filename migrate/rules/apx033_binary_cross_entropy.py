@@ -38,16 +38,15 @@ def apply(plan: Plan, work: Work) -> None:
     found = plan.hazards
     done = {noted.line for _, noted in work.noted if noted.rule == ID}
     todo = [e for e in found.entropies if not work.draft.gone(e.stmt) and e.stmt.lineno not in done]
-    header = f"with {work.templates.no_autocast()}:"
     for run in _runs(work, [e for e in todo if e.plain]):
         for entropy in run:
             for one in entropy.calls:
                 _floats(work, one)
-        block = work.m.block(run[0].stmt)
+        block, header = work.m.block(run[0].stmt), f"with {work.native(run[0].stmt).no_autocast()}:"
         work.draft.wrap(block, work.m.index(run[0].stmt), work.m.index(run[-1].stmt), header)
     for entropy in todo:
         if not entropy.plain:
-            _apart(work, entropy, header)
+            _apart(work, entropy, f"with {work.native(entropy.stmt).no_autocast()}:")
         work.note(plan.unit.number, ID, entropy.stmt, "binary cross entropy runs in float32, outside of autocast")
     for call in found.registrations:
         if not work.draft.gone(call):

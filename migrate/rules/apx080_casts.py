@@ -37,15 +37,15 @@ def apply(ctx: Context, work: Work) -> None:
         tail = dotted.split(".")[-1]
         above = ctx.m.parent[use]
         if tail == "disable_casts" and isinstance(above, ast.Call) and above.func is use:
-            work.draft.replace(above, work.templates.no_autocast())
+            work.draft.replace(above, work.native(use).no_autocast())
             work.note(None, ID, use, "a region in which autocast is off")
         elif tail in ("float_function", "half_function") and resolved(ctx, use, tail):
-            dtype = "float32" if tail == "float_function" else work.templates.settings.dtype
+            dtype = "float32" if tail == "float_function" else work.native(use).settings.dtype
             if wraps_extension(ctx, use):
                 assert isinstance(above, ast.Call)
-                work.draft.replace(above, work.templates.custom_forward(dtype, ctx.m.src(above.args[0])))
+                work.draft.replace(above, work.native(use).custom_forward(dtype, ctx.m.src(above.args[0])))
             else:
-                work.draft.replace(use, work.templates.custom_forward(dtype))
+                work.draft.replace(use, work.native(use).custom_forward(dtype))
             work.note(None, ID, use, "inputs are cast while autocast is on")
         elif tail in ("register_half_function", "register_float_function") and isinstance(above, ast.Call):
             if known(above, tail) and isinstance(ctx.m.parent[above], ast.Expr):

@@ -48,7 +48,8 @@ def apply(plan: Plan, work: Work) -> None:
     if not any("O1" in read.levels for read in plan.unit.options.values()):
         return
     for forward, backward in uncast_functions(plan.ctx):
-        for node, decorator in ((forward, work.templates.custom_fwd()), (backward, work.templates.custom_bwd())):
+        native = work.native(forward)
+        for node, decorator in ((forward, native.custom_fwd()), (backward, native.custom_bwd())):
             _decorate(work, node, decorator)
             work.note_header(plan.unit.number, ID, node, "the backward runs under autocast where the forward did")
 

@@ -40,13 +40,17 @@ class Work:
 
     m: Module
     draft: Draft
-    templates: Templates
+    templates: list[Templates]  # of each file
     noted: list[tuple[int | None, Noted]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     wrapped: set[ast.stmt] = field(default_factory=set)
     migrated: bool = False  # a unit of the file is rewritten
     flags: bool = False  # what held amp holds a flag now
     untouched: str = ""  # why a use of amp that nothing names is still there
+
+    def native(self, node: ast.AST) -> Templates:
+        """How native AMP is written in the file that a node stands in."""
+        return self.templates[self.m.file(node).number]
 
     def note(self, unit: int | None, rule: str, node: ast.AST, message: str) -> None:
         """Record that ``rule`` rewrote ``node``."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from migrate.facts.module import Module, Scope
+from migrate.facts.module import Module, Scope, asks_for_main
 from migrate.facts.names import called_name
 from migrate.facts.sites import Facts
 from migrate.flow.values import Values
@@ -251,7 +251,7 @@ class Conditions:
         """Whether all calls of a program's own function hand a bool to a parameter."""
         names = [p.arg for p in positional]
         calls = self.v.calls[node]
-        if node not in self.m.tree.body or not _is_program(self.m) or name not in names or not calls:
+        if node not in self.m.tree.body or not asks_for_main(self.m.file(node).tree) or name not in names or not calls:
             return False
         uses = [n for n in self.m.all(ast.Name) if n.id == node.name]
         if {id(n) for n in uses} != {id(c.func) for c in calls}:
@@ -265,12 +265,6 @@ class Conditions:
             if not plain or not (by_name or index < len(call.args)):
                 return False
         return all(self.is_bool(x, depth + 1) for x in handed)
-
-
-def _is_program(m: Module) -> bool:
-    """Whether a file is run itself: ``if __name__ == "__main__":``"""
-    tests = [stmt.test for stmt in m.tree.body if isinstance(stmt, ast.If)]
-    return any(isinstance(n, ast.Name) and n.id == "__name__" for test in tests for n in ast.walk(test))
 
 
 def _finds_apex(expr: ast.expr) -> bool:
@@ -407,12 +401,13 @@ def _availability_flags(m: Module, facts: Facts) -> dict[tuple[Scope | None, str
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             name = node.targets[0].id
             stores = [n for n in m.all(ast.Name) if n.id == name and isinstance(n.ctx, ast.Store)]
+            stores = [n for n in stores if m.file(n) is m.file(node)]
             value = node.value
             there = _finds_apex(value) or (
                 isinstance(value, ast.Compare) and isinstance(value.ops[0], ast.IsNot) and _finds_apex(value.left)
             )
             if there and len(stores) == 1:
-                found[(m.module_scope, name)] = True
+                found[(m.scope(node), name)] = True
     return found
 
 

@@ -114,7 +114,9 @@ def _always_none(ctx: Context, arg: ast.expr, trail: frozenset[Scope] = frozense
     owner = m.class_of(scope)
     names = {"*", function.name, *([owner.name] if owner is not None else [])}
     calls = ctx.v.calls[function]
-    if names & ctx.exported or not calls or escape(ctx, function) is not None or _assigned_in(ctx, scope, arg.id):
+    if names & ctx.exported(function) or not calls or escape(ctx, function) is not None:
+        return False
+    if _assigned_in(ctx, scope, arg.id):
         return False
     return all(_fills_none(ctx, call, scope, arg.id, trail | {scope}) for call in calls)
 

@@ -52,8 +52,9 @@ def escape(ctx: Context, function: ast.AST) -> ast.AST | None:
         for arg in (*call.args, *(k.value for k in call.keywords)):
             if held(arg.value if isinstance(arg, ast.Starred) else arg):
                 return arg
-    for name in ctx.exported & m.module_scope.names:
-        held_there = opened(v, v.variable(name, m.module_scope))
-        if any(v.callee(o) is function for o in held_there if o.kind in ("function", "class")):
-            return function
+    for file in m.files:
+        for name in ctx.exported_by(file) & file.scope.names:
+            held_there = opened(v, v.variable(name, file.scope))
+            if any(v.callee(o) is function for o in held_there if o.kind in ("function", "class")):
+                return function
     return None

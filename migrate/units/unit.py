@@ -11,7 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from migrate.facts.module import Module, Scope
+from migrate.facts.module import File, Module, Scope
 from migrate.facts.sites import Facts, Initialize, Scale, opened
 from migrate.flow.values import Obj, Values
 from migrate.knowledge.models import COPIES
@@ -30,14 +30,22 @@ class Manual(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """What every stage of one module's plan reads."""
+    """What every stage of one program's plan reads."""
 
     m: Module
     v: Values
     facts: Facts
     conditions: Conditions
     settings: Settings
-    exported: frozenset[str] = frozenset()  # names that other files import from this module
+    taken: tuple[frozenset[str], ...] = ()  # for each file, the names that files outside of the program import
+
+    def exported(self, node: ast.AST) -> frozenset[str]:
+        """The names that other files import from the one that ``node`` stands in; ``*`` for all."""
+        return self.exported_by(self.m.file(node))
+
+    def exported_by(self, file: File) -> frozenset[str]:
+        """The names that other files import from one of the program's."""
+        return self.taken[file.number] if self.taken else frozenset()
 
     @cached_property
     def calls_with(self) -> dict[Obj, list[ast.Call]]:

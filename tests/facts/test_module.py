@@ -131,8 +131,9 @@ def test_positions_count_characters() -> None:
     assert m.src(x) == "x = 1" and m.src(y) == "y = 2"
     assert m.line_text(3) == "\ty = 2 # c" and m.indent(y) == "\t"
     assert [m.owns_lines(s) for s in (m.tree.body[0], x, y)] == [False, False, True]
-    assert m.unit() == "\t"
-    assert Module("x = 1").unit() == "    "
+    assert m.unit(m.files[0]) == "\t"
+    one = Module("x = 1")
+    assert one.unit(one.files[0]) == "    "
 
 
 def test_decorators_count_to_the_first_line() -> None:

@@ -51,7 +51,7 @@ class Case:
         A difference makes the units manual, or gives one more reason to review them."""
         kept = [(unit, list(unit.reviews), list(unit.infos)) for unit in (plan.unit for plan in self.plans)]
         try:
-            verdict = validate(self.ctx, self.plans, text, composed(aligned(self.text, text), self.runs))
+            verdict = validate(self.ctx, self.plans, [text], composed(aligned(self.text, text), self.runs))
             more = [one for unit, reviews, _ in kept for one in unit.reviews if one not in reviews]
         finally:
             for unit, reviews, infos in kept:
@@ -67,9 +67,9 @@ def judged_case(text: str, settings: Settings | None = None) -> Case | None:
     """Migrate a text; None where nothing came before the judge."""
     seen: list[tuple[Context, Sequence[Plan], str, Sequence[Run], Verdict]] = []
 
-    def spied(ctx: Context, plans: Sequence[Plan], new: str, runs: Sequence[Run]) -> Verdict:
+    def spied(ctx: Context, plans: Sequence[Plan], new: Sequence[str], runs: Sequence[Run]) -> Verdict:
         verdict = validate(ctx, plans, new, runs)
-        seen.append((ctx, plans, new, runs, verdict))
+        seen.append((ctx, plans, *new, runs, verdict))
         return verdict
 
     with mock.patch.object(engine, "validate", spied):

@@ -69,7 +69,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_case(case: str) -> None:
     old, new, names = CASES[case]
-    found = unread(context(old), new, [], [])
+    found = unread(context(old), [new], [], [])
     assert " ".join(one.name for one in found) == names
     for one in found:
         text = old
@@ -81,14 +81,14 @@ def test_case(case: str) -> None:
 
 def test_exported_functions_keep_theirs() -> None:
     old, new, _ = CASES["one"]
-    assert not unread(context(old, "f"), new, [], [])
-    assert not unread(context(old, "*"), new, [], [])
+    assert not unread(context(old, "f"), [new], [], [])
+    assert not unread(context(old, "*"), [new], [], [])
 
 
 def test_functions_that_change_anyway() -> None:
     old = "def f(a, b):\n    a(b)\nf(x, y)\n"
     ctx = context(old)
-    (found,) = unread(ctx, "def f(a, b):\n    a()", [ctx.m.tree.body[0]], [])
+    (found,) = unread(ctx, ["def f(a, b):\n    a()"], [ctx.m.tree.body[0]], [])
     assert [old[start:end] for start, end in found.cuts] == [", b", ", y"]
 
 
@@ -102,7 +102,7 @@ def test_one_after_the_other() -> None:
             f(x, fp16)
         """)
     ctx = context(old)
-    first = unread(ctx, "def g(a, fp16):\n    a()\ndef f(a, fp16):\n    g(a, fp16)", [], [])
+    first = unread(ctx, ["def g(a, fp16):\n    a()\ndef f(a, fp16):\n    g(a, fp16)"], [], [])
     assert [one.function.name for one in first] == ["g"]
-    second = unread(ctx, "def g(a):\n    a()\ndef f(a, fp16):\n    g(a)", [], first)
+    second = unread(ctx, ["def g(a):\n    a()\ndef f(a, fp16):\n    g(a)"], [], first)
     assert [one.function.name for one in second] == ["f"]

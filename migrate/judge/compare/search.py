@@ -26,18 +26,21 @@ _MERGING = frozenset(
 
 
 class Search:
-    """The exploration of one pair of programs; ``once`` and ``kept`` as `Forgetting` takes them."""
+    """The exploration of one pair of programs that begin with the file ``root``.
+
+    ``once`` and ``kept`` are as `Forgetting` takes them."""
 
     def __init__(
         self,
         both: Both,
+        root: int,
         moved: frozenset[ast.stmt],
         rescaled: frozenset[ast.AST],
         allows: Allows,
         once: frozenset[str] = frozenset(),
         kept: frozenset[str] | None = None,
     ) -> None:
-        self.both = both
+        self.both, self.root = both, root
         self.forgetting = Forgetting(both, once, kept)
         self.teller = Teller(both, allows)
         self.joint = Joint(both, self.forgetting, self.teller, moved, rescaled)
@@ -45,7 +48,9 @@ class Search:
 
     def run(self) -> Verdict:
         """Follow all paths, or as many as the bound allows."""
-        waiting = deque([Pair(self.both.old.start(), self.both.new.start(), {})])
+        old, new = self.both.old, self.both.new
+        begun = Pair(old.start(old.m.files[self.root]), new.start(new.m.files[self.root]), {})
+        waiting = deque([begun])
         count = 0
         while waiting:
             pair = waiting.popleft()

@@ -74,7 +74,7 @@ class Teller:
         """The line of the old text for a node of either program; for a new one that of what stands around it."""
         if node is None:
             return 0
-        if node in self.both.old.m.parent or node is self.both.old.m.tree:
+        if node in self.both.old.m.parent or isinstance(node, ast.Module):
             return _line(node)
         program = self.both.new.program
         at: ast.AST | None = node

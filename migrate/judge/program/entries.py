@@ -37,6 +37,11 @@ class Entries:
         ]
         return sorted(found, key=self.naming.place)
 
+    def of(self, begun: ast.Module) -> list[ast.AST]:
+        """Those in the files that one run has imported."""
+        files = {self.m.file(stmt) for stmt in begun.body}
+        return [function for function in self.all if self.m.file(function) in files]
+
     def nested(self, function: ast.AST) -> list[ast.AST]:
         """Functions defined in ``function`` that nothing calls by name: somebody was handed them."""
         found = [

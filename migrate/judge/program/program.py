@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from migrate.facts.module import Module
+from migrate.facts.module import File, Module
 from migrate.facts.sites import Facts
 from migrate.flow.values import Values
 from migrate.judge.code import Code
@@ -43,6 +43,7 @@ class Program:
         self._classifier = Classifier(m, v, objects, self.scaling, old.marks.kind if old is not None else {})
         self._spread = Spread(tree)
         self._codes: dict[ast.AST, Code] = {}
+        self._begun: dict[File, ast.Module] = {}
         self._find_kinds()
         Gradients(m, v, objects, self.marks, self.callees, old.marks if old is not None else None).find()
         if old is None:
@@ -105,6 +106,15 @@ class Program:
             body = function.body if isinstance(function, (*FUNCTIONS, ast.Module)) else []
             self._codes[function] = compile_body(self, function, body)
         return self._codes[function]
+
+    def begun(self, root: File) -> ast.Module:
+        """The statements of a file, behind those of all files that it imports."""
+        if len(self.m.files) == 1:
+            return self.m.tree
+        if root not in self._begun:
+            body = [stmt for file in self.m.reached(root) for stmt in file.tree.body]
+            self._begun[root] = ast.Module(body, [])
+        return self._begun[root]
 
     def relevant(self, stmt: ast.stmt) -> bool:
         return stmt in self.marks.relevant and not isinstance(stmt, (ast.Import, ast.ImportFrom))

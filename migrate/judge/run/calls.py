@@ -111,7 +111,7 @@ class Calls:
 
     def epilogue(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
         node = frame.code.node
-        waiting = self.program.entries.all if node is self.m.tree else self.program.entries.nested(node)
+        waiting = self.program.entries.of(node) if isinstance(node, ast.Module) else self.program.entries.nested(node)
         if not waiting:
             frame.pc += 1
             return None

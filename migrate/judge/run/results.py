@@ -40,7 +40,7 @@ class Results:
 
     def of(self, state: State, call: ast.Call, facts: Facts) -> Term:
         """The result of a call: of one that was run what it returned, of a known function what that makes."""
-        env = state.frames[-1].env if state.frames else state.names
+        env = state.frames[-1].env if state.frames else {}
         done = env.get(("ret", self.naming.place(call)))
         if done is not None:
             return done

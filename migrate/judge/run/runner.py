@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from migrate.facts.module import File
 from migrate.judge.code import Code, Op
 from migrate.judge.liveness import live_names
 from migrate.judge.owners import Owners
@@ -33,6 +34,7 @@ class Runner:
         self, program: Program, legacy: bool, maybe_o0: Callable[[ast.Call], bool], scaled: bool = True
     ) -> None:
         self.program, self.m = program, program.m
+        self.root = program.m.files[0]
         self.owners = Owners(program)
         variables = Variables(program)
         self.evaluator = Evaluator(program, variables, self.owners, legacy)
@@ -57,9 +59,10 @@ class Runner:
             "read": self._event, "clear": self._event, "head": self._event,
         }  # fmt: skip
 
-    def start(self) -> State:
-        """The program before its first statement."""
-        return State([Frame(self.program.code(self.m.tree))])
+    def start(self, root: File) -> State:
+        """The program before its first statement, begun with one of its files."""
+        self.root = root
+        return State([Frame(self.program.code(self.program.begun(root)))])
 
     def run(self, state: State, facts: Facts) -> Event:
         """Go on to the next event. Raises `Ask`, with the state at the question; `Crash`, `LegacyRaises`."""
@@ -80,7 +83,7 @@ class Runner:
     def bury(self, state: State) -> None:
         """Forget local names that are not read again."""
         for frame in state.frames:
-            if frame.code.node is self.m.tree or frame.pc >= len(frame.code.ops):
+            if isinstance(frame.code.node, ast.Module) or frame.pc >= len(frame.code.ops):
                 continue
             kept = self._live_names(frame.code)[frame.pc]
             outlived = self.program.definitions.outlived(frame.code.node)
@@ -98,7 +101,11 @@ class Runner:
 
     def _branch(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         assert isinstance(op.node, ast.expr) and op.target is not None
-        if _is_main(op.node) or truth(self.evaluator.value(state, op.node, facts), facts):
+        if _is_main(op.node):
+            holds = self.m.file(op.node) is self.root
+        else:
+            holds = truth(self.evaluator.value(state, op.node, facts), facts)
+        if holds:
             frame.pc += 1
         else:
             frame.pc = op.target.at

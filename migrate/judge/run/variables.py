@@ -24,7 +24,7 @@ class Variables:
         while isinstance(home.node, ast.ClassDef) and home.parent is not None:
             home = home.parent
         if home.parent is None:
-            return state.names
+            return state.names.setdefault(self.m.file(home.node).number, {})
         for frame in reversed(state.frames):
             if frame.code.node is home.node:
                 return frame.env
