@@ -1,7 +1,7 @@
 """From a selection of files to what became of each: decode, run the engine, encode.
 
-Files are independent of each other, so many are spread over processes; whatever order they come
-back in, results are sorted by path and units numbered in that order.
+Programs (mostly of one file) are independent of each other, so many are spread over processes; whatever order they
+come back in, results are sorted by path and units numbered in that order.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 import threading
 import traceback
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -24,9 +25,19 @@ from pathlib import Path
 from typing import TypeVar
 
 from migrate import stops
+from migrate.components import Component, components, single
 from migrate.errors import Tangled, reason
 from migrate.journal import digest
-from migrate.model import Applicability, Change, FileResult, Finding, ModuleResult, Neighbours, Settings
+from migrate.model import (
+    Applicability,
+    Change,
+    FileResult,
+    FileText,
+    Finding,
+    ModuleResult,
+    Neighbours,
+    Settings,
+)
 from migrate.reach import Imports
 from migrate.reading import read
 from migrate.sources import Selection, Source, mentions_apex, problem
@@ -60,6 +71,7 @@ class Analysed:
 
     result: FileResult
     texts: Texts | None = None
+    program: str = ""  # the first file of the several that are one program
 
 
 @dataclass(frozen=True)
@@ -78,12 +90,13 @@ class Outcome:
         return tuple(one for one in self.files if one.texts is not None)
 
     def groups(self) -> list[list[Texts]]:
-        """What has to be written together: files that share a unit, directly or through others."""
-        groups: list[tuple[set[int], list[Texts]]] = []
+        """What has to be written together: files of one program, or that share a unit, directly or through others."""
+        groups: list[tuple[set[int | str], list[Texts]]] = []
         for one in self.files:
             if one.texts is None:
                 continue
-            units = {change.unit for change in one.result.changes if change.unit is not None}
+            units: set[int | str] = {change.unit for change in one.result.changes if change.unit is not None}
+            units |= {one.program} if one.program else set()
             texts = [one.texts]
             joined = [group for group in groups if group[0] & units] if units else []
             for group in joined:
@@ -110,16 +123,58 @@ def analyse(
     """Run the engine over every candidate; texts of changed files go into ``spool``."""
     chosen = engine or _default_engine()
     done = [Analysed(result) for result in selection.problems]
+    joined = components(selection)
+    inside = {source.location for component in joined for source in component.sources}
+    alone = [source for source in selection.candidates if source.location not in inside]
+    count, total = 0, len(selection.candidates)
+    stuck: list[tuple[Component, tuple[FileResult, ...]]] = []
+    for component, results in _results(joined, settings, jobs, chosen):
+        if any(map(_migrated, results)):
+            program = min(result.path for result in results)
+            for source, result in zip(component.sources, results, strict=True):
+                if _tells(result):
+                    done.append(replace(_put_away(result, Path(source.location), spool), program=program))
+            count += sum(source.mentions for source in component.sources)
+            if progress is not None:
+                progress(count, total)
+        else:
+            # What keeps the program from being migrated may leave some of its files, each seen by itself.
+            stuck.append((component, results))
+            own = {source.location for source in component.sources}
+            alone += [source for source in selection.candidates if source.location in own]
     ready: dict[Source, Analysed] = {}
-    for count, (source, result) in enumerate(_results(selection.candidates, settings, jobs, chosen), 1):
-        if result.status != "unchanged" or result.findings or result.changes:
-            ready[source] = _put_away(result, Path(source.location), spool)
+    for one, (result,) in _results([single(source) for source in alone], settings, jobs, chosen):
+        if _tells(result):
+            ready[one.sources[0]] = _put_away(result, Path(one.sources[0].location), spool)
+        count += 1
         if progress is not None:
-            progress(count, len(selection.candidates))
+            progress(count, total)
     _settle(selection, ready, settings, chosen, spool)
+    for component, results in stuck:
+        _tell_of_all(component, results, ready)
     done += ready.values()
     done.sort(key=lambda one: one.result.path)
     return Outcome(selection.scanned, tuple(_numbered(done)))
+
+
+def _tells(result: FileResult) -> bool:
+    return result.status != "unchanged" or bool(result.findings or result.changes)
+
+
+def _tell_of_all(component: Component, results: Sequence[FileResult], ready: dict[Source, Analysed]) -> None:
+    """Where no file of a program is migrated by itself either, what is said of all of them together says more."""
+    own = {source.location for source in component.sources}
+    mine = [source for source in ready if source.location in own]
+    if any(result.status == "unparseable" for result in results) or any(
+        ready[source].texts is not None or _migrated(ready[source].result) for source in mine
+    ):
+        return
+    program = min(result.path for result in results)
+    for source in mine:
+        del ready[source]
+    for source, result in zip(component.sources, results, strict=True):
+        if _tells(result):
+            ready[source] = Analysed(result, program=program)
 
 
 def _settle(
@@ -188,10 +243,15 @@ def _put_away(result: FileResult, location: Path, spool: Spool) -> Analysed:
 
 
 def _numbered(files: Sequence[Analysed]) -> Iterator[Analysed]:
-    """Units are numbered within their module by the engine, here over the whole tree."""
-    before = 0
+    """Units are numbered within their program by the engine, here over the whole tree."""
+    numbers = 0
+    begins: dict[str, int] = {}
+    most: dict[str, int] = defaultdict(int)
+    for one in files:
+        most[one.program] = max([most[one.program], *(unit.number for unit in one.result.units)])
     for one in files:
         result = one.result
+        before = begins.get(one.program, numbers)
         yield replace(
             one,
             result=replace(
@@ -201,7 +261,11 @@ def _numbered(files: Sequence[Analysed]) -> Iterator[Analysed]:
                 units=tuple(replace(unit, number=unit.number + before) for unit in result.units),
             ),
         )
-        before += max((unit.number for unit in result.units), default=0)
+        if not one.program:
+            numbers += max((unit.number for unit in result.units), default=0)
+        elif one.program not in begins:
+            begins[one.program] = numbers
+            numbers += most[one.program]
 
 
 def _shifted(item: _Item, by: int) -> _Item:
@@ -216,51 +280,52 @@ def _order(item: Change | Finding) -> tuple[int, int, int, str, str]:
 
 
 def _results(
-    sources: Sequence[Source], settings: Settings, jobs: int, engine: Engine
-) -> Iterator[tuple[Source, FileResult]]:
-    if jobs == 1 or len(sources) < _WORTH_PROCESSES:
-        for source in sources:
-            yield source, analyse_file(source, settings, engine)
+    programs: Sequence[Component], settings: Settings, jobs: int, engine: Engine
+) -> Iterator[tuple[Component, tuple[FileResult, ...]]]:
+    if jobs == 1 or sum(len(one.sources) for one in programs) < _WORTH_PROCESSES:
+        for program in programs:
+            yield program, analyse_program(program, settings, engine)
         return
-    # Large files first, so that no process is left with one at the end.
-    waiting = sorted(sources, key=lambda source: -source.size)
-    lost: list[Source] = []
+    # Large ones first, so that no process is left with one at the end.
+    waiting = sorted(programs, key=lambda program: -program.size)
+    lost: list[Component] = []
     yield from _gather(min(jobs, len(waiting)), waiting, settings, engine, lost)
-    for source in sorted(lost, key=lambda source: source.shown):
-        yield source, _alone(source, settings, engine)
+    for program in sorted(lost, key=lambda program: program.sources[0].shown):
+        yield program, _alone(program, settings, engine)
 
 
 def _gather(
     size: int,
-    waiting: Sequence[Source],
+    waiting: Sequence[Component],
     settings: Settings,
     engine: Engine,
-    lost: list[Source],
-) -> Iterator[tuple[Source, FileResult]]:
-    """Results as they come; the sources of a pool that broke are appended to ``lost``."""
-    futures: dict[Future[FileResult], Source] = {}
+    lost: list[Component],
+) -> Iterator[tuple[Component, tuple[FileResult, ...]]]:
+    """Results as they come; the programs of a pool that broke are appended to ``lost``."""
+    futures: dict[Future[tuple[FileResult, ...]], Component] = {}
     with _pool(size) as pool:
-        for at, source in enumerate(waiting):
+        for at, program in enumerate(waiting):
             try:
-                futures[_submitted(pool, source, settings, engine)] = source
+                futures[_submitted(pool, program, settings, engine)] = program
             except BrokenProcessPool:
                 lost += waiting[at:]
                 break
         for future in as_completed(futures):
-            source = futures.pop(future)  # or the texts of all files would be held until the end
+            program = futures.pop(future)  # or the texts of all files would be held until the end
             try:
-                yield source, future.result()
+                yield program, future.result()
             except BrokenProcessPool:
-                lost.append(source)
+                lost.append(program)
 
 
-def _alone(source: Source, settings: Settings, engine: Engine) -> FileResult:
-    """A process died and took others' work along: try each file in a process of its own."""
+def _alone(program: Component, settings: Settings, engine: Engine) -> tuple[FileResult, ...]:
+    """A process died and took others' work along: try each program in a process of its own."""
     with _pool(1) as pool:
         try:
-            return _submitted(pool, source, settings, engine).result()
+            return _submitted(pool, program, settings, engine).result()
         except BrokenProcessPool:
-            return _internal_error(source.shown, "the process that analysed this file died")
+            why = "the process that analysed this file died"
+            return tuple(_internal_error(source.shown, why) for source in program.sources)
 
 
 @contextmanager
@@ -284,13 +349,48 @@ def _pool(size: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _submitted(
-    pool: ProcessPoolExecutor, source: Source, settings: Settings, engine: Engine
-) -> Future[FileResult]:
+    pool: ProcessPoolExecutor, program: Component, settings: Settings, engine: Engine
+) -> Future[tuple[FileResult, ...]]:
     with stops.held():  # a process that is born here must not answer them before it is set up
-        return pool.submit(analyse_file, source, settings, engine)
+        return pool.submit(analyse_program, program, settings, engine)
 
 
-# ---------------------------------------------------------------- one file
+# ---------------------------------------------------------------- one program
+
+
+def analyse_program(program: Component, settings: Settings, engine: Engine) -> tuple[FileResult, ...]:
+    """What becomes of the files of a program; whatever happens, a result for each."""
+    if len(program.sources) == 1:
+        return (analyse_file(program.sources[0], settings, engine),)
+    from migrate.engine import migrate_program
+
+    try:
+        old = [read(source.location) for source in program.sources]
+        decoded = [decode(data) for data in old]
+    except (OSError, Undecodable):
+        return tuple(FileResult(source.shown, "unparseable") for source in program.sources)  # each says so by itself
+    texts = [
+        FileText(text, source.shown, source.neighbours, links)
+        for (text, _), source, links in zip(decoded, program.sources, program.links, strict=True)
+    ]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with _deep_recursion(), _limited_time():
+                results = migrate_program(texts, settings)
+        new = [
+            None if result.new_text is None else encode(result.new_text, encoding)
+            for result, (_, encoding) in zip(results, decoded, strict=True)
+        ]
+    except (RecursionError, MemoryError, Tangled):  # each file by itself may be well
+        return tuple(FileResult(source.shown, "unparseable") for source in program.sources)
+    except Exception as error:
+        return tuple(_internal_error(source.shown, _last_line(error)) for source in program.sources)
+    return tuple(
+        _file_result(source, data, result, changed)
+        for source, data, result, changed in zip(program.sources, old, results, new, strict=True)
+    )
+
 
 
 def analyse_file(source: Source, settings: Settings, engine: Engine) -> FileResult:
@@ -332,6 +432,12 @@ def analyse_file(source: Source, settings: Settings, engine: Engine) -> FileResu
         )
     except Exception as error:
         return _internal_error(source.shown, _last_line(error))
+    return _file_result(source, data, result, new)
+
+
+def _file_result(source: Source, data: bytes, result: ModuleResult, new: bytes | None) -> FileResult:
+    if not result.parsed:
+        return FileResult(source.shown, "unparseable")
     return FileResult(
         path=source.shown,
         status="unchanged" if new is None or new == data else "changed",

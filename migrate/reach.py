@@ -33,7 +33,7 @@ class Imports:
         """The first of ``wanted`` that ``start`` imports, directly or through other files; None where it does not."""
         seen, todo = {start}, [start]
         while todo:
-            for following in self._imported(todo.pop(0)):
+            for following in self.imported(todo.pop(0)):
                 if following in wanted:
                     return following
                 if following not in seen:
@@ -41,13 +41,17 @@ class Imports:
                     todo.append(following)
         return None
 
-    def _imported(self, location: str) -> tuple[str, ...]:
+    def imported(self, location: str) -> tuple[str, ...]:
+        """The files that a file may import."""
         if location not in self._edges:
-            names = _names_of(location)
-            found = dict.fromkeys(one for name in names for one in self._resolve(name, location))
+            found = dict.fromkeys(one for meant in self.meant(location).values() for one in meant)
             found.pop(location, None)
             self._edges[location] = tuple(found)
         return self._edges[location]
+
+    def meant(self, location: str) -> dict[str, list[str]]:
+        """For each dotted name that a file imports the files that it may mean."""
+        return {name: self._resolve(name, location) for name in _names_of(location)}
 
     def _resolve(self, dotted: str, location: str) -> list[str]:
         """The files that ``dotted`` may mean in ``location``."""

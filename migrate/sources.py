@@ -10,9 +10,9 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
@@ -33,6 +33,9 @@ _SKIPPED = frozenset(
 _BUILD_OUTPUT = re.compile(r"lib|(lib|temp|bdist)\..*|CMakeCache\.txt")
 _MARKER = b"apex"
 _WORD = re.compile(rb"\bapex\b")
+# Lines with amp in them, and what is called of it where it came from somewhere else.
+_AMP = re.compile(rb"^[^#\n]*\b(?:amp|fp16_utils)\b", re.M)
+_CALLS = re.compile(rb"\bamp\.(?:initialize|scale_loss|master_params|state_dict|load_state_dict)\b")
 _DEEPEST = 200  # folders in one another
 
 
@@ -46,6 +49,8 @@ class Source:
     location: str
     size: int
     neighbours: Neighbours = ALONE
+    mentions: bool = True  # apex, by name
+    uses_amp: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,8 @@ class Selection:
     candidates: tuple[Source, ...]
     problems: tuple[FileResult, ...]
     journals: tuple[Path, ...]
-    python: tuple[str, ...] = ()  # every Python file of the walk
+    python: Mapping[str, str] = field(default_factory=dict)  # every Python file of the walk, and what reports call it
+    amp: tuple[Source, ...] = ()  # files that use amp, from Apex or from wherever they have it
 
 
 @dataclass(frozen=True)
@@ -77,7 +83,8 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
     problems: list[FileResult] = []
     journals: list[Path] = []
     handled: set[str] = set()
-    python: list[str] = []
+    python: dict[str, str] = {}
+    amp: list[Source] = []
     for entry in _entries(paths, exclude):
         if entry.kind == "journal":
             journals.append(Path(entry.location))
@@ -88,10 +95,13 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
             handled.add(entry.location)
         scanned += entry.kind == "file"
         if entry.kind == "file" and entry.location.endswith(".py"):
-            python.append(entry.location)
+            python[entry.location] = entry.shown
         found = _look(entry)
         if isinstance(found, Source):
-            candidates.append(found)
+            if found.uses_amp:
+                amp.append(found)
+            if found.mentions:
+                candidates.append(found)
         elif found is not None:
             problems.append(found)
     taken = exported(python, [source.location for source in candidates])
@@ -101,7 +111,8 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
         candidates=tuple(sorted(candidates, key=lambda source: source.shown)),
         problems=tuple(sorted(problems, key=lambda result: result.path)),
         journals=tuple(dict.fromkeys(journals)),
-        python=tuple(python),
+        python=python,
+        amp=tuple(sorted(amp, key=lambda source: source.shown)),
     )
 
 
@@ -278,11 +289,11 @@ def _look_into(entry: _Entry) -> Source | FileResult | None:
     if info.st_size > SOURCE_LIMIT:
         return _large(entry, info.st_size)
     data = read(entry.location)
-    if _MARKER not in data:
-        return None
+    mentions = _MARKER in data
     if entry.shown.endswith(".ipynb"):
-        return _notebook(entry.shown, data)
-    return Source(entry.shown, entry.location, info.st_size)
+        return _notebook(entry.shown, data) if mentions else None
+    uses = (_AMP if mentions else _CALLS).search(data) is not None
+    return Source(entry.shown, entry.location, info.st_size, ALONE, mentions, uses) if mentions or uses else None
 
 
 def _large(entry: _Entry, size: int) -> FileResult | None:

@@ -1,0 +1,144 @@
+"""Which files make one program: those that use amp and reach each other through imports, with what lies between.
+
+A component is analysed, decided and written as one. What only one file has to do with is analysed by itself.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from migrate.exports import exported
+from migrate.model import Neighbours
+from migrate.reach import Imports
+from migrate.sources import Selection, Source
+
+MOST_FILES, MOST_BYTES = 40, 1_000_000  # of one component
+MOST_SEEN = 5_000  # files that are looked at for imports
+
+
+@dataclass(frozen=True)
+class Component:
+    """The files of one program, each behind those that it imports; ``links`` as `FileText` has them."""
+
+    sources: tuple[Source, ...]
+    links: tuple[Mapping[str, int], ...]
+
+
+    @property
+    def size(self) -> int:
+        return sum(source.size for source in self.sources)
+
+
+def single(source: Source) -> Component:
+    """A program of one file."""
+    return Component((source,), ({},))
+
+
+def components(selection: Selection) -> list[Component]:
+    """The programs of a tree that consist of several files, sorted by their first names."""
+    amp = [source.location for source in selection.amp]
+    if len(amp) < 2:
+        return []
+    imports = Imports(selection.python)
+    by_location = {source.location: source for source in (*selection.amp, *selection.candidates)}
+    found = []
+    for members in _joined(amp, _members(amp, imports), imports):
+        sources = [by_location.get(one) or Source(selection.python[one], one, 0) for one in members]
+        component = _component(sources, selection, imports)
+        if component is not None:
+            found.append(component)
+    return sorted(found, key=lambda one: min(source.shown for source in one.sources))
+
+
+def _members(amp: Sequence[str], imports: Imports) -> set[str]:
+    """Files that use amp, and those on a way from one to another: all, or (too many) the shortest ways."""
+    reached = set(amp)
+    todo = deque(amp)
+    above: dict[str, list[str]] = {}
+    while todo and len(reached) < MOST_SEEN:
+        at = todo.popleft()
+        for following in imports.imported(at):
+            above.setdefault(following, []).append(at)
+            if following not in reached:
+                reached.add(following)
+                todo.append(following)
+    members, todo = set(amp), deque(amp)
+    while todo:
+        for before in above.get(todo.popleft(), ()):
+            if before not in members:
+                members.add(before)
+                todo.append(before)
+    if len(members) - len(amp) <= MOST_FILES:
+        return members
+    return set(amp).union(*(_ways(one, amp, imports) for one in amp))
+
+
+def _ways(start: str, wanted: Collection[str], imports: Imports) -> set[str]:
+    """The files on the shortest ways from one file to others."""
+    before: dict[str, str] = {}
+    todo = deque([start])
+    while todo and len(before) < MOST_SEEN:
+        at = todo.popleft()
+        for following in imports.imported(at):
+            if following not in before and following != start:
+                before[following] = at
+                if following not in wanted:
+                    todo.append(following)
+    found: set[str] = set()
+    for end in wanted:
+        while end in before:
+            end = before[end]
+            found.add(end)
+    return found
+
+
+def _joined(amp: Sequence[str], members: Iterable[str], imports: Imports) -> list[list[str]]:
+    """Members that import each other, at least two of them users of amp; each behind those that it imports."""
+    groups: dict[str, set[str]] = {one: {one} for one in sorted(members)}
+    for one in sorted(groups):
+        for other in imports.imported(one):
+            if other in groups and groups[other] is not groups[one]:
+                groups[one] |= groups[other]
+                for each in groups[other]:
+                    groups[each] = groups[one]
+    found = []
+    for group in {id(group): group for group in groups.values()}.values():
+        if len(group & set(amp)) > 1:
+            ordered: list[str] = []
+            for one in sorted(group):
+                _behind(one, group, imports, ordered, set())
+            found.append(ordered)
+    return found
+
+
+def _behind(one: str, group: Collection[str], imports: Imports, ordered: list[str], open_: set[str]) -> None:
+    if one in ordered or one in open_:
+        return
+    open_.add(one)
+    for other in sorted(imports.imported(one)):
+        if other in group:
+            _behind(other, group, imports, ordered, open_)
+    ordered.append(one)
+
+
+def _component(sources: list[Source], selection: Selection, imports: Imports) -> Component | None:
+    """None where it is too large, or where an import may mean several of its files."""
+    if len(sources) > MOST_FILES or sum(source.size for source in sources) > MOST_BYTES:
+        return None
+    number = {source.location: index for index, source in enumerate(sources)}
+    links: list[dict[str, int]] = []
+    for source in sources:
+        mine: dict[str, int] = {}
+        for dotted, meant in imports.meant(source.location).items():
+            if len(meant) > 1 and not number.keys().isdisjoint(meant):
+                return None
+            if meant and meant[0] in number:
+                mine[dotted] = number[meant[0]]
+        links.append(mine)
+    outside = [location for location in selection.python if location not in number]
+    taken = exported(outside, number)
+    return Component(
+        tuple(replace(source, neighbours=Neighbours(taken[source.location])) for source in sources), tuple(links)
+    )
