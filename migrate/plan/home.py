@@ -149,7 +149,7 @@ class Finder:
         at: Scope | None = scope
         while at is not None:
             for place in self._places.get(id(scaler), []):
-                if place.scope is at or (place.scope is not None and place.scope.parent is None):
+                if place.scope is at:
                     return scaler.name
                 if place.owner is not None and m.class_of(at) is place.owner and m.self_name(at):
                     return f"{m.self_name(at)}.{scaler.name}"
