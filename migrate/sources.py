@@ -329,4 +329,3 @@ def _notebook(shown: str, data: bytes) -> FileResult | None:
         "this notebook mentions apex; notebooks are not migrated yet.",
         "Export it as a script (jupyter nbconvert --to script), migrate that, and carry the changes over.",
     )
-
