@@ -119,7 +119,8 @@ def _migrate(words: Sequence[str], engine: Engine | None) -> int:
         try:
             _tell(options, outcome, spool)
         except KeyboardInterrupt as stop:
-            raise stops.said_of(stop, stops.WRITTEN if options.write and outcome.changed else "") from None
+            done = stops.written(len(left)) if options.write and outcome.changed else ""
+            raise stops.said_of(stop, done) from None
     if left:
         _complain(f"{', '.join(map(str, left))}: changed in the moment of writing and left alone; run again.")
     return _exit_code(outcome, written=options.write, left=left)

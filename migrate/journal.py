@@ -97,7 +97,7 @@ def write(root: Path, groups: Sequence[Sequence[Replacement]]) -> tuple[Path, ..
     except KeyboardInterrupt as stop:
         if left is None:
             raise
-        raise stops.said_of(stop, stops.WRITTEN) from None  # it came with the last file
+        raise stops.said_of(stop, stops.written(len(left))) from None  # it came with the last file
     return left
 
 
@@ -121,6 +121,9 @@ def recover(found: Path) -> int:
 
 def _recover(tree: Tree, found: Path, descriptor: int) -> int:
     _lock(descriptor, tree.root)
+    named = tree.info(found.name)
+    if named is None or not os.path.samestat(named, os.fstat(descriptor)):
+        return 0  # its run was alive and has ended well before the lock was ours
     groups = _load(found, descriptor)
     with stops.held():
         finished = _finish(tree, found, groups) if found.name == JOURNAL else 0
@@ -192,8 +195,9 @@ def _prepare(tree: Tree, replacements: Sequence[Replacement], groups: Sequence[S
             _refuse_if_changed(tree, entry)
         tree.rename(STAGING, JOURNAL)
     except BaseException as error:
-        with suppress(OSError):
-            _discard(tree, groups)
+        for entry in entries:
+            with suppress(OSError):
+                tree.remove(entry.temporary)
         tree.remove(STAGING)
         if isinstance(error, OSError):
             raise UserError(f"{_named(error)}: {reason(error)}; nothing was written.") from error
@@ -279,6 +283,10 @@ def _commit(tree: Tree, groups: Sequence[Sequence[_Entry]]) -> tuple[Path, ...]:
         tree.remove(JOURNAL)
         of = sum(map(len, groups))
         raise stops.said_of(stop, f" after {written} of {of} files were written; run again for the rest") from None
+    except OSError as error:
+        raise UserError(
+            f"{_named(error)}: {reason(error)}; run again with --write to finish what was begun."
+        ) from error
     tree.remove(JOURNAL)
     tree.sync(JOURNAL)
     return tuple(left)
@@ -286,14 +294,9 @@ def _commit(tree: Tree, groups: Sequence[Sequence[_Entry]]) -> tuple[Path, ...]:
 
 def _replace(tree: Tree, group: Sequence[_Entry]) -> None:
     for entry in group:
-        try:
-            tree.replace(entry.temporary, entry.path)
-        except OSError as error:
-            raise UserError(
-                f"{tree.root / entry.path}: {reason(error)}; run again with --write to finish what was begun."
-            ) from error
-    for folder in {entry.path.rpartition("/")[0]: entry.path for entry in group}.values():
-        tree.sync(folder)
+        tree.replace(entry.temporary, entry.path)
+    for path in {entry.path.rpartition("/")[0]: entry.path for entry in group}.values():
+        tree.sync(path)
 
 
 def _finish(tree: Tree, journal: Path, groups: Sequence[Sequence[_Entry]]) -> int:

@@ -18,7 +18,6 @@ from types import FrameType
 _NAMES = tuple(name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _SIGNALS = tuple(signal.Signals[name] for name in _NAMES)
 
-WRITTEN = " after every file was written"  # what comes after it is only told
 
 
 class Stopped(KeyboardInterrupt):
@@ -44,6 +43,11 @@ def said_of(stop: KeyboardInterrupt, done: str = "") -> Stopped:
     return Stopped(stop.number, done or stop.done) if isinstance(stop, Stopped) else Stopped(signal.SIGINT, done)
 
 
+def written(left: int) -> str:
+    """What was done once the files are written, but for ``left`` that somebody else changed."""
+    return " after every file was written" + (f" but {left}, changed in the moment of writing" if left else "")
+
+
 @contextmanager
 def answered() -> Iterator[None]:
     """The three signals raise `Stopped` meanwhile, but for those that the caller's shell ignores (nohup)."""
@@ -52,7 +56,6 @@ def answered() -> Iterator[None]:
         return
     before = {one: signal.getsignal(one) for one in _SIGNALS}
     taken = [one for one, handler in before.items() if handler not in (signal.SIG_IGN, None)]
-
     heard: list[int] = []
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -75,8 +78,9 @@ def held() -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     try:
+        signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # raises what came just before
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)

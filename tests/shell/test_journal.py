@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import resource
@@ -318,3 +319,38 @@ def test_a_staging_file_that_was_cut_short_is_removed(tmp_path: Path) -> None:
     tree(tmp_path, {journal.STAGING: '{"journal": 1, "gro'})
     assert journal.recover(tmp_path / journal.STAGING) == 0
     assert not leftovers(tmp_path)
+
+
+def test_a_run_that_ends_before_its_lock_is_free_needs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path.resolve()
+    found = root / journal.STAGING
+    found.write_text("{}")
+
+    def lock(descriptor: int, folder: Path) -> None:
+        found.unlink()
+        found.write_text("of the next run")
+
+    monkeypatch.setattr(journal, "_lock", lock)
+    assert journal.recover(found) == 0
+    assert found.read_text() == "of the next run"
+
+
+def test_what_fails_after_the_moment_that_counts_can_be_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tree(tmp_path.resolve(), {"a.py": "old\n", "b.py": "old\n"})
+    replaced: list[str] = []
+
+    def replace(own: Tree, old: str, new: str) -> None:
+        if replaced:
+            raise OSError(errno.EIO, "broken", str(own.root / new))
+        replaced.append(new)
+        os.replace(own.root / old, own.root / new)
+
+    with monkeypatch.context() as broken, pytest.raises(UserError, match=r"b\.py: .*; run again with --write"):
+        broken.setattr(Tree, "replace", replace)
+        journal.write(root, [[replacement(root / "a.py")], [replacement(root / "b.py")]])
+    assert journal.recover(root / journal.JOURNAL) == 1
+    assert (root / "a.py").read_text() == (root / "b.py").read_text() == "new\n" and not leftovers(root)

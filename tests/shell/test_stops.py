@@ -9,11 +9,12 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from migrate import cli
+from migrate import cli, stops
 from tests.shell import fake
 from tests.shell.support import LEGACY, NATIVE, environment, leftovers, tool, tree
 
@@ -28,7 +29,7 @@ SAID = {
 # An engine that tells that it runs and then sleeps, waits for ever, or returns at once.
 SLOW = """
 import os, pathlib, sys, time
-from migrate import cli
+from migrate import cli, stops
 from tests.shell import fake
 def slow(text, settings, exported):
     pathlib.Path(sys.argv[1], f"{os.getpid()}.started").touch()
@@ -241,3 +242,23 @@ def test_a_thread_may_call_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     thread.join(60)
     assert codes == [0]
     assert {path.read_text() for path in root.glob("*.py")} == {NATIVE}
+
+
+def test_a_signal_just_before_they_are_held_leaves_nothing_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = signal.pthread_sigmask
+
+    def masked(how: int, signals: Iterable[int]) -> set[int]:
+        before = real(how, signals)
+        if how == signal.SIG_BLOCK and list(signals):
+            raise stops.Stopped(signal.SIGINT)
+        return before
+
+    monkeypatch.setattr(signal, "pthread_sigmask", masked)
+    with pytest.raises(stops.Stopped), stops.held():
+        pass
+    assert not real(signal.SIG_BLOCK, ())
+
+
+def test_what_is_told_of_the_files() -> None:
+    assert stops.written(0) == " after every file was written"
+    assert stops.written(2) == " after every file was written but 2, changed in the moment of writing"
