@@ -8,15 +8,20 @@ much rather than too little.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from migrate.reading import TooLarge, read, windows
 
-_FROM = re.compile(rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n#;]+)", re.M)
-_IMPORT = re.compile(rb"^[ \t]*import[ \t]+([^\n#;]+)", re.M)
+# Names in parentheses go up to the next parenthesis outside of a comment, so that a file is read once.
+FROM = re.compile(
+    rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n#;]+)", re.M
+)
+IMPORT = re.compile(rb"^[ \t]*import[ \t]+([^\n#;]+)", re.M)
 _NAME = re.compile(rb"(\w+|\*)(?:\s+as\s+(\w+))?")
+_DOTTED = re.compile(rb"\w+(?:\.\w+)+")
 
 
 def module_name(location: str) -> str:
@@ -48,19 +53,22 @@ def exported(python_files: Iterable[str], wanted: Iterable[str]) -> Mapping[str,
 
 
 def _note(data: bytes, taken: dict[str, set[str]]) -> None:
-    for source, names in _FROM.findall(data):
+    modules: dict[bytes, set[str]] = defaultdict(set)  # how the file spells them
+    for source, names in FROM.findall(data):
         stem = source.rsplit(b".", 1)[-1].decode(errors="replace")
         found = _NAME.findall(names)
         if stem in taken:
             taken[stem].update(name.decode(errors="replace") for name, _ in found)
         for name, alias in found:  # `from package import module`
-            _attributes(data, name, alias or name, taken)
-    for names in _IMPORT.findall(data):
+            modules[alias or name].add(name.decode(errors="replace"))
+    for names in IMPORT.findall(data):
         for part in names.split(b","):
             words = part.split()
             if words:
-                stem = words[0].rsplit(b".", 1)[-1]
-                _attributes(data, stem, words[-1] if len(words) == 3 else words[0], taken)
+                stem = words[0].rsplit(b".", 1)[-1].decode(errors="replace")
+                modules[words[-1] if len(words) == 3 else words[0]].add(stem)
+    wanted = {spelled: stems for spelled, stems in modules.items() if any(stem in taken for stem in stems)}
+    _attributes(data, wanted, taken)
 
 
 def _note_all(location: str, mention: re.Pattern[bytes], taken: dict[str, set[str]]) -> None:
@@ -71,9 +79,15 @@ def _note_all(location: str, mention: re.Pattern[bytes], taken: dict[str, set[st
                 taken[name.decode(errors="surrogateescape")].add("*")
 
 
-def _attributes(data: bytes, module: bytes, spelled: bytes, taken: dict[str, set[str]]) -> None:
-    """Attributes that a file reads of a module it imported."""
-    stem = module.decode(errors="replace")
-    if stem in taken:
-        for attribute in re.findall(rb"\b" + re.escape(spelled) + rb"\.(\w+)", data):
-            taken[stem].add(attribute.decode(errors="replace"))
+def _attributes(data: bytes, modules: Mapping[bytes, set[str]], taken: dict[str, set[str]]) -> None:
+    """Attributes that a file reads of modules it imported."""
+    lengths = {spelled.count(b".") + 1 for spelled in modules}
+    if not lengths:
+        return
+    for dotted in set(_DOTTED.findall(data)):
+        words = dotted.split(b".")
+        for length in lengths:
+            for at in range(len(words) - length):
+                for stem in modules.get(b".".join(words[at : at + length]), ()):
+                    if stem in taken:
+                        taken[stem].add(words[at + length].decode(errors="replace"))

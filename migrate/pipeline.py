@@ -7,6 +7,7 @@ come back in, results are sorted by path and units numbered in that order.
 from __future__ import annotations
 
 import ast
+import gc
 import multiprocessing
 import os
 import re
@@ -413,7 +414,7 @@ def analyse_file(source: Source, settings: Settings, engine: Engine) -> FileResu
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the file's own, such as invalid escapes
-            with _deep_recursion(), _limited_time():
+            with _deep_recursion(), _limited_time(), _kept():
                 result = engine(text, settings, source.neighbours)
         if not result.parsed:
             return _unparseable(source.shown, text, result)
@@ -508,6 +509,18 @@ def _limited_time() -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+
+
+@contextmanager
+def _kept() -> Iterator[None]:
+    """What the analysis of a file makes lives until its end: nothing is looked for that could be thrown away."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 @contextmanager

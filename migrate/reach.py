@@ -12,11 +12,9 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 
-from migrate.exports import module_name
+from migrate.exports import FROM, IMPORT, module_name
 from migrate.reading import windows
 
-_FROM = re.compile(rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n#;]+)", re.M)
-_IMPORT = re.compile(rb"^[ \t]*import[ \t]+([^\n#;]+)", re.M)
 _TAKEN = re.compile(rb"(\w+)(?:\s+as\s+\w+)?")
 
 
@@ -92,12 +90,12 @@ def _names_of(location: str) -> tuple[str, ...]:
 
 def _names(data: bytes) -> Iterator[str]:
     """Dotted names of the modules that a file imports, and of what it takes from packages, which may be modules."""
-    for source, names in _FROM.findall(data):
+    for source, names in FROM.findall(data):
         module = source.decode(errors="replace")
         yield module
         for name in _TAKEN.findall(names):
             yield f"{module}{'' if module.endswith('.') else '.'}{name.decode(errors='replace')}"
-    for names in _IMPORT.findall(data):
+    for names in IMPORT.findall(data):
         for part in names.split(b","):
             words = part.split()
             if words:

@@ -11,10 +11,12 @@ import ast
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
+
+from migrate.facts.names import called_name
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 ScopeNode = ast.Module | ast.ClassDef | FunctionNode
@@ -145,6 +147,8 @@ class Module:
         self.scope_of: dict[ast.AST, Scope] = {}  # scope that a scope's own node opens
         self._enclosing: dict[ast.AST, Scope] = {}
         self.nodes: list[ast.AST] = []
+        self._methods: dict[ast.ClassDef, dict[str, ast.FunctionDef | ast.AsyncFunctionDef]] = {}
+        self._said: dict[tuple[ast.AST, tuple[str, ...]], bool] = {}
         self.files: list[File] = []
         self.links = links
         self._file_of: dict[Scope, File] = {}
@@ -297,13 +301,137 @@ class Module:
             found[type(node)].append(node)
         return found
 
+    def named(self, name: str) -> Sequence[ast.Name]:
+        """Where a name stands, in order."""
+        return self._by_name.get(name, ())
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[ast.Name]]:
+        found: dict[str, list[ast.Name]] = defaultdict(list)
+        for node in self.all(ast.Name):
+            found[node.id].append(node)
+        return found
+
+    def attributes(self, attr: str) -> Sequence[ast.Attribute]:
+        """Where an attribute of this name stands, in order."""
+        return self._by_attribute.get(attr, ())
+
+    @cached_property
+    def _by_attribute(self) -> dict[str, list[ast.Attribute]]:
+        found: dict[str, list[ast.Attribute]] = defaultdict(list)
+        for node in self.all(ast.Attribute):
+            found[node.attr].append(node)
+        return found
+
+    def calls(self, name: str) -> Sequence[ast.Call]:
+        """The calls of a function or method of this name, in order."""
+        return self._by_callee.get(name, ())
+
+    @cached_property
+    def _by_callee(self) -> dict[str, list[ast.Call]]:
+        found: dict[str, list[ast.Call]] = defaultdict(list)
+        for call in self.all(ast.Call):
+            found[called_name(call)].append(call)
+        return found
+
+    def own(self, scope: Scope, kind: type[Node]) -> Sequence[Node]:
+        """The nodes of just this class whose `function` is ``scope``, in order."""
+        return self._by_function.get((scope, kind), ())  # type: ignore[return-value]
+
+    @cached_property
+    def _by_function(self) -> dict[tuple[Scope, type[ast.AST]], list[ast.AST]]:
+        found: dict[tuple[Scope, type[ast.AST]], list[ast.AST]] = defaultdict(list)
+        for node in self.nodes:
+            found[self.function(node), type(node)].append(node)
+        return found
+
+    def bindings(self, name: str, scope: Scope | None) -> Sequence[ast.Name]:
+        """Where a name that belongs to ``scope`` is bound or deleted, in order."""
+        return self._by_binding.get((scope, name), ())
+
+    @cached_property
+    def _by_binding(self) -> dict[tuple[Scope | None, str], list[ast.Name]]:
+        found: dict[tuple[Scope | None, str], list[ast.Name]] = defaultdict(list)
+        for node in self.all(ast.Name):
+            if not isinstance(node.ctx, ast.Load):
+                found[self.binding_scope(node.id, self.scope(node)), node.id].append(node)
+        return found
+
+    def stores(self, name: str, scope: Scope | None) -> list[ast.Name]:
+        """Where a name that belongs to ``scope`` is given something, in order."""
+        return [n for n in self.bindings(name, scope) if isinstance(n.ctx, ast.Store)]
+
+    def strings(self, text: str) -> Sequence[ast.Constant]:
+        """Where a string is written out, in order."""
+        return self._by_string.get(text, ())
+
+    @cached_property
+    def _by_string(self) -> dict[str, list[ast.Constant]]:
+        found: dict[str, list[ast.Constant]] = defaultdict(list)
+        for node in self.all(ast.Constant):
+            if isinstance(node.value, str):
+                found[node.value].append(node)
+        return found
+
+    def declared(self, name: str) -> Sequence[ast.AST]:
+        """Imports, functions and classes that bind a name."""
+        return self._by_declaration.get(name, ())
+
+    @cached_property
+    def _by_declaration(self) -> dict[str, list[ast.AST]]:
+        found: dict[str, list[ast.AST]] = defaultdict(list)
+        for alias in self.all(ast.alias):
+            found[alias.asname or alias.name.split(".")[0]].append(alias)
+        for function in self.all(ast.FunctionDef):
+            found[function.name].append(function)
+        for cls in self.all(ast.ClassDef):
+            found[cls.name].append(cls)
+        return found
+
+    def statements(self, scope: Scope) -> Sequence[ast.stmt]:
+        """The statements whose `function` is ``scope``, those of a block after the one that holds it."""
+        return self._statements.get(scope, ())
+
+    @cached_property
+    def _statements(self) -> dict[Scope, list[ast.stmt]]:
+        found: dict[Scope, list[ast.stmt]] = defaultdict(list)
+        for stmt in self.place:
+            found[self.function(stmt)].append(stmt)
+        return found
+
+    def in_order(self, nodes: Iterable[Node]) -> list[Node]:
+        """Different nodes as they follow each other in `nodes`."""
+        return sorted(set(nodes), key=self._rank.__getitem__)
+
+    @cached_property
+    def _rank(self) -> dict[ast.AST, int]:
+        return {node: number for number, node in enumerate(self.nodes)}
+
+    @cached_property
+    def outer_names(self) -> frozenset[str]:
+        """Names that some function declares global or nonlocal."""
+        return frozenset(name for scope in self.scope_of.values() for name in scope.outer)
+
+    @cached_property
+    def bound_names(self) -> frozenset[str]:
+        """Names that are bound in some scope."""
+        return frozenset(name for scope in self.scope_of.values() for name in scope.names)
+
     @cached_property
     def words(self) -> frozenset[str]:
         """Every name that is bound or read somewhere in the module, and every attribute."""
-        bound = {name for scope in self.scope_of.values() for name in scope.names}
         imported = {a.asname or a.name.split(".")[0] for a in self.all(ast.alias)}
-        variables, attributes = {n.id for n in self.all(ast.Name)}, {n.attr for n in self.all(ast.Attribute)}
-        return frozenset(bound | imported | variables | attributes)
+        return frozenset({*self.bound_names, *imported, *self._by_name, *self._by_attribute})
+
+    @cached_property
+    def parameters(self) -> frozenset[str]:
+        """The names of all parameters of its functions."""
+        return frozenset(n.arg for n in self.all(ast.arg))
+
+    @cached_property
+    def variables(self) -> frozenset[str]:
+        """The names of all its variables, read or bound."""
+        return frozenset(self._by_name)
 
     # ------------------------------------------------------------ scopes
 
@@ -375,6 +503,16 @@ class Module:
         if scope.is_function and scope.parent and isinstance(scope.parent.node, ast.ClassDef):
             return scope.parent.node
         return None
+
+    def method(self, owner: ast.ClassDef, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The first method of this name in a class's own body."""
+        if owner not in self._methods:
+            here: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
+            for node in owner.body:
+                if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    here.setdefault(node.name, node)
+            self._methods[owner] = here
+        return self._methods[owner].get(name)
 
     def self_name(self, scope: Scope) -> str | None:
         """What a method calls its instance."""
@@ -463,6 +601,13 @@ class Module:
     def src(self, node: ast.AST) -> str:
         """The text of ``node`` as it stands in the file."""
         return self.text[self.start(node) : self.end(node)]
+
+    def says(self, node: ast.AST, words: tuple[str, ...]) -> bool:
+        """Whether one of several words stands in the text of ``node``."""
+        if (node, words) not in self._said:
+            text = self.src(node)
+            self._said[node, words] = any(word in text for word in words)
+        return self._said[node, words]
 
     def first_line(self, stmt: ast.stmt) -> int:
         """The line a statement begins on, decorators included."""

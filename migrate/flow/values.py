@@ -577,13 +577,13 @@ class Values:
         self, obj: Obj, owner: ast.ClassDef, attr: str, dst: Var, below: tuple[ast.ClassDef, ...] = ()
     ) -> None:
         """A method or class attribute, looked up through the bases that stand in this module."""
-        for node in owner.body:
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == attr:
-                if any(isinstance(d, ast.Name) and d.id == "property" for d in node.decorator_list):
-                    self._flow(("r", node), dst)
-                else:
-                    self._add(dst, Obj("method", (obj, node), attr))
-                return
+        node = self.m.method(owner, attr)
+        if node is not None:
+            if any(isinstance(d, ast.Name) and d.id == "property" for d in node.decorator_list):
+                self._flow(("r", node), dst)
+            else:
+                self._add(dst, Obj("method", (obj, node), attr))
+            return
         scope = self.m.scope_of[owner]
         if attr in scope.names:
             self._flow(("n", scope, attr), dst)
@@ -620,9 +620,9 @@ class Values:
 
     def _method(self, owner: ast.ClassDef, names: tuple[str, ...], depth: int) -> ast.AST | None:
         """A method of a class or of its bases in this module."""
-        for node in owner.body:
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in names:
-                return node
+        own = [node for name in names if (node := self.m.method(owner, name)) is not None]
+        if own:
+            return min(own, key=self.m.index)
         for base in owner.bases:
             for held in self._pts.get(("e", base), ()):
                 if held.kind == "class" and isinstance(held.key, ast.ClassDef) and depth < 5:

@@ -6,11 +6,12 @@ program says: gradients reach every model that a loss was computed with, not onl
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
 from migrate.facts.loops import gone_through
-from migrate.facts.module import Module
+from migrate.facts.module import Module, Scope
 from migrate.judge.program.program import Program
 from migrate.judge.state import Key
 
@@ -72,8 +73,8 @@ class Owners:
         """For each optimizer whose construction is here its models."""
         places = {key[1]: key for key in self.program.objects.optimizers if key[0] == "call"}
         found: dict[Key, frozenset[Key]] = {}
-        for node in self.m.nodes:
-            if isinstance(node, ast.Call) and self.naming.place(node) in places:
+        for node in self.m.all(ast.Call):
+            if self.naming.place(node) in places:
                 owned = self.made_of(node)
                 if owned:
                     found[places[self.naming.place(node)]] = owned
@@ -115,7 +116,7 @@ class Owners:
     def _changed(self, name: ast.Name) -> bool:
         """Whether a list may hold other items than it was written out with."""
         here = self.m.function(name)
-        uses = [n for n in self.m.nodes if isinstance(n, ast.Name) and n.id == name.id and self.m.function(n) is here]
+        uses = [n for n in self.m.own(here, ast.Name) if n.id == name.id]
         return any(isinstance(self.m.parent[n], (ast.Attribute, ast.Subscript, ast.Delete)) for n in uses)
 
     def loop_of(self, loss: ast.expr) -> ast.For | None:
@@ -178,16 +179,26 @@ class Owners:
 
     def _assigned(self, name: str, at: ast.AST) -> list[tuple[ast.AST, ast.expr]]:
         """What is assigned to a name in the function that ``at`` stands in, with the targets."""
-        here = self.m.function(at)
-        named = [(t, value) for t, value in self._assignments if isinstance(t, ast.Name) and t.id == name]
-        return [(t, value) for t, value in named if self.m.function(t) is here]
+        return self._names.get((self.m.function(at), name), [])
 
     def _stored(self, attr: str) -> list[tuple[ast.Attribute, ast.expr]]:
-        return [(t, value) for t, value in self._assignments if isinstance(t, ast.Attribute) and t.attr == attr]
+        return self._attributes.get(attr, [])
 
     @cached_property
-    def _assignments(self) -> list[tuple[ast.AST, ast.expr]]:
-        return list(_assignments(self.m))
+    def _names(self) -> dict[tuple[Scope, str], list[tuple[ast.AST, ast.expr]]]:
+        found: dict[tuple[Scope, str], list[tuple[ast.AST, ast.expr]]] = defaultdict(list)
+        for target, value in _assignments(self.m):
+            if isinstance(target, ast.Name):
+                found[self.m.function(target), target.id].append((target, value))
+        return found
+
+    @cached_property
+    def _attributes(self) -> dict[str, list[tuple[ast.Attribute, ast.expr]]]:
+        found: dict[str, list[tuple[ast.Attribute, ast.expr]]] = defaultdict(list)
+        for target, value in _assignments(self.m):
+            if isinstance(target, ast.Attribute):
+                found[target.attr].append((target, value))
+        return found
 
 
 def _assignments(m: Module) -> Iterator[tuple[ast.AST, ast.expr]]:

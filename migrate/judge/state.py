@@ -7,8 +7,10 @@ Gradients of an optimizer are a set of contributions since they were last cleare
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TypeVar
 
 from migrate.judge.code import Code
 from migrate.judge.terms import TRUE, Term
@@ -68,6 +70,33 @@ class PlainBlock:
 Context = CastsBlock | ScaledBlock | StackBlock | PlainBlock
 
 
+K = TypeVar("K")
+
+
+class Store(dict[K, Term]):
+    """Values by name, and what tells them from others: that is asked far more often than a value is set."""
+
+    __slots__ = ("_frozen",)
+
+    def __init__(self, values: Mapping[K, Term] = MappingProxyType({})) -> None:
+        super().__init__(values)
+        self._frozen: frozenset[tuple[K, Term]] | None = values._frozen if isinstance(values, Store) else None
+
+    def __setitem__(self, name: K, term: Term) -> None:
+        self._frozen = None
+        super().__setitem__(name, term)
+
+    def __delitem__(self, name: K) -> None:
+        self._frozen = None
+        super().__delitem__(name)
+
+    def frozen(self) -> frozenset[tuple[K, Term]]:
+        """The same for stores that hold the same."""
+        if self._frozen is None:
+            self._frozen = frozenset(self.items())
+        return self._frozen
+
+
 @dataclass(eq=False)
 class Frame:
     """A function being run."""
@@ -100,8 +129,8 @@ class State:
     """One program in mid-run."""
 
     frames: list[Frame]
-    heap: dict[tuple[Term, str], Term] = field(default_factory=dict)
-    names: dict[int, dict[object, Term]] = field(default_factory=dict)  # of each file
+    heap: Store[tuple[Term, str]] = field(default_factory=Store)
+    names: dict[int, Store[object]] = field(default_factory=dict)  # of each file
     contexts: list[Context] = field(default_factory=list)
     closed: dict[int, dict[object, Term]] = field(default_factory=dict)  # variables of functions that are done
     raising: str | None = None
@@ -127,8 +156,8 @@ class State:
         return replace(
             self,
             frames=[f.copy() for f in self.frames],
-            heap=dict(self.heap),
-            names={file: dict(env) for file, env in self.names.items()},
+            heap=Store(self.heap),
+            names={file: Store(env) for file, env in self.names.items()},
             contexts=list(self.contexts),
             closed={place: dict(env) for place, env in self.closed.items()},
             grads=dict(self.grads),
@@ -140,8 +169,8 @@ class State:
     def frozen(self) -> object:
         return (
             tuple(f.frozen() for f in self.frames),
-            frozenset(self.heap.items()),
-            tuple(sorted((file, frozenset(env.items())) for file, env in self.names.items())),
+            self.heap.frozen(),
+            tuple(sorted((file, env.frozen()) for file, env in self.names.items())),
             tuple(self.contexts),
             tuple(sorted((place, frozenset(env.items())) for place, env in self.closed.items())),
             self.raising,

@@ -42,3 +42,9 @@ UNTOUCHED = frozenset(
 NEUTRAL_CONTEXTS = frozenset(
     "no_grad enable_grad set_grad_enabled inference_mode no_sync suppress nullcontext record_function".split()
 )
+
+# Calls that look at what they are handed and call none of it.
+CALLS_NOTHING = frozenset(
+    "len print isinstance callable id repr str type hasattr dict list tuple set sorted reversed zip enumerate iter "
+    "next items values keys get append add setdefault update wraps update_wrapper signature super issubclass".split()
+)

@@ -91,18 +91,12 @@ def _mixed(ctx: Context, target: ast.expr) -> str | None:
     name = target.id if isinstance(target, ast.Name) else target.attr
     home = m.binding_scope(name, m.scope(target)) if isinstance(target, ast.Name) else None
     owners = ctx.v.of(target.value) if isinstance(target, ast.Attribute) else frozenset()
-    for node in m.nodes:
-        if isinstance(node, ast.Name) and isinstance(target, ast.Name) and node.id == name:
-            same = m.binding_scope(name, m.scope(node)) is home
-        elif isinstance(node, ast.Attribute) and isinstance(target, ast.Attribute) and node.attr == name:
-            same = bool(ctx.v.of(node.value) & owners)
-        else:
-            continue
+    attributes = [n for n in m.attributes(name) if isinstance(n.ctx, ast.Store) and ctx.v.of(n.value) & owners]
+    for node in m.stores(name, home) if isinstance(target, ast.Name) else attributes:
         above = m.parent[node]
-        if same and isinstance(node.ctx, ast.Store):
-            value = above.value if isinstance(above, (ast.Assign, ast.AnnAssign)) else None
-            if value is None or not _amp_or_constant(ctx, value):
-                return f"is kept in {m.src(node)}, which may hold something else too"
+        value = above.value if isinstance(above, (ast.Assign, ast.AnnAssign)) else None
+        if value is None or not _amp_or_constant(ctx, value):
+            return f"is kept in {m.src(node)}, which may hold something else too"
     return None
 
 
@@ -220,11 +214,7 @@ def imported_here(ctx: Context, name: ast.Name) -> bool:
 
 def sometimes_imported(ctx: Context, scope: Scope | None, name: str) -> bool:
     """Whether an import of Apex is one of several ways to bind a name: it becomes ``name = True``."""
-    m = ctx.m
-    return (scope, name) not in ctx.conditions.imported and any(
-        n.id == name and isinstance(n.ctx, ast.Store) and m.binding_scope(name, m.scope(n)) is scope
-        for n in m.all(ast.Name)
-    )
+    return (scope, name) not in ctx.conditions.imported and bool(ctx.m.stores(name, scope))
 
 
 def becomes_true(ctx: Context, use: ast.expr) -> bool:

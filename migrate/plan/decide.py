@@ -28,7 +28,7 @@ _SAVED_ENTRY = (
 
 def _marks(ctx: Context, unit: Unit) -> Iterator[tuple[ast.Call, Scaler]]:
     """Where a program asks whether `amp.initialize` was run for an optimizer, by the mark that Apex leaves there."""
-    for node in ctx.m.all(ast.Call):
+    for node in ctx.m.calls("hasattr"):
         match node:
             case ast.Call(func=ast.Name(id="hasattr"), args=[owner, ast.Constant(value="_amp_stash")]):
                 held = ctx.v.of(owner)

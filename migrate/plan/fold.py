@@ -29,7 +29,9 @@ def folds(ctx: Context, unit: Unit) -> list[Fold]:
     """Every guard of the unit that folds into one path."""
     found: list[Fold] = []
     scales = {s.with_: s for s in unit.scales if s.with_ is not None}
-    for node in ctx.m.all(ast.If):
+    around = [above for with_ in scales if isinstance(above := ctx.m.parent[with_], ast.If)]
+    clips = [a for call in ctx.master_params for a in ctx.m.ancestors(call) if isinstance(a, ast.If)]
+    for node in ctx.m.in_order((*around, *clips)):
         if node.orelse and not ctx.m.is_elif(node):
             if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If) and ctx.m.is_elif(node.orelse[0]):
                 continue
@@ -89,10 +91,7 @@ def _only_drops(stmt: ast.stmt, aliases: set[str | None]) -> bool:
 def _has_amp(ctx: Context, scales: dict[ast.With, Scale], stmt: ast.stmt) -> bool:
     if isinstance(stmt, ast.With) and stmt in scales:
         return True
-    return any(
-        isinstance(n, ast.Call) and any(x.endswith(".master_params") for x in ctx.v.apex_names(n.func))
-        for n in ast.walk(stmt)
-    )
+    return any(ctx.m.inside(call, stmt) for call in ctx.master_params)
 
 
 def only_backward(scale: Scale) -> ast.Call | None:

@@ -53,17 +53,25 @@ def decide(ctx: Context, unit: Unit) -> None:
     exits.decide(ctx, unit)
 
 
+def _may_clear(ctx: Context, unit: Unit, loop: ast.stmt) -> bool:
+    """Whether gradients are cleared in a round of a loop, or code that is not here may do so."""
+    called = [c for n in ast.walk(loop) if isinstance(n, ast.Call) for c in ctx.v.callees(n)]
+    apart = any(unknown_readers(ctx, unit, stmt) for stmt in loop.body)  # type: ignore[attr-defined]
+    return apart or any(exits.clears(part) for part in (loop, *called))
+
+
 def _check_thrown_away(ctx: Context, unit: Unit) -> None:
     """A step leaves its gradients unscaled: the next backward would add scaled ones to them."""
     m = ctx.m
+    cleared: dict[ast.stmt, bool] = {}
     for step in unit.steps:
         for site in unit.scales:
             loops = m.loops(site.call)
             if not loops or m.function(site.call) is not m.function(step.call) or m.loops(step.anchor) != loops:
                 continue
-            called = [c for n in ast.walk(loops[0]) if isinstance(n, ast.Call) for c in ctx.v.callees(n)]
-            apart = any(unknown_readers(ctx, unit, stmt) for stmt in loops[0].body)  # type: ignore[attr-defined]
-            if not apart and not any(exits.clears(part) for part in (loops[0], *called)):
+            if loops[0] not in cleared:
+                cleared[loops[0]] = _may_clear(ctx, unit, loops[0])
+            if not cleared[loops[0]]:
                 raise Manual(
                     step.call,
                     f"no gradients are cleared in this loop: scaler.step() leaves them unscaled, and the backward in "
@@ -192,7 +200,7 @@ def _unknown_readers(
     them unscaled where the step follows; else the report says what it gets."""
     m = ctx.m
     moments = [*(s.call for s in sites), *(s.call for s in steps)]
-    for stmt in (s for s in m.place if m.function(s) is scope and not isinstance(s, _COMPOUND)):
+    for stmt in (s for s in m.statements(scope) if not isinstance(s, _COMPOUND)):
         at = m.start(stmt)
         before = [s for s in sites if m.end(s.with_ or s.call) <= at and not exclusive(ctx, stmt, s.call)]
         after = [s for s in steps if m.start(s.call) > at and not exclusive(ctx, stmt, s.call)]

@@ -109,7 +109,7 @@ class _Search:
         self.coverage = Coverage(ctx, planner)
         self._precision: Precision | None = None
         self.dropped = [s for f in folds for s in (f.stmt.orelse if f.arm == "body" else f.stmt.body)]
-        self.names = {n.id for n in self.m.all(ast.Name)} | {n.arg for n in self.m.all(ast.arg)}
+        self.names = {*self.m.variables, *self.m.parameters}
 
     @property
     def precision(self) -> Precision:
@@ -125,10 +125,9 @@ class _Search:
 
     def outputs(self, found: Hazards) -> None:
         bfloat16 = self.ctx.settings.dtype == "bfloat16"
-        for node in self.m.all(ast.Call):
-            if not (isinstance(node.func, ast.Attribute)):
-                continue
-            if not (node.func.attr == "cpu" or (bfloat16 and node.func.attr == "numpy")) or not self._stays(node):
+        numpy = self.m.calls("numpy") if bfloat16 else ()
+        for node in self.m.in_order((*self.m.calls("cpu"), *numpy)):
+            if not isinstance(node.func, ast.Attribute) or not self._stays(node):
                 continue
             held = self.precision.value(node.func.value)
             if self._unchanged(node, bfloat16):
@@ -188,9 +187,8 @@ class _Search:
         scope = self.m.function(expr)
         bound = [
             n
-            for n in self.m.all(ast.Assign)
-            if self.m.function(n) is scope
-            and self.m.start(n) < self.m.start(expr)
+            for n in self.m.own(scope, ast.Assign)
+            if self.m.start(n) < self.m.start(expr)
             and any(isinstance(t, ast.Name) and t.id == expr.id for t in n.targets)
         ]
         return bool(bound) and isinstance(bound[-1].value, ast.Call) and _ends_in_float(bound[-1].value)

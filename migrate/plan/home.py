@@ -106,22 +106,19 @@ class Finder:
         """The attribute, item or parameter that a local variable takes its optimizer from, if it makes none itself."""
         m, v = self.ctx.m, self.ctx.v
         sources: list[ast.expr] = []
-        for node in m.all(ast.Name):
-            if node.id == name and isinstance(node.ctx, ast.Store):
-                if m.binding_scope(name, m.scope(node)) is not scope:
-                    continue
-                above = m.parent[node]
-                if isinstance(above, (ast.Tuple, ast.List)):  # `one, other = optimizers`
-                    taken = m.parent[above]
-                    given = taken.value if isinstance(taken, ast.Assign) else None
-                    if isinstance(given, ast.Name) and scope.is_function and given.id in scope.params:
-                        return given
-                value = self._given(node)
-                if value is None or not opened(v, v.of(value)) & scaler.objects:
-                    return None
-                if not isinstance(value, (ast.Attribute, ast.Subscript, ast.ListComp, ast.List, ast.Tuple)):
-                    return None
-                sources.append(value)
+        for node in m.stores(name, scope):
+            above = m.parent[node]
+            if isinstance(above, (ast.Tuple, ast.List)):  # `one, other = optimizers`
+                taken = m.parent[above]
+                given = taken.value if isinstance(taken, ast.Assign) else None
+                if isinstance(given, ast.Name) and scope.is_function and given.id in scope.params:
+                    return given
+            value = self._given(node)
+            if value is None or not opened(v, v.of(value)) & scaler.objects:
+                return None
+            if not isinstance(value, (ast.Attribute, ast.Subscript, ast.ListComp, ast.List, ast.Tuple)):
+                return None
+            sources.append(value)
         if not sources:
             return None
         root = self._root(sources[0])
@@ -246,8 +243,8 @@ class Finder:
         """The class of the hierarchy in this file whose method assigns the optimizer's attribute."""
         m = self.ctx.m
         name = self._kept_as(owner, attribute.attr)
-        for node in m.all(ast.Attribute):
-            if node.attr == name and isinstance(node.ctx, ast.Store):
+        for node in m.attributes(name):
+            if isinstance(node.ctx, ast.Store):
                 scope = m.function(node)
                 cls = m.class_of(scope)
                 if cls is not None and isinstance(node.value, ast.Name) and node.value.id == m.self_name(scope):
@@ -410,13 +407,10 @@ class Finder:
 
     def _stored(self, scaler: Scaler) -> list[ast.Attribute]:
         """The attributes that are given one of the scaler's optimizers, where they are."""
-        v = self.ctx.v
-        attributes = [n for n in self.ctx.m.all(ast.Attribute) if isinstance(n.ctx, ast.Store)]
-        return [n for n in attributes if opened(v, v.of(n)) & scaler.objects]
+        return [n for n in self.ctx.given(scaler.objects) if isinstance(n, ast.Attribute)]
 
     def _assigned(self, scope: Scope) -> set[str]:
-        names = [n for n in self.ctx.m.all(ast.Name) if not isinstance(n.ctx, ast.Load)]
-        return {n.id for n in names if self.ctx.m.function(n) is scope}
+        return {n.id for n in self.ctx.m.own(scope, ast.Name) if not isinstance(n.ctx, ast.Load)}
 
     def late(self) -> bool:
         """Whether a scaler that was asked for so far may be needed before mixed precision is switched on."""
@@ -533,9 +527,8 @@ class Finder:
         return m.class_of(scope) is place.owner and m.self_name(scope) is not None
 
     def _global_statement(self, scope: Scope, init: Initialize) -> ast.Global:
-        for node in self.ctx.m.all(ast.Global):
-            if self.ctx.m.function(node) is scope:
-                return node
+        for node in self.ctx.m.own(scope, ast.Global):
+            return node
         raise Manual(init.call, "the optimizer belongs to an outer function; the scaler has to be made there")
 
     def _optimizer_statements(self, scaler: Scaler, scope: Scope) -> list[ast.stmt]:
@@ -546,8 +539,8 @@ class Finder:
             if obj.kind == "call" and isinstance(obj.key, ast.Call) and m.function(obj.key) is scope:
                 found.append(m.statement(obj.key))
         own = [m.statement(i.call) for i in self.unit.initializes]
-        for node in m.all(ast.Attribute):
-            if isinstance(node.ctx, ast.Store) and m.function(node) is scope:
+        for node in m.own(scope, ast.Attribute):
+            if isinstance(node.ctx, ast.Store):
                 stmt = m.statement(node)
                 if stmt not in own and opened(self.ctx.v, self.ctx.v.of(node)) & scaler.objects:
                     found.append(stmt)
@@ -591,11 +584,7 @@ class Finder:
     def _behind(self, init: Initialize, enabled: Term, anchor: ast.stmt, scope: Scope) -> ast.stmt:
         """The call that initializes, where the function that it calls sets what the condition reads."""
         m = self.ctx.m
-        made = {
-            n.attr
-            for n in m.all(ast.Attribute)
-            if isinstance(n.ctx, ast.Store) and m.function(n) is m.function(init.call)
-        }
+        made = {n.attr for n in m.own(m.function(init.call), ast.Attribute) if isinstance(n.ctx, ast.Store)}
         if made.isdisjoint(name.rpartition(".")[2] for name in reads(enabled.text) if "." in name):
             return anchor
         blocks = [m.block(s) for s in m.spine(anchor)]
@@ -636,19 +625,16 @@ class Finder:
 
     def _holder(self, scaler: Scaler, place: Place) -> tuple[ast.stmt, Scope]:
         """The statement that puts the optimizer where it lives."""
-        m, v = self.ctx.m, self.ctx.v
+        m = self.ctx.m
         found: list[ast.stmt] = []
-        for node in m.nodes:
-            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
-                if not opened(v, v.of(node)) & scaler.objects:
-                    continue
-                if any(m.inside(i.call, m.statement(node)) for i in self.unit.initializes):
-                    continue
-                scope = m.function(node)
-                if place.scope is not None and isinstance(node, ast.Name) and scope is place.scope:
-                    found.append(m.statement(node))
-                if place.owner is not None and isinstance(node, ast.Attribute) and m.class_of(scope) is place.owner:
-                    found.append(m.statement(node))
+        for node in self.ctx.given(scaler.objects):
+            if any(m.inside(i.call, m.statement(node)) for i in self.unit.initializes):
+                continue
+            scope = m.function(node)
+            if place.scope is not None and isinstance(node, ast.Name) and scope is place.scope:
+                found.append(m.statement(node))
+            if place.owner is not None and isinstance(node, ast.Attribute) and m.class_of(scope) is place.owner:
+                found.append(m.statement(node))
         own = {m.function(i.call) for i in self.unit.initializes}
         found = [s for s in found if m.function(s) not in own] or found
         constructors = [s for s in found if getattr(m.function(s).node, "name", "") == "__init__"]

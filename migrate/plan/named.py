@@ -49,9 +49,7 @@ def named(m: Module, said: Sequence[tuple[ast.stmt, str]], number: int) -> list[
 
 
 def _free(m: Module, number: int) -> str | None:
-    used = {n.id for n in m.all(ast.Name)} | {n.arg for n in m.all(ast.arg)}
-    used |= {name for scope in m.scope_of.values() for name in scope.names}
-    free = [name for name in _NAMES if name not in used]
+    free = [name for name in _NAMES if not any(name in used for used in (m.variables, m.parameters, m.bound_names))]
     return free[number - 1] if number <= len(free) else None
 
 
@@ -89,23 +87,22 @@ def _lasts(m: Module, text: str, before: ast.stmt, function: Scope) -> bool:
         return False
     attributes = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
     names = {name for name in reads(text) if "." not in name} - {"bool"}
-    for node in m.nodes:
-        if isinstance(node, ast.Attribute) and node.attr in attributes and not isinstance(node.ctx, ast.Load):
+    for attr in attributes:
+        if any(not isinstance(n.ctx, ast.Load) for n in m.attributes(attr)):
             return False
-        if isinstance(node, ast.Constant) and node.value in attributes and isinstance(m.parent[node], ast.Call):
+        if any(isinstance(m.parent[n], ast.Call) for n in m.strings(attr)):
             return False  # setattr(args, "fp16", …)
     return all(_stays(m, name, before, function) for name in names)
 
 
 def _stays(m: Module, name: str, before: ast.stmt, function: Scope) -> bool:
     """Whether a name is bound ahead of a statement, and by nothing behind it."""
-    if any(name in scope.outer for scope in m.scope_of.values()):
+    if name in m.outer_names:
         return False
     home = m.binding_scope(name, function)
     if home is None or home is not function:
         return True
-    stores = [n for n in m.all(ast.Name) if n.id == name and not isinstance(n.ctx, ast.Load)]
-    mine = [n for n in stores if m.binding_scope(name, m.scope(n)) is function]
+    mine = m.bindings(name, function)
     if not mine:
         return name in function.params
     ahead = all(m.end(m.statement(n)) <= m.start(before) for n in mine)

@@ -92,17 +92,15 @@ def _check_result(ctx: Context, init: Initialize) -> None:
         if not (whole and isinstance(optimizer, ast.Name)):
             continue
         scope = m.binding_scope(optimizer.id, m.scope(optimizer))
-        for node in m.all(ast.Name):
-            if node.id == optimizer.id and isinstance(node.ctx, ast.Store):
-                stored = m.parent[node]
-                if m.binding_scope(node.id, m.scope(node)) is scope and isinstance(stored, ast.Assign):
-                    if isinstance(stored.value, ast.Constant) and stored.value.value is None:
-                        raise Manual(
-                            init.call,
-                            f"`{optimizer.id}` may be None, and then amp.initialize handed back the model alone; here "
-                            "its result is taken apart later",
-                            "drop the call and use model and optimizer as they are",
-                        )
+        for node in m.stores(optimizer.id, scope):
+            stored = m.parent[node]
+            if isinstance(stored, ast.Assign) and isinstance(stored.value, ast.Constant) and stored.value.value is None:
+                raise Manual(
+                    init.call,
+                    f"`{optimizer.id}` may be None, and then amp.initialize handed back the model alone; here its "
+                    "result is taken apart later",
+                    "drop the call and use model and optimizer as they are",
+                )
 
 
 def _check_apart(ctx: Context, scale: Scale) -> None:
@@ -115,7 +113,7 @@ def _check_apart(ctx: Context, scale: Scale) -> None:
     if entered is not None:
         assert isinstance(entered.func, ast.Attribute)
         stack, scope = m.src(entered.func.value), m.function(entered)
-        uses = [n for n in m.all(ast.Name) if n.id == stack and m.function(n) is scope]
+        uses = [n for n in m.own(scope, ast.Name) if n.id == stack]
         for use in uses:
             above = m.parent[use]
             fine = isinstance(above, ast.Attribute) and above.attr in ("enter_context", "callback")
@@ -194,10 +192,10 @@ def _check_body(ctx: Context, scale: Scale) -> None:
 
 def _only_evaluates(ctx: Context, unit: Unit) -> bool:
     """Whether nothing trains here: no backward, no step, and the optimizer goes to nobody but to be saved or loaded."""
-    for node in ctx.m.all(ast.Call):
+    if ctx.m.calls("backward"):
+        return False
+    for node in ctx.touching(unit.optimizer_objects):
         name = called_name(node)
-        if name == "backward":
-            return False
         if isinstance(node.func, ast.Attribute) and ctx.v.of(node.func.value) & unit.optimizer_objects:
             if name not in ("load_state_dict", "state_dict"):
                 return False
@@ -210,12 +208,10 @@ def _only_evaluates(ctx: Context, unit: Unit) -> bool:
 
 def _trains_plainly(ctx: Context, unit: Unit) -> bool:
     """Whether the optimizer steps in this file after a plain backward: O1's casts without loss scaling."""
-    steps = backward = False
-    for node in ctx.m.all(ast.Call):
-        if isinstance(node.func, ast.Attribute):
-            steps |= node.func.attr == "step" and bool(ctx.v.of(node.func.value) & unit.optimizer_objects)
-            backward |= node.func.attr == "backward"
-    return steps and backward and not ctx.facts.scales
+    if ctx.facts.scales or not any(isinstance(n.func, ast.Attribute) for n in ctx.m.calls("backward")):
+        return False
+    steps = [n.func for n in ctx.m.calls("step") if isinstance(n.func, ast.Attribute)]
+    return any(ctx.v.of(func.value) & unit.optimizer_objects for func in steps)
 
 
 def scale_plain_backwards(ctx: Context, unit: Unit) -> None:
@@ -257,8 +253,8 @@ def _backward_functions(ctx: Context) -> set[str]:
 
 def _steps_others(ctx: Context, unit: Unit) -> bool:
     """Whether an optimizer that is not the unit's is stepped in this file."""
-    for node in ctx.m.all(ast.Call):
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "step":
+    for node in ctx.m.calls("step"):
+        if isinstance(node.func, ast.Attribute):
             held = ctx.v.of(node.func.value)
             known = held & unit.optimizer_objects or ctx.v.callees(node)
             names = [ctx.m.src(node.func), *(o.label for o in held)]
@@ -307,11 +303,11 @@ def _plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> Iterator[a
     scaled = {m.function(s.call).node for s in unit.scales}
     functions = _backward_functions(ctx)
     order = Order(ctx, unit)
-    for node in m.all(ast.Call):
+    for node in m.in_order(call for scope in places for call in m.own(scope, ast.Call)):
         by_name = isinstance(node.func, ast.Name) and node.func.id in functions
         if not by_name and not (isinstance(node.func, ast.Attribute) and node.func.attr == "backward"):
             continue
-        if node in sites or m.function(node) not in places or any(m.inside(node, s) for s in dropped):
+        if node in sites or any(m.inside(node, s) for s in dropped):
             continue
         own = m.function(node).node
         if own not in scaled and any(scaled & set(ctx.v.callees(c)) for c in ctx.v.calls.get(own, ())):
@@ -332,15 +328,8 @@ def review_trained_apart(ctx: Context, unit: Unit, planner: Planner) -> None:
     m = ctx.m
     if not any(o.levels & {"O1", "?"} for o in unit.options.values()):
         return
-    sites: list[Initialize | Scale] = [*ctx.facts.initializes, *ctx.facts.scales]
-    amp = {m.function(s.call) for s in sites}
-    owners = {m.class_of(s) for s in amp} - {None}
-    for node in m.all(ast.Call):
-        if not (isinstance(node.func, ast.Attribute) and node.func.attr == "backward"):
-            continue
+    for node in ctx.trained_apart:
         scope = m.function(node)
-        if not scope.is_function or scope in amp or ctx.v.callees(node) or m.class_of(scope) in owners:
-            continue
         if any(m.function(r.block.body[r.first]) is scope for r in planner.regions) or planner.covered(scope):
             continue
         calls = ctx.v.calls[scope.node]
@@ -505,14 +494,11 @@ def check_moves(ctx: Context, unit: Unit, folded: list[Fold]) -> None:
 def review_second_order(ctx: Context, unit: Unit, regions: Planner) -> None:
     """``autograd.grad`` inside a region (a gradient penalty) runs under autocast and unscaled, as it did under O1."""
     m = ctx.m
-    for node in m.all(ast.Call):
-        if any(k.arg == "create_graph" for k in node.keywords):
-            if isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
-                continue
-            if regions.in_region(node) or regions.covered(m.function(node)):
-                unit.review(
-                    node,
-                    "APX034",
-                    "these gradients are taken under autocast and without a loss scale, as before; PyTorch advises to "
-                    "scale the outputs, take the gradients outside of autocast and divide them by the scale",
-                )
+    for node in ctx.second_order:
+        if regions.in_region(node) or regions.covered(m.function(node)):
+            unit.review(
+                node,
+                "APX034",
+                "these gradients are taken under autocast and without a loss scale, as before; PyTorch advises to "
+                "scale the outputs, take the gradients outside of autocast and divide them by the scale",
+            )

@@ -331,7 +331,7 @@ class Planner:
     def _evaluation(self) -> None:
         """Regions for every other call of the model."""
         m, compute = self.ctx.m, self.compute
-        todo = [n for n in m.all(ast.Call) if compute.runs_model(n)]
+        todo = [n for n in compute.near if compute.runs_model(n)]
         seen: set[ast.Call] = set()
         while todo:
             call = todo.pop(0)
@@ -412,9 +412,8 @@ class Planner:
     def _check_lazy(self) -> None:
         """A generator expression runs the model where it is read, which has to be the statement that it stands in."""
         for node in self.ctx.m.all(ast.GeneratorExp):
-            if any(map(self.compute.forwards, _lazy_parts(node))):
-                if not self._read_here(node):
-                    raise Manual(node, "a generator calls the model here, and runs it where it is read", "use a list")
+            if any(map(self.compute.forwards, _lazy_parts(node))) and not self._read_here(node):
+                raise Manual(node, "a generator calls the model here, and runs it where it is read", "use a list")
 
     def _read_here(self, node: ast.expr) -> bool:
         """Whether all that an expression hands out one by one is read by the statement that it stands in."""

@@ -37,10 +37,9 @@ def late(ctx: Context, unit: Unit, order: Order, scaler: Scaler, place: Place, u
 def _set_there_alone(ctx: Context, unit: Unit, scaler: Scaler) -> bool:
     """Whether the optimizer's attribute is set where ``initialize`` stands and nowhere else: whoever steps it before
     finds no optimizer, let alone a scaler."""
-    m, v = ctx.m, ctx.v
+    m = ctx.m
     functions = {m.function(i.call) for i in unit.initializes}
-    stored = [n for n in m.all(ast.Attribute) if isinstance(n.ctx, ast.Store)]
-    mine = [n for n in stored if opened(v, v.of(n)) & scaler.objects]
+    mine = [n for n in ctx.given(scaler.objects) if isinstance(n, ast.Attribute)]
     return bool(mine) and all(m.function(n) in functions for n in mine)
 
 
@@ -60,8 +59,7 @@ def _made_without(ctx: Context, owner: ast.ClassDef, init: Initialize) -> bool:
     own = ctx.m.class_of(ctx.m.function(init.call))
     if own is None or own is owner or owner not in hierarchy(ctx, own):
         return False
-    made = {o.key for n in ctx.m.all(ast.Call) for o in ctx.v.of(n.func) if o.kind == "class"}
-    classes = [c for c in made if isinstance(c, ast.ClassDef) and owner in hierarchy(ctx, c)]
+    classes = [c for c in ctx.made_classes if owner in hierarchy(ctx, c)]
     return any(own not in hierarchy(ctx, c) for c in classes)
 
 

@@ -39,6 +39,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 
 from migrate.model import DeleteLines, Edit, InsertLines, Reindent, Replace
@@ -240,7 +241,15 @@ class _Writer:
 
     def containing(self, line: int) -> tuple[Reindent, ...]:
         """The Reindents around an old line, inner first."""
-        return tuple(one for one in self.reindents if one.first <= line <= one.last)
+        return tuple(self._around.get(line, ()))
+
+    @cached_property
+    def _around(self) -> dict[int, list[Reindent]]:
+        found: dict[int, list[Reindent]] = defaultdict(list)
+        for one in self.reindents:
+            for line in range(one.first, one.last + 1):
+                found[line].append(one)
+        return found
 
     def result(self) -> str:
         if self.parts:

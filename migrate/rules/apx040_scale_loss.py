@@ -115,9 +115,8 @@ def _apart(plan: Plan, work: Work, scale: Scale) -> None:
 def _drop(work: Work, scale: Scale) -> None:
     """``del scaled_loss`` goes with the name."""
     m = work.m
-    scope = m.function(scale.call)
-    for stmt in m.place:
-        if not isinstance(stmt, ast.Delete) or m.function(stmt) is not scope or work.draft.gone(stmt):
+    for stmt in m.own(m.function(scale.call), ast.Delete):
+        if work.draft.gone(stmt):
             continue
         kept = [t for t in stmt.targets if not (isinstance(t, ast.Name) and t.id == scale.alias)]
         if len(kept) < len(stmt.targets):

@@ -27,10 +27,8 @@ torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 def apply(plan: Plan, work: Work) -> None:
     """Rewrite every master_params call of the unit's optimizers."""
     served = {call for fold in plan.folds for call in fold.parameters}
-    for node in work.m.all(ast.Call):
+    for node in plan.ctx.master_params:
         if node in served:
-            continue
-        if not any(x.endswith(".master_params") for x in plan.ctx.v.apex_names(node.func)):
             continue
         if not node.args or not plan.ctx.v.of(node.args[0]) & plan.unit.optimizer_objects:
             continue

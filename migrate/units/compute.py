@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from functools import cached_property
 
 from migrate.facts.module import Scope
 from migrate.facts.names import called_name, last_name
@@ -37,7 +38,25 @@ class Compute:
         self._forbids: dict[ast.AST, bool] = {}
         self._own: dict[ast.AST, bool] = {}
         self.model_classes = {o.key for o in self.models if o.kind == "instance"}
-        self.near = frozenset(c for o, calls in ctx.calls_with.items() if self._model(o) for c in calls)
+        self.near = dict.fromkeys(ctx.touching(filter(self._model, self._related())))
+
+    def _related(self) -> set[Obj]:
+        """The objects that may be the model or a part of it: what is reached from it, or from what holds it."""
+        roots = {*self.models, *(o.key[0] for o in self.models if o.kind == "path" and o.key[1] == ELEMENT_KEY)}  # type: ignore[index]
+        return {o for root in roots for o in self.ctx.beneath.get(root, ())}
+
+    @cached_property
+    def candidates(self) -> list[ast.Call]:
+        """The calls that may run the model: those that touch it, and those of functions around these."""
+        m, found, met = self.ctx.m, set(self.near), set()
+        todo = [*self.near]
+        while todo:
+            for outer in m.ancestors(todo.pop()):
+                if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) and outer not in met:
+                    met.add(outer)
+                    todo += (more := [c for c in self.ctx.calls_of.get(outer, ()) if c not in found])
+                    found.update(more)
+        return m.in_order(found)
 
     def _left_alone(self, copy: ast.Call) -> bool:
         """Whether a copy of a model was made before O2 or O3 turned the model itself into half."""
@@ -271,10 +290,10 @@ def _neighbours(ctx: Context, unit: Unit) -> frozenset[Obj]:
     A module is what ``torch.nn`` made, or what is asked for its parameters or mode."""
     m, v = ctx.m, ctx.v
     scopes = {m.function(s.call) for s in unit.sites}
-    classes = {m.class_of(s) for s in scopes} - {None}
+    classes = {cls for s in scopes if (cls := m.class_of(s)) is not None}
     found: set[Obj] = set()
-    near = [here for here in ctx.calls_in if here in scopes or m.class_of(here) in classes]
-    for node in (call for here in near for call in ctx.calls_in[here]):
+    near = scopes.union(*(ctx.methods.get(cls, ()) for cls in classes))
+    for node in (call for here in near for call in ctx.calls_in.get(here, ())):
         if not isinstance(node.func, ast.Attribute):
             continue
         if node.func.attr in MODULE_METHODS or (
@@ -283,9 +302,8 @@ def _neighbours(ctx: Context, unit: Unit) -> frozenset[Obj]:
             found |= {o for o in v.of(node.func.value) if o.kind in ("call", "instance")}
         elif node.func.attr[:1].isupper() and m.src(node.func.value) in ("nn", "torch.nn"):
             found |= {o for o in v.of(node) if o.kind == "call"}
-    others = {o for i in ctx.facts.initializes if i not in unit.initializes for o in i.model_objects}
-    scaled = {o for i in ctx.facts.initializes for o in i.optimizer_objects}
-    return frozenset(o for o in found - others - scaled if not NO_NETWORK.fit(o.label))
+    others = {o for o in found if any(i not in unit.initializes for i in ctx.initialized.get(o, ()))}
+    return frozenset(o for o in found - others - ctx.optimizers if not NO_NETWORK.fit(o.label))
 
 
 def _parts(node: ast.AST, first: str) -> frozenset[str]:

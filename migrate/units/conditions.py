@@ -202,9 +202,9 @@ class Conditions:
     def _stored(self, attr: str) -> list[ast.expr]:
         """All values that methods give an attribute of their own instance."""
         return [
-            n.value
-            for n in self.m.all(ast.Assign)
-            if any(isinstance(t, ast.Attribute) and t.attr == attr and self._of_self(t) for t in n.targets)
+            stored.value
+            for t in self.m.attributes(attr)
+            if isinstance(stored := self.m.parent[t], ast.Assign) and t in stored.targets and self._of_self(t)
         ]
 
     def _of_self(self, target: ast.Attribute) -> bool:
@@ -216,11 +216,9 @@ class Conditions:
         found: list[bool] = []
         if name in scope.params:
             found.append(self._bool_parameter(name, scope, depth))
-        for node in self.m.all(ast.Name):
-            if node.id == name and isinstance(node.ctx, ast.Store):
-                if self.m.binding_scope(name, self.m.scope(node)) is scope:
-                    above = self.m.parent[node]
-                    found.append(isinstance(above, ast.Assign) and self.is_bool(above.value, depth + 1))
+        for node in self.m.stores(name, scope):
+            above = self.m.parent[node]
+            found.append(isinstance(above, ast.Assign) and self.is_bool(above.value, depth + 1))
         return bool(found) and all(found)
 
     def _bool_parameter(self, name: str, scope: Scope, depth: int) -> bool:
@@ -253,8 +251,7 @@ class Conditions:
         calls = self.v.calls[node]
         if node not in self.m.tree.body or not asks_for_main(self.m.file(node).tree) or name not in names or not calls:
             return False
-        uses = [n for n in self.m.all(ast.Name) if n.id == node.name]
-        if {id(n) for n in uses} != {id(c.func) for c in calls}:
+        if {id(n) for n in self.m.named(node.name)} != {id(c.func) for c in calls}:
             return False  # handed on as a value
         handed: list[ast.expr] = []
         for call in calls:
@@ -282,8 +279,8 @@ def _one_line(text: str) -> str:
 def _argparse_bools(m: Module) -> tuple[set[str], set[str]]:
     """All destinations of argparse options, and those that hold a bool."""
     found: dict[str, bool] = {}
-    for node in m.all(ast.Call):
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+    for node in m.calls("add_argument"):
+        if isinstance(node.func, ast.Attribute):
             dest = argparse_dest(node)
             if dest:
                 words = {k.arg: k.value for k in node.keywords if k.arg}
@@ -357,12 +354,11 @@ def _imported(m: Module, facts: Facts) -> dict[tuple[Scope | None, str], bool]:
             found[key] = found.get(key, False) or sure
             holder = m.parent[stmt]
             tries.setdefault(key, []).append(holder if isinstance(holder, ast.Try) else stmt)
-    for node in m.all(ast.Name):
-        if isinstance(node.ctx, ast.Store):
-            key = (m.binding_scope(node.id, m.scope(node)), node.id)
-            if key in found and not any(_stands_in(m, node, one) for one in tries[key]):
-                del found[key]
-    return found
+    return {
+        (scope, name): sure
+        for (scope, name), sure in found.items()
+        if all(any(_stands_in(m, node, one) for one in tries[scope, name]) for node in m.stores(name, scope))
+    }
 
 
 def _stands_in(m: Module, node: ast.Name, import_: ast.stmt) -> bool:
@@ -400,13 +396,14 @@ def _availability_flags(m: Module, facts: Facts) -> dict[tuple[Scope | None, str
     for node in m.tree.body:  # HAS_APEX = importlib.util.find_spec("apex") is not None
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             name = node.targets[0].id
-            stores = [n for n in m.all(ast.Name) if n.id == name and isinstance(n.ctx, ast.Store)]
-            stores = [n for n in stores if m.file(n) is m.file(node)]
             value = node.value
             there = _finds_apex(value) or (
                 isinstance(value, ast.Compare) and isinstance(value.ops[0], ast.IsNot) and _finds_apex(value.left)
             )
-            if there and len(stores) == 1:
+            if not there:
+                continue
+            stores = [n for n in m.named(name) if isinstance(n.ctx, ast.Store)]
+            if sum(m.file(n) is m.file(node) for n in stores) == 1:
                 found[(m.scope(node), name)] = True
     return found
 
@@ -424,11 +421,7 @@ def _default_flags(m: Module, holder: ast.Try, told: dict[tuple[Scope | None, st
 def _only_told(m: Module, key: tuple[Scope | None, str], holder: ast.Try) -> bool:
     """Whether every other assignment of a flag is its default above the try, or stands in the try."""
     block, index = m.place[holder]
-    for node in m.all(ast.Name):
-        if not isinstance(node.ctx, ast.Store) or node.id != key[1]:
-            continue
-        if m.binding_scope(node.id, m.scope(node)) is not key[0]:
-            continue
+    for node in m.stores(key[1], key[0]):
         above = m.parent[node]
         if not (isinstance(above, ast.Assign) and isinstance(above.value, ast.Constant)):
             return False

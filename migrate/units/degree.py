@@ -55,8 +55,9 @@ def _kept(ctx: Context, owners: set[ast.ClassDef | None]) -> frozenset[str]:
                     found.add(target.attr)
     elsewhere = {
         n.attr
-        for n in ctx.m.all(ast.Attribute)
-        if n.attr in found and ctx.m.class_of(ctx.m.function(n)) not in owners
+        for attr in found
+        for n in ctx.m.attributes(attr)
+        if ctx.m.class_of(ctx.m.function(n)) not in owners
     }
     return frozenset(found - elsewhere)
 

@@ -19,7 +19,7 @@ from migrate.units.degree import gives_norm
 from migrate.units.order import NOT_YET, Order
 from migrate.units.references import escape
 from migrate.units.translate import passed
-from migrate.units.unit import Context, Manual, Step, Unit, function_scopes
+from migrate.units.unit import Context, Manual, Step, Unit
 
 
 def find_steps(ctx: Context, unit: Unit) -> list[Step]:
@@ -29,7 +29,7 @@ def find_steps(ctx: Context, unit: Unit) -> list[Step]:
     steps: list[Step] = []
     order = Order(ctx, unit)
     _check_other_steps(ctx, scaled)
-    for node in m.all(ast.Call):
+    for node in ctx.touching(scaled):
         if not (isinstance(node.func, ast.Attribute) and node.func.attr == "step"):
             continue
         held = v.of(node.func.value)
@@ -57,11 +57,7 @@ def find_steps(ctx: Context, unit: Unit) -> list[Step]:
 def _check_other_steps(ctx: Context, scaled: frozenset[Obj]) -> None:
     """Steps that go another way: through a wrapper of the optimizer, a method of its own, or its bound ``step``."""
     m, v = ctx.m, ctx.v
-    for node in m.all(ast.Attribute):
-        if not isinstance(node.ctx, ast.Load):
-            continue
-        if not gradients.steps(node.attr):
-            continue
+    for node in m.in_order(n for obj in scaled for n in ctx.steps_of.get(obj, ())):
         held = v.of(node.value)
         above = m.parent[node]
         called = isinstance(above, ast.Call) and above.func is node
@@ -131,10 +127,7 @@ def _defaults_to_none(function: ast.FunctionDef, name: str) -> bool:
 
 def _assigned_in(ctx: Context, scope: Scope, name: str) -> bool:
     m = ctx.m
-    return any(
-        n.id == name and not isinstance(n.ctx, ast.Load) and m.binding_scope(name, m.scope(n)) is scope
-        for n in m.all(ast.Name)
-    )
+    return bool(m.bindings(name, scope))
 
 
 def _fills_none(ctx: Context, call: ast.Call, callee: Scope, name: str, trail: frozenset[Scope]) -> bool:
@@ -206,7 +199,7 @@ def reaching(ctx: Context, unit: Unit) -> frozenset[ast.AST]:
 def reaching_scopes(ctx: Context, unit: Unit) -> list[Scope]:
     """Their scopes, in the order of the module."""
     found = reaching(ctx, unit)
-    return [scope for scope in function_scopes(ctx.m) if scope.node in found]
+    return [ctx.m.scope_of[node] for node in ctx.m.in_order(found)]
 
 
 def events(ctx: Context, unit: Unit, scope: Scope, depth: int = 0) -> Iterator[Event]:

@@ -145,10 +145,7 @@ def levels_of(
                 return None
             stores = [
                 m.parent[n]
-                for n in m.all(ast.Name)
-                if n.id == name
-                and isinstance(n.ctx, ast.Store)
-                and m.binding_scope(name, m.scope(n)) is scope
+                for n in m.stores(name, scope)
             ]
             found: set[str] = set()
             for store in stores:
@@ -167,8 +164,8 @@ def _argparse_levels(m: Module, attr: str, asked: frozenset[str]) -> set[str] | 
     """Choices of an argparse option, where it has a default and choices and nothing else sets it."""
     found: set[str] = set()
     known = False
-    for node in m.all(ast.Call):
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+    for node in m.calls("add_argument"):
+        if isinstance(node.func, ast.Attribute):
             if argparse_dest(node) == attr:
                 words = {k.arg: k.value for k in node.keywords if k.arg}
                 choices, default = words.get("choices"), words.get("default")
@@ -176,8 +173,8 @@ def _argparse_levels(m: Module, attr: str, asked: frozenset[str]) -> set[str] | 
                     return None
                 found |= {str(e.value) for e in choices.elts if isinstance(e, ast.Constant)} | {str(default.value)}
                 known = True
-    for target in m.all(ast.Attribute):
-        if target.attr == attr and isinstance(target.ctx, ast.Store):
+    for target in m.attributes(attr):
+        if isinstance(target.ctx, ast.Store):
             store = m.parent[target]
             inner = levels_of(m, store.value, 2, asked) if isinstance(store, ast.Assign) else None
             if inner is None:
@@ -247,10 +244,7 @@ def _literal(m: Module, expr: ast.expr) -> ast.expr:
         return expr
     values = [
         m.parent[n]
-        for n in m.all(ast.Name)
-        if n.id == expr.id
-        and isinstance(n.ctx, ast.Store)
-        and m.binding_scope(expr.id, m.scope(n)) is scope
+        for n in m.stores(expr.id, scope)
     ]
     if len(values) == 1 and isinstance(values[0], ast.Assign):
         value = values[0].value

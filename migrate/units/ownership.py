@@ -19,10 +19,8 @@ def owns_all(ctx: Context, optimizers: frozenset[Obj], model: ast.expr) -> bool:
     """Whether every object that may be the optimizer was made from all parameters of ``model``."""
     held = ctx.v.of(model)
     grows = any(
-        isinstance(n.func, ast.Attribute)
-        and n.func.attr == "add_param_group"
-        and ctx.v.of(n.func.value) & optimizers
-        for n in ctx.m.all(ast.Call)
+        isinstance(n.func, ast.Attribute) and ctx.v.of(n.func.value) & optimizers
+        for n in ctx.m.calls("add_param_group")
     )
     if grows:
         return False
@@ -166,11 +164,9 @@ def _assigned(ctx: Context, name: ast.Name) -> ast.expr | None:
     m = ctx.m
     scope = m.binding_scope(name.id, m.scope(name))
     found: list[ast.expr | None] = []
-    for node in m.all(ast.Name):
-        if node.id == name.id and isinstance(node.ctx, ast.Store):
-            if m.binding_scope(name.id, m.scope(node)) is scope:
-                above = m.parent[node]
-                found.append(above.value if isinstance(above, ast.Assign) else None)
+    for node in m.stores(name.id, scope):
+        above = m.parent[node]
+        found.append(above.value if isinstance(above, ast.Assign) else None)
     if scope is None or name.id in scope.params or len(found) != 1:
         return None
     return found[0]

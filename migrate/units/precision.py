@@ -140,7 +140,7 @@ class Precision:
         """Run every function in which the model is called under autocast."""
         m = self.ctx.m
         roots: dict[ast.AST, bool] = {}
-        for call in m.all(ast.Call):
+        for call in self.compute.candidates:
             if self.compute.strong(call) and self.casts.autocast(call):
                 scope = m.function(call)
                 roots[scope.node] = roots.get(scope.node, False) or not self.casts.covered(scope)

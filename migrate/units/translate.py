@@ -74,15 +74,14 @@ def _kept(ctx: Context, expr: ast.expr, there: Scope, depth: int) -> str | None:
     name = _handed(ctx, expr, scope, depth + 1)
     if name is None:
         return None
-    stores = [n for n in m.all(ast.Attribute) if isinstance(n.ctx, ast.Store)]
     for stmt in init.body:
         target = stmt.targets[0] if isinstance(stmt, ast.Assign) and len(stmt.targets) == 1 else None
         if not isinstance(stmt, ast.Assign) or target is None:
             continue
         for one, value in paired(target, stmt.value):
-            kept = isinstance(one, ast.Attribute) and isinstance(value, ast.Name) and value.id == name
-            if kept and sum(s.attr == one.attr for s in stores) == 1:  # type: ignore[attr-defined]
-                return f"{own}.{one.attr}"  # type: ignore[attr-defined]
+            if isinstance(one, ast.Attribute) and isinstance(value, ast.Name) and value.id == name:
+                if sum(isinstance(n.ctx, ast.Store) for n in m.attributes(one.attr)) == 1:
+                    return f"{own}.{one.attr}"
     return None
 
 
@@ -96,13 +95,10 @@ def paired(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]
 def _assigned(ctx: Context, text: str, scope: Scope) -> int:
     """How often a function assigns what ``text`` names."""
     m = ctx.m
-    return sum(
-        isinstance(n, (ast.Name, ast.Attribute, ast.Subscript))
-        and isinstance(n.ctx, ast.Store)
-        and m.function(n) is scope
-        and ast.unparse(n) == text
-        for n in m.nodes
-    )
+    targets: list[ast.Name | ast.Attribute | ast.Subscript] = [
+        *m.own(scope, ast.Name), *m.own(scope, ast.Attribute), *m.own(scope, ast.Subscript)
+    ]
+    return sum(isinstance(n.ctx, ast.Store) and ast.unparse(n) == text for n in targets)
 
 
 def _substitute(text: str, said: dict[str, str]) -> str | None:
@@ -145,9 +141,7 @@ def _only(ctx: Context, name: str, scope: Scope, held: frozenset[Obj]) -> bool:
         return False
     given = [
         _original(m.parent[n].value) if isinstance(m.parent[n], ast.Assign) else n  # type: ignore[attr-defined]
-        for n in m.all(ast.Name)
-        if n.id == name and isinstance(n.ctx, ast.Store)
-        and m.binding_scope(name, m.scope(n)) is home
+        for n in m.stores(name, home)
     ]
     calls = v.calls[home.node] if name in home.params and name != m.self_name(home) else []
     handed = [passed(ctx, call, home, name) for call in calls]
@@ -168,28 +162,10 @@ def _always_there(ctx: Context, name: str, home: Scope, there: Scope) -> bool:
     m = ctx.m
     if home.is_function:
         return True
-    stores = [
-        n
-        for n in m.nodes
-        if isinstance(n, (ast.Name, ast.alias, ast.FunctionDef, ast.ClassDef)) and _binds(n) == name
-        and m.binding_scope(name, m.scope(n)) is home
-    ]
-    if any(not _in_main_block(ctx, n) for n in stores):
+    declared = [n for n in m.declared(name) if m.binding_scope(name, m.scope(n)) is home]
+    if any(not _in_main_block(ctx, n) for n in (*m.stores(name, home), *declared)):
         return True
-    reads = [n for n in m.all(ast.Name) if n.id == name and isinstance(n.ctx, ast.Load)]
-    return any(m.function(n) is there for n in reads)
-
-
-def _binds(node: ast.AST) -> str | None:
-    match node:
-        case ast.Name(id=name, ctx=ast.Store()):
-            return name
-        case ast.alias(name=name, asname=alias):
-            return alias or name.split(".")[0]
-        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-            return name
-        case _:
-            return None
+    return any(isinstance(n.ctx, ast.Load) and m.function(n) is there for n in m.named(name))
 
 
 def _in_main_block(ctx: Context, node: ast.AST) -> bool:

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from migrate.facts.module import File, Module, Scope
+from migrate.facts.names import called_name
 from migrate.facts.sites import Facts, Initialize, Scale, opened
 from migrate.flow.values import Obj, Values
+from migrate.knowledge import gradients
+from migrate.knowledge.host import CALLS_NOTHING
 from migrate.knowledge.models import COPIES
 from migrate.model import Settings
 from migrate.units.conditions import Conditions
@@ -63,10 +67,139 @@ class Context:
                 found[obj].append(call)
         return found
 
+    def touching(self, objects: Iterable[Obj]) -> list[ast.Call]:
+        """The calls of `calls_with` for any of several objects, in order."""
+        return self.m.in_order(call for obj in objects for call in self.calls_with.get(obj, ()))
+
+    @cached_property
+    def beneath(self) -> dict[Obj, list[Obj]]:
+        """For each object, those of `calls_with` that are it or are reached from it by attributes and items."""
+        found: dict[Obj, list[Obj]] = defaultdict(list)
+        for obj in self.calls_with:
+            at: object = obj
+            while isinstance(at, Obj):
+                found[at].append(obj)
+                at = at.key[0] if at.kind == "path" else None  # type: ignore[index]
+        return found
+
+    def given(self, objects: Iterable[Obj]) -> list[ast.Name | ast.Attribute]:
+        """The names and attributes that are given one of several objects, or a container of one, in order."""
+        return self.m.in_order(node for obj in objects for node in self._given.get(obj, ()))
+
+    @cached_property
+    def _given(self) -> dict[Obj, list[ast.Name | ast.Attribute]]:
+        found: dict[Obj, list[ast.Name | ast.Attribute]] = defaultdict(list)
+        nodes: list[ast.Name | ast.Attribute] = [*self.m.all(ast.Name), *self.m.all(ast.Attribute)]
+        for node in nodes:
+            if isinstance(node.ctx, ast.Store):
+                for obj in opened(self.v, self.v.of(node)):
+                    found[obj].append(node)
+        return found
+
+    @cached_property
+    def made_classes(self) -> frozenset[ast.ClassDef]:
+        """The classes of this module of which instances are made."""
+        held = {o for call in self.m.all(ast.Call) for o in self.v.of(call.func) if o.kind == "class"}
+        return frozenset(o.key for o in held if isinstance(o.key, ast.ClassDef))
+
+    @cached_property
+    def calls_of(self) -> dict[ast.AST, list[ast.Call]]:
+        """For each function of this module, the calls that may run it."""
+        found: dict[ast.AST, list[ast.Call]] = defaultdict(list)
+        for call in self.m.all(ast.Call):
+            for callee in self.v.callees(call):
+                found[callee].append(call)
+        return found
+
+    @cached_property
+    def handed_out(self) -> dict[ast.AST, ast.expr]:
+        """The functions that code which is not followed is handed, each with the first argument that does so."""
+        v = self.v
+        found: dict[ast.AST, ast.expr] = {}
+        for call in self.m.all(ast.Call):
+            if called_name(call) in CALLS_NOTHING or v.callees(call) or any(o.kind == "partial" for o in v.of(call)):
+                continue
+            if any(o.kind == "class" for o in v.of(call.func)):
+                continue
+            for arg in (*call.args, *(k.value for k in call.keywords)):
+                for obj in opened(v, v.of(arg.value if isinstance(arg, ast.Starred) else arg)):
+                    function = v.callee(obj) if obj.kind in ("function", "method", "class") else None
+                    if function is not None:
+                        found.setdefault(function, arg)
+        return found
+
+    @cached_property
+    def step_methods(self) -> list[ast.Attribute]:
+        """Where an attribute is read that may be a method that steps."""
+        return [n for n in self.m.all(ast.Attribute) if isinstance(n.ctx, ast.Load) and gradients.steps(n.attr)]
+
+    @cached_property
+    def steps_of(self) -> dict[Obj, list[ast.Attribute]]:
+        """`step_methods` of each object, and those of wrappers that were made of it."""
+        v = self.v
+        found: dict[Obj, list[ast.Attribute]] = defaultdict(list)
+        for node in self.step_methods:
+            held = v.of(node.value)
+            made = [o.key for o in held if o.kind == "call" and isinstance(o.key, ast.Call) and o.key.args]
+            for obj in held.union(*(opened(v, v.of(call.args[0])) for call in made)):
+                found[obj].append(node)
+        return found
+
+    @cached_property
+    def trained_apart(self) -> list[ast.Call]:
+        """The backwards in functions without amp, of classes without amp."""
+        m = self.m
+        sites: list[Initialize | Scale] = [*self.facts.initializes, *self.facts.scales]
+        amp = {m.function(s.call) for s in sites}
+        owners = {m.class_of(s) for s in amp} - {None}
+        found = []
+        for call in m.calls("backward"):
+            scope = m.function(call)
+            if isinstance(call.func, ast.Attribute) and scope.is_function and scope not in amp:
+                if not self.v.callees(call) and m.class_of(scope) not in owners:
+                    found.append(call)
+        return found
+
+    @cached_property
+    def second_order(self) -> list[ast.Call]:
+        """The calls that take gradients of which gradients are taken."""
+        calls = [c for c in self.m.all(ast.Call) if any(k.arg == "create_graph" for k in c.keywords)]
+        return [c for c in calls if not (isinstance(c.func, ast.Attribute) and c.func.attr == "backward")]
+
+    @cached_property
+    def master_params(self) -> list[ast.Call]:
+        """The calls of ``amp.master_params``."""
+        calls = self.m.all(ast.Call)
+        return [c for c in calls if any(x.endswith(".master_params") for x in self.v.apex_names(c.func))]
+
     @cached_property
     def copying_calls(self) -> list[ast.Call]:
         """Calls that make a copy or an average of something, by their names."""
         return [c for c in self.m.all(ast.Call) if c.args and COPIES.fit(self.m.src(c.func))]
+
+    @cached_property
+    def methods(self) -> dict[ast.ClassDef, list[Scope]]:
+        """For each class the methods of `calls_in`."""
+        found: dict[ast.ClassDef, list[Scope]] = defaultdict(list)
+        for scope in self.calls_in:
+            owner = self.m.class_of(scope)
+            if owner is not None:
+                found[owner].append(scope)
+        return found
+
+    @cached_property
+    def initialized(self) -> dict[Obj, list[Initialize]]:
+        """For each model the calls that initialize it."""
+        found: dict[Obj, list[Initialize]] = defaultdict(list)
+        for init in self.facts.initializes:
+            for obj in init.model_objects:
+                found[obj].append(init)
+        return found
+
+    @cached_property
+    def optimizers(self) -> frozenset[Obj]:
+        """The optimizers that are initialized."""
+        return frozenset(o for init in self.facts.initializes for o in init.optimizer_objects)
 
     @cached_property
     def calls_in(self) -> dict[Scope, list[ast.Call]]:
@@ -173,7 +306,8 @@ class Unit:
 
 
 def group(facts: Facts) -> list[Unit]:
-    """Calls that share an optimizer are one unit; an ``initialize`` without optimizers is one of its own."""
+    """Calls that share an optimizer are one unit, and so are two ``initialize`` that take the same model (one to train
+    it, one to evaluate it); an ``initialize`` without optimizers is one of its own."""
     sites: list[Initialize | Scale] = [*facts.initializes, *facts.scales]
     parent = list(range(len(sites)))
 
@@ -182,10 +316,12 @@ def group(facts: Facts) -> list[Unit]:
             i = parent[i]
         return i
 
-    for i, one in enumerate(sites):
-        for j in range(i):
-            if one.optimizer_objects & sites[j].optimizer_objects or _same_model(one, sites[j]):
-                parent[find(i)] = find(j)
+    first: dict[tuple[str, Obj], int] = {}
+    for i, site in enumerate(sites):
+        models = site.model_objects if isinstance(site, Initialize) else ()
+        shared = [("model", o) for o in models if o.kind in ("call", "instance", "param", "path")]
+        for held in [*(("optimizer", o) for o in site.optimizer_objects), *shared]:
+            parent[find(i)] = find(first.setdefault(held, i))
     groups: dict[int, list[Initialize | Scale]] = {}
     for i, site in enumerate(sites):
         groups.setdefault(find(i), []).append(site)
@@ -197,16 +333,3 @@ def group(facts: Facts) -> list[Unit]:
     for number, unit in enumerate(units, 1):
         unit.number = number
     return units
-
-
-def _same_model(one: Initialize | Scale, other: Initialize | Scale) -> bool:
-    """Whether two initialize calls take the same model (one to train it, one to evaluate it)."""
-    if not isinstance(one, Initialize) or not isinstance(other, Initialize):
-        return False
-    shared = one.model_objects & other.model_objects
-    return any(o.kind in ("call", "instance", "param", "path") for o in shared)
-
-
-def function_scopes(m: Module) -> list[Scope]:
-    """The module's scope and every function's."""
-    return [s for s in m.scope_of.values() if s.is_function or s.parent is None]

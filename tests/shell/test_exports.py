@@ -23,6 +23,19 @@ def test_names_of_every_import_form(tmp_path: Path) -> None:
     assert found == {str(wanted): frozenset({"train", "evaluate", "save", "load"})}
 
 
+def test_comments_in_parentheses_end_nothing(tmp_path: Path) -> None:
+    wanted, user = tmp_path / "engine.py", tmp_path / "user.py"
+    user.write_text("from engine import (  # all (or nearly)\n    stop,  # (early)\n    resume,\n)\n")
+    assert {"stop", "resume"} <= exported([str(user)], [str(wanted)])[str(wanted)]
+
+
+def test_a_module_by_several_names(tmp_path: Path) -> None:
+    wanted, user = tmp_path / "engine.py", tmp_path / "user.py"
+    user.write_text("from package import engine as motor\nimport package.engine\n\n"
+                    "x = motor.start.at + package.engine.turn(1) + package.other\n")
+    assert exported([str(user)], [str(wanted)]) == {str(wanted): frozenset({"start", "turn"})}
+
+
 def test_a_package_is_known_by_its_folder() -> None:
     assert module_name("src/amp/__init__.py") == "amp"
 

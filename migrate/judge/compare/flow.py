@@ -63,8 +63,8 @@ class Flow:
     def _ran(self, pair: Pair, which: ast.AST) -> bool:
         """Whether a function that initializes would do so again: that is another process, with other optimizers. An
         object is made once."""
-        owner = self.old.m.class_of(self.old.m.scope_of[which])
-        if getattr(which, "name", "") == "__init__" and owner is not None:
+        owner = self.old.m.class_of(self.old.m.scope_of[which]) if getattr(which, "name", "") == "__init__" else None
+        if owner is not None:
             key = ("instance", self.old.program.naming.place(self.old.program.entries.concrete(owner)))
             if pair.old.is_made(key):
                 return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from migrate.facts.module import Module
@@ -17,12 +18,13 @@ class Callees:
 
     def __init__(self, m: Module, v: Values, marks: Marks) -> None:
         self.m, self.v, self.marks = m, v, marks
+        self._touching: tuple[int, set[ast.AST]] = 0, set()
 
     def runs(self, node: ast.AST) -> list[ast.AST]:
         """Functions of the program that a call, or an attribute that is a property, may run."""
         if isinstance(node, ast.Call):
-            return self.v.callees(node) or [f for f, calls in self._handed_to.items() if node in calls]
-        return [f for f, reads in self._reads_of.items() if node in reads]
+            return self.v.callees(node) or self._handed_by.get(node, [])
+        return self._read_by.get(node, [])
 
     def runners(self, function: ast.AST) -> list[ast.AST]:
         """The calls and properties by which a function may be run."""
@@ -30,7 +32,13 @@ class Callees:
 
     def touches(self, function: ast.AST) -> bool:
         """Whether gradients are read or cleared in a function itself."""
-        return any(self.m.function(s).node is function for s in (*self.marks.readers, *self.marks.clearers))
+        found = len(self.marks.readers) + len(self.marks.clearers)
+        if found != self._touching[0]:  # they only grow
+            functions: set[ast.AST] = {
+                self.m.function(s).node for s in (*self.marks.readers, *self.marks.clearers)
+            }
+            self._touching = found, functions
+        return function in self._touching[1]
 
     @cached_property
     def _reads_of(self) -> dict[ast.AST, list[ast.Attribute]]:
@@ -63,7 +71,23 @@ class Callees:
                         found[function].append(node)
         return found
 
+    @cached_property
+    def _handed_by(self) -> dict[ast.AST, list[ast.AST]]:
+        return _inverse(self._handed_to)
+
+    @cached_property
+    def _read_by(self) -> dict[ast.AST, list[ast.AST]]:
+        return _inverse(self._reads_of)
+
     # ------------------------------------------------------------ once all is marked
+
+    @cached_property
+    def kinds_in(self) -> dict[ast.AST, list[tuple[ast.AST, str]]]:
+        """For each function what is marked in it."""
+        found: dict[ast.AST, list[tuple[ast.AST, str]]] = defaultdict(list)
+        for node, kind in self.marks.kind.items():
+            found[around(self.m, node)].append((node, kind))
+        return found
 
     @cached_property
     def by_function(self) -> dict[ast.AST, set[str]]:
@@ -83,3 +107,12 @@ class Callees:
     def runs_backward(self, function: ast.AST) -> bool:
         """Whether a backward stands in the function itself."""
         return "backward" in self.by_function[function]
+
+
+def _inverse(runs: Mapping[ast.AST, Sequence[ast.AST]]) -> dict[ast.AST, list[ast.AST]]:
+    """For each node the functions that it runs, of those that each function is run by."""
+    found: dict[ast.AST, list[ast.AST]] = defaultdict(list)
+    for function, nodes in runs.items():
+        for node in dict.fromkeys(nodes):
+            found[node].append(function)
+    return found

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from functools import cached_property
 
-from migrate.judge.program.syntax import FUNCTIONS, around
+from migrate.judge.program.syntax import FUNCTIONS
 from migrate.judge.program.tree import AnnotatedTree
 
 
@@ -17,6 +18,7 @@ class Entries:
         self.marks, self.callees, self.scaling = tree.marks, tree.callees, tree.scaling
         self.old = old
         self._switches: dict[ast.AST, list[ast.AST]] = {}
+        self._begun: dict[ast.Module, list[ast.AST]] = {}
 
     # ------------------------------------------------------------ entries
 
@@ -25,7 +27,8 @@ class Entries:
         """Functions that train and that nothing in the file calls: others may, in any order. The new program has the
         same as the old one."""
         if self.old is not None:
-            images = [n for n in self.m.nodes if isinstance(n, FUNCTIONS) and self.naming.twin(n) in self.old.all]
+            theirs = set(self.old.all)
+            images = [n for n in self.m.scope_of if isinstance(n, FUNCTIONS) and self.naming.twin(n) in theirs]
             return sorted(images, key=self.naming.place)
         found: list[ast.AST] = [
             node
@@ -39,61 +42,87 @@ class Entries:
 
     def of(self, begun: ast.Module) -> list[ast.AST]:
         """Those in the files that one run has imported."""
-        files = {self.m.file(stmt) for stmt in begun.body}
-        return [function for function in self.all if self.m.file(function) in files]
+        if begun not in self._begun:
+            files = {self.m.file(stmt) for stmt in begun.body}
+            self._begun[begun] = [function for function in self.all if self.m.file(function) in files]
+        return self._begun[begun]
 
     def nested(self, function: ast.AST) -> list[ast.AST]:
         """Functions defined in ``function`` that nothing calls by name: somebody was handed them."""
-        found = [
-            node
-            for node in self.marks.functions
-            if isinstance(node, FUNCTIONS)
-            and not self.v.calls.get(node)
-            and self.m.function(node).node is function
-            and not isinstance(function, ast.Module)
-        ]
-        return sorted(found, key=self.naming.place)
+        return [] if isinstance(function, ast.Module) else self._inner.get(function, [])
+
+    @cached_property
+    def _inner(self) -> dict[ast.AST, list[ast.AST]]:
+        found: dict[ast.AST, list[ast.AST]] = defaultdict(list)
+        uncalled = [n for n in self.marks.functions if isinstance(n, FUNCTIONS) and not self.v.calls.get(n)]
+        for node in sorted(uncalled, key=self.naming.place):
+            found[self.m.function(node).node].append(node)
+        return found
 
     def concrete(self, owner: ast.ClassDef) -> ast.ClassDef:
         """The class that an object with the methods of ``owner`` has, where the file has one such subclass only."""
         while True:
-            below = [
-                n
-                for n in self.m.nodes
-                if isinstance(n, ast.ClassDef) and any(isinstance(b, ast.Name) and b.id == owner.name for b in n.bases)
-            ]
+            below = self._derived.get(owner.name, [])
             if len(below) != 1 or below[0] is owner:
                 return owner
             owner = below[0]
 
+    @cached_property
+    def _derived(self) -> dict[str, list[ast.ClassDef]]:
+        """The classes whose bases have a name."""
+        found: dict[str, list[ast.ClassDef]] = defaultdict(list)
+        for node in self.m.all(ast.ClassDef):
+            for name in {base.id for base in node.bases if isinstance(base, ast.Name)}:
+                found[name].append(node)
+        return found
+
     # ------------------------------------------------------------ what functions set going
 
-    def trains(self, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
+    def trains(self, node: ast.AST) -> bool:
         """Whether a function has a part in training, itself or in others that it calls."""
-        kinds = self.callees.by_function[node]
-        if kinds & {"initialize", "amp", "backward", "step", "create", "scaler", "state"}:
-            return True
-        if any(self.m.function(n).node is node for n in self.m.nodes if isinstance(n, ast.With) and self._scales(n)):
-            return True
-        inner = {c for call in self.callees.calls_in[node] for c in self.callees.runs(call)}
-        return any(c not in seen and self.trains(c, seen | {node}) for c in inner)
+        return node in self._training
+
+    @cached_property
+    def _training(self) -> set[ast.AST]:
+        parts = {"initialize", "amp", "backward", "step", "create", "scaler", "state"}
+        blocks = {self.m.function(n).node for n in self.m.all(ast.With) if self._scales(n)}
+        return self._with_callers(blocks | {f for f, kinds in self.callees.by_function.items() if kinds & parts})
+
+    def _with_callers(self, functions: set[ast.AST]) -> set[ast.AST]:
+        """Functions, and those that run them, directly or not."""
+        found, todo = set(functions), list(functions)
+        while todo:
+            more = self._runners.get(todo.pop(), set()) - found
+            found |= more
+            todo += more
+        return found
+
+    @cached_property
+    def _runners(self) -> dict[ast.AST, set[ast.AST]]:
+        found: dict[ast.AST, set[ast.AST]] = defaultdict(set)
+        for outer, calls in self.callees.calls_in.items():
+            for call in calls:
+                for function in self.callees.runs(call):
+                    found[function].add(outer)
+        return found
 
     def _scales(self, node: ast.With) -> bool:
         if self.old is not None and self.naming.twin(node) is None:
             return False  # a region of the new text: where the old one had none, it makes no entry
         return any(self.scaling.context(i) for i in node.items)
 
-    def initializes(self, node: ast.AST, seen: frozenset[ast.AST] = frozenset()) -> bool:
+    def initializes(self, node: ast.AST) -> bool:
         """Whether a function runs ``amp.initialize``, itself or in others that it calls."""
-        if "initialize" in self.callees.by_function[node]:
-            return True
-        inner = {c for call in self.callees.calls_in[node] for c in self.callees.runs(call)}
-        return any(c not in seen and self.initializes(c, seen | {node}) for c in inner)
+        return node in self._initializing
+
+    @cached_property
+    def _initializing(self) -> set[ast.AST]:
+        return self._with_callers({f for f, kinds in self.callees.by_function.items() if "initialize" in kinds})
 
     def switches(self, node: ast.AST) -> list[ast.AST]:
         """The calls in a function that run ``amp.initialize``, in it or further down."""
         if node not in self._switches:
             inner = [c for c in self.callees.calls_in[node] if any(self.initializes(f) for f in self.callees.runs(c))]
-            own = [n for n, kind in self.marks.kind.items() if kind == "initialize" and around(self.m, n) is node]
+            own = [n for n, kind in self.callees.kinds_in[node] if kind == "initialize"]
             self._switches[node] = [*own, *inner]
         return self._switches[node]

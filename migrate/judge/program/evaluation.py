@@ -73,7 +73,7 @@ class Evaluation:
         if function in trail:
             return True
         if function not in self._only_evaluates:
-            kinds = [(n, k) for n, k in self.marks.kind.items() if around(self.m, n) is function]
+            kinds = self.callees.kinds_in.get(function, [])
             fine = not self.callees.touches(function)
             fine = fine and all(k in ("forward", "loss", "call") or asks_if_enabled(n) for n, k in kinds)
             raised = [n for n in ast.walk(function) if isinstance(n, ast.Raise) and n in self.marks.relevant]

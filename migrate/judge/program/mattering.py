@@ -34,13 +34,13 @@ class Mattering:
         return self._matter(lambda node: node in self._deciding_conditions or node in self._leaving_conditions)
 
     def _matter(self, decides: Callable[[ast.AST], bool]) -> frozenset[str]:
-        found: set[str] = set()
-        assigned: dict[str, set[str]] = defaultdict(set)
-        aside: dict[ast.If, set[str]] = {}  # conditions that only choose what is bound, and what that is
+        found: set[str | ast.If] = set()
+        assigned: dict[str | ast.If, set[str | ast.If]] = defaultdict(set)
+        self._add_choices(assigned)
         for node in self.m.nodes:
             match node:
                 case ast.If() if node not in self.marks.relevant:
-                    aside[node] = set()
+                    pass
                 case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
                     if decides(node):
                         found |= names_in(test)
@@ -65,22 +65,33 @@ class Mattering:
                         assigned[name] |= names_in(source)
                 case _:
                     pass
-        for node in self.m.nodes:
-            if isinstance(getattr(node, "ctx", None), ast.Store):
-                for outer in self.m.ancestors(node):
-                    if isinstance(outer, ast.If) and outer in aside:
-                        aside[outer] |= names_in(node)
-        for choice, names in aside.items():
-            asked = names_in(choice.test)
-            for name in names:
-                assigned[name] |= asked
         todo = list(found)
         while todo:
-            for name in assigned.get(todo.pop(), ()):
-                if name not in found:
-                    found.add(name)
-                    todo.append(name)
-        return frozenset(found)
+            for more in assigned.get(todo.pop(), ()):
+                if more not in found:
+                    found.add(more)
+                    todo.append(more)
+        return frozenset(name for name in found if isinstance(name, str))
+
+    def _add_choices(self, assigned: dict[str | ast.If, set[str | ast.If]]) -> None:
+        """Conditions that only choose what is bound: that hangs on the innermost around it, which hangs on what it
+        asks, and on the next one."""
+        around: dict[ast.AST, ast.If] = {}
+        for node in self.m.nodes:
+            above = self.m.parent.get(node)
+            choice = around.get(above) if above is not None else None
+            if isinstance(above, ast.If) and above not in self.marks.relevant:
+                choice = above
+            if choice is None:
+                continue
+            around[node] = choice
+            if isinstance(node, ast.If) and node not in self.marks.relevant:
+                assigned[node].add(choice)
+            if isinstance(getattr(node, "ctx", None), ast.Store):
+                for name in names_in(node):
+                    assigned[name].add(choice)
+        for choice in set(around.values()):
+            assigned[choice] |= names_in(choice.test)
 
     def _handed(self, call: ast.Call) -> Iterator[tuple[str, ast.AST]]:
         """The arguments of a call by the names of the parameters that they may fill."""

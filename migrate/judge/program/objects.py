@@ -79,7 +79,5 @@ def within_module_class(m: Module, node: ast.AST) -> bool:
     """Whether a node stands in a network's own class: what runs there is part of the network's call."""
     for outer in m.ancestors(node):
         if isinstance(outer, ast.ClassDef):
-            bases = {last_name(b) for b in outer.bases}
-            text = m.src(outer)
-            return any(b.endswith("Module") for b in bases) and not any(word in text for word in TRAINING)
+            return any(last_name(b).endswith("Module") for b in outer.bases) and not m.says(outer, TRAINING)
     return False

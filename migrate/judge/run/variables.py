@@ -6,7 +6,7 @@ import ast
 
 from migrate.facts.sites import opened
 from migrate.judge.program.program import Program
-from migrate.judge.state import Frame, State
+from migrate.judge.state import Frame, State, Store
 from migrate.judge.terms import Term, opaque
 
 
@@ -24,7 +24,7 @@ class Variables:
         while isinstance(home.node, ast.ClassDef) and home.parent is not None:
             home = home.parent
         if home.parent is None:
-            return state.names.setdefault(self.m.file(home.node).number, {})
+            return state.names.setdefault(self.m.file(home.node).number, Store())
         for frame in reversed(state.frames):
             if frame.code.node is home.node:
                 return frame.env
