@@ -53,6 +53,7 @@ INTERNAL_ERROR = "APX000"
 
 _WORTH_PROCESSES = 8  # below, starting them takes longer than they save
 MOST_SECONDS = 120  # of CPU, for one file
+_MANY = 100_000  # objects that are made before cycles among them are looked for
 _RECURSION_LIMIT = 4000  # long chains of elif or + nest deeply; the C stack bears this on every version
 
 
@@ -377,7 +378,7 @@ def analyse_program(program: Component, settings: Settings, engine: Engine) -> t
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with _deep_recursion(), _limited_time():
+            with _deep_recursion(), _limited_time(), _seldom_collected():
                 results = migrate_program(texts, settings)
         new = [
             None if result.new_text is None else encode(result.new_text, encoding)
@@ -414,7 +415,7 @@ def analyse_file(source: Source, settings: Settings, engine: Engine) -> FileResu
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the file's own, such as invalid escapes
-            with _deep_recursion(), _limited_time(), _kept():
+            with _deep_recursion(), _limited_time(), _seldom_collected():
                 result = engine(text, settings, source.neighbours)
         if not result.parsed:
             return _unparseable(source.shown, text, result)
@@ -512,15 +513,14 @@ def _limited_time() -> Iterator[None]:
 
 
 @contextmanager
-def _kept() -> Iterator[None]:
-    """What the analysis of a file makes lives until its end: nothing is looked for that could be thrown away."""
-    collects = gc.isenabled()
-    gc.disable()
+def _seldom_collected() -> Iterator[None]:
+    """Most of what the analysis of a file makes lives until its end: cycles to be thrown away are seldom looked for."""
+    before = gc.get_threshold()
+    gc.set_threshold(_MANY, *before[1:])
     try:
         yield
     finally:
-        if collects:
-            gc.enable()
+        gc.set_threshold(*before)
 
 
 @contextmanager
