@@ -537,7 +537,7 @@ class Values:
     def _patterns(self) -> list[str]:
         """Names of attributes of which only a part is written: ``setattr(self, "net" + name, …)``."""
         calls = [n for n in self.m.all(ast.Call) if called_name(n) == "setattr" and len(n.args) == 3]
-        names = {attribute_name(call.args[1]) for call in calls}
+        names = {key for call in calls for key in listed_names(self.m, call.args[1])}
         return [ELEMENT_KEY, *sorted(name for name in names if ELEMENT_KEY in name and name != ELEMENT_KEY)]
 
     def _super(self, node: ast.AST, attr: str, dst: Var) -> None:
@@ -668,14 +668,11 @@ class Values:
         if name == "__init__" and node.args:
             self._filled_by_base(node)
         if name == "setattr" and len(node.args) == 3:
-            key, value = attribute_name(node.args[1]), self._expr(node.args[2])
-            self._each(self._expr(node.args[0]), lambda o: self._flow(value, self._field(o, key)))
+            for key in listed_names(self.m, node.args[1]):
+                self._set_attribute(self._expr(node.args[0]), key, self._expr(node.args[2]))
         if name == "getattr" and len(node.args) >= 2:
-            key = attribute_name(node.args[1])
-            if ELEMENT_KEY not in key:
-                self._attribute(self._expr(node.args[0]), key, var)
-            else:
-                self._each(self._expr(node.args[0]), lambda o: self._some_attribute(o, key, var))
+            for key in listed_names(self.m, node.args[1]):
+                self._get_attribute(self._expr(node.args[0]), key, var)
         if name in WRAPPERS and node.args and not isinstance(node.args[0], ast.Starred):
             self._flow(self._expr(node.args[0]), var)
             if name in ("next",):
@@ -694,6 +691,17 @@ class Values:
             self._spread(held, lambda name, var: self._flow(var, self._field(obj, name)))
 
         self._each(owner, lambda obj: self._each(given, lambda held: give(obj, held)))
+
+    def _set_attribute(self, base: Var, key: str, value: Var) -> None:
+        """``setattr`` with a name, or with a pattern of names."""
+        self._each(base, lambda o: self._flow(value, self._field(o, key)))
+
+    def _get_attribute(self, base: Var, key: str, dst: Var) -> None:
+        """``getattr`` with a name, or with a pattern of names."""
+        if ELEMENT_KEY not in key:
+            self._attribute(base, key, dst)
+        else:
+            self._each(base, lambda o: self._some_attribute(o, key, dst))
 
     def _some_attribute(self, obj: Obj, pattern: str, dst: Var) -> None:
         """``getattr(obj, "net" + name)``: an attribute that may be meant, or a method by a name that this file spells.
@@ -939,6 +947,56 @@ def _position(node: ast.AST) -> tuple[int, int, int, int]:
     """Where a node stands: calls of one chain begin together."""
     end = (node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
     return (node.lineno, node.col_offset, *end)  # type: ignore[attr-defined]
+
+
+def listed_names(m: Module, expr: ast.expr) -> list[str]:
+    """The names that ``setattr`` or ``getattr`` may be handed, as far as they are written.
+
+    ``for name in self.model_names`` goes through those of a list that stands in the file, and is nowhere changed."""
+    if isinstance(expr, ast.Name) and (source := _loop_over(m, expr)) is not None:
+        if (listed := _listed(m, source)) is not None:
+            return listed
+    return [attribute_name(expr)]
+
+
+def _loop_over(m: Module, name: ast.Name) -> ast.expr | None:
+    """What the only loop, or the comprehension, goes over that gives ``name`` its value."""
+    for outer in m.ancestors(name):
+        for one in getattr(outer, "generators", ()):
+            if isinstance(one.target, ast.Name) and one.target.id == name.id:
+                return one.iter  # type: ignore[no-any-return]
+        if isinstance(outer, ast.For) and isinstance(outer.target, ast.Name) and outer.target.id == name.id:
+            stored = [n for n in ast.walk(outer) if isinstance(n, ast.Name) and n.id == name.id]
+            return outer.iter if sum(isinstance(n.ctx, ast.Store) for n in stored) == 1 else None
+        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return None
+    return None
+
+
+def _listed(m: Module, expr: ast.expr) -> list[str] | None:
+    """The strings of a list: one that is written here, or an attribute that only ever holds lists that are."""
+    if isinstance(expr, (ast.List, ast.Tuple)):
+        texts = [e.value for e in expr.elts if isinstance(e, ast.Constant) and isinstance(e.value, str)]
+        plain = len(texts) == len(expr.elts) and not any(ELEMENT_KEY in text for text in texts)
+        return texts if plain else None
+    if not isinstance(expr, ast.Attribute):
+        return None
+    found: list[str] = []
+    for use in m.all(ast.Attribute):
+        if use.attr != expr.attr:
+            continue
+        above = m.parent[use]
+        if isinstance(use.ctx, ast.Load):
+            if isinstance(above, (ast.For, ast.comprehension)) and above.iter is use:
+                continue  # it is only gone through
+            return None
+        if not isinstance(above, ast.Assign) or len(above.targets) != 1 or isinstance(above.value, ast.Attribute):
+            return None
+        listed = _listed(m, above.value)
+        if listed is None:
+            return None
+        found += listed
+    return sorted(set(found)) or None
 
 
 def attribute_name(expr: ast.expr) -> str:

@@ -38,6 +38,8 @@ UNTOUCHED = frozenset(
     "save dump makedirs mkdir exists dirname basename join stack cat topk sort argsort argmax argmin eq ne bincount "
     "half float double bfloat16".split()
 )
+# Modules whose functions work on paths, text, Python's numbers and arrays: casts do not reach them.
+HOST_MODULES = frozenset("os np numpy math json re sys logging logger time random shutil pickle datetime".split())
 # Context managers that say nothing about casts.
 NEUTRAL_CONTEXTS = frozenset(
     "no_grad enable_grad set_grad_enabled inference_mode no_sync suppress nullcontext record_function".split()

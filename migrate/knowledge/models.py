@@ -20,12 +20,25 @@ NOT_RUN_BY_METHOD = Patterns(
     "get_input_embeddings get_output_embeddings",
     # a module may be a container, and a parameter of one is a tensor
     "append extend items keys values size dim item data detach clone view view_as norm mean sum t numel copy max min "
-    "pow sqrt transpose unsqueeze squeeze tolist numpy contiguous ?*_",
+    "pow sqrt transpose unsqueeze squeeze tolist numpy contiguous ?*_ flatten chunk masked_* reshape permute expand "
+    "repeat index_select",
+    # what is called a model may be a string, a path or a dictionary after all
+    "get setdefault insert remove discard clear split rsplit splitlines format strip lstrip rstrip startswith endswith "
+    "isdigit lower upper replace exists mkdir warning error debug info",
     # densities, and what comes before a softmax, are results
     but="log_prob* log_lik* log_p log_q logits* log_sm*",
 )
 # Attributes of a module that are no modules.
 NO_MODULE = frozenset("weight bias data grad shape device dtype config hparams cfg args opt optimizer logger".split())
+# Parameters of a function that hold the options of a run.
+OPTIONS = frozenset("params args opt opts options config configs cfg conf hparams hps flags FLAGS".split())
+# Calls that make numbers, strings and tensors; what they make is no module, whatever it may flow to.
+NO_MODULE_MADE = Patterns(
+    "int float str bool len range item size dim numel time keys format split join strip lower FloatTensor LongTensor "
+    "Tensor tensor zeros ones empty full arange rand randn fill_ zero_ random_ normal_ uniform_ chunk tolist numpy "
+    "*iterator *loader *dataset",
+    exact=True,
+)
 # Methods that only a module has.
 MODULE_METHODS = frozenset("parameters eval train named_parameters requires_grad_ modules".split())
 
@@ -33,7 +46,8 @@ MODULE_METHODS = frozenset("parameters eval train named_parameters requires_grad
 NOT_RUN_BY_FUNCTION = Patterns(
     # Python's own
     "print len isinstance hasattr getattr setattr id type str super list tuple dict deepcopy copy partial vars next "
-    "iter enumerate zip map filter sum max min any all range reversed sorted cast append",
+    "iter enumerate zip map filter sum max min any all range reversed sorted cast append extend insert format join "
+    "cat stack",
     # torch's, and wrappers
     "DistributedDataParallel DDP DataParallel *Parallel* convert_* compile script export trace *optim* *sched* Adam* "
     "SGD RMSprop Lamb broadcast* *clip* *norm_ *norm step backward eval reduce* sync* *hook* apply* prune* to_* "

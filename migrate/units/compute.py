@@ -10,13 +10,15 @@ from migrate.facts.module import Scope
 from migrate.facts.names import called_name, last_name
 from migrate.facts.sites import opened
 from migrate.flow.values import ELEMENT_KEY, Obj
-from migrate.knowledge.host import NO_COMPUTATION
+from migrate.knowledge.host import HOST_MODULES, NO_COMPUTATION
 from migrate.knowledge.models import (
     MODULE_METHODS,
     NO_MODULE,
+    NO_MODULE_MADE,
     NO_NETWORK,
     NOT_RUN_BY_FUNCTION,
     NOT_RUN_BY_METHOD,
+    OPTIONS,
     RUN_BY_FUNCTION,
     evaluates,
 )
@@ -29,11 +31,11 @@ class Compute:
 
     def __init__(self, ctx: Context, unit: Unit) -> None:
         self.ctx, self.unit = ctx, unit
-        known = frozenset(o for o in unit.model_objects if o.kind != "apex")
+        known = frozenset(o for o in unit.model_objects if not _no_module(o))
         self.copied_before: list[ast.Call] = []  # copies that O2 and O3 left in float32
         self.models = _with_members(ctx, known, self._left_alone)
         if any("O1" in o.levels for o in unit.options.values()):
-            self.models |= _neighbours(ctx, unit)
+            self.models |= frozenset(o for o in _neighbours(ctx, unit) if not _no_module(o))
         self._functions: dict[ast.AST, bool] = {}
         self._forbids: dict[ast.AST, bool] = {}
         self._own: dict[ast.AST, bool] = {}
@@ -91,6 +93,8 @@ class Compute:
             return False  # it has nothing to do with a model
         v = self.ctx.v
         func = call.func
+        if _of_the_host(func):
+            return False
         if isinstance(func, ast.Attribute):
             if self.is_model(v.of(func)) and not NOT_RUN_BY_METHOD.fit(func.attr):
                 if not any(o.kind == "method" for o in v.of(func)):
@@ -196,7 +200,7 @@ class Compute:
         """The same for one node, whatever stands in it."""
         if isinstance(n, ast.Call):
             name = called_name(n)
-            if name not in NO_COMPUTATION and not _of_the_machine(n.func):
+            if name not in NO_COMPUTATION and not _of_the_machine(n.func) and not _of_the_host(n.func):
                 return True
             return name == "mean" and isinstance(n.func, ast.Attribute) and isinstance(n.func.value, ast.BinOp)
         return isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Pow, ast.MatMult))
@@ -325,6 +329,30 @@ def _parts(node: ast.AST, first: str) -> frozenset[str]:
             if any(_root(a) in found for a in whole):
                 found |= {t.id for t in ast.walk(target) if isinstance(t, ast.Name)}
     return frozenset(found)
+
+
+def _no_module(obj: Obj) -> bool:
+    """Whether an object is none of a unit's models, though ``getattr`` by a computed name may hand it on as one."""
+    match obj.kind:
+        case "apex":
+            return True
+        case "param":
+            return obj.label in OPTIONS
+        case "call":
+            return NO_MODULE_MADE.fit(obj.label)
+        case "path":
+            return isinstance(obj.key, tuple) and isinstance(obj.key[0], Obj) and _no_module(obj.key[0])
+        case _:
+            return False
+
+
+def _of_the_host(func: ast.expr) -> bool:
+    """Whether a function is one of a module that knows nothing of tensors, or a method of a text: ``"…".join``."""
+    if not isinstance(func, ast.Attribute):
+        return False
+    if isinstance(func.value, (ast.JoinedStr, ast.Constant)):
+        return True
+    return _root(func) in HOST_MODULES
 
 
 def _of_the_machine(func: ast.expr) -> bool:

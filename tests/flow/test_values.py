@@ -81,6 +81,27 @@ HOLDS = {
         "class C:\n    pass\nc = C()\nsetattr(c, x, [])\nask(getattr(c, f'net{y}'))",
         "[…]",
     ),
+    "by getattr, names of a list": (
+        "class C:\n    pass\nc = C()\nc.x, c.y = A(), B()\nfor n in ['x', 'z']:\n    ask(getattr(c, n))",
+        "A(), getattr()",
+    ),
+    "by getattr, names of a list that an attribute holds": (
+        "class C:\n    pass\nc = C()\nc.names = ['x']\nc.x, c.y = A(), B()\nask([getattr(c, n) for n in c.names][0])",
+        "A(), getattr()",
+    ),
+    "by setattr, names of a list": (
+        "class C:\n    pass\nc = C()\nc.y = B()\nfor n in ('x',):\n    setattr(c, n, A())\nask(c.y)",
+        "B()",
+    ),
+    "by setattr, names of a list that grows": (
+        "class C:\n    pass\nc = C()\nc.y = B()\nc.names = ['x']\nc.names.append('y')\n"
+        "for n in c.names:\n    setattr(c, n, A())\nask(c.y)",
+        "A(), B()",
+    ),
+    "by setattr, names of a list that change on the way": (
+        "class C:\n    pass\nc = C()\nc.y = B()\nfor n in ['x']:\n    n = n + s\n    setattr(c, n, A())\nask(c.y)",
+        "A(), B()",
+    ),
     "an item of a list of its own class": ("class L(list):\n    pass\nfor x in L([A(), B()]):\n    ask(x)", "A(), B()"),
     "its first item": ("class L(list):\n    pass\nask(L([A()])[0])", "A()"),
     "an item put in": ("class L(list):\n    pass\nx = L()\nx.append(A())\nx[1] = B()\nask(x[0])", "A(), B()"),

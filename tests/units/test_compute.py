@@ -75,7 +75,47 @@ RUNS_NOT = {
     "amp": "amp.master_params(optimizer)",
     "an export": "torch.jit.trace(model, x)",
     "all in one": "train(model, loader)",
+    "taken apart as a text": "model.name.split(',')",
+    "asked as a dictionary": "model.get('a', None)",
+    "put into a list": "layers.extend([model, model])",
+    "in a text": "' '.join(model.names)",
+    "in a text with gaps": "'{}'.format(model.name)",
+    "in a path": "os.path.join(model.folder, model)",
+    "an array": "np.mean(model.losses)",
+    "shaped": "model.flatten()",
 }
+
+
+ALL_OF_A_TRAINER = """\
+import torch
+from apex import amp
+class Trainer:
+    def __init__(self, net, params, loader):
+        self.net, self.params = net, params
+        self.rows = loader.get_iterator()
+        self.losses = torch.zeros(3)
+        self.optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        models, self.optimizer = amp.initialize([getattr(self, n) for n in params.names], self.optimizer)
+    def step(self, x):
+        ask(CALL)
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "runs"),
+    [
+        ("self.net(x)", True),
+        ("self.params.metrics.parse(',')", False),
+        ("self.losses.combine(x)", False),
+        ("self.rows.following(x)", False),
+    ],
+)
+def test_what_is_no_model_of_all_attributes(call: str, runs: bool) -> None:
+    ctx = context(ALL_OF_A_TRAINER.replace("CALL", call))
+    one = unit(ctx)
+    one.options = {i.call: options.read(ctx.m, ctx.conditions, i) for i in one.initializes}
+    (question,) = asked(ctx.m)
+    assert Compute(ctx, one).forwards(question) is runs
 
 
 @pytest.mark.parametrize("call", [*RUNS.values(), *RUNS_NOT.values()], ids=[*RUNS, *RUNS_NOT])
