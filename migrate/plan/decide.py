@@ -12,6 +12,7 @@ from migrate.plan.carried import handed_for_state, sometimes_imported
 from migrate.plan.fold import Fold, folds
 from migrate.plan.hazards import Hazards
 from migrate.plan.home import Finder, either, free_name, guards, terms_there
+from migrate.plan.made import leave_out_makers, missing
 from migrate.plan.named import Named, named
 from migrate.plan.places import Homes
 from migrate.plan.regions import Planner, Region
@@ -187,11 +188,13 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
         before = finder.snapshot()
         try:
             plan.enabled_at[region] = _enabled(ctx, unit, plan, finder, stmt)
+            _check_made(ctx, plan, region, plan.enabled_at[region])
         except Manual as missing:
             finder.restore(before)
             if region.why != "evaluation" or not unit.scales:
                 raise
             plan.planner.regions.remove(region)
+            plan.enabled_at.pop(region, None)
             unit.review(
                 stmt,
                 "APX031",
@@ -199,7 +202,10 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
                 "casts, wrap it in torch.autocast",
             )
     for hoist in plan.planner.hoists:
-        plan.hoist_enabled.append(_enabled(ctx, unit, plan, finder, hoist.stmt))
+        enabled = _enabled(ctx, unit, plan, finder, hoist.stmt)
+        block, index = ctx.m.place[hoist.stmt]
+        _check_made(ctx, plan, Region(block, index, index, "loss"), enabled)
+        plan.hoist_enabled.append(enabled)
     plan.homes = finder.finish()
 
 
@@ -341,6 +347,17 @@ def _enabled(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stm
         f"the condition `{said}` under which mixed precision is on cannot be said here",
         f'with torch.autocast("cuda", dtype=torch.float16, enabled={said}): …',
     )
+
+
+def _check_made(ctx: Context, plan: Plan, region: Region, enabled: str) -> None:
+    """The object that ``enabled`` is read from has to be there where the region begins."""
+    owner = missing(ctx, region, enabled)
+    if owner is not None and not leave_out_makers(ctx, region, enabled, plan.planner.compute.forwards):
+        raise Manual(
+            region.block.body[region.first],
+            f"`{enabled}` says whether mixed precision is on, and `{owner}` may not be there yet",
+            f"make sure that `{owner}` is made before this, or read the condition from elsewhere",
+        )
 
 
 def _check_alone(ctx: Context, stmt: ast.stmt) -> None:

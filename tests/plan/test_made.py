@@ -1,0 +1,100 @@
+"""Is the object there yet that a region's condition is read from?"""
+
+from __future__ import annotations
+
+from textwrap import dedent, indent
+
+import pytest
+
+from migrate.plan.decide import decide
+from tests.asking import context, unit
+
+HEAD = """\
+import torch
+import torch.nn.functional as F
+from apex import amp
+class Gan(torch.nn.Module):
+    def __init__(self, fp16):
+        super().__init__()
+        self.net = torch.nn.Linear(4, 1)
+        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
+        if fp16:
+            self.net, self.opt = amp.initialize(self.net, self.opt, opt_level="O1")
+class Trainer:
+    def __init__(self, fp16):
+        self.fp16 = fp16
+        FIRST
+    def make(self):
+        self.gan = Gan(self.fp16)
+        return self.gan.net(torch.zeros(1, 4))
+    def use(self):
+        return self.gan.net
+    def evaluate(self, x):
+EVALUATE
+    def train(self, loader):
+        BEGIN
+        for x, y in loader:
+            loss = F.mse_loss(self.gan.net(x), y)
+            self.gan.opt.zero_grad()
+            if self.fp16:
+                with amp.scale_loss(loss, self.gan.opt) as scaled:
+                    scaled.backward()
+            else:
+                loss.backward()
+            self.gan.opt.step()
+"""
+
+
+def left_out(evaluate: str, first: str = "self.gan = None", begin: str = "self.gan.train()") -> list[str]:
+    """What is said of regions without a condition, and the lines of those with one ahead of ``train``."""
+    body = indent(dedent(evaluate).strip(), "        ")
+    text = HEAD.replace("EVALUATE", body).replace("FIRST", first).replace("BEGIN", begin)
+    ctx = context(text)
+    one = unit(ctx)
+    plan = decide(ctx, one, [])
+    missing = [text for _, rule, text in one.reviews if rule == "APX031" and "may not be there yet" in text]
+    train = text.splitlines().index("    def train(self, loader):")
+    regions = [r for r in plan.planner.regions if r.block.body[r.first].lineno <= train]
+    lines = [ctx.m.line_text(r.block.body[r.first].lineno).strip() for r in regions]
+    return ["missing"] * len(missing) + [line for line in lines if "self.gan.net(x)" in line or "make()" in line]
+
+
+CALL = "print(self.gan.net(x))"
+CASES = {
+    "the region in an arm uses it": (f"if x.sum() > 0:\n    {CALL}", [CALL]),
+    "the region itself uses it": (CALL, [CALL]),
+    "the region makes it": ("if self.gan is None:\n    self.out = self.make()\nself.gan.eval()", ["missing"]),
+    "it was made": ("self.gan = Gan(True)\nif x.sum():\n    self.out = self.make()", ["self.out = self.make()"]),
+    "it was made where it was missing": (
+        "if self.gan is None:\n    self.gan = fresh()\nif x.sum():\n    self.out = self.make()",
+        ["self.out = self.make()"],
+    ),
+    "it is left where it is missing": (
+        "if not self.gan:\n    return\nif x.sum():\n    self.out = self.make()",
+        ["self.out = self.make()"],
+    ),
+    "it was used": ("self.gan.eval()\nself.out = self.make()", ["self.out = self.make()"]),
+    "a method used it": ("self.use()\nself.out = self.make()", ["self.out = self.make()"]),
+    "it was used at times": ("if x.sum():\n    self.gan.eval()\nself.out = self.make()", ["missing"]),
+    "a condition says so": (
+        "if x.sum() and self.gan is not None:\n    self.out = self.make()",
+        ["self.out = self.make()"],
+    ),
+    "a condition says the contrary": (
+        "if not self.gan:\n    pass\nelse:\n    self.out = self.make()",
+        ["self.out = self.make()"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_there(case: str) -> None:
+    evaluate, answer = CASES[case]
+    assert left_out(evaluate) == answer
+
+
+def test_the_callers_are_asked() -> None:
+    assert left_out("self.out = self.make()", begin="self.gan.train()\n        self.evaluate(1)") == [
+        "self.out = self.make()"
+    ]
+    assert left_out("self.out = self.make()", begin="self.evaluate(1)") == ["missing"]
