@@ -364,7 +364,7 @@ def analyse_program(program: Component, settings: Settings, engine: Engine) -> t
     """What becomes of the files of a program; whatever happens, a result for each."""
     if len(program.sources) == 1:
         return (analyse_file(program.sources[0], settings, engine),)
-    from migrate.engine import migrate_program
+    from migrate.linked import migrate_linked
 
     try:
         old = [read(source.location) for source in program.sources]
@@ -379,7 +379,7 @@ def analyse_program(program: Component, settings: Settings, engine: Engine) -> t
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with _deep_recursion(), _limited_time(), _seldom_collected():
-                results = migrate_program(texts, settings)
+                results = migrate_linked(texts, settings)
         new = [
             None if result.new_text is None else encode(result.new_text, encoding)
             for result, (_, encoding) in zip(results, decoded, strict=True)

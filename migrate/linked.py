@@ -1,0 +1,101 @@
+"""Files that import from each other, as the programs that a user runs: each is begun with one of them.
+
+Two scripts that share a file of helpers are two programs. Each is migrated by itself, and they have to agree about
+what becomes of the files they share; where they do not, all are planned together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from migrate.engine import migrate_program
+from migrate.model import Applicability, Change, FileText, Finding, ModuleResult, Settings
+
+Numbers = tuple[int, ...]  # of the files of one program
+
+
+def migrate_linked(files: Sequence[FileText], settings: Settings) -> list[ModuleResult]:
+    """Migrate files that are linked with each other; a result for each."""
+    programs = _programs(files)
+    if len(programs) == 1:
+        return migrate_program(files, settings)
+    apart = [migrate_program(_part(files, numbers), settings) for numbers in programs]
+    found = _agreed(files, programs, apart)
+    return found if found is not None else migrate_program(files, settings)
+
+
+def _programs(files: Sequence[FileText]) -> list[Numbers]:
+    """For each file that no other imports it and all that it reaches; where all import each other, one of all."""
+    reached = [_reached(files, number) for number in range(len(files))]
+    found = [mine for one, mine in enumerate(reached) if not any(one in r and r != mine for r in reached)]
+    return list(dict.fromkeys(tuple(sorted(one)) for one in found))
+
+
+def _reached(files: Sequence[FileText], number: int) -> frozenset[int]:
+    found, todo = {number}, [number]
+    while todo:
+        for following in files[todo.pop()].links.values():
+            if following not in found:
+                found.add(following)
+                todo.append(following)
+    return frozenset(found)
+
+
+def _part(files: Sequence[FileText], numbers: Numbers) -> list[FileText]:
+    """The files of one program, which count each other anew."""
+    anew = {number: index for index, number in enumerate(numbers)}
+    return [
+        replace(files[one], links={name: anew[to] for name, to in files[one].links.items() if to in anew})
+        for one in numbers
+    ]
+
+
+def _agreed(
+    files: Sequence[FileText], programs: Sequence[Numbers], apart: Sequence[Sequence[ModuleResult]]
+) -> list[ModuleResult] | None:
+    """What all programs say of each file, units numbered through; None where they would change one differently.
+
+    A unit that stays in one of them needs the files that it shares as they are, so nothing is changed then."""
+    results: list[ModuleResult | None] = [None] * len(files)
+    before = 0
+    stays = any(unit.applicability is Applicability.MANUAL for part in apart for one in part for unit in one.units)
+    for numbers, part in zip(programs, apart, strict=True):
+        for number, one in zip(numbers, part, strict=True):
+            known, mine = results[number], _numbered(one, before)
+            if known is not None and known.new_text != mine.new_text and not stays:
+                return None
+            results[number] = mine if known is None else _both(known, mine)
+        before += max((unit.number for one in part for unit in one.units), default=0)
+    said = [one if one is not None else ModuleResult(None) for one in results]
+    return [replace(one, new_text=None, changes=()) for one in said] if stays else said
+
+
+def _numbered(result: ModuleResult, before: int) -> ModuleResult:
+    return replace(
+        result,
+        changes=tuple(_shifted(one, before) for one in result.changes),
+        findings=tuple(_later(one, before) for one in result.findings),
+        units=tuple(replace(unit, number=unit.number + before) for unit in result.units),
+    )
+
+
+def _shifted(change: Change, before: int) -> Change:
+    return change if change.unit is None else replace(change, unit=change.unit + before)
+
+
+def _later(finding: Finding, before: int) -> Finding:
+    return finding if finding.unit is None else replace(finding, unit=finding.unit + before)
+
+
+def _both(one: ModuleResult, other: ModuleResult) -> ModuleResult:
+    """What two programs say of a file that they share: each thing once."""
+    said = {(f.rule, f.line, f.message) for f in one.findings}
+    more = [f for f in other.findings if (f.rule, f.line, f.message) not in said]
+    left = [line for line in (one.amp_left, other.amp_left) if line is not None]
+    return replace(
+        one,
+        findings=tuple(sorted((*one.findings, *more), key=lambda f: (f.line, f.rule, f.message))),
+        units=(*one.units, *other.units),
+        amp_left=min(left, default=None),
+    )
