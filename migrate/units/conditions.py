@@ -284,13 +284,23 @@ def _argparse_bools(m: Module) -> tuple[set[str], set[str]]:
             dest = argparse_dest(node)
             if dest:
                 words = {k.arg: k.value for k in node.keywords if k.arg}
-                action, kind, default = words.get("action"), words.get("type"), words.get("default")
-                flag = isinstance(action, ast.Constant) and action.value in ("store_true", "store_false")
-                given = isinstance(default, ast.Constant) and isinstance(default.value, bool)
-                if isinstance(kind, ast.Name) and (kind.id == "bool" or _hands_back_bools(m, kind.id)):
-                    flag |= given or "required" in words  # else None where the option is not said
-                found[dest] = found.get(dest, True) and flag
+                found[dest] = found.get(dest, True) and _bool_option(m, words)
     return set(found), {dest for dest, flag in found.items() if flag}
+
+
+def _bool_option(m: Module, words: dict[str, ast.expr]) -> bool:
+    """Whether what fills an option is a bool, said or not, by the keywords of its ``add_argument``."""
+    said = {name: value.value for name, value in words.items() if isinstance(value, ast.Constant)}
+    default = isinstance(said.get("default"), bool)
+    if said.get("action") in ("store_true", "store_false"):
+        return default or "default" not in words
+    alone = said.get("nargs") == "?" and isinstance(said.get("const"), bool)  # ``--fp16`` without a value
+    if "action" in words or ("nargs" in words and not alone):
+        return False
+    kind = words.get("type")
+    if not isinstance(kind, ast.Name) or not (kind.id == "bool" or _hands_back_bools(m, kind.id)):
+        return False
+    return default or said.get("required") is True  # else None where the option is not said
 
 
 def _hands_back_bools(m: Module, name: str) -> bool:

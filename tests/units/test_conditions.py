@@ -126,6 +126,20 @@ BOOLS = {
         "p.add_argument('--h', type=bool)\np.add_argument('--i', type=bool, default=None)\nask(a.f, a.g, a.h, a.i)",
         [True, True, False, False],
     ),
+    "a flag with a default": (
+        "p.add_argument('--f', action='store_true', default=None)\n"
+        "p.add_argument('--g', action='store_true', default=False)\n"
+        "p.add_argument('--h', action='store_false', default=environ)\nask(a.f, a.g, a.h)",
+        [False, True, False],
+    ),
+    "a type and how often": (
+        "p.add_argument('--f', type=bool, nargs='?', const=True, default=False)\n"
+        "p.add_argument('--g', type=bool, nargs='?', default=False)\n"
+        "p.add_argument('--h', type=bool, nargs='+', default=False)\n"
+        "p.add_argument('--i', type=bool, action='append', default=False)\n"
+        "p.add_argument('--j', type=bool, required=False)\nask(a.f, a.g, a.h, a.i, a.j)",
+        [True, False, False, False, False],
+    ),
     "a type of the file": (
         STR2BOOL + "p.add_argument('--f', type=str2bool, default=True)\np.add_argument('--g', type=str2bool)\n"
         "ask(a.f, a.g)",
