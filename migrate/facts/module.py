@@ -469,7 +469,8 @@ class Module:
         """A file and all that it imports, directly or through others, in their order."""
         found, todo = {file.number}, [file.number]
         while todo:
-            for number in self.links[todo.pop()].values() if self.links else ():
+            at = todo.pop()
+            for number in self.links[at].values() if self.links else ():
                 if number not in found:
                     found.add(number)
                     todo.append(number)

@@ -7,14 +7,14 @@ from collections import defaultdict
 from functools import cached_property
 
 from migrate.facts.module import Module
-from migrate.flow.values import Values, attribute_name
+from migrate.flow.values import Obj, Values, attribute_name
 from migrate.judge.program.marks import Marks
 from migrate.judge.program.naming import Naming
 from migrate.judge.program.syntax import FUNCTIONS, last_name
 from migrate.judge.state import Key
 
-# Methods that leave a dictionary as it is, and functions that only read what they are handed.
-_ASKING = frozenset("get items keys values copy __contains__ __len__".split())
+# Methods that leave a dictionary or list as it is, and functions that only read what they are handed.
+_ASKING = frozenset("get items keys values copy index count __contains__ __len__".split())
 _READING = frozenset(
     "print len str repr dict list sorted isinstance hasattr getattr bool any all enumerate zip format deepcopy dump "
     "dumps info debug warning pformat pprint Namespace SimpleNamespace".split()
@@ -68,26 +68,40 @@ class Definitions:
 
     @cached_property
     def changing(self) -> frozenset[ast.AST]:
-        """Dictionaries and namespaces that are written down in the text, whose items something may set besides the
-        text: a method, a key that is not written, code that is not here."""
-        found: set[ast.AST] = set()
+        """Lists, dictionaries (``**kwargs`` too) and namespaces that are written down in the text and do not stay as
+        they are there: an item or attribute is set, a method is called that may set one, or code that is not here is
+        handed it."""
+        touched: set[Obj] = set()
+        handed: set[Obj] = set()
         for call in self.m.all(ast.Call):
             if isinstance(call.func, ast.Attribute) and call.func.attr not in _ASKING:
-                found |= self._dictionaries(call.func.value)
+                touched |= self.v.of(call.func.value)
             if last_name(call.func) not in _READING and not self.v.callees(call):
-                for handed in [*call.args, *(k.value for k in call.keywords if k.arg is not None)]:
-                    found |= self._dictionaries(handed)
+                for arg in [*call.args, *(k.value for k in call.keywords if k.arg is not None)]:
+                    handed |= self.v.of(arg.value if isinstance(arg, ast.Starred) else arg)
         for item in self.m.all(ast.Subscript):
-            if not isinstance(item.ctx, ast.Load) and not isinstance(item.slice, ast.Constant):
-                found |= self._dictionaries(item.value)
+            if not isinstance(item.ctx, ast.Load):
+                touched |= self.v.of(item.value)
         for attribute in self.m.all(ast.Attribute):
-            if attribute.attr == "__dict__":
-                found |= self._dictionaries(attribute.value)
-        return frozenset(found)
+            if not isinstance(attribute.ctx, ast.Load) or attribute.attr == "__dict__":
+                touched |= self.v.of(attribute.value)
+        for stmt in self.m.all(ast.AugAssign):
+            if isinstance(stmt.target, ast.Name):
+                touched |= self.v.variable(stmt.target.id, self.m.scope(stmt))
+            else:
+                handed |= self.v.of(stmt.target.value)
+        touched |= self._with_parts(handed)
+        return frozenset(o.key for o in touched if isinstance(o.key, ast.AST) and _written_down(o.key))
 
-    def _dictionaries(self, expr: ast.expr) -> set[ast.AST]:
-        held = [o.key for o in self.v.of(expr) if isinstance(o.key, (ast.Dict, ast.Call))]
-        return {key for key in held if isinstance(key, ast.Dict) or last_name(key.func) in NAMESPACES}
+    def _with_parts(self, objects: set[Obj]) -> set[Obj]:
+        """Objects, and what they hold in their items and attributes."""
+        found, todo = set(objects), list(objects)
+        while todo:
+            at = todo.pop()
+            inner = {held for name in self.v.attributes(at) for held in self.v.field(at, name)} - found
+            found |= inner
+            todo += inner
+        return found
 
     @cached_property
     def _class_constants(self) -> dict[tuple[object, ...], ast.Constant]:
@@ -101,3 +115,9 @@ class Definitions:
                     if isinstance(target, ast.Name) and isinstance(stmt.value, ast.Constant):  # type: ignore[attr-defined]
                         found[(("instance", self.naming.place(node)), target.id)] = stmt.value  # type: ignore[attr-defined]
         return found
+
+
+def _written_down(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return last_name(node.func) in NAMESPACES
+    return isinstance(node, (ast.List, ast.Dict, ast.arg))

@@ -112,7 +112,9 @@ class Arguments:
                     frame.env[name] = one
                 else:
                     rest.append((name, one))
-        if args.kwarg is not None and all(k.arg or self._is_record(state, k.value, facts) for k in call.keywords):
+        if args.kwarg is None or args.kwarg in self.program.definitions.changing:
+            return
+        if all(k.arg or self._is_record(state, k.value, facts) for k in call.keywords):
             frame.env[args.kwarg.arg] = record(rest)
 
     def _is_record(self, state: State, expr: ast.expr, facts: Facts) -> bool:

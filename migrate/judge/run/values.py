@@ -65,6 +65,8 @@ class Evaluator:
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
                 if any(isinstance(e, ast.Starred) for e in elts):
                     return opaque(place(expr))
+                if expr in self.program.definitions.changing:  # objects in it are known by where they are made
+                    return ("seq", tuple(self._unless_constant(state, e, facts) for e in elts))
                 return ("seq", tuple(self.value(state, e, facts) for e in elts))
             case ast.Dict() if expr in self.program.definitions.changing:
                 return opaque(place(expr))
@@ -108,6 +110,9 @@ class Evaluator:
                 return ("obj", frozenset({("function", place(expr))}))
             case _:
                 return opaque(place(expr))
+
+    def _unless_constant(self, state: State, expr: ast.expr, facts: Facts) -> Term:
+        return opaque(self.naming.place(expr)) if isinstance(expr, ast.Constant) else self.value(state, expr, facts)
 
 
 def _item(state: State, owner: Term, at: Term) -> Term:

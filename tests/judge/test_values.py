@@ -1,0 +1,112 @@
+"""What a dictionary, list or namespace holds is believed only where nothing may have changed it."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from migrate.facts.module import Module
+from migrate.facts.sites import collect
+from migrate.flow.values import Values
+from migrate.judge.judge import judge
+from tests.judge.support import aligned
+
+HEAD = """\
+import torch
+import torch.nn as nn
+from types import SimpleNamespace
+from apex import amp
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+"""
+OLD = """\
+if {on}:
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x, y in data:
+    loss = nn.functional.mse_loss(model(x), y)
+    optimizer.zero_grad()
+    if {on}:
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+    else:
+        loss.backward()
+    optimizer.step()
+"""
+NEVER = """\
+for x, y in data:
+    loss = nn.functional.mse_loss(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def never_is_the_same(before: str, on: str, around: str = "", behind: str = "") -> bool:
+    """Whether the judge takes mixed precision to be off, whatever happens."""
+    texts = [
+        HEAD + before + around + (textwrap.indent(text, "    ") if around else text) + behind
+        for text in (OLD.format(on=on), NEVER)
+    ]
+    m = Module(texts[0])
+    v = Values(m)
+    verdict = judge(m, v, collect(m, v), texts[1:], aligned(*texts), maybe_o0=lambda call: False)
+    return not verdict.differences and verdict.unknown is None
+
+
+OFF = {
+    "a dictionary": ("t = {'amp': False}\n", "t['amp']"),
+    "a namespace": ("t = SimpleNamespace(amp=False)\n", "t.amp"),
+    "a list": ("t = [False]\n", "t[0]"),
+    "one beside it": ("t = {'amp': False}\nother = {'amp': False}\nother['amp'] = True\n", "t['amp']"),
+    "only asked": ("t = {'amp': False}\nprint(t.get('amp'), sorted(t.items()))\n", "t['amp']"),
+}
+
+
+@pytest.mark.parametrize("case", OFF)
+def test_what_stays_is_believed(case: str) -> None:
+    assert never_is_the_same(*OFF[case])
+
+
+CHANGED = {
+    "set": ("t = {'amp': False}\nt['amp'] = True\n", "t['amp']"),
+    "set under another name": ("t = {'amp': False}\nother = t\nother['amp'] = True\n", "t['amp']"),
+    "set in a function": ("t = {'amp': False}\ndef on(d):\n    d['amp'] = True\non(t)\n", "t['amp']"),
+    "set in a loop": ("t = {'amp': False}\nfor one in [t, {}]:\n    one['amp'] = True\n", "t['amp']"),
+    "set in one that is held": (
+        "t = {'a': {'amp': False}}\nfor one in t.values():\n    one['amp'] = True\n",
+        "t['a']['amp']",
+    ),
+    "updated": ("t = {'amp': False}\nt.update(read())\n", "t['amp']"),
+    "joined": ("t = {'amp': False}\nother = t\nother |= read()\n", "t['amp']"),
+    "joined in an object": ("class C: pass\nc = C()\nc.t = t = {'amp': False}\nc.t |= read()\n", "t['amp']"),
+    "handed on": ("t = {'amp': False}\nread(t)\n", "t['amp']"),
+    "handed on in a list": ("t = {'amp': False}\nread([t])\n", "t['amp']"),
+    "handed on in an object": ("class C: pass\nc = C()\nc.t = t = {'amp': False}\nread(c)\n", "t['amp']"),
+    "its twin is set": ("t = {'amp': True}\nother = {'amp': True}\nother['amp'] = False\n", "t['amp']"),
+    "a namespace": ("t = SimpleNamespace(amp=False)\ndef on(d):\n    d.amp = True\non(t)\n", "t.amp"),
+    "a namespace's twin": (
+        "t = SimpleNamespace(amp=True)\nother = SimpleNamespace(amp=True)\nother.amp = False\n",
+        "t.amp",
+    ),
+    "a list": ("t = [False]\ndef on(d):\n    d[0] = True\non(t)\n", "t[0]"),
+    "a list that grows": ("t = [False]\nt.insert(0, True)\n", "t[0]"),
+}
+
+
+@pytest.mark.parametrize("case", CHANGED)
+def test_what_is_changed_is_not_believed(case: str) -> None:
+    assert not never_is_the_same(*CHANGED[case])
+
+
+def test_keywords() -> None:
+    around, behind = "def train(**given):\n", "train(on=False)\n"
+    assert never_is_the_same("", "given['on']", around, behind)
+    assert not never_is_the_same("", "given['on']", around + "    given.update(read())\n", behind)
+    assert not never_is_the_same("", "given['on']", around + "    other = given\n    other.update(read())\n", behind)
+
+
+def test_a_dictionary_that_becomes_keywords() -> None:
+    around, behind = "def train(on):\n", "train(**t)\n"
+    assert never_is_the_same("t = {'on': False}\n", "on", around, behind)
+    assert not never_is_the_same("t = {'on': False}\nt['on'] = True\n", "on", around, behind)
