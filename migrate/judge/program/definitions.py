@@ -86,12 +86,18 @@ class Definitions:
             if not isinstance(attribute.ctx, ast.Load) or attribute.attr == "__dict__":
                 touched |= self.v.of(attribute.value)
         for stmt in self.m.all(ast.AugAssign):
-            if isinstance(stmt.target, ast.Name):
-                touched |= self.v.variable(stmt.target.id, self.m.scope(stmt))
-            else:
-                handed |= self.v.of(stmt.target.value)
+            touched |= self._held(stmt.target)
         touched |= self._with_parts(handed)
         return frozenset(o.key for o in touched if isinstance(o.key, ast.AST) and _written_down(o.key))
+
+    def _held(self, target: ast.Name | ast.Attribute | ast.Subscript) -> set[Obj]:
+        """What a target of ``+=`` held before: a list takes more items."""
+        if isinstance(target, ast.Name):
+            return set(self.v.variable(target.id, self.m.scope(target)))
+        owners = self.v.of(target.value)
+        if isinstance(target, ast.Attribute):
+            return {held for owner in owners for held in self.v.field(owner, target.attr)}
+        return {held for owner in owners for name in self.v.attributes(owner) for held in self.v.field(owner, name)}
 
     def _with_parts(self, objects: set[Obj]) -> set[Obj]:
         """Objects, and what they hold in their items and attributes."""
