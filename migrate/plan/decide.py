@@ -100,7 +100,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
             )
         gradients.decide(ctx, unit)
         merged = folds(ctx, unit)
-        premises.review_steps_without_backward(ctx, unit, merged)
+        premises.check_steps_without_backward(ctx, unit, merged)
         premises.check_plain_backwards(ctx, unit, merged)
         premises.check_moves(ctx, unit, merged)
     planner = Planner(ctx, unit)

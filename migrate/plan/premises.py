@@ -344,8 +344,10 @@ def review_trained_apart(ctx: Context, unit: Unit, planner: Planner) -> None:
         )
 
 
-def review_steps_without_backward(ctx: Context, unit: Unit, folded: list[Fold]) -> None:
-    """A backward that a condition may leave out, and a step that is taken all the same."""
+def check_steps_without_backward(ctx: Context, unit: Unit, folded: list[Fold]) -> None:
+    """A backward that a condition may leave out, and a step that is taken all the same.
+
+    Whoever wrote that condition meant training to go on, which a step of a GradScaler would not let it."""
     m = ctx.m
     guards_ = {f.stmt for f in folded}
     for scale in (s for s in unit.scales if s.with_ is not None):
@@ -363,12 +365,22 @@ def review_steps_without_backward(ctx: Context, unit: Unit, folded: list[Fold]) 
                     continue
                 if any(ast.dump(stmt.test) == ast.dump(x.test) for i in unit.initializes for x in _ifs(ctx, i.call)):
                     continue
-                unit.review(
+                test = ast.unparse(stmt.test)
+                if any(test in map(ast.unparse, _all_of(x.test)) for x in _ifs(ctx, step.call)):
+                    continue  # so is the step
+                raise Manual(
                     scale.call,
-                    "APX060",
-                    "the backward is left out under a condition while the step may be taken all the same: with no "
-                    "backward since the last step, scaler.step() raises where Apex did nothing",
+                    f"the backward is left out where `{test}` does not hold, while the step (line {step.stmt.lineno}) "
+                    "may be taken all the same: with no backward since the last step, scaler.step() raises where Apex "
+                    "did nothing",
+                    "set a flag beside the backward, and step only where it is set: if pending: "
+                    f"scaler.step({ctx.m.src(step.optimizer)}); scaler.update(); pending = False",
                 )
+
+
+def _all_of(test: ast.expr) -> list[ast.expr]:
+    """The conditions that all hold where ``test`` does."""
+    return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
 
 
 def _runs_before(ctx: Context, other: Scale, scale: Scale, top: ast.stmt) -> bool:

@@ -37,6 +37,18 @@ def loop(body: str, above: str = "") -> str:
 
 
 MANUAL = {
+    "a backward under a condition": (
+        loop("if good(loss):\n    BACK\noptimizer.step()"),
+        "the backward is left out where `good(loss)` does not hold, while the step",
+    ),
+    "a backward under a condition, a step under another": (
+        loop("if good(loss):\n    BACK\nif i % 2 == 0:\n    optimizer.step()"),
+        "the backward is left out where `good(loss)` does not hold, while the step",
+    ),
+    "a backward under a part of the step's condition": (
+        loop("if good(loss):\n    BACK\nif good(loss) or last:\n    optimizer.step()"),
+        "the backward is left out where `good(loss)` does not hold, while the step",
+    ),
     "entered by hand": (
         loop("s = amp.scale_loss(loss, optimizer)\ns.__enter__()\noptimizer.step()"),
         "is not entered by a with statement",
@@ -149,9 +161,9 @@ NAMED = {
         ),
         [],
     ),
-    "a backward under a condition": (
-        loop("if good(loss):\n    BACK\noptimizer.step()"),
-        ["the backward is left out under a condition"],
+    "a step under the condition of the backward, too": (
+        loop("if good(loss):\n    BACK\nlog(loss)\nif good(loss) and i % 2:\n    optimizer.step()"),
+        [],
     ),
     "in both arms": (
         loop("if good(loss):\n    BACK\nelse:\n    BACK\noptimizer.step()"),
