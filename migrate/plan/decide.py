@@ -198,8 +198,8 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
             unit.review(
                 stmt,
                 "APX031",
-                f"this ran under O1's casts and now runs in float32, because {missing.message}; to keep the "
-                "casts, wrap it in torch.autocast",
+                "once amp.initialize had run, this was under O1's casts, and it now runs in float32, because "
+                f"{missing.message}; to keep the casts, wrap it in torch.autocast",
             )
     for hoist in plan.planner.hoists:
         enabled = _enabled(ctx, unit, plan, finder, hoist.stmt)

@@ -333,6 +333,7 @@ class Planner:
         m, compute = self.ctx.m, self.compute
         todo = [n for n in compute.near if compute.runs_model(n)]
         seen: set[ast.Call] = set()
+        elsewhere: list[ast.Call] = []
         while todo:
             call = todo.pop(0)
             if call in seen:
@@ -344,7 +345,7 @@ class Planner:
             within = self._lambda_around(call)
             if within is not None:
                 if not self.ctx.v.calls[within]:
-                    self._called_elsewhere(call)
+                    elsewhere.append(call)
                 todo += self.ctx.v.calls[within]
                 continue
             when = self.order.states(call)
@@ -355,6 +356,9 @@ class Planner:
                 continue
             self._wrap_evaluation(call)
             self._build()
+        for call in elsewhere:
+            if not self.in_region(call) and not self.covered(m.function(call)):
+                self._called_elsewhere(call)
 
     def _callers_tell(self, scope: Scope) -> bool:
         """Whether the calls of a function that runs before and after ``initialize`` can be wrapped in its place."""

@@ -55,8 +55,8 @@ _BY_NAME = {
     "FusedRMSNorm": "torch.nn.RMSNorm(shape, eps=1e-5)",
     "state_dict": "scaler.state_dict()",
     "load_state_dict": "scaler.load_state_dict(…)",
-    "float_function": '@torch.amp.custom_fwd(device_type="cuda", cast_inputs=torch.float32)',
-    "half_function": '@torch.amp.custom_fwd(device_type="cuda", cast_inputs=torch.float16)',
+    "float_function": 'with torch.autocast("cuda", enabled=False): around what it does, with x.float() for its tensors',
+    "half_function": 'with torch.autocast("cuda", dtype=torch.float16): around what it does',
     "disable_casts": 'torch.autocast("cuda", enabled=False)',
     "master_params": '(p for group in optimizer.param_groups for p in group["params"])',
     "loss_scalers": "scaler.get_scale()",
@@ -64,6 +64,11 @@ _BY_NAME = {
     "loss_scale": "scaler.get_scale()",
     "_loss_scale": "scaler.get_scale()",
 }
+
+_DELAYED = (
+    "torch.nn.parallel.DistributedDataParallel(model, device_ids=[local_rank], broadcast_buffers=False, "
+    "find_unused_parameters=True), the last as delay_allreduce=True did not mind parameters without a gradient"
+)
 
 
 def apply(ctx: Context, work: Work) -> None:
@@ -80,12 +85,25 @@ def apply(ctx: Context, work: Work) -> None:
         if line in named:
             continue
         severity, message, suggestion = _say(dotted, work.untouched)
+        if dotted.split(".")[-1] in ("float_function", "half_function") and not ctx.facts.initializes:
+            message += "; where no amp.initialize has run this decorator does nothing"
+        if dotted == "apex.parallel.DistributedDataParallel" and _delayed(ctx):
+            suggestion = _DELAYED
         open_sites.setdefault((message, severity, suggestion), []).append(line)
     for (message, severity, suggestion), lines in open_sites.items():
         lines = sorted(set(lines))
         work.findings.append(
             Finding(ID, severity, lines[0], lines[0], message, suggestion=suggestion, lines=tuple(lines[1:]))
         )
+
+
+def _delayed(ctx: Context) -> bool:
+    """Whether Apex's DDP waited for the whole backward, and so did not mind parameters that got no gradient."""
+    calls = [ctx.m.parent[use] for use, d in ctx.facts.uses.items() if d == "apex.parallel.DistributedDataParallel"]
+    words = [k for call in calls if isinstance(call, ast.Call) for k in call.keywords]
+    return any(
+        k.arg == "delay_allreduce" and not (isinstance(k.value, ast.Constant) and not k.value.value) for k in words
+    )
 
 
 def _sites(ctx: Context, work: Work) -> list[tuple[ast.AST, str]]:

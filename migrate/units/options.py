@@ -73,6 +73,14 @@ def read(m: Module, c: Conditions, init: Initialize, scaled: bool = True) -> Opt
     return out
 
 
+_CHANGES = {
+    "O0": "",
+    "O1": "",
+    "O2": ", whose float16 weights are float32 now: that takes more memory, and outputs may be float16",
+    "O3": ", whose float16 weights are float32 now: that takes more memory",
+}
+
+
 def _is_none(expr: ast.expr) -> bool:
     return isinstance(expr, ast.Constant) and expr.value in (None, False)
 
@@ -100,11 +108,28 @@ def _level(m: Module, c: Conditions, out: Options, level: ast.expr | None, init:
     if "?" in values:
         out.reviews.append(
             f"opt_level={_flat(text)} is decided at run time: O0 switches autocast off, every other level becomes "
-            "what O1 was"
+            f"what O1 was{_by_default(m, level)}"
         )
     if values == {"O3"}:
         out.unscaled = True
     return values
+
+
+def _by_default(m: Module, level: ast.expr) -> str:
+    """What the level is where nobody says another, and what that comes to."""
+    if not isinstance(level, ast.Attribute):
+        return ""
+    said: dict[str, int] = {}
+    for node in m.calls("add_argument"):
+        if isinstance(node.func, ast.Attribute) and argparse_dest(node) == level.attr:
+            default = next((k.value for k in node.keywords if k.arg == "default"), None)
+            if isinstance(default, ast.Constant) and isinstance(default.value, str):
+                said.setdefault(default.value, default.lineno)
+    if len(said) != 1:
+        return ""
+    ((value, line),) = said.items()
+    change = _CHANGES.get(value)
+    return "" if change is None else f"; by default (line {line}) it is {value}{change}"
 
 
 def _flat(text: str) -> str:

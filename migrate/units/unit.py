@@ -301,7 +301,7 @@ class Unit:
         )
 
     def review(self, site: ast.AST, rule: str, difference: str) -> None:
-        if not any(d == difference for _, _, d in self.reviews):
+        if not any(d == difference and one is site for one, _, d in self.reviews):
             self.reviews.append((site, rule, difference))
 
 

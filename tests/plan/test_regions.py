@@ -307,6 +307,39 @@ def test_evaluation(case: str) -> None:
     assert regions(LOOP + text)[1:] == answer
 
 
+MAPPED = """\
+class T:
+    def generate(self, x):
+        out = model(x)
+        rows = map(lambda r: model(r), x)
+        return self.join(out, rows)
+    def join(self, out, rows):
+        return [out, *rows]
+    def evaluate(self, x):
+        out = self.generate(x)
+        print(out)
+    def show(self, x):
+        print(1)
+        out = self.generate(x)
+        print(out)
+"""
+
+
+def test_a_lambda_of_a_function_that_only_runs_in_regions() -> None:
+    ctx = context(LOOP + MAPPED)
+    one = unit(ctx)
+    assert decide(ctx, one, []).planner.regions
+    assert not [text for _, _, text in one.reviews if "a lambda runs the model here" in text]
+
+
+def test_what_is_said_twice_names_both_places() -> None:
+    text = LOOP + "run(lambda x: model(x))\nrun(lambda y: model(y))\n"
+    ctx = context(text)
+    one = unit(ctx)
+    decide(ctx, one, [])
+    assert len([text for _, _, text in one.reviews if "a lambda runs the model here" in text]) == 2
+
+
 MANUAL = {
     "no model": (
         TOP + "for x, y in loader:\n" + indent("loss = make(x)\n" + TRAIN, "    "),

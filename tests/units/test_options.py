@@ -142,6 +142,21 @@ def test_differences(call: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("default='O2'", "; by default (line 3) it is O2, whose float16 weights are float32 now"),
+        ("default='O1'", "; by default (line 3) it is O1"),
+        ("type=str", "every other level becomes what O1 was"),
+        ("default=None", "every other level becomes what O1 was"),
+    ],
+)
+def test_the_level_by_default(words: str, said: str) -> None:
+    above = f"p = ArgumentParser()\np.add_argument('--level', {words})\nargs = p.parse_args()\n"
+    (review,) = read("opt_level=args.level", above).reviews
+    assert said in review and (said.startswith(";") or review.endswith(said))
+
+
+@pytest.mark.parametrize(
     ("bound", "first"), [("2**10", "1024.0"), ("512.0", "512.0"), ("2**16", None), ("2**24", None), ("bound", None)]
 )
 def test_a_bound_below_the_first_scale(bound: str, first: str | None) -> None:
