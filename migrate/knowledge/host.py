@@ -12,7 +12,7 @@ NO_COMPUTATION = frozenset(
     "ones empty full zeros_like ones_like rand_like randn_like from_numpy as_tensor FloatTensor LongTensor Tensor "
     "arange type type_as long requires_grad_ update format join tolist t device pop copy split chunk no_grad any all "
     "isnan isfinite numel normal_ uniform_ resize_ copy_ fill_ data synchronize Event record permutation random "
-    "sample choice uniform beta".split()
+    "sample choice uniform beta detach_ masked_fill masked_select index_select narrow unbind".split()
 )
 # Work with results: no reason to make a region longer.
 HOST_WORK = Patterns(

@@ -64,6 +64,11 @@ def _define(plan: Plan, work: Work, parameter: Parameter) -> None:
             work.draft.insert_at(offset, parameter.name + (", " if _takes_more(args) else ""))
             return
         found = positional[-1]
+        if args.defaults:  # every call hands it on by its name: nobody need do without
+            last = [*several, *args.kwonlyargs, *(d for d in args.kw_defaults if d is not None)]
+            at = max(map(m.end, last), default=m.end(args.defaults[-1]))
+            work.draft.insert_at(at, f", {parameter.name}" if last else f", *, {parameter.name}")
+            return
     default = defaults.get(found.arg)
     if found in args.kwonlyargs:
         default = args.kw_defaults[args.kwonlyargs.index(found)]

@@ -94,6 +94,11 @@ TRAINING = {
         "with island():\n    print(1)\n    out = model(x)\nloss = F.mse_loss(out, y)",
         ["with island():; print(1); out = model(x); loss = F.mse_loss(out, y)"],
     ),
+    "what is only told to others": (
+        "loss = model(x)\nif apart:\n    told = loss.clone().detach_()\n    torch.distributed.all_reduce(told)\n"
+        "else:\n    loss = loss.mean()",
+        ["loss = model(x)"],
+    ),
     "a page of logging between": (
         "out = model(x)\n" + "print(1)\n" * 5 + "loss = F.mse_loss(out, y)",
         ["out = model(x)", "loss = F.mse_loss(out, y)"],
