@@ -29,7 +29,7 @@ def missing(ctx: Context, region: Region, text: str) -> str | None:
         made_inside = any(_makes(ctx, stmt, owner, _DEPTH) for stmt in inside)
         if not made_inside and not _may_be_none(ctx, owner, scope):
             continue
-        if not _used_first(ctx, inside, owner) and not _there(ctx, inside[0], owner, _DEPTH):
+        if not _used_first(ctx, body[region.first :], owner) and not _there(ctx, inside[0], owner, _DEPTH):
             return owner
     return None
 
@@ -88,8 +88,11 @@ def _none_among(ctx: Context, value: ast.expr) -> bool:
     match value:
         case ast.Constant(value=None):
             return True
-        case ast.IfExp(body=body, orelse=other):
-            return _none_among(ctx, body) or _none_among(ctx, other)
+        case ast.IfExp(test=test, body=body, orelse=other):
+            first = not _holds(test, ast.unparse(body)) and _none_among(ctx, body)
+            return first or (not _lacks(test, ast.unparse(other)) and _none_among(ctx, other))
+        case ast.BoolOp(op=ast.Or(), values=[*_, last]):
+            return _none_among(ctx, last)
         case ast.Tuple(elts=elts) | ast.List(elts=elts) | ast.BoolOp(values=elts):
             return any(_none_among(ctx, e) for e in elts)
         case ast.Name(id=name):
@@ -133,7 +136,9 @@ def _stores(node: ast.AST, name: str) -> bool:
 
 
 def _used_first(ctx: Context, stmts: Sequence[ast.stmt], owner: str) -> bool:
-    """Whether statements use an object for certain, before they may make it."""
+    """Whether statements use an object for certain, before they may make it.
+
+    That may be behind the region, such as ``if args.fp16:`` around the backward: the old program failed there."""
     for stmt in stmts:
         if _makes(ctx, stmt, owner, _DEPTH):
             return False

@@ -7,7 +7,9 @@ from textwrap import dedent, indent
 import pytest
 
 from migrate.plan.decide import decide
-from tests.asking import context, unit
+from migrate.plan.made import missing
+from migrate.plan.regions import Region
+from tests.asking import context, marked, unit
 
 HEAD = """\
 import torch
@@ -75,6 +77,15 @@ CASES = {
     ),
     "it was used": ("self.gan.eval()\nself.out = self.make()", ["self.out = self.make()"]),
     "a method used it": ("self.use()\nself.out = self.make()", ["self.out = self.make()"]),
+    "it is used behind the region": ("print(frozen(model=self.make()))\nself.gan.eval()", ["missing"]),
+    "it was one or another": (
+        "self.gan = self.gan or fresh()\nself.out = self.make()",
+        ["self.out = self.make()"],
+    ),
+    "it was one if there was one": (
+        "self.gan = self.gan if self.gan is not None else fresh()\nself.out = self.make()",
+        ["self.out = self.make()"],
+    ),
     "it was used at times": ("if x.sum():\n    self.gan.eval()\nself.out = self.make()", ["missing"]),
     "a condition says so": (
         "if x.sum() and self.gan is not None:\n    self.out = self.make()",
@@ -98,3 +109,21 @@ def test_the_callers_are_asked() -> None:
         "self.out = self.make()"
     ]
     assert left_out("self.out = self.make()", begin="self.evaluate(1)") == ["missing"]
+
+
+@pytest.mark.parametrize(
+    ("behind", "answer"),
+    [
+        ("pass", "self.gan"),
+        ("self.gan.step()", None),
+        ("if self.gan.fp16:\n    pass", None),
+        ("if x:\n    self.gan.step()", "self.gan"),
+        ("self.gan = fresh()", "self.gan"),
+    ],
+)
+def test_used_behind_the_region(behind: str, answer: str | None) -> None:
+    head = "class T:\n    def __init__(self):\n        self.gan = None\n    def f(self, x):\n        out = g(x)  # ?\n"
+    ctx = context(head + indent(behind, "        "))
+    (stmt,) = marked(ctx.m)
+    block, index = ctx.m.place[stmt]
+    assert missing(ctx, Region(block, index, index, "evaluation"), "self.gan.scaler.is_enabled()") == answer
