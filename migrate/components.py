@@ -5,8 +5,10 @@ A component is analysed, decided and written as one. What only one file has to d
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from migrate.exports import exported
@@ -18,7 +20,7 @@ MOST_FILES, MOST_BYTES = 40, 1_000_000  # of one component
 MOST_SEEN = 5_000  # files that are looked at for imports
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Component:
     """The files of one program, each behind those that it imports; ``links`` as `FileText` has them."""
 
@@ -36,20 +38,34 @@ def single(source: Source) -> Component:
     return Component((source,), ({},))
 
 
-def components(selection: Selection) -> list[Component]:
+def components(selection: Selection, imports: Imports) -> list[Component]:
     """The programs of a tree that consist of several files, sorted by their first names."""
     amp = [source.location for source in selection.amp]
     if len(amp) < 2:
         return []
-    imports = Imports(selection.python)
-    by_location = {source.location: source for source in (*selection.amp, *selection.candidates)}
-    found = []
-    for members in _joined(amp, _members(amp, imports), imports):
-        sources = [by_location.get(one) or Source(selection.python[one], one, 0) for one in members]
-        component = _component(sources, selection, imports)
-        if component is not None:
-            found.append(component)
-    return sorted(found, key=lambda one: min(source.shown for source in one.sources))
+    found = [_component(members, selection, imports) for members in _joined(amp, _members(amp, imports), imports)]
+    return sorted((one for one in found if one is not None), key=lambda one: min(s.shown for s in one.sources))
+
+
+def widened(program: Component, selection: Selection, imports: Imports) -> Component | None:
+    """A program with the files that those of it that use amp import, and that import these; None where that is none
+    more, or too many."""
+    own = [source.location for source in program.sources]
+    amp = [source.location for source in selection.amp if source.location in own]
+    more = {one for at in amp for one in (*imports.imported(at), *imports.importers(at))}
+    members = {*own, *more}
+    if len(members) > MOST_FILES:
+        members = {*own, *(one for at in amp for one in imports.imported(at))}
+    if members == set(own):
+        return None
+    return _component(_ordered(members, imports), selection, imports)
+
+
+def _ordered(members: Collection[str], imports: Imports) -> list[str]:
+    ordered: list[str] = []
+    for one in sorted(members):
+        _behind(one, members, imports, ordered, set())
+    return ordered
 
 
 def _members(amp: Sequence[str], imports: Imports) -> set[str]:
@@ -106,10 +122,7 @@ def _joined(amp: Sequence[str], members: Iterable[str], imports: Imports) -> lis
     found = []
     for group in {id(group): group for group in groups.values()}.values():
         if len(group & set(amp)) > 1:
-            ordered: list[str] = []
-            for one in sorted(group):
-                _behind(one, group, imports, ordered, set())
-            found.append(ordered)
+            found.append(_ordered(group, imports))
     return found
 
 
@@ -123,8 +136,10 @@ def _behind(one: str, group: Collection[str], imports: Imports, ordered: list[st
     ordered.append(one)
 
 
-def _component(sources: list[Source], selection: Selection, imports: Imports) -> Component | None:
+def _component(members: Sequence[str], selection: Selection, imports: Imports) -> Component | None:
     """None where it is too large, or where an import may mean several of its files."""
+    known = {source.location: source for source in (*selection.amp, *selection.candidates)}
+    sources = [known.get(one) or _source(selection.python[one], one) for one in members]
     if len(sources) > MOST_FILES or sum(source.size for source in sources) > MOST_BYTES:
         return None
     number = {source.location: index for index, source in enumerate(sources)}
@@ -142,3 +157,10 @@ def _component(sources: list[Source], selection: Selection, imports: Imports) ->
     return Component(
         tuple(replace(source, neighbours=Neighbours(taken[source.location])) for source in sources), tuple(links)
     )
+
+
+def _source(shown: str, location: str) -> Source:
+    """A file that is of interest for the sake of others only."""
+    with suppress(OSError):
+        return Source(shown, location, os.path.getsize(location), mentions=False)
+    return Source(shown, location, 0, mentions=False)

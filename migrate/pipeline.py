@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from migrate import stops
-from migrate.components import Component, components, single
+from migrate.components import Component, components, single, widened
 from migrate.errors import Tangled, reason
 from migrate.journal import digest
 from migrate.model import (
@@ -124,39 +124,83 @@ def analyse(
 ) -> Outcome:
     """Run the engine over every candidate; texts of changed files go into ``spool``."""
     chosen = engine or _default_engine()
-    done = [Analysed(result) for result in selection.problems]
-    joined = components(selection)
-    inside = {source.location for component in joined for source in component.sources}
-    alone = [source for source in selection.candidates if source.location not in inside]
-    count, total = 0, len(selection.candidates)
+    imports = Imports(selection.python)
+    joined = components(selection, imports)
+    inside = {source.location for program in joined for source in program.sources}
+    alone = [single(source) for source in selection.candidates if source.location not in inside]
+    settled: list[Analysed] = []  # files of programs that are migrated together
+    ready: dict[Source, Analysed] = {}  # files by themselves
     stuck: list[tuple[Component, tuple[FileResult, ...]]] = []
-    for component, results in _results(joined, settings, jobs, chosen):
-        if any(map(_migrated, results)):
-            program = min(result.path for result in results)
-            for source, result in zip(component.sources, results, strict=True):
-                if _tells(result):
-                    done.append(replace(_put_away(result, Path(source.location), spool), program=program))
-            count += sum(source.mentions for source in component.sources)
-            if progress is not None:
-                progress(count, total)
-        else:
-            # What keeps the program from being migrated may leave some of its files, each seen by itself.
-            stuck.append((component, results))
-            own = {source.location for source in component.sources}
-            alone += [source for source in selection.candidates if source.location in own]
-    ready: dict[Source, Analysed] = {}
-    for one, (result,) in _results([single(source) for source in alone], settings, jobs, chosen):
-        if _tells(result):
-            ready[one.sources[0]] = _put_away(result, Path(one.sources[0].location), spool)
-        count += 1
+    count = 0
+    for program, results in _results([*joined, *alone], settings, jobs, chosen):
+        if len(program.sources) == 1:
+            _keep(ready, program, results, spool)
+        elif any(map(_migrated, results)):
+            settled += _together(program, results, spool)
+        if not any(map(_migrated, results)) and (len(program.sources) > 1 or results[0].units):
+            stuck.append((program, results))
+        count += sum(source.mentions for source in program.sources)
         if progress is not None:
-            progress(count, total)
+            progress(count, len(selection.candidates))
+    stuck.sort(key=lambda one: one[0].sources[0].shown)
+    wider = {program: widened(program, selection, imports) for program, _ in stuck}
+    tried = dict(_results([one for one in wider.values() if one is not None], settings, jobs, chosen))
+    for program, found in list(stuck):
+        more = wider[program]
+        if more is not None and _may_change(more, tried[more], settled, selection, imports):
+            settled += _together(more, tried[more], spool)
+            stuck.remove((program, found))
+            for source in program.sources:
+                ready.pop(source, None)
+    # What keeps a program from being migrated may leave some of its files, each seen by itself.
+    own = {source.location for program, _ in stuck if len(program.sources) > 1 for source in program.sources}
+    apart = [single(source) for source in selection.candidates if source.location in own]
+    for program, results in _results(apart, settings, jobs, chosen):
+        _keep(ready, program, results, spool)
     _settle(selection, ready, settings, chosen, spool)
-    for component, results in stuck:
-        _tell_of_all(component, results, ready)
-    done += ready.values()
+    for program, results in stuck:
+        _tell_of_all(program, results, ready)
+    done = [*(Analysed(result) for result in selection.problems), *settled, *ready.values()]
     done.sort(key=lambda one: one.result.path)
     return Outcome(selection.scanned, tuple(_numbered(done)))
+
+
+def _keep(ready: dict[Source, Analysed], program: Component, results: Sequence[FileResult], spool: Spool) -> None:
+    """Keep what there is to tell of a file by itself."""
+    (source,), (result,) = program.sources, results
+    if _tells(result):
+        ready[source] = _put_away(result, Path(source.location), spool)
+
+
+def _together(program: Component, results: Sequence[FileResult], spool: Spool) -> list[Analysed]:
+    """The files of one program, to be written all or none."""
+    name = min(result.path for result in results)
+    return [
+        replace(_put_away(result, Path(source.location), spool), program=name)
+        for source, result in zip(program.sources, results, strict=True)
+        if _tells(result)
+    ]
+
+
+def _may_change(
+    program: Component,
+    results: Sequence[FileResult],
+    settled: Sequence[Analysed],
+    selection: Selection,
+    imports: Imports,
+) -> bool:
+    """Whether a program that was widened is migrated, and changes no file that belongs to others too."""
+    if not any(map(_migrated, results)):
+        return False
+    files = {source.location for source in program.sources}
+    changed = {
+        source.location for source, result in zip(program.sources, results, strict=True) if result.new is not None
+    }
+    if changed & {str(one.texts.location) for one in settled if one.texts is not None}:
+        return False
+    helpers = changed - {source.location for source in selection.amp}
+    others = [source.location for source in selection.amp if source.location not in files]
+    return not helpers or not any(imports.reached(other, helpers) for other in others)
 
 
 def _tells(result: FileResult) -> bool:

@@ -26,6 +26,8 @@ class Imports:
         for location in python_files:
             self._by_name[module_name(location)].append(location)
         self._edges: dict[str, tuple[str, ...]] = {}
+        self._files = list(python_files)
+        self._above: dict[str, list[str]] | None = None
 
     def reached(self, start: str, wanted: Collection[str]) -> str | None:
         """The first of ``wanted`` that ``start`` imports, directly or through other files; None where it does not."""
@@ -46,6 +48,15 @@ class Imports:
             found.pop(location, None)
             self._edges[location] = tuple(found)
         return self._edges[location]
+
+    def importers(self, location: str) -> tuple[str, ...]:
+        """The files that may import a file; all of the tree are read for that, once."""
+        if self._above is None:
+            self._above = defaultdict(list)
+            for one in self._files:
+                for imported in self.imported(one):
+                    self._above[imported].append(one)
+        return tuple(self._above.get(location, ()))
 
     def meant(self, location: str) -> dict[str, list[str]]:
         """For each dotted name that a file imports the files that it may mean."""
