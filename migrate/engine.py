@@ -271,7 +271,8 @@ def _write_once(ctx: Context, plans: list[Plan], unread: list[Unread], whole: bo
     for file, new in zip(ctx.m.files, texts, strict=True):
         problems = [*compiles(file.text, new)]
         if not problems:
-            problems = [*undefined_names(file.text, new), *new_problems(file.text, new)]
+            whole = len(ctx.m.files) == 1
+            problems = [*undefined_names(file.text, new), *new_problems(file.text, new, whole)]
         if problems:
             return _Attempt(texts, work, f"line {problems[0].line + file.first - 1}: {problems[0].message}")
     return _Attempt(texts, work, runs=runs)

@@ -124,8 +124,11 @@ def _closed(text: str) -> str:
 
 def asks_for_main(tree: ast.Module) -> bool:
     """Whether a file is run itself: ``if __name__ == "__main__":``"""
-    tests = [stmt.test for stmt in tree.body if isinstance(stmt, ast.If)]
-    return any(isinstance(n, ast.Name) and n.id == "__name__" for test in tests for n in ast.walk(test))
+    return any(isinstance(stmt, ast.If) and _names_main(stmt.test) for stmt in tree.body)
+
+
+def _names_main(test: ast.expr) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(test))
 
 
 def _globals(m: Module, file: Scope) -> set[str]:
@@ -475,6 +478,17 @@ class Module:
                     found.add(number)
                     todo.append(number)
         return [self.files[number] for number in sorted(found)]
+
+    @cached_property
+    def imported(self) -> frozenset[File]:
+        """The files that another file of the program imports."""
+        return frozenset(one for file in self.files for one in self.reached(file) if one is not file)
+
+    def idle(self, node: ast.AST) -> bool:
+        """Whether a node stands in the main block of a file that the program imports: nothing runs it there."""
+        if len(self.files) == 1 or self.file(node) not in self.imported:
+            return False
+        return any(isinstance(a, ast.If) and _names_main(a.test) for a in self.ancestors(node))
 
     @cached_property
     def roots(self) -> list[File]:

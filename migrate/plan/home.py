@@ -93,7 +93,8 @@ class Finder:
     def _variable(self, scaler: Scaler, node: ast.AST, name: str, scope: Scope | None) -> str:
         if scope is None:
             raise Manual(node, f"{name} is defined nowhere in this file")
-        if scope.is_function and name in scope.params and not self._initializes(scope):
+        handed = scope.is_function and name in scope.params and not self._initializes(scope)
+        if handed and not (self._switched_below(scope) and not self.ctx.v.calls[scope.node]):
             self._parameter(scaler, scope, name)
             return scaler.name
         source = self._alias_of(scaler, scope, name)
@@ -128,12 +129,26 @@ class Finder:
     def _given(self, name: ast.Name) -> ast.expr | None:
         """What an assignment gives a name, be it one of a tuple."""
         stmt = self.ctx.m.statement(name)
+        for init in self.unit.initializes:  # `model, opt = amp.initialize(model, optim.optimizer)`
+            if isinstance(stmt, ast.Assign) and stmt.value is init.call and len(init.optimizers) == 1:
+                return init.optimizers[0]
         pairs = [pair for t in stmt.targets for pair in paired(t, stmt.value)] if isinstance(stmt, ast.Assign) else []
         return next((value for target, value in pairs if target is name), None)
 
     def _initializes(self, scope: Scope) -> bool:
         """Whether an initialize of this unit stands in a function: it fills the parameters anew."""
         return any(self.ctx.m.function(init.call) is scope for init in self.unit.initializes)
+
+    def _switched_below(self, scope: Scope) -> bool:
+        """Whether a function calls, or lets others call, ``initialize``: there the loss scale begins anew."""
+        return self.order.switches(scope.node) and any(
+            self.ctx.v.of(target) & self.unit.optimizer_objects
+            for call in self.order.calls(scope.node)
+            for stmt in [self.ctx.m.statement(call)]
+            if isinstance(stmt, ast.Assign)
+            for target in ast.walk(stmt.targets[0])
+            if isinstance(target, ast.Name)
+        )
 
     def used(self, scaler: Scaler, node: ast.AST) -> None:
         """The scaler has to be there at ``node``, which reaches it as `at_hand` says."""

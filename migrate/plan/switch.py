@@ -122,8 +122,20 @@ def _named(ctx: Context, scaler: Scaler, place: Place, init: Initialize) -> str 
         return scaler.name if scope is place.scope else None
     own = m.class_of(scope)
     if own is None or place.owner is None or place.owner not in hierarchy(ctx, own):
-        return None
+        return _beside_optimizer(ctx, scaler, place, init)
     return f"{m.self_name(scope)}.{scaler.name}" if m.self_name(scope) else None
+
+
+def _beside_optimizer(ctx: Context, scaler: Scaler, place: Place, init: Initialize) -> str | None:
+    """``optim.scaler`` where ``initialize`` is handed ``optim.optimizer``, an attribute of the place's own class."""
+    optimizer = init.optimizers[0] if len(init.optimizers) == 1 else None
+    if not isinstance(optimizer, ast.Attribute) or place.owner is None:
+        return None
+    held = ctx.v.of(optimizer.value)
+    own = [o for o in held if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
+    if not own or len(own) < len(held) or any(place.owner not in hierarchy(ctx, o.key) for o in own):  # type: ignore[arg-type]
+        return None
+    return f"{ctx.m.src(optimizer.value)}.{scaler.name}"
 
 
 def hierarchy(ctx: Context, cls: ast.ClassDef) -> list[ast.ClassDef]:

@@ -51,7 +51,7 @@ class Order:
         scope = self.ctx.m.function(node)
         sites = [s for s in self._sites.get(scope.node, ()) if s is not node]
         if not sites:
-            return self._at_entry(scope, arms)
+            return frozenset({NOT_YET}) if self.ctx.m.idle(node) else self._at_entry(scope, arms)
         found = [self._beside(node, site, arms) for site in sites]
         if any(one == {ON} for one in found):
             return frozenset({ON})
@@ -61,7 +61,8 @@ class Order:
         key = (scope.node, arms)
         if key not in self._entered:
             self._entered[key] = frozenset()  # recursion
-            calls = self.ctx.v.calls.get(scope.node, ()) if scope.is_function else ()
+            every = self.ctx.v.calls.get(scope.node, ()) if scope.is_function else ()
+            calls = [call for call in every if not self.ctx.m.idle(call)] or every
             states = frozenset(s for call in calls for s in self._states(call, arms))
             self._entered[key] = states if calls else frozenset({ON})
         return self._entered[key]

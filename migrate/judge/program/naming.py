@@ -56,6 +56,8 @@ class Naming:
                 return ("function", self.place(obj.key[1]))  # type: ignore[index]
             case "apex":
                 return ("apex", obj.label)
+            case "module":
+                return ("module", self.m.file(obj.key).number)  # type: ignore[arg-type]
             case _:
                 return (obj.kind, self.place(obj.key) if isinstance(obj.key, ast.AST) else str(obj.key))
 
