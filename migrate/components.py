@@ -52,10 +52,10 @@ def widened(program: Component, selection: Selection, imports: Imports) -> Compo
     more, or too many."""
     own = [source.location for source in program.sources]
     amp = [source.location for source in selection.amp if source.location in own]
-    more = {one for at in amp for one in (*imports.imported(at), *imports.importers(at))}
-    members = {*own, *more}
+    below = {one for at in amp for one in (*imports.imported(at), *imports.through(at))}
+    members = {*own, *below, *(one for at in amp for one in imports.importers(at))}
     if len(members) > MOST_FILES:
-        members = {*own, *(one for at in amp for one in imports.imported(at))}
+        members = {*own, *below}
     if members == set(own):
         return None
     return _component(_ordered(members, imports), selection, imports)

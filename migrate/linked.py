@@ -54,21 +54,20 @@ def _part(files: Sequence[FileText], numbers: Numbers) -> list[FileText]:
 def _agreed(
     files: Sequence[FileText], programs: Sequence[Numbers], apart: Sequence[Sequence[ModuleResult]]
 ) -> list[ModuleResult] | None:
-    """What all programs say of each file, units numbered through; None where they would change one differently.
-
-    A unit that stays in one of them needs the files that it shares as they are, so nothing is changed then."""
+    """What all programs say of each file, units numbered through; None where they would change one differently, or
+    where a unit of one stays: it needs the files that it shares as they are."""
+    if any(unit.applicability is Applicability.MANUAL for part in apart for one in part for unit in one.units):
+        return None
     results: list[ModuleResult | None] = [None] * len(files)
     before = 0
-    stays = any(unit.applicability is Applicability.MANUAL for part in apart for one in part for unit in one.units)
     for numbers, part in zip(programs, apart, strict=True):
         for number, one in zip(numbers, part, strict=True):
             known, mine = results[number], _numbered(one, before)
-            if known is not None and known.new_text != mine.new_text and not stays:
+            if known is not None and known.new_text != mine.new_text:
                 return None
             results[number] = mine if known is None else _both(known, mine)
         before += max((unit.number for one in part for unit in one.units), default=0)
-    said = [one if one is not None else ModuleResult(None) for one in results]
-    return [replace(one, new_text=None, changes=()) for one in said] if stays else said
+    return [one if one is not None else ModuleResult(None) for one in results]
 
 
 def _numbered(result: ModuleResult, before: int) -> ModuleResult:

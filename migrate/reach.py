@@ -26,6 +26,7 @@ class Imports:
         for location in python_files:
             self._by_name[module_name(location)].append(location)
         self._edges: dict[str, tuple[str, ...]] = {}
+        self._meant: dict[str, dict[str, list[str]]] = {}
         self._files = list(python_files)
         self._above: dict[str, list[str]] | None = None
 
@@ -60,7 +61,29 @@ class Imports:
 
     def meant(self, location: str) -> dict[str, list[str]]:
         """For each dotted name that a file imports the files that it may mean."""
-        return {name: self._resolve(name, location) for name in _names_of(location)}
+        if location not in self._meant:
+            self._meant[location] = {name: self._resolve(name, location) for name in _names_of(location)}
+        return self._meant[location]
+
+    def through(self, location: str) -> set[str]:
+        """The files that a file's names come from where a package hands them on."""
+        found: set[str] = set()
+        todo = [(location, name) for name in self.meant(location)]
+        seen = set(todo)
+        while todo:
+            at, dotted = todo.pop()
+            package, _, name = dotted.rpartition(".")
+            meant = self.meant(at)
+            for init in meant.get(package, meant.get(f"{package}.", ())) if not meant.get(dotted) else ():
+                if os.path.basename(init) != "__init__.py":
+                    continue
+                onward = [k for k in self.meant(init) if k.rpartition(".")[2] == name and k.strip(".") != name]
+                sources = {one for k in onward for one in self.meant(init).get(k.rpartition(".")[0], ())}
+                found |= sources
+                more = [(init, k) for k in onward if (init, k) not in seen]
+                seen.update(more)
+                todo += more
+        return found
 
     def _resolve(self, dotted: str, location: str) -> list[str]:
         """The files that ``dotted`` may mean in ``location``."""

@@ -1,0 +1,196 @@
+"""Files that use amp and import each other are one program; scripts that share files agree about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from migrate.components import Component, components, widened
+from migrate.model import Applicability, FileResult, Settings
+from migrate.pipeline import Outcome, analyse
+from migrate.reach import Imports
+from migrate.sources import Selection, collect
+from migrate.spool import Spool
+from tests.shell.support import tree
+
+MAIN = """\
+import argparse
+import torch
+from apex import amp
+from engine import train
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--fp16", action="store_true")
+args = parser.parse_args()
+model = torch.nn.Linear(2, 2).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+if args.fp16:
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+train(model, optimizer, args)
+"""
+ENGINE = """\
+from apex import amp
+
+
+def train(model, optimizer, args):
+    for x in loader:
+        loss = model(x).sum()
+        optimizer.zero_grad()
+        if args.fp16:
+            with amp.scale_loss(loss, optimizer) as scaled_loss:
+                scaled_loss.backward()
+        else:
+            loss.backward()
+        optimizer.step()
+"""
+
+
+def _outcome(tmp_path: Path, files: Mapping[str, str | bytes], jobs: int = 1) -> Outcome:
+    with Spool() as spool:
+        return analyse(collect([str(tree(tmp_path, files))]), Settings(), spool, jobs=jobs)
+
+
+def _results(tmp_path: Path, files: Mapping[str, str | bytes]) -> dict[str, FileResult]:
+    return {one.path: one for one in _outcome(tmp_path, files).results}
+
+
+def _selected(tmp_path: Path, files: Mapping[str, str | bytes]) -> tuple[Selection, Imports]:
+    selection = collect([str(tree(tmp_path, files))])
+    return selection, Imports(selection.python)
+
+
+def _names(component: Component | None) -> list[str]:
+    assert component is not None
+    return [source.shown for source in component.sources]
+
+
+def test_a_unit_in_two_files_is_migrated_and_written_as_one(tmp_path: Path) -> None:
+    outcome = _outcome(tmp_path, {"main.py": MAIN, "engine.py": ENGINE})
+    assert [(one.path, one.status) for one in outcome.results] == [("engine.py", "changed"), ("main.py", "changed")]
+    assert [len(group) for group in outcome.groups()] == [2]
+    assert {change.unit for one in outcome.results for change in one.changes} == {1, None}
+    (unit,) = (unit for one in outcome.results for unit in one.units)
+    assert (unit.applicability, unit.line) == (Applicability.SAFE, 12)
+
+
+def test_what_lies_between_belongs_to_it(tmp_path: Path) -> None:
+    files = {
+        "main.py": "from apex import amp\nfrom lib import run\n",
+        "lib/__init__.py": "from .run import run\n",
+        "lib/run.py": "from lib.engine import train\n",
+        "lib/engine.py": "from apex import amp\n",
+        "lib/other.py": "import torch\n",
+        "apart.py": "from apex import amp\n",
+    }
+    (found,) = components(*_selected(tmp_path, files))
+    assert _names(found) == ["lib/engine.py", "lib/run.py", "lib/__init__.py", "main.py"]
+    assert found.links[3] == {"lib": 2, "lib.run": 1}
+
+
+def test_a_file_that_has_amp_from_elsewhere_belongs_to_it(tmp_path: Path) -> None:
+    files = {"main.py": "from apex import amp\nimport engine\n", "engine.py": "def f(amp, x):\n    amp.scale_loss(x)\n"}
+    (found,) = components(*_selected(tmp_path, files))
+    assert _names(found) == ["engine.py", "main.py"]
+
+
+def test_an_import_that_may_mean_two_files_joins_nothing(tmp_path: Path) -> None:
+    files = {
+        "a/main.py": "from apex import amp\nfrom lib.engine import train\n",
+        "b/lib/engine.py": ENGINE,
+        "c/lib/engine.py": ENGINE,
+    }
+    assert components(*_selected(tmp_path, files)) == []
+
+
+def test_comments_about_amp_join_nothing(tmp_path: Path) -> None:
+    files = {"main.py": "import engine  \nfrom apex import amp\n", "engine.py": "# from apex import amp\n"}
+    assert components(*_selected(tmp_path, files)) == []
+
+
+def test_a_stuck_program_is_tried_with_what_it_imports_and_who_imports_it(tmp_path: Path) -> None:
+    wrapper = """\
+import torch
+
+
+class Wrapped:
+    def __init__(self, params):
+        self.inner = torch.optim.SGD(params, lr=0.1)
+
+    def zero_grad(self):
+        self.inner.zero_grad()
+
+    def step(self):
+        self.inner.step()
+"""
+    main = """\
+import torch
+from apex import amp
+from wrapper import Wrapped
+
+model = torch.nn.Linear(2, 2).cuda()
+optimizer = Wrapped(model.parameters())
+model, optimizer.inner = amp.initialize(model, optimizer.inner, opt_level="O1")
+for x in loader:
+    loss = model(x).sum()
+    optimizer.zero_grad()
+    with amp.scale_loss(loss, optimizer.inner) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()
+"""
+    files = {"main.py": main, "wrapper.py": wrapper, "run.py": "import main\n"}
+    selection, imports = _selected(tmp_path, files)
+    assert components(selection, imports) == []
+    found = _results(tmp_path, files)
+    assert {path: one.status for path, one in found.items()} == {"main.py": "changed", "wrapper.py": "changed"}
+
+    # another script with amp uses the same wrapper: it would find it changed
+    shared = {**files, "second.py": main.replace("nn.Linear", "nn.Unknown").replace("optimizer.inner = ", "other = ")}
+    assert all(one.status == "unchanged" for one in _results(tmp_path, shared).values())
+
+
+def test_widened_follows_names_through_packages(tmp_path: Path) -> None:
+    files = {
+        "main.py": "from apex import amp\nfrom lib import Optimizer\n",
+        "lib/__init__.py": "from .deep import Optimizer\nfrom .rest import other\n",
+        "lib/deep/__init__.py": "from .optimizer import Optimizer\n",
+        "lib/deep/optimizer.py": "class Optimizer:\n    pass\n",
+        "lib/rest.py": "def other():\n    pass\n",
+    }
+    selection, imports = _selected(tmp_path, files)
+    (source,) = selection.candidates
+    wide = widened(Component((source,), ({},)), selection, imports)
+    assert _names(wide) == ["lib/deep/optimizer.py", "lib/deep/__init__.py", "lib/__init__.py", "main.py"]
+
+
+def test_scripts_that_share_a_file_agree_about_it(tmp_path: Path) -> None:
+    results = _results(tmp_path, {"main.py": MAIN, "finetune.py": MAIN, "engine.py": ENGINE})
+    assert {one.status for one in results.values()} == {"changed"}
+    assert [len(one.units) for one in results.values()] == [0, 1, 1]
+    assert {unit.number for one in results.values() for unit in one.units} == {1, 2}
+
+
+def test_one_script_that_stays_holds_the_others(tmp_path: Path) -> None:
+    stays = MAIN.replace("train(model", "print(amp._amp_state.handle)\ntrain(model")
+    results = _results(tmp_path, {"main.py": MAIN, "finetune.py": stays, "engine.py": ENGINE})
+    assert {one.status for one in results.values()} == {"unchanged"}
+    assert any("finetune.py, line" in f.message for f in results["main.py"].findings)
+    assert {line for f in results["engine.py"].findings for line in (f.line, *f.lines)} == {1, 9}
+
+
+def test_the_same_with_processes(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {}
+    for number in range(6):
+        files |= {f"p{number}/main.py": MAIN, f"p{number}/engine.py": ENGINE}
+    one, two = _outcome(tmp_path / "one", files), _outcome(tmp_path / "two", files, jobs=2)
+    assert one.results == two.results
+    assert [unit.number for each in one.results for unit in each.units] == [1, 2, 3, 4, 5, 6]
+
+
+def test_newlines_and_encodings_are_each_files_own(tmp_path: Path) -> None:
+    files = {"main.py": MAIN.replace("\n", "\r\n"), "engine.py": "\ufeff" + ENGINE.rstrip("\n").replace("    ", "\t")}
+    with Spool() as spool:
+        outcome = analyse(collect([str(tree(tmp_path, files))]), Settings(), spool, jobs=1)
+        new = {Path(one.texts.location).name: spool.get(one.texts.new) for one in outcome.changed if one.texts}
+    assert new["main.py"].count(b"\n") == new["main.py"].count(b"\r\n") > 10
+    assert new["engine.py"].startswith(b"\xef\xbb\xbf") and not new["engine.py"].endswith(b"\n")
+    assert b"\n\t\twith torch.autocast" in new["engine.py"] and b"\r" not in new["engine.py"]
