@@ -79,7 +79,8 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     if not any("apex" in file.text for file in files):
         return [ModuleResult(None) for _ in files]
     try:
-        m = Module(*(file.text for file in files), links=[file.links for file in files])
+        links, names = [file.links for file in files], [file.name for file in files]
+        m = Module(*(file.text for file in files), links=links, names=names)
     except (SyntaxError, ValueError, RecursionError):
         return [ModuleResult(None, parsed=False) for _ in files]
     v = Values(m)

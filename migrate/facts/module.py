@@ -140,9 +140,10 @@ def _globals(m: Module, file: Scope) -> set[str]:
 class Module:
     """Syntax of a program; raises SyntaxError (or ValueError for null bytes) where it does not parse.
 
-    ``links`` say for each of several files which of them (by number) the dotted names that it imports lead to."""
+    ``links`` say for each of several files which of them (by number) the dotted names that it imports lead to;
+    ``names`` are their paths."""
 
-    def __init__(self, *texts: str, links: Sequence[Mapping[str, int]] = ()) -> None:
+    def __init__(self, *texts: str, links: Sequence[Mapping[str, int]] = (), names: Sequence[str] = ()) -> None:
         self.text = join(texts)
         self.starts = [0, *(m.end() for m in _NEWLINE.finditer(self.text))]
         self.parent: dict[ast.AST, ast.AST] = {}
@@ -153,10 +154,10 @@ class Module:
         self._methods: dict[ast.ClassDef, dict[str, ast.FunctionDef | ast.AsyncFunctionDef]] = {}
         self._said: dict[tuple[ast.AST, tuple[str, ...]], bool] = {}
         self.files: list[File] = []
-        self.links = links
+        self.links, self.names = links, names
         self._file_of: dict[Scope, File] = {}
         self.copied: list[Copied] = []
-        self.modules: dict[tuple[Scope, str], Scope] = {}  # names that stand for a file
+        self.modules: dict[tuple[ast.AST, str], Scope] = {}  # names that an import makes stand for a file
         start, first = 0, 1
         for number, text in enumerate(texts):
             tree = ast.parse(text)
@@ -184,6 +185,35 @@ class Module:
         self._enclosing[scope.node] = scope
         self._index(scope.node, scope)
 
+    @cached_property
+    def foreign(self) -> dict[tuple[Scope, str], str]:
+        """Names of several files that come from none of them: what tells each from those that other files call the
+        same. Two that take a name from one module have the same; what is bound in other ways too is its file's own."""
+        found: dict[tuple[Scope, str], set[str]] = defaultdict(set)
+        for node in self.nodes:
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                for alias in node.names:
+                    name = alias.asname or alias.name.split(".")[0]
+                    home = self.binding_scope(name, self.scope(node))
+                    if home is not None:
+                        found[home, name].add(self._dotted(node, alias))
+        spelt = {one for each in found.values() for one in each}
+        whole = {one: min((s for s in spelt if one.endswith(f".{s}")), key=len, default=one) for one in spelt}
+        return {
+            (scope, name): next(iter(mine))
+            for (scope, name), each in found.items()
+            if len(mine := {whole[one] for one in each}) == 1
+        }
+
+    def _dotted(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+        """What an import takes, with the folders of its file before it where it is a relative one."""
+        if isinstance(node, ast.Import):
+            return alias.name if alias.asname else alias.name.split(".")[0]
+        number = self.file(node).number
+        folders = (self.names[number] if self.names else str(number)).split("/")
+        above = folders[: -node.level] if node.level else []
+        return ".".join([*above, *([node.module] if node.module else []), alias.name])
+
     def _link(self, links: Sequence[Mapping[str, int]]) -> None:
         """Follow the imports from file to file."""
         for node in self.nodes:
@@ -195,7 +225,7 @@ class Module:
                 for alias in node.names:
                     if alias.name in known and (alias.asname or "." not in alias.name):
                         home = self.files[known[alias.name]].scope
-                        self.modules[(self._enclosing[node], alias.asname or alias.name)] = home
+                        self.modules[(node, alias.asname or alias.name)] = home
         for scope in self.scope_of.values():
             for name, source in scope.linked.items():
                 scope.linked[name] = self._original(name, source)
@@ -217,7 +247,7 @@ class Module:
                 else:
                     self.copied.append(Copied(node, scope, name, source, alias.name))
             elif below in known:
-                self.modules[(scope, name)] = self.files[known[below]].scope
+                self.modules[(node, name)] = self.files[known[below]].scope
 
     def _binds(self, scope: Scope, name: str) -> bool:
         return name in scope.names or name in scope.linked or any(self._binds(s, name) for s in scope.stars)

@@ -261,8 +261,8 @@ class Values:
         imported: dict[ast.stmt, list[Copied]] = defaultdict(list)
         for one in self.m.copied:
             imported[one.stmt].append(one)
-        for (scope, name), home in self.m.modules.items():
-            self._add(self._name(name, scope), Obj("module", home.node, name))
+        for (stmt, name), home in self.m.modules.items():
+            self._add(self._name(name, self.m.scope(stmt)), Obj("module", home.node, name))
         for node in self.m.nodes:
             if isinstance(node, ast.stmt):
                 self._statement(node)
@@ -365,7 +365,8 @@ class Values:
                 return next(copies, name)
             case ast.Attribute(value=ast.Name(id=name), attr=attr):
                 home = self.m.binding_scope(name, scope)
-                return attr if home is not None and (home, name) in self.m.modules else None
+                names = ((self.m.scope(stmt), one) for stmt, one in self.m.modules)
+                return attr if home is not None and (home, name) in names else None
             case _:
                 return None
 

@@ -39,7 +39,7 @@ def judge(
     of functions of the file of which that is said). ``allows`` says of a
     difference (and the node it shows at) whether the unit's report names it.
     """
-    new = Module(*texts, links=m.links)
+    new = Module(*texts, links=m.links, names=m.names)
     before = Program.legacy(m, v, facts)
     after = Program.migrated(new, before, Origin(m, new, runs))
     both = Both(Runner(before, True, maybe_o0, scaled), Runner(after, False, maybe_o0))

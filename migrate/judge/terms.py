@@ -4,6 +4,7 @@ A term is a tuple whose first item says what it is:
 
     ("k", value)              a constant
     ("apex", dotted)          something of Apex
+    ("file", number)          a file of this program that was imported
     ("obj", keys)             one of these objects: models, optimizers, instances, functions
     ("scaler", key)           a GradScaler, by the place that made it
     ("scaled", site)          a loss times the loss scale
@@ -93,7 +94,7 @@ def compared(op: str, left: Term, right: Term) -> Term:
     if op in ("eq", "is"):
         if left[0] == "k" and right[0] == "k":
             return ("k", left[1] == right[1])
-        if right == NONE and left[0] in ("obj", "scaler", "apex", "seq", "scaled"):
+        if right == NONE and left[0] in ("obj", "scaler", "apex", "file", "seq", "scaled"):
             return FALSE
         op = "eq" if right[0] == "k" and not isinstance(right[1], str) else op
     return ("op", op, left, right)
@@ -125,7 +126,7 @@ def truth(term: Term, facts: Facts) -> bool:
     match term:
         case ("k", value):
             return bool(value)
-        case ("apex", *_) | ("obj", *_) | ("scaler", *_):
+        case ("apex", *_) | ("file", *_) | ("obj", *_) | ("scaler", *_):
             return True
         case ("seq", items):
             return bool(items)

@@ -60,6 +60,9 @@ class Mattering:
                     for target in targets:
                         for name in names_in(target):
                             assigned[name] |= names_in(value)
+                case ast.ImportFrom(names=names):
+                    for alias in names:
+                        assigned[alias.asname or alias.name].add(alias.name)
                 case ast.For(target=target, iter=source):
                     for name in names_in(target):
                         assigned[name] |= names_in(source)

@@ -12,7 +12,7 @@ from migrate.judge.run.variables import Variables, owners_of
 from migrate.judge.state import Frame, State
 from migrate.judge.terms import MAX_DEPTH, Facts, Term, depth, inside, opaque
 
-_OBJECTS = frozenset({"obj", "scaler", "scaled", "scaling", "null", "apex", "seq", "dict"})
+_OBJECTS = frozenset({"obj", "scaler", "scaled", "scaling", "null", "apex", "file", "seq", "dict"})
 _MADE = ("op", "and", "or", "not", "sub")
 
 
@@ -38,6 +38,9 @@ class Binding:
                     env[name] = term
             case ast.Attribute(value=base, attr=attr):
                 owner = self.evaluator.value(state, base, facts)
+                if owner[0] == "file":
+                    self.variables.names_of(state, owner, attr)[attr] = term
+                    return
                 for key in owners_of(owner):
                     state.heap[(key, attr)] = term
             case ast.Subscript(value=base, slice=index):
@@ -96,7 +99,10 @@ class Binding:
             env = self.variables.env_of(state, node, name)
             if env is None:
                 continue
-            if isinstance(node, ast.Import) and alias.name.split(".")[0] == "apex":
+            taken = self.variables.imported(state, node, name)
+            if taken is not None:
+                env[name] = taken
+            elif isinstance(node, ast.Import) and alias.name.split(".")[0] == "apex":
                 env[name] = ("apex", alias.name if alias.asname else "apex")
             elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "apex" and not node.level:
                 env[name] = ("apex", f"{node.module}.{alias.name}")

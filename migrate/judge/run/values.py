@@ -54,7 +54,7 @@ class Evaluator:
                 env = self.variables.env_of(state, expr, name)
                 if env is not None and name in env:
                     return env[name]
-                return opaque(0, name)
+                return self.variables.unbound(expr, name)
             case ast.Attribute(value=base, attr=attr):
                 owner = self.value(state, base, facts)
                 return self.variables.attribute(state, owner, attr)

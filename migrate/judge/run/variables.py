@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate.facts.module import Scope
 from migrate.facts.sites import opened
 from migrate.judge.program.program import Program
 from migrate.judge.state import Frame, State, Store
@@ -30,6 +31,35 @@ class Variables:
                 return frame.env
         return state.closed.get(self.naming.place(home.node))
 
+    def names_of(self, state: State, file: Term, name: str) -> dict[object, Term]:
+        """The variables that a name of an imported file belongs to; those of another where that only hands it on."""
+        home = self.m.binding_scope(name, self.m.files[file[1]].scope) or self.m.files[file[1]].scope
+        return state.names.setdefault(self.m.file(home.node).number, Store())
+
+    def imported(self, state: State, node: ast.Import | ast.ImportFrom, name: str) -> Term | None:
+        """What an import gives a name where that is a file of this program, or copied from one; None elsewhere."""
+        file = self.m.modules.get((node, name))
+        if file is not None:
+            return ("file", self.m.file(file.node).number)
+        copied = next((c for c in self.m.copied if c.stmt is node and c.name == name), None)
+        if copied is None:
+            return None
+        number = self.m.file(copied.source.node).number
+        unbound = self._unbound(copied.source, copied.original)
+        return state.names.setdefault(number, Store()).get(copied.original, unbound)
+
+    def unbound(self, node: ast.AST, name: str) -> Term:
+        """A name that nothing here gave a value: one that files take from elsewhere is one value, what each of them has
+        by itself is not."""
+        if len(self.m.files) == 1:
+            return opaque(0, name)
+        return self._unbound(self.m.binding_scope(name, self.m.scope(node)), name)
+
+    def _unbound(self, home: Scope | None, name: str) -> Term:
+        if home is None or (home.parent is not None and (home, name) not in self.m.foreign):
+            return opaque(0, name)
+        return opaque(0, self.m.foreign.get((home, name), f"{name} of file {self.m.file(home.node).number}"))
+
     def receiver(self, frame: Frame) -> str | None:
         """The name of the object whose method is being run."""
         if isinstance(frame.code.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -53,6 +83,10 @@ class Variables:
         """What an attribute of a value holds."""
         if owner[0] == "apex":
             return ("apex", f"{owner[1]}.{attr}")
+        if owner[0] == "file":
+            file = self.m.files[owner[1]].scope
+            unbound = self._unbound(self.m.binding_scope(attr, file) or file, attr)
+            return self.names_of(state, owner, attr).get(attr, unbound)
         if owner[0] == "scaled":
             return owner
         if owner[0] == "obj":
