@@ -1,8 +1,8 @@
 """Which names of the files to migrate other files of the tree import from them.
 
 A function that other files call cannot get one more parameter, and a name that they import cannot
-go; ``*`` stands for every name. Modules are told apart by their last name alone, so this says too
-much rather than too little.
+go; ``*`` stands for every name, ``class X`` for an X that classes of theirs derive from and train by
+themselves. Modules are told apart by their last name alone, so this says too much rather than too little.
 """
 
 from __future__ import annotations
@@ -21,6 +21,11 @@ FROM = re.compile(
 )
 IMPORT = re.compile(rb"^[ \t]*import[ \t]+([^\n#;]+)", re.M)
 _NAME = re.compile(rb"(\w+|\*)(?:\s+as\s+(\w+))?")
+_CLASS = re.compile(
+    rb"^([ \t]*)class[ \t]+\w+[ \t]*\(([^()]*)\)[^\n]*\n((?:\1[ \t]+[^\n]*\n?|[ \t\r]*\n)*)", re.M
+)
+# What takes part in training, in the text of a class: steps of a scheduler are none.
+_TRAINS = re.compile(rb"(?<!scheduler)(?<!sched)\.step\(|\.backward\(|\bclip_grad|\.grad\b")
 _DOTTED = re.compile(rb"\w+(?:\.\w+)+")
 
 
@@ -52,13 +57,23 @@ def exported(python_files: Iterable[str], wanted: Iterable[str]) -> Mapping[str,
     return {location: frozenset(taken[name]) for location, name in locations.items()}
 
 
+def trained_bases(data: bytes) -> frozenset[bytes]:
+    """Names of classes, as a file spells them, of which it derives others that train by themselves."""
+    bases = [base for _, bases, body in _CLASS.findall(data) if _TRAINS.search(body) for base in bases.split(b",")]
+    return frozenset(base.strip().rsplit(b".", 1)[-1] for base in bases)
+
+
 def _note(data: bytes, taken: dict[str, set[str]]) -> None:
+    bases = trained_bases(data)
     modules: dict[bytes, set[str]] = defaultdict(set)  # how the file spells them
     for source, names in FROM.findall(data):
         stem = source.rsplit(b".", 1)[-1].decode(errors="replace")
         found = _NAME.findall(names)
         if stem in taken:
             taken[stem].update(name.decode(errors="replace") for name, _ in found)
+            derived = {name for name, alias in found if (alias or name) in bases}
+            derived |= bases if b"*" in {name for name, _ in found} else set()
+            taken[stem].update(f"class {name.decode(errors='replace')}" for name in derived)
         for name, alias in found:  # `from package import module`
             modules[alias or name].add(name.decode(errors="replace"))
     for names in IMPORT.findall(data):
@@ -69,6 +84,8 @@ def _note(data: bytes, taken: dict[str, set[str]]) -> None:
                 modules[words[-1] if len(words) == 3 else words[0]].add(stem)
     wanted = {spelled: stems for spelled, stems in modules.items() if any(stem in taken for stem in stems)}
     _attributes(data, wanted, taken)
+    for stem in {stem for stems in wanted.values() for stem in stems} & taken.keys():
+        taken[stem].update(f"class {one}" for base in bases if (one := base.decode(errors="replace")) in taken[stem])
 
 
 def _note_all(location: str, mention: re.Pattern[bytes], taken: dict[str, set[str]]) -> None:

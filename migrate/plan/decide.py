@@ -98,6 +98,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
                 "no step() of this optimizer was found in this file; its scaler has to take that step",
                 "where the step is taken: scaler.step(optimizer); scaler.update()",
             )
+        premises.check_derived_elsewhere(ctx, unit)
         gradients.decide(ctx, unit)
         merged = folds(ctx, unit)
         premises.check_steps_without_backward(ctx, unit, merged)

@@ -514,3 +514,18 @@ def review_second_order(ctx: Context, unit: Unit, regions: Planner) -> None:
                 "these gradients are taken under autocast and without a loss scale, as before; PyTorch advises to "
                 "scale the outputs, take the gradients outside of autocast and divide them by the scale",
             )
+
+
+def check_derived_elsewhere(ctx: Context, unit: Unit) -> None:
+    """A class of another file that trains by itself goes on as before, with gradients that are scaled now."""
+    steps = [step.call for step in unit.steps]
+    for cls in ctx.m.all(ast.ClassDef):
+        if f"class {cls.name}" not in ctx.exported(cls):
+            continue
+        for node in (*(site.call for site in unit.sites), *steps):
+            if any(ctx.m.inside(node, base) for base in ctx.v.order(cls)):
+                raise Manual(
+                    node,
+                    f"a class that derives from {cls.name} stands in another file and has a part in training, too",
+                    "migrate both by hand, together",
+                )

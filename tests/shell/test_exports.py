@@ -40,5 +40,20 @@ def test_a_package_is_known_by_its_folder() -> None:
     assert module_name("src/amp/__init__.py") == "amp"
 
 
+def test_classes_that_others_derive_and_train(tmp_path: Path) -> None:
+    wanted = tmp_path / "core.py"
+    users = {
+        "a.py": "from .core import Core as Base, Quiet, Other\nclass A(Base, object):\n\n    def update(self):\n"
+                "        self.optimizer.step()\nclass B(Quiet):\n    def log(self):\n        self.scheduler.step()\n"
+                "class C(Own):\n    pass\nOther().step()\n",
+        "b.py": "import package.core as core\nclass D(core.Further):\n"
+                "    def back(self, loss):\n        loss.backward()\n",
+    }
+    for name, text in users.items():
+        (tmp_path / name).write_text(text)
+    found = exported([str(tmp_path / name) for name in users], [str(wanted)])[str(wanted)]
+    assert {one for one in found if one.startswith("class ")} == {"class Core", "class Further"}
+
+
 def test_nothing_wanted_reads_nothing(tmp_path: Path) -> None:
     assert exported([str(tmp_path / "missing.py")], []) == {}
