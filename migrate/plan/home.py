@@ -19,7 +19,7 @@ from migrate.plan.places import Creation, Homes, Parameter, Place
 from migrate.units.conditions import FALSE, Term, conjunction, negation, reads
 from migrate.units.order import Order
 from migrate.units.references import escape
-from migrate.units.translate import paired, partial_of, passed, receiver, translate
+from migrate.units.translate import paired, partial_of, passed, receiver, translate, translate_open
 from migrate.units.unit import Context, Manual, Scaler, Unit
 
 _COMMON_NAMES = ("scaler", "grad_scaler", "amp_scaler", "loss_scaler")
@@ -783,7 +783,9 @@ def terms_there(ctx: Context, sources: list[tuple[ast.expr, Term]], there: Scope
             terms.append(term)
             continue
         said = translate(ctx, expr, term.text, there)
-        if said is None or (_open_to_others(ctx, there) and _reads_parameter(said, there)):
+        if said is not None and _open_to_others(ctx, there) and _reads_parameter(said, there):
+            said = translate_open(ctx, expr, term.text, there)
+        if said is None:
             return term.text
         terms.append(Term(said, term.binds, boolean=term.boolean))
     return terms

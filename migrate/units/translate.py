@@ -9,6 +9,21 @@ from migrate.flow.values import Obj, unbound
 from migrate.units.unit import Context
 
 
+def translate_open(ctx: Context, expr: ast.expr, text: str, there: Scope) -> str | None:
+    """The same where callers that are not known call ``there``: only what it hands on itself says the same."""
+    said: dict[str, str] = {}
+    here = ctx.m.scope(expr)
+    for node in ast.walk(expr):
+        if isinstance(node, ast.Name):
+            home = ctx.m.binding_scope(node.id, here)
+            handed = home is not None and home.is_function and node.id in home.params and home is not there
+            found = _argument(ctx, node.id, home, there) if handed and home is not None else None
+            if found is None or (home is not None and ctx.m.stores(node.id, home)):
+                return None
+            said[node.id] = found
+    return _substitute(text, said)
+
+
 def translate(ctx: Context, expr: ast.expr, text: str, there: Scope) -> str | None:
     """``text`` (what is left of ``expr``) as it reads in scope ``there``; None where a name has no counterpart."""
     said: dict[str, str] = {}

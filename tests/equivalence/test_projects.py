@@ -1,7 +1,7 @@
 """Legacy projects of several files are migrated as a whole, and compute the same before and after.
 
 Each folder of ``projects`` is one; ``case.py`` is what is run, and says in its first comments what is expected
-(`harness.Header`). They are written as research repositories are, by people who had not read the tool.
+(`harness.Header`).
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ def _accounted(project: Path, report: dict[str, Any]) -> Iterator[str]:
 def _again(folder: Path) -> Iterator[str]:
     before = _texts(folder)
     _migrated(folder, "-j", "1")
-    yield from (f"{name}: a second run changes it again" for name, text in _texts(folder).items() if text != before[name])
+    after = _texts(folder)
+    yield from (f"{name}: a second run changes it again" for name in after if after[name] != before[name])
 
 
 def _differences(project: Path, new: Path, header: Header) -> Iterator[str]:

@@ -561,3 +561,28 @@ def test_the_plan_of_a_unit_without_a_loss() -> None:
     plan = planned("model = amp.initialize(A(), opt_level='O1')\nfor x in y:\n    z = model(x)\n")
     assert not plan.scaled and not plan.homes.creations
     assert [type(r.block.body[r.first]) for r in plan.planner.regions] == [ast.Assign]
+
+
+BUILDER = """
+def build(args, model):
+    CHANGED
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    if args.fp16:
+        INIT
+    return model, optimizer
+
+def fit(args, model, x):
+    model, optimizer = build(args, model)
+    for _ in range(3):
+        STEP
+"""
+
+
+def test_what_a_function_hands_on_itself_says_the_condition_whoever_calls_it() -> None:
+    plan = planned(BUILDER.replace("CHANGED", "pass"), exported="fit")
+    assert [one.enabled.text for one in plan.homes.creations] == ["args.fp16"]
+
+
+def test_what_the_builder_makes_of_its_argument_is_not_what_was_handed_on() -> None:
+    with pytest.raises(Manual, match="cannot be said"):
+        planned(BUILDER.replace("CHANGED", "args = args.amp"), exported="fit")

@@ -1,4 +1,4 @@
-# expect: manual
+# expect: safe
 
 import torch
 
@@ -10,10 +10,7 @@ def main():
     cfg = {"in": 4, "out": 2, "optim": "sgd", "lr": 0.05, "fp16": True, "epochs": 2, "blow_up": (0, 2)}
     loader = [(torch.randn(3, 4), torch.randn(3, 2)) for _ in range(4)]
     model, losses = fit(cfg, loader)
-    cfg["fp16"] = False
-    cfg["blow_up"] = None
-    plain, more = fit(cfg, loader)
-    return losses, list(model.parameters()), more, list(plain.parameters())
+    return losses, list(model.parameters())
 
 
 if __name__ == "__main__":
