@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
 from importlib import import_module
 
 from migrate.check.compiles import parse
@@ -20,13 +22,58 @@ def undefined_names(old_text: str, new_text: str) -> tuple[Problem, ...]:
     return surplus(old_text, new_text, _undefined(old_text), _undefined(new_text), lambda one: one.message)
 
 
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_ALWAYS = (ast.With, ast.AsyncWith, ast.Try)  # their bodies run wherever they do
+
+
+def _early(tree: ast.Module) -> Iterator[Problem]:
+    """Names that a function imports itself, and reads where that import may not have run yet."""
+    for function in ast.walk(tree):
+        if isinstance(function, _FUNCTIONS):
+            blocks: dict[str, list[tuple[int, ast.AST]]] = {}
+            reads: list[tuple[ast.Name, list[ast.AST]]] = []
+            other: set[str] = set()
+            _look(function, [function], blocks, reads, other)
+            for name, above in reads:
+                mine = blocks.get(name.id, []) if name.id not in other else []
+                if mine and not any(line < name.lineno and block in above for line, block in mine):
+                    yield Problem(name.lineno, f"{name.id} is read before this function imports it", CODE)
+
+
+def _look(
+    node: ast.AST,
+    above: list[ast.AST],
+    blocks: dict[str, list[tuple[int, ast.AST]]],
+    reads: list[tuple[ast.Name, list[ast.AST]]],
+    other: set[str],
+) -> None:
+    """Where a function imports names, each with what has to be around a reader; where it reads some; what is bound in
+    other ways, or is not its own."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.Import, ast.ImportFrom)):
+            block = next(one for one in reversed(above) if not isinstance(one, _ALWAYS))
+            for alias in child.names:
+                blocks.setdefault(alias.asname or alias.name.split(".")[0], []).append((child.lineno, block))
+        elif isinstance(child, (ast.Global, ast.Nonlocal)):
+            other.update(child.names)
+        elif isinstance(child, ast.Name):
+            if isinstance(child.ctx, ast.Load):
+                reads.append((child, above))
+            else:
+                other.add(child.id)
+        elif isinstance(child, ast.arg):
+            other.add(child.arg)
+        elif not isinstance(child, (*_FUNCTIONS, ast.ClassDef, ast.Lambda)):
+            _look(child, [*above, child] if isinstance(child, ast.stmt) else above, blocks, reads, other)
+
+
 def _undefined(text: str) -> list[Problem]:
     tree = parse(text)
     if tree is None:
         return []
     # imported by name as pyflakes carries no types
     checker, messages = import_module("pyflakes.checker"), import_module("pyflakes.messages")
-    return [
+    return [*_early(tree)] + [
         Problem(message.lineno, f"undefined name {message.message_args[0]!r}", CODE)
         for message in checker.Checker(tree, filename="<new>").messages
         if isinstance(message, (messages.UndefinedName, messages.UndefinedLocal))

@@ -42,3 +42,14 @@ def test_a_local_before_its_value() -> None:
     old = "def f(scaler):\n    scaler.step()\n"
     new = "scaler = 1\n\n\ndef f():\n    scaler.step()\n    scaler = 2\n"
     assert [problem.line for problem in undefined_names(old, new)] == [5]
+
+
+def test_a_name_that_its_function_imports_further_down() -> None:
+    old = "import torch\ndef f(a):\n    g(a)\n    if a:\n        import torch\n        torch.h()\n"
+    new = old.replace("g(a)", "torch.g(a)")
+    assert [one.message for one in undefined_names(old, new)] == ["torch is read before this function imports it"]
+    assert not undefined_names(old, old.replace("torch.h()", "torch.h(torch.i())"))
+    below = old + "    torch.j()\n"
+    assert [one.line for one in undefined_names(old, below)] == [7]
+    tried = "def f(a):\n    try:\n        import torch\n    except ImportError:\n        raise\n    g(a)\n"
+    assert not undefined_names(tried, tried.replace("g(a)", "torch.g(a)"))
