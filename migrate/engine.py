@@ -269,6 +269,9 @@ def _write_once(ctx: Context, plans: list[Plan], unread: list[Unread], whole: bo
     left = _amp_left(ctx, work) if whole and plans else None
     if left is not None:
         return _Attempt(texts, work, f"line {left} still uses amp, in a way that has no counterpart here")
+    lost = _lost(ctx, texts)
+    if lost is not None:
+        return _Attempt(texts, work, f"{lost} is imported from a file that no longer has it")
     for file, new in zip(ctx.m.files, texts, strict=True):
         problems = [*compiles(file.text, new)]
         if not problems:
@@ -277,6 +280,17 @@ def _write_once(ctx: Context, plans: list[Plan], unread: list[Unread], whole: bo
         if problems:
             return _Attempt(texts, work, f"line {problems[0].line + file.first - 1}: {problems[0].message}")
     return _Attempt(texts, work, runs=runs)
+
+
+def _lost(ctx: Context, texts: Sequence[str]) -> str | None:
+    """A name that one of several files still imports from another, where it is bound no more."""
+    if len(texts) < 2:
+        return None
+    try:
+        missing = Module(*texts, links=ctx.m.links, names=ctx.m.names).missing
+    except (SyntaxError, ValueError):
+        return None  # each file's own check says so
+    return next((name for number, name in missing if (number, name) not in ctx.m.missing), None)
 
 
 def _edited(ctx: Context, work: Work, edits: list[Edit]) -> tuple[tuple[str, ...], tuple[Run, ...]]:

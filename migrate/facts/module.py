@@ -205,6 +205,28 @@ class Module:
             if len(mine := {whole[one] for one in each}) == 1
         }
 
+    @cached_property
+    def missing(self) -> list[tuple[int, str]]:
+        """Names that a file takes from another that does not bind them, each with the taking file's number."""
+        found = []
+        modules = {
+            (self.binding_scope(name, self.scope(stmt)), name): home for (stmt, name), home in self.modules.items()
+        }
+        for node in self.nodes if self.links else ():
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and modules:
+                home = modules.get((self.binding_scope(node.value.id, self.scope(node)), node.value.id))
+                if home is not None and not self._binds(home, node.attr):
+                    found.append((self.file(node).number, node.attr))
+            if isinstance(node, ast.ImportFrom):
+                dotted, number = "." * node.level + (node.module or ""), self.file(node).number
+                known = self.links[number]
+                for alias in node.names:
+                    below = f"{dotted}{'' if dotted.endswith('.') else '.'}{alias.name}"
+                    if dotted in known and alias.name != "*" and below not in known:
+                        if not self._binds(self.files[known[dotted]].scope, alias.name):
+                            found.append((number, alias.name))
+        return found
+
     def _dotted(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
         """What an import takes, with the folders of its file before it where it is a relative one."""
         if isinstance(node, ast.Import):

@@ -79,9 +79,24 @@ def _remove_served(ctx: Context, work: Work) -> None:
             _fold_test(ctx, work, test)
     for stmt, aliases in doomed.items():
         _remove(ctx, work, stmt, aliases)
-    _remove_flags(ctx, work, flags, doomed)
+    dropped = _remove_flags(ctx, work, flags, doomed)
     _remove_fallbacks(ctx, work, names)
     _globals(ctx, work, names)
+    _remove_handed_on(ctx, work, names | dropped)
+
+
+def _remove_handed_on(ctx: Context, work: Work, names: set[Key]) -> None:
+    """What other files of the program import of ``names`` goes there too."""
+    for stmt in ctx.m.all(ast.ImportFrom) if len(ctx.m.files) > 1 else ():
+        copies = {c.name: (c.source, c.original) for c in ctx.m.copied if c.stmt is stmt}
+        gone = []
+        for alias in stmt.names:
+            name = alias.asname or alias.name
+            key = copies.get(name, (ctx.m.binding_scope(name, ctx.m.scope(stmt)), name))
+            if stmt not in ctx.facts.imports and key in names:
+                gone.append(alias)
+        if gone:
+            _remove(ctx, work, stmt, gone)
 
 
 def _flags_for_objects(ctx: Context, work: Work) -> None:
@@ -225,9 +240,11 @@ def _needed(
     home = m.binding_scope(name, m.scope(stmt))
     if ctx.exported(stmt) & {name, "*"} or _listed(ctx, home, name):
         return True
+    keys = {(home, name), *((c.scope, c.name) for c in m.copied if (c.source, c.original) == (home, name))}
     for node in m.all(ast.Name):
-        if node.id == name and isinstance(node.ctx, ast.Load):
-            if m.binding_scope(name, m.scope(node)) is home and id(node) not in tests and not work.draft.gone(node):
+        if isinstance(node.ctx, ast.Load) and any(node.id == called for _, called in keys):
+            key = (m.binding_scope(node.id, m.scope(node)), node.id)
+            if key in keys and id(node) not in tests and not work.draft.gone(node):
                 return True
     return False
 
@@ -366,9 +383,10 @@ def _set_in(ctx: Context, key: Key, tries: set[ast.AST]) -> bool:
 
 def _remove_flags(
     ctx: Context, work: Work, flags: set[Key], doomed: dict[ast.stmt, list[ast.alias]]
-) -> None:
-    """Flags that nobody reads go; others become a plain ``True``."""
+) -> set[Key]:
+    """Flags that nobody reads go, and are handed back; others become a plain ``True``."""
     m, draft = ctx.m, work.draft
+    dropped: set[Key] = set()
     for home, name in sorted(flags, key=lambda key: key[1]):
         reads = [
             n
@@ -387,6 +405,7 @@ def _remove_flags(
         ]
         exported = home is not None and ctx.exported(home.node) & {name, "*"}
         if not reads and not exported and not _listed(ctx, home, name):
+            dropped.add((home, name))
             for stmt in stores:
                 if not draft.gone(stmt) and isinstance(stmt, ast.Assign) and len(stmt.targets) == 1:
                     draft.delete(stmt)
@@ -395,6 +414,7 @@ def _remove_flags(
         holder = m.parent[stmt]
         if isinstance(holder, ast.Try) and stmt in holder.body and not draft.gone(holder) and draft.deleted(stmt):
             _settle_try(ctx, work, holder)
+    return dropped
 
 
 def _settle_try(ctx: Context, work: Work, holder: ast.Try) -> None:
