@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from migrate.exports import exported
 from migrate.model import Neighbours
 from migrate.reach import Imports
 from migrate.sources import Selection, Source
@@ -152,10 +151,10 @@ def _component(members: Sequence[str], selection: Selection, imports: Imports) -
             if meant and meant[0] in number:
                 mine[dotted] = number[meant[0]]
         links.append(mine)
-    outside = [location for location in selection.python if location not in number]
-    taken = exported(outside, number)
+    taken = {location: imports.taken(location, number) for location in number}
+    spelled = selection.spelled(number)
     return Component(
-        tuple(replace(source, neighbours=Neighbours(taken[source.location])) for source in sources), tuple(links)
+        tuple(replace(s, neighbours=Neighbours(taken[s.location], spelled)) for s in sources), tuple(links)
     )
 
 

@@ -88,7 +88,8 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     if not facts.imports and not facts.uses:
         return [ModuleResult(None) for _ in files]
     taken = tuple(file.neighbours.exported for file in files)
-    ctx = Context(m, v, facts, Conditions(m, v, facts), settings, taken)
+    spelled = any(file.neighbours.spelled for file in files)
+    ctx = Context(m, v, facts, Conditions(m, v, facts), settings, taken, spelled)
     units = group(facts)
     neighbours = files[0].neighbours
     plans, manual, ignored = _decide(ctx, units, neighbours.hold)

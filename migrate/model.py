@@ -53,10 +53,12 @@ class Settings:
 class Neighbours:
     """What the rest of the tree has to do with one module.
 
-    ``exported`` are names that other files import from it (``*``: all). ``hold`` says why its units have to
+    ``exported`` are names that other files import from it (``*``: all). ``spelled`` says whether one of them reads an
+    attribute called ``amp``. ``hold`` says why its units have to
     stay, where a file that belongs to them still needs Apex."""
 
     exported: frozenset[str] = frozenset()
+    spelled: bool = True
     hold: str | None = None
     follow: bool = False  # all units that use this file's casts are migrated, so its casts are too
 

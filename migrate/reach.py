@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 
-from migrate.exports import FROM, IMPORT, module_name
+from migrate.exports import FROM, IMPORT, exported, module_name
 from migrate.reading import windows
 
 _TAKEN = re.compile(rb"(\w+)(?:\s+as\s+\w+)?")
@@ -29,6 +29,7 @@ class Imports:
         self._meant: dict[str, dict[str, list[str]]] = {}
         self._files = list(python_files)
         self._above: dict[str, list[str]] | None = None
+        self._strangers: dict[str, list[str]] | None = None
 
     def reached(self, start: str, wanted: Collection[str]) -> str | None:
         """The first of ``wanted`` that ``start`` imports, directly or through other files; None where it does not."""
@@ -58,6 +59,17 @@ class Imports:
                 for imported in self.imported(one):
                     self._above[imported].append(one)
         return tuple(self._above.get(location, ()))
+
+    def taken(self, location: str, inside: Collection[str]) -> frozenset[str]:
+        """The names that files which are not ``inside`` take from a file, or from one of which they know no more than
+        that it is called like it."""
+        if self._strangers is None:
+            self._strangers = defaultdict(list)
+            for one in self._files:
+                for name in [name for name, meant in self.meant(one).items() if not meant]:
+                    self._strangers[name.rpartition(".")[2]].append(one)
+        users = {*self.importers(location), *self._strangers.get(module_name(location), ())} - set(inside)
+        return exported(sorted(users), [location])[location]
 
     def meant(self, location: str) -> dict[str, list[str]]:
         """For each dotted name that a file imports the files that it may mean."""

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -36,6 +36,7 @@ _WORD = re.compile(rb"\bapex\b")
 # Lines with amp in them, and what is called of it where it came from somewhere else.
 _AMP = re.compile(rb"^[^#\n]*\b(?:amp|fp16_utils)\b", re.M)
 _CALLS = re.compile(rb"\bamp\.(?:initialize|scale_loss|master_params|state_dict|load_state_dict)\b")
+_ATTRIBUTE = re.compile(rb"(?<!torch)(?<!cuda)(?<!apex)\.amp\b|[\"']amp[\"']")
 _DEEPEST = 200  # folders in one another
 
 
@@ -51,6 +52,7 @@ class Source:
     neighbours: Neighbours = ALONE
     mentions: bool = True  # apex, by name
     uses_amp: bool = False
+    spells_amp: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,11 @@ class Selection:
     journals: tuple[Path, ...]
     python: Mapping[str, str] = field(default_factory=dict)  # every Python file of the walk, and what reports call it
     amp: tuple[Source, ...] = ()  # files that use amp, from Apex or from wherever they have it
+    spelling: frozenset[str] = frozenset()  # Python files that read or set an attribute called ``amp``
+
+    def spelled(self, files: Collection[str]) -> bool:
+        """Whether a file besides ``files`` has to do with an attribute called ``amp``."""
+        return not self.spelling <= set(files)
 
 
 @dataclass(frozen=True)
@@ -85,6 +92,7 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
     handled: set[str] = set()
     python: dict[str, str] = {}
     amp: list[Source] = []
+    spelling: set[str] = set()
     for entry in _entries(paths, exclude):
         if entry.kind == "journal":
             journals.append(Path(entry.location))
@@ -98,6 +106,8 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
             python[entry.location] = entry.shown
         found = _look(entry)
         if isinstance(found, Source):
+            if found.spells_amp:
+                spelling.add(found.location)
             if found.uses_amp:
                 amp.append(found)
             if found.mentions:
@@ -105,7 +115,10 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
         elif found is not None:
             problems.append(found)
     taken = exported(python, [source.location for source in candidates])
-    candidates = [replace(source, neighbours=Neighbours(taken[source.location])) for source in candidates]
+    candidates = [
+        replace(source, neighbours=Neighbours(taken[source.location], not spelling <= {source.location}))
+        for source in candidates
+    ]
     return Selection(
         scanned=scanned,
         candidates=tuple(sorted(candidates, key=lambda source: source.shown)),
@@ -113,6 +126,7 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
         journals=tuple(dict.fromkeys(journals)),
         python=python,
         amp=tuple(sorted(amp, key=lambda source: source.shown)),
+        spelling=frozenset(spelling),
     )
 
 
@@ -293,7 +307,10 @@ def _look_into(entry: _Entry) -> Source | FileResult | None:
     if entry.shown.endswith(".ipynb"):
         return _notebook(entry.shown, data) if mentions else None
     uses = (_AMP if mentions else _CALLS).search(data) is not None
-    return Source(entry.shown, entry.location, info.st_size, ALONE, mentions, uses) if mentions or uses else None
+    spells = b".amp" in data and _ATTRIBUTE.search(data) is not None
+    if not (mentions or uses or spells):
+        return None
+    return Source(entry.shown, entry.location, info.st_size, ALONE, mentions, uses, spells)
 
 
 def _large(entry: _Entry, size: int) -> FileResult | None:

@@ -72,6 +72,8 @@ def _stored(ctx: Context, target: ast.expr) -> str | None:
             home = m.binding_scope(name, m.scope(target))
             shared = home is not None and home.parent is None and bool(ctx.exported(home.node) & {name, "*"})
             return f"is kept as {name}, which other files import" if shared else None
+        case ast.Attribute(attr="amp") if not ctx.spelled:
+            return None  # whoever gets to see the object, nobody else reads that of it
         case ast.Attribute(value=base) | ast.Subscript(value=base):
             held = ctx.v.of(base)
             if not held:

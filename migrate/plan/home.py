@@ -200,6 +200,9 @@ class Finder:
         near = self.at_hand(scaler, node)
         if near is not None:
             return near
+        kept = self._kept_by_instance(scaler, scope)
+        if kept is not None:
+            return self._follow(scaler, node, kept)
         for name in scope.params:
             if opened(self.ctx.v, self.ctx.v.variable(name, scope)) & scaler.objects and scope.is_function:
                 if not self._initializes(scope):
@@ -215,6 +218,18 @@ class Finder:
             "the scaler cannot be reached from here: no optimizer is at hand and the callers are not known",
             "hand the GradScaler on to here from where the optimizer is made: as a result, an argument, an attribute",
         )
+
+    def _kept_by_instance(self, scaler: Scaler, scope: Scope) -> ast.Attribute | None:
+        """``self.optimizer`` as some method of a function's class says it."""
+        m, v = self.ctx.m, self.ctx.v
+        cls, own = m.class_of(scope), m.self_name(scope)
+        if cls is None or own is None:
+            return None
+        for node in m.all(ast.Attribute):
+            if isinstance(node.value, ast.Name) and node.value.id == own and v.of(node) & scaler.objects:
+                if m.class_of(m.function(node)) is cls and m.self_name(m.function(node)) == own:
+                    return node
+        return None
 
     def _root(self, expr: ast.expr) -> ast.expr:
         for _ in range(8):

@@ -42,6 +42,7 @@ class Context:
     conditions: Conditions
     settings: Settings
     taken: tuple[frozenset[str], ...] = ()  # for each file, the names that files outside of the program import
+    spelled: bool = True  # whether one of those reads an attribute called ``amp``
 
     def exported(self, node: ast.AST) -> frozenset[str]:
         """The names that other files import from the one that ``node`` stands in; ``*`` for all."""
