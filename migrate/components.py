@@ -15,7 +15,7 @@ from migrate.model import Neighbours
 from migrate.reach import Imports
 from migrate.sources import Selection, Source
 
-MOST_FILES, MOST_BYTES = 40, 1_000_000  # of one component
+MOST_FILES, MOST_BYTES = 60, 1_500_000  # of one component
 MOST_SEEN = 5_000  # files that are looked at for imports
 
 
@@ -32,9 +32,20 @@ class Component:
         return sum(source.size for source in self.sources)
 
 
-def single(source: Source) -> Component:
+def single(source: Source, selection: Selection, imports: Imports) -> Component:
     """A program of one file."""
+    if source.spells_amp:
+        spelled = _spelled(selection, imports, (source.location,))
+        source = replace(source, neighbours=replace(source.neighbours, spelled=spelled))
     return Component((source,), ({},))
+
+
+def _spelled(selection: Selection, imports: Imports, files: Collection[str]) -> bool:
+    """Whether a file that these reach, or that reaches one of them, has to do with an attribute called ``amp``."""
+    others = selection.spelling - set(files)
+    return bool(others) and (
+        any(imports.reached(one, others) for one in files) or any(imports.reached(one, files) for one in others)
+    )
 
 
 def components(selection: Selection, imports: Imports) -> list[Component]:
@@ -152,7 +163,7 @@ def _component(members: Sequence[str], selection: Selection, imports: Imports) -
                 mine[dotted] = number[meant[0]]
         links.append(mine)
     taken = {location: imports.taken(location, number) for location in number}
-    spelled = selection.spelled(number)
+    spelled = _spelled(selection, imports, number)
     return Component(
         tuple(replace(s, neighbours=Neighbours(taken[s.location], spelled)) for s in sources), tuple(links)
     )

@@ -127,7 +127,7 @@ def analyse(
     imports = Imports(selection.python)
     joined = components(selection, imports)
     inside = {source.location for program in joined for source in program.sources}
-    alone = [single(source) for source in selection.candidates if source.location not in inside]
+    alone = [single(source, selection, imports) for source in selection.candidates if source.location not in inside]
     settled: list[Analysed] = []  # files of programs that are migrated together
     ready: dict[Source, Analysed] = {}  # files by themselves
     stuck: list[tuple[Component, tuple[FileResult, ...]]] = []
@@ -154,7 +154,7 @@ def analyse(
                 ready.pop(source, None)
     # What keeps a program from being migrated may leave some of its files, each seen by itself.
     own = {source.location for program, _ in stuck if len(program.sources) > 1 for source in program.sources}
-    apart = [single(source) for source in selection.candidates if source.location in own]
+    apart = [single(source, selection, imports) for source in selection.candidates if source.location in own]
     for program, results in _results(apart, settings, jobs, chosen):
         _keep(ready, program, results, spool)
     _settle(selection, ready, settings, chosen, spool)

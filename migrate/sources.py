@@ -10,7 +10,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -67,10 +67,6 @@ class Selection:
     amp: tuple[Source, ...] = ()  # files that use amp, from Apex or from wherever they have it
     spelling: frozenset[str] = frozenset()  # Python files that read or set an attribute called ``amp``
 
-    def spelled(self, files: Collection[str]) -> bool:
-        """Whether a file besides ``files`` has to do with an attribute called ``amp``."""
-        return not self.spelling <= set(files)
-
 
 @dataclass(frozen=True)
 class _Entry:
@@ -115,10 +111,7 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
         elif found is not None:
             problems.append(found)
     taken = exported(python, [source.location for source in candidates])
-    candidates = [
-        replace(source, neighbours=Neighbours(taken[source.location], not spelling <= {source.location}))
-        for source in candidates
-    ]
+    candidates = [replace(source, neighbours=Neighbours(taken[source.location])) for source in candidates]
     return Selection(
         scanned=scanned,
         candidates=tuple(sorted(candidates, key=lambda source: source.shown)),

@@ -203,6 +203,9 @@ class Finder:
         kept = self._kept_by_instance(scaler, scope)
         if kept is not None:
             return self._follow(scaler, node, kept)
+        if (owner := self._handed_to_constructor(scaler, scope)) is not None:
+            self._place(scaler, Place(owner=owner))
+            return f"{self.ctx.m.self_name(scope)}.{scaler.name}"
         for name in scope.params:
             if opened(self.ctx.v, self.ctx.v.variable(name, scope)) & scaler.objects and scope.is_function:
                 if not self._initializes(scope):
@@ -230,6 +233,17 @@ class Finder:
                 if m.class_of(m.function(node)) is cls and m.self_name(m.function(node)) == own:
                     return node
         return None
+
+    def _handed_to_constructor(self, scaler: Scaler, scope: Scope) -> ast.ClassDef | None:
+        """The class of a method whose constructor is handed the optimizer, and puts it away somewhere."""
+        m, v = self.ctx.m, self.ctx.v
+        cls = m.class_of(scope)
+        init = switch.constructor(cls) if cls is not None else None
+        if cls is None or init is None or init is scope.node or m.self_name(scope) is None:
+            return None
+        inner = m.scope_of[init]
+        handed = [p for p in inner.params if opened(v, v.variable(p, inner)) & scaler.objects]
+        return cls if len(handed) == 1 and v.calls[init] else None
 
     def _root(self, expr: ast.expr) -> ast.expr:
         for _ in range(8):
@@ -426,6 +440,8 @@ class Finder:
             if len(training) > 1 or not isinstance(enabled, str):
                 return None
         stored = [n for n in self._stored(scaler) if m.class_of(m.function(n)) is place.owner]
+        if not stored:
+            return self._put_away(scaler, init)
         stmt = m.statement(stored[0]) if len(stored) == 1 else None
         if not isinstance(stmt, ast.Assign) or stmt not in node.body:
             return None
@@ -434,6 +450,19 @@ class Finder:
         if not isinstance(value, ast.Name) or value.id not in init.params or value.id in self._assigned(init):
             return None
         return init, stmt, value.id
+
+    def _put_away(self, scaler: Scaler, init: Scope) -> tuple[Scope, ast.stmt, str] | None:
+        """The same for a constructor that keeps the optimizer in a list or a dictionary: the first statement of it
+        that has to do with the parameter."""
+        v, node = self.ctx.v, init.node
+        assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        handed = [p for p in init.params if opened(v, v.variable(p, init)) & scaler.objects]
+        if len(handed) != 1 or handed[0] in self._assigned(init):
+            return None
+        for stmt in node.body:
+            if any(isinstance(n, ast.Name) and n.id == handed[0] for n in ast.walk(stmt)):
+                return (init, stmt, handed[0]) if isinstance(stmt, (ast.Assign, ast.Expr)) else None
+        return None
 
     def _stored(self, scaler: Scaler) -> list[ast.Attribute]:
         """The attributes that are given one of the scaler's optimizers, where they are."""

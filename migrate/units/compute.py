@@ -301,13 +301,19 @@ def _neighbours(ctx: Context, unit: Unit) -> frozenset[Obj]:
         if not isinstance(node.func, ast.Attribute):
             continue
         if node.func.attr in MODULE_METHODS or (
-            node.func.attr in ("to", "cuda") and any("model" in o.label.lower() for o in v.of(node.func.value))
+            node.func.attr in ("to", "cuda")
+            and (_called_model(node.func.value) or any("model" in o.label.lower() for o in v.of(node.func.value)))
         ):
             found |= {o for o in v.of(node.func.value) if o.kind in ("call", "instance")}
         elif node.func.attr[:1].isupper() and m.src(node.func.value) in ("nn", "torch.nn"):
             found |= {o for o in v.of(node) if o.kind == "call"}
     others = {o for o in found if any(i not in unit.initializes for i in ctx.initialized.get(o, ()))}
     return frozenset(o for o in found - others - ctx.optimizers if not NO_NETWORK.fit(o.label))
+
+
+def _called_model(expr: ast.expr) -> bool:
+    """Whether a name says that it holds a model: ``model``, ``self.teacher_model``."""
+    return last_name(expr).lower().split("_")[-1] == "model"
 
 
 def _parts(node: ast.AST, first: str) -> frozenset[str]:
