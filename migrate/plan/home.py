@@ -8,6 +8,7 @@ the optimizer are handed the scaler too, by one more parameter behind the optimi
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from itertools import pairwise
 
 from migrate.facts.loops import gone_through
@@ -882,7 +883,7 @@ def call_offset(ctx: Context, call: ast.Call, scope: Scope, after: str | None, n
     assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
     for keyword in call.keywords:
         if after is not None and keyword.arg == after:
-            return m.end(keyword.value), f", {name}={text}"
+            return m.end(keyword.value), behind(m, m.start(keyword), m.end(keyword.value), f"{name}={text}")
     if after is not None and not _is_vararg(node, after):
         positional = [p.arg for p in (*node.args.posonlyargs, *node.args.args)]
         index = positional.index(after) - receiver(ctx, call, scope)
@@ -890,8 +891,16 @@ def call_offset(ctx: Context, call: ast.Call, scope: Scope, after: str | None, n
         if part is not None:
             index -= len(part.args) - 1
         if 0 <= index < len(call.args):
-            return m.end(call.args[index]), f", {text}"
-    last = [*call.args, *(k.value for k in call.keywords)]
-    if not last:
+            return m.end(call.args[index]), behind(m, m.start(call.args[index]), m.end(call.args[index]), text)
+    every: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
+    if not every:
         return m.end(call) - 1, f"{name}={text}"
-    return max(m.end(x) for x in last), f", {name}={text}"
+    last = max(every, key=m.end)
+    return m.end(last), behind(m, m.start(last), m.end(last), f"{name}={text}")
+
+
+def behind(m: Module, start: int, end: int, text: str) -> str:
+    """One more item of a list behind the one from ``start`` to ``end``: on a line of its own where each has one."""
+    row = m.line_text(bisect_right(m.starts, start))
+    alone = row.strip().rstrip(",") == m.text[start:end]
+    return f",\n{row[: len(row) - len(row.lstrip())]}{text}" if alone else f", {text}"

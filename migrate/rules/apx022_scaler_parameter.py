@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate.plan.home import call_offset
+from migrate.plan.home import behind, call_offset
 from migrate.plan.places import Parameter
 from migrate.rules.common import Plan, Stage, Work
 
@@ -73,7 +73,8 @@ def _define(plan: Plan, work: Work, parameter: Parameter) -> None:
     if found in args.kwonlyargs:
         default = args.kw_defaults[args.kwonlyargs.index(found)]
     end = m.end(default) if default is not None else m.end(found)
-    work.draft.insert_at(end, f", {parameter.name}" + ("=None" if default is not None else ""))
+    text = parameter.name + ("=None" if default is not None else "")
+    work.draft.insert_at(end, behind(m, m.start(found), end, text))
 
 
 def _takes_more(args: ast.arguments) -> bool:
