@@ -1,4 +1,5 @@
-"""Which files make one program: those that use amp and reach each other through imports, with what lies between.
+"""Which files make one program: those that use amp and reach each other through imports, with what lies between, those
+that run them, and what they import that autocast would refuse.
 
 A component is analysed, decided and written as one. What only one file has to do with is analysed by itself.
 """
@@ -6,6 +7,7 @@ A component is analysed, decided and written as one. What only one file has to d
 from __future__ import annotations
 
 import os
+import re
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -13,10 +15,14 @@ from dataclasses import dataclass, replace
 
 from migrate.model import Neighbours
 from migrate.reach import Imports
+from migrate.reading import windows
 from migrate.sources import Selection, Source
 
 MOST_FILES, MOST_BYTES = 60, 1_500_000  # of one component
 MOST_SEEN = 5_000  # files that are looked at for imports
+FEW = 4  # importers of a file, all of which are looked into
+_TRAINS = re.compile(rb"\.backward\(|\.step\(|\bclip_grad|\.zero_grad\(|\.eval\(|\bno_grad\b")
+_REFUSED = re.compile(rb"\bbinary_cross_entropy\b|\bBCELoss\b")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +57,11 @@ def _spelled(selection: Selection, imports: Imports, files: Collection[str]) -> 
 def components(selection: Selection, imports: Imports) -> list[Component]:
     """The programs of a tree that consist of several files, sorted by their first names."""
     amp = [source.location for source in selection.amp]
-    if len(amp) < 2:
-        return []
-    found = [_component(members, selection, imports) for members in _joined(amp, _members(amp, imports), imports)]
+    joints = _joints(amp, imports)
+    members = {*_between(amp, imports), *_users(amp, imports), *_raising(amp, imports), *joints}
+    if len(members) > MOST_FILES + len(amp):
+        members = set(amp).union(*(_ways(one, amp, imports) for one in amp))
+    found = [_component(group, selection, imports) for group in _joined(amp, members, joints, imports)]
     return sorted((one for one in found if one is not None), key=lambda one: min(s.shown for s in one.sources))
 
 
@@ -78,27 +86,74 @@ def _ordered(members: Collection[str], imports: Imports) -> list[str]:
     return ordered
 
 
-def _members(amp: Sequence[str], imports: Imports) -> set[str]:
-    """Files that use amp, and those on a way from one to another: all, or (too many) the shortest ways."""
-    reached = set(amp)
-    todo = deque(amp)
+def _between(amp: Sequence[str], imports: Imports) -> set[str]:
+    """Files that use amp, and those on a way from one to another."""
     above: dict[str, list[str]] = {}
-    while todo and len(reached) < MOST_SEEN:
-        at = todo.popleft()
+    for at in _below(amp, imports):
         for following in imports.imported(at):
             above.setdefault(following, []).append(at)
-            if following not in reached:
-                reached.add(following)
-                todo.append(following)
     members, todo = set(amp), deque(amp)
     while todo:
         for before in above.get(todo.popleft(), ()):
             if before not in members:
                 members.add(before)
                 todo.append(before)
-    if len(members) - len(amp) <= MOST_FILES:
-        return members
-    return set(amp).union(*(_ways(one, amp, imports) for one in amp))
+    return members
+
+
+def _below(files: Sequence[str], imports: Imports) -> list[str]:
+    """Files and what they import, directly or through others, the nearest first."""
+    found, todo = dict.fromkeys(files), deque(files)
+    while todo and len(found) < MOST_SEEN:
+        for following in imports.imported(todo.popleft()):
+            if following not in found:
+                found[following] = None
+                todo.append(following)
+    return list(found)
+
+
+def _joints(amp: Sequence[str], imports: Imports) -> dict[str, frozenset[str]]:
+    """Files without amp that import several files with it, and those on the way there: all of them run in one process.
+
+    Each with the users of amp that it reaches."""
+    reached: dict[str, set[str]] = {}
+    for one in amp if len(amp) > 1 else ():
+        todo, seen = deque([one]), {one}
+        while todo and len(seen) < MOST_SEEN:
+            for above in imports.importers(todo.popleft()):
+                if above not in seen:
+                    seen.add(above)
+                    todo.append(above)
+                    reached.setdefault(above, set()).add(one)
+    several = {one for one, users in reached.items() if len(users) > 1 and one not in amp}
+    # the nearest that reaches all of them will do
+    nearest = [
+        one
+        for one in several
+        if not any(x in several and reached[x] == reached[one] for x in imports.imported(one))
+    ]
+    on_the_way = [one for one in _below(sorted(nearest), imports) if one in reached and one not in amp]
+    return {one: frozenset(reached[one]) for one in (*nearest, *on_the_way)}
+
+
+def _users(amp: Sequence[str], imports: Imports) -> set[str]:
+    """Files that import a user of amp and may train or evaluate with what it holds."""
+    found: set[str] = set()
+    for one in amp:
+        importers = imports.importers(one)
+        found.update(importers if len(importers) <= FEW else (x for x in importers if _holds(_TRAINS, x)))
+    return found
+
+
+def _raising(amp: Sequence[str], imports: Imports) -> set[str]:
+    """Files that a user of amp imports and that call what CUDA's autocast refuses to run."""
+    return {one for one in _below(amp, imports) if _holds(_REFUSED, one)}
+
+
+def _holds(words: re.Pattern[bytes], location: str) -> bool:
+    with suppress(OSError):
+        return any(words.search(window) for window in windows(location))
+    return False
 
 
 def _ways(start: str, wanted: Collection[str], imports: Imports) -> set[str]:
@@ -120,20 +175,30 @@ def _ways(start: str, wanted: Collection[str], imports: Imports) -> set[str]:
     return found
 
 
-def _joined(amp: Sequence[str], members: Iterable[str], imports: Imports) -> list[list[str]]:
-    """Members that import each other, at least two of them users of amp; each behind those that it imports."""
+def _joined(
+    amp: Sequence[str], members: Iterable[str], joints: Mapping[str, frozenset[str]], imports: Imports
+) -> list[list[str]]:
+    """Members that belong together, one of them a user of amp; each behind those that it imports."""
     groups: dict[str, set[str]] = {one: {one} for one in sorted(members)}
+
+    def join(one: str, other: str) -> None:
+        if one in groups and other in groups and groups[other] is not groups[one]:
+            groups[one] |= groups[other]
+            for each in groups[other]:
+                groups[each] = groups[one]
+
     for one in sorted(groups):
         for other in imports.imported(one):
-            if other in groups and groups[other] is not groups[one]:
-                groups[one] |= groups[other]
-                for each in groups[other]:
-                    groups[each] = groups[one]
-    found = []
-    for group in {id(group): group for group in groups.values()}.values():
-        if len(group & set(amp)) > 1:
-            found.append(_ordered(group, imports))
-    return found
+            join(one, other)
+    for one, reached in sorted(joints.items()):
+        first, *rest = sorted(reached)
+        for other in (*rest, one):
+            join(first, other)
+    return [
+        _ordered(group, imports)
+        for group in {id(group): group for group in groups.values()}.values()
+        if len(group) > 1 and not group.isdisjoint(amp)
+    ]
 
 
 def _behind(one: str, group: Collection[str], imports: Imports, ordered: list[str], open_: set[str]) -> None:

@@ -411,7 +411,7 @@ def _untouched(units: list[Unit], manual: list[tuple[Unit, Manual]], held: list[
     if manual or held:
         return "left as it is: it belongs to a unit of this file that stays (APX091)"
     if not units:
-        return "the training code of this amp stands in another file; units across files are not migrated yet"
+        return "the training code of this amp stands in another file, and no import that is followed leads there"
     return "this use of apex.amp has no counterpart that could be proved"
 
 

@@ -35,7 +35,9 @@ _MARKER = b"apex"
 _WORD = re.compile(rb"\bapex\b")
 # Lines with amp in them, and what is called of it where it came from somewhere else.
 _AMP = re.compile(rb"^[^#\n]*\b(?:amp|fp16_utils)\b", re.M)
-_CALLS = re.compile(rb"\bamp\.(?:initialize|scale_loss|master_params|state_dict|load_state_dict)\b")
+_CALLS = re.compile(
+    rb"\bamp\.(?:initialize|scale_loss|master_params|state_dict|load_state_dict)\b|\bscale_loss\s*\("
+)
 _ATTRIBUTE = re.compile(rb"(?<!torch)(?<!cuda)(?<!apex)\.amp\b|[\"']amp[\"']")
 _DEEPEST = 200  # folders in one another
 

@@ -137,7 +137,7 @@ for x in loader:
         scaled_loss.backward()
     optimizer.step()
 """
-    files = {"main.py": main, "wrapper.py": wrapper, "run.py": "import main\n"}
+    files = {"main.py": main, "wrapper.py": wrapper}
     selection, imports = _selected(tmp_path, files)
     assert components(selection, imports) == []
     found = _results(tmp_path, files)

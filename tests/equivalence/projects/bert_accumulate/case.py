@@ -1,5 +1,4 @@
 # expect: review
-# differs: forwards
 
 import logging
 from types import SimpleNamespace

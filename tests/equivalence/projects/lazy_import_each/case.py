@@ -1,4 +1,4 @@
-# expect: manual
+# expect: review
 
 from types import SimpleNamespace
 
