@@ -152,14 +152,16 @@ def analyse(
             stuck.remove((program, found))
             for source in program.sources:
                 ready.pop(source, None)
-    # What keeps a program from being migrated may leave some of its files, each seen by itself.
-    own = {source.location for program, _ in stuck if len(program.sources) > 1 for source in program.sources}
-    apart = [single(source, selection, imports) for source in selection.candidates if source.location in own]
-    for program, results in _results(apart, settings, jobs, chosen):
+    dissolved: list[Component] = []
+    for program, results in stuck:
+        if len(program.sources) > 1 and any(result.status == "unparseable" for result in results):
+            own = {source.location for source in program.sources}
+            dissolved += [single(s, selection, imports) for s in selection.candidates if s.location in own]
+        elif len(program.sources) > 1:
+            settled += _together(program, results, spool)
+    for program, results in _results(dissolved, settings, jobs, chosen):
         _keep(ready, program, results, spool)
     _settle(selection, ready, settings, chosen, spool)
-    for program, results in stuck:
-        _tell_of_all(program, results, ready)
     done = [*(Analysed(result) for result in selection.problems), *settled, *ready.values()]
     done.sort(key=lambda one: one.result.path)
     return Outcome(selection.scanned, tuple(_numbered(done)))
@@ -205,22 +207,6 @@ def _may_change(
 
 def _tells(result: FileResult) -> bool:
     return result.status != "unchanged" or bool(result.findings or result.changes)
-
-
-def _tell_of_all(component: Component, results: Sequence[FileResult], ready: dict[Source, Analysed]) -> None:
-    """Where no file of a program is migrated by itself either, what is said of all of them together says more."""
-    own = {source.location for source in component.sources}
-    mine = [source for source in ready if source.location in own]
-    if any(result.status == "unparseable" for result in results) or any(
-        ready[source].texts is not None or _migrated(ready[source].result) for source in mine
-    ):
-        return
-    program = min(result.path for result in results)
-    for source in mine:
-        del ready[source]
-    for source, result in zip(component.sources, results, strict=True):
-        if _tells(result):
-            ready[source] = Analysed(result, program=program)
 
 
 def _settle(
@@ -405,7 +391,9 @@ def _submitted(
 
 
 def analyse_program(program: Component, settings: Settings, engine: Engine) -> tuple[FileResult, ...]:
-    """What becomes of the files of a program; whatever happens, a result for each."""
+    """What becomes of the files of a program; whatever happens, a result for each.
+
+    Where several cannot be analysed together all are ``unparseable``: each by itself says why, or is well."""
     if len(program.sources) == 1:
         return (analyse_file(program.sources[0], settings, engine),)
     from migrate.linked import migrate_linked
@@ -414,7 +402,7 @@ def analyse_program(program: Component, settings: Settings, engine: Engine) -> t
         old = [read(source.location) for source in program.sources]
         decoded = [decode(data) for data in old]
     except (OSError, Undecodable):
-        return tuple(FileResult(source.shown, "unparseable") for source in program.sources)  # each says so by itself
+        return tuple(FileResult(source.shown, "unparseable") for source in program.sources)
     texts = [
         FileText(text, source.shown, source.neighbours, links)
         for (text, _), source, links in zip(decoded, program.sources, program.links, strict=True)
@@ -428,10 +416,14 @@ def analyse_program(program: Component, settings: Settings, engine: Engine) -> t
             None if result.new_text is None else encode(result.new_text, encoding)
             for result, (_, encoding) in zip(results, decoded, strict=True)
         ]
-    except (RecursionError, MemoryError, Tangled):  # each file by itself may be well
+    except (RecursionError, MemoryError, Tangled):
         return tuple(FileResult(source.shown, "unparseable") for source in program.sources)
     except Exception as error:
-        return tuple(_internal_error(source.shown, _last_line(error)) for source in program.sources)
+        what = _last_line(error)
+        return tuple(
+            _internal_error(source.shown, what) if source.mentions else FileResult(source.shown, "unchanged")
+            for source in program.sources
+        )
     return tuple(
         _file_result(source, data, result, changed)
         for source, data, result, changed in zip(program.sources, old, results, new, strict=True)
