@@ -394,9 +394,14 @@ def _said(ctx: Context, unit: Unit, stmt: ast.stmt) -> Term | str:
     cases: list[list[Term]] = []
     for init in unit.initializes:
         around = set(ctx.m.ancestors(stmt))
+        try:
+            every = guards(ctx, unit, init, None, scope)
+        except Manual as missing:  # its callers disagree
+            own = guards(ctx, unit, init, None, ctx.m.function(init.call))
+            return next((term.text for _, term in own if term.value is None), missing.message)
         sources = [
             (expr, term)
-            for expr, term in guards(ctx, unit, init, None, scope)
+            for expr, term in every
             if not (ctx.m.parent.get(expr) in around and isinstance(ctx.m.parent[expr], ast.If))
         ]
         said = terms_there(ctx, sources, scope)
