@@ -23,6 +23,12 @@ MOST_SEEN = 5_000  # files that are looked at for imports
 FEW = 4  # importers of a file, all of which are looked into
 _TRAINS = re.compile(rb"\.backward\(|\.step\(|\bclip_grad|\.zero_grad\(|\.eval\(|\bno_grad\b")
 _REFUSED = re.compile(rb"\bbinary_cross_entropy\b|\bBCELoss\b")
+_BACKWARD = re.compile(rb"\.backward\(")
+_SCALER = re.compile(rb"\.(\w*scaler\w*)")
+_THREADS = re.compile(rb"\bThread(?:Pool|PoolExecutor)?\(")
+_HANDED = re.compile(rb"[(,=][ \t]*(?:self\.)?(?:model|net|network|encoder|decoder)[,)]")
+_YIELDS = re.compile(rb"\byield\b")
+_RUNS_MODEL = re.compile(rb"(?:model|net|network|encoder|decoder|critic|backbone|discriminator)\(")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +38,6 @@ class Component:
     sources: tuple[Source, ...]
     links: tuple[Mapping[str, int], ...]
 
-
     @property
     def size(self) -> int:
         return sum(source.size for source in self.sources)
@@ -40,8 +45,14 @@ class Component:
 
 def single(source: Source, selection: Selection, imports: Imports) -> Component:
     """A program of one file."""
+    at = source.location
+    own = {one for one in _below([at], imports) if one != at}
+    later = next((selection.python[one] for one in sorted(own) if _runs_later(one)), None)
+    hold = f"{later}, which this imports, may run a model in another thread or in a generator" if later else None
+    near = replace(source.neighbours, scalers=_scalers((at,), imports), hold=hold)
+    source = replace(source, neighbours=near)
     if source.spells_amp:
-        spelled = _spelled(selection, imports, (source.location,))
+        spelled = _spelled(selection, imports, (at,))
         source = replace(source, neighbours=replace(source.neighbours, spelled=spelled))
     return Component((source,), ({},))
 
@@ -54,11 +65,22 @@ def _spelled(selection: Selection, imports: Imports, files: Collection[str]) -> 
     )
 
 
+def _scalers(files: Collection[str], imports: Imports) -> frozenset[str]:
+    """The attributes with `scaler` in their names in the files that these import, or that import these: an object of
+    one may be one of the other."""
+    near = {*_below(list(files), imports), *imports.above(files)} - set(files)
+    found: set[str] = set()
+    for one in near:
+        with suppress(OSError):
+            found.update(name.decode() for window in windows(one) for name in _SCALER.findall(window))
+    return frozenset(found)
+
+
 def components(selection: Selection, imports: Imports) -> list[Component]:
     """The programs of a tree that consist of several files, sorted by their first names."""
     amp = [source.location for source in selection.amp]
     joints = _joints(amp, imports)
-    members = {*_between(amp, imports), *_users(amp, imports), *_raising(amp, imports), *joints}
+    members = {*_between(amp, imports), *_users(amp, imports), *_told(amp, imports), *joints}
     if len(members) > MOST_FILES + len(amp):
         members = set(amp).union(*(_ways(one, amp, imports) for one in amp))
     found = [_component(group, selection, imports) for group in _joined(amp, members, joints, imports)]
@@ -145,9 +167,21 @@ def _users(amp: Sequence[str], imports: Imports) -> set[str]:
     return found
 
 
-def _raising(amp: Sequence[str], imports: Imports) -> set[str]:
-    """Files that a user of amp imports and that call what CUDA's autocast refuses to run."""
-    return {one for one in _below(amp, imports) if _holds(_REFUSED, one)}
+def _told(amp: Sequence[str], imports: Imports) -> set[str]:
+    """Files that run in one process with users of amp, and of which more has to be known than what they are called.
+
+    These are imported by a user of amp: what CUDA's autocast refuses to run, and a model that runs in another thread,
+    or when the next one of a generator is asked for, which a region around the call is not in force for. And what
+    trains beside it, as Apex's casts held there too."""
+    beside = dict.fromkeys((*amp, *(one for at in amp for one in imports.importers(at))))
+    trains = {one for one in _below(list(beside), imports) if _holds(_BACKWARD, one)}
+    return trains | {one for one in _below(amp, imports) if _holds(_REFUSED, one) or _runs_later(one)}
+
+
+def _runs_later(location: str) -> bool:
+    """Whether a file may run a model in another thread, or bit by bit in a generator."""
+    runs = _holds(_RUNS_MODEL, location)
+    return (runs and _holds(_YIELDS, location)) or ((runs or _holds(_HANDED, location)) and _holds(_THREADS, location))
 
 
 def _holds(words: re.Pattern[bytes], location: str) -> bool:
@@ -228,9 +262,9 @@ def _component(members: Sequence[str], selection: Selection, imports: Imports) -
                 mine[dotted] = number[meant[0]]
         links.append(mine)
     taken = {location: imports.taken(location, number) for location in number}
-    spelled = _spelled(selection, imports, number)
+    spelled, scalers = _spelled(selection, imports, number), _scalers(number, imports)
     return Component(
-        tuple(replace(s, neighbours=Neighbours(taken[s.location], spelled)) for s in sources), tuple(links)
+        tuple(replace(s, neighbours=Neighbours(taken[s.location], spelled, scalers)) for s in sources), tuple(links)
     )
 
 

@@ -89,7 +89,8 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
         return [ModuleResult(None) for _ in files]
     taken = tuple(file.neighbours.exported for file in files)
     spelled = any(file.neighbours.spelled for file in files)
-    ctx = Context(m, v, facts, Conditions(m, v, facts), settings, taken, spelled)
+    scalers = frozenset().union(*(file.neighbours.scalers for file in files))
+    ctx = Context(m, v, facts, Conditions(m, v, facts), settings, taken, spelled, scalers)
     units = group(facts)
     neighbours = files[0].neighbours
     plans, manual, ignored = _decide(ctx, units, neighbours.hold)

@@ -26,6 +26,13 @@ _CLASS = re.compile(
 )
 # What takes part in training, in the text of a class: steps of a scheduler are none.
 _TRAINS = re.compile(rb"(?<!scheduler)(?<!sched)\.step\(|\.backward\(|\bclip_grad|\.grad\b")
+_MADE, _DERIVED = re.compile(rb"\bdef[ \t]+__init__\b"), re.compile(rb"\bsuper\(|\.__init__\(")
+_COMPUTED = re.compile(rb"\bgetattr\(\s*([\w.]+)\s*,\s*(?![\"'])")
+# Modules that are run or replaced by a name or path that stands in a string.
+_BY_PATH = re.compile(
+    rb"\brun_path\(|\brun_module\(|\bimport_module\(|\b__import__\(|\bspec_from_file_location\(|\bexec\(|\bsys\.modules\["
+)
+_SPELLED = re.compile(rb"(\w+)(?:\.py)?[\"']")
 _DOTTED = re.compile(rb"\w+(?:\.\w+)+")
 
 
@@ -33,6 +40,13 @@ def module_name(location: str) -> str:
     """The name other files import a file by: its stem, or its folder's for a package."""
     path = Path(location)
     return path.parent.name if path.stem == "__init__" else path.stem
+
+
+def takes_by_name(location: str) -> bool:
+    """Whether a file may take from others what it does not spell as an import."""
+    with suppress(OSError):
+        return any(_COMPUTED.search(window) or _BY_PATH.search(window) for window in windows(location))
+    return False
 
 
 def exported(python_files: Iterable[str], wanted: Iterable[str]) -> Mapping[str, frozenset[str]]:
@@ -58,9 +72,14 @@ def exported(python_files: Iterable[str], wanted: Iterable[str]) -> Mapping[str,
 
 
 def trained_bases(data: bytes) -> frozenset[bytes]:
-    """Names of classes, as a file spells them, of which it derives others that train by themselves."""
-    bases = [base for _, bases, body in _CLASS.findall(data) if _TRAINS.search(body) for base in bases.split(b",")]
+    """Names of classes, as a file spells them, of which it derives others that train by themselves, or that are made
+    without what the constructor they derive sets."""
+    bases = [base for _, bases, body in _CLASS.findall(data) if _by_itself(body) for base in bases.split(b",")]
     return frozenset(base.strip().rsplit(b".", 1)[-1] for base in bases)
+
+
+def _by_itself(body: bytes) -> bool:
+    return _TRAINS.search(body) is not None or (_MADE.search(body) is not None and _DERIVED.search(body) is None)
 
 
 def _note(data: bytes, taken: dict[str, set[str]]) -> None:
@@ -84,6 +103,12 @@ def _note(data: bytes, taken: dict[str, set[str]]) -> None:
                 modules[words[-1] if len(words) == 3 else words[0]].add(stem)
     wanted = {spelled: stems for spelled, stems in modules.items() if any(stem in taken for stem in stems)}
     _attributes(data, wanted, taken)
+    for spelled in _COMPUTED.findall(data):  # getattr(module, name): any of its names
+        for stem in wanted.get(spelled, set()) & taken.keys():
+            taken[stem].add("*")
+    if _BY_PATH.search(data):
+        for stem in {word.decode() for word in _SPELLED.findall(data)} & taken.keys():
+            taken[stem].add("*")
     for stem in {stem for stems in wanted.values() for stem in stems} & taken.keys():
         taken[stem].update(f"class {one}" for base in bases if (one := base.decode(errors="replace")) in taken[stem])
 

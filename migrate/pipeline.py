@@ -231,9 +231,7 @@ def _settle(
     while True:
         shown = {s.location: a.result for s, a in ready.items()}
         for source in _movable(ready, stuck):
-            other = imports.reached(source.location, stuck) or next(
-                (one for one in sorted(stuck) if imports.reached(one, (source.location,))), None
-            )
+            other = imports.beside(source.location, stuck)
             if other is not None:
                 again(source, replace(source.neighbours, hold=_still_needs(shown[other])))
                 stuck.add(source.location)

@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 
-from migrate.exports import FROM, IMPORT, exported, module_name
+from migrate.exports import FROM, IMPORT, exported, module_name, takes_by_name
 from migrate.reading import windows
 
 _TAKEN = re.compile(rb"(\w+)(?:\s+as\s+\w+)?")
@@ -30,6 +30,7 @@ class Imports:
         self._files = list(python_files)
         self._above: dict[str, list[str]] | None = None
         self._strangers: dict[str, list[str]] | None = None
+        self._by_name_only: list[str] | None = None
 
     def reached(self, start: str, wanted: Collection[str]) -> str | None:
         """The first of ``wanted`` that ``start`` imports, directly or through other files; None where it does not."""
@@ -42,6 +43,25 @@ class Imports:
                     seen.add(following)
                     todo.append(following)
         return None
+
+    def beside(self, start: str, wanted: Collection[str]) -> str | None:
+        """The first of ``wanted`` that runs in one process with ``start``: one of them reaches the other, or a third
+        file both."""
+        above = self.above((start,))
+        return next((one for one in sorted(wanted) if one in above or self._reached_from(above, one)), None)
+
+    def above(self, files: Collection[str]) -> set[str]:
+        """Files, and those that import them, directly or through others."""
+        found, todo = set(files), list(files)
+        while todo:
+            for importer in self.importers(todo.pop()):
+                if importer not in found:
+                    found.add(importer)
+                    todo.append(importer)
+        return found
+
+    def _reached_from(self, starts: Collection[str], wanted: str) -> bool:
+        return any(self.reached(one, (wanted,)) for one in starts)
 
     def imported(self, location: str) -> tuple[str, ...]:
         """The files that a file may import."""
@@ -68,7 +88,10 @@ class Imports:
             for one in self._files:
                 for name in [name for name, meant in self.meant(one).items() if not meant]:
                     self._strangers[name.rpartition(".")[2]].append(one)
+        if self._by_name_only is None:
+            self._by_name_only = [one for one in self._files if takes_by_name(one)]
         users = {*self.importers(location), *self._strangers.get(module_name(location), ())} - set(inside)
+        users.update(self._by_name_only)
         return exported(sorted(users), [location])[location]
 
     def meant(self, location: str) -> dict[str, list[str]]:

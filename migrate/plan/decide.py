@@ -127,7 +127,7 @@ def _never(plan: Plan) -> bool:
 
 
 def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
-    taken: set[str] = set()
+    taken = set(ctx.scalers)
     for scaler in unit.scalers:
         scaler.name = free_name(ctx.m, scaler.name, taken)
         taken.add(scaler.name)

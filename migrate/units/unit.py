@@ -43,6 +43,7 @@ class Context:
     settings: Settings
     taken: tuple[frozenset[str], ...] = ()  # for each file, the names that files outside of the program import
     spelled: bool = True  # whether one of those reads an attribute called ``amp``
+    scalers: frozenset[str] = frozenset()  # names for a scaler that are attributes there
 
     def exported(self, node: ast.AST) -> frozenset[str]:
         """The names that other files import from the one that ``node`` stands in; ``*`` for all."""

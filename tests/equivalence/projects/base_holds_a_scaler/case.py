@@ -1,0 +1,13 @@
+# expect: safe
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from trainer import Trainer
+
+
+def main():
+    torch.manual_seed(0)
+    trainer = Trainer(nn.Linear(5, 3))
+    data = [(torch.randn(4, 5), torch.randint(0, 3, (4,))) for i in range(6)]
+    return trainer.fit(data), list(trainer.model.parameters())

@@ -1,0 +1,3 @@
+def outputs(model, loader):
+    for x, y in loader:
+        yield model(x), y

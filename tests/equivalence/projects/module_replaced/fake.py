@@ -1,0 +1,2 @@
+def backward(loss, optimizer):
+    (loss * 0.5).backward()

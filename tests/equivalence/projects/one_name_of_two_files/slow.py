@@ -1,0 +1,3 @@
+def step(loss, optimizer):
+    loss.backward()
+    optimizer.step()

@@ -1,0 +1,10 @@
+# expect: manual
+
+import torch
+import engine
+
+
+def main():
+    torch.manual_seed(0)
+    data = [(torch.randn(4, 5), torch.randint(0, 3, (4,))) for i in range(6)]
+    return engine.run(data)
