@@ -23,7 +23,7 @@ MOST_SEEN = 5_000  # files that are looked at for imports
 FEW = 4  # importers of a file, all of which are looked into
 _TRAINS = re.compile(rb"\.backward\(|\.step\(|\bclip_grad|\.zero_grad\(|\.eval\(|\bno_grad\b")
 _REFUSED = re.compile(rb"\bbinary_cross_entropy\b|\bBCELoss\b")
-_BACKWARD = re.compile(rb"\.backward\(")
+_BACKWARD = re.compile(rb"\.backward\(|\.grad\b|\bclip_grad")
 _SCALER = re.compile(rb"\.(\w*scaler\w*)")
 _THREADS = re.compile(rb"\bThread(?:Pool|PoolExecutor)?\(")
 _HANDED = re.compile(rb"[(,=][ \t]*(?:self\.)?(?:model|net|network|encoder|decoder)[,)]")
@@ -172,7 +172,7 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
 
     These are imported by a user of amp: what CUDA's autocast refuses to run, and a model that runs in another thread,
     or when the next one of a generator is asked for, which a region around the call is not in force for. And what
-    trains beside it, as Apex's casts held there too."""
+    trains beside it, as Apex's casts held there too, or has to do with gradients, which may be scaled now."""
     beside = dict.fromkeys((*amp, *(one for at in amp for one in imports.importers(at))))
     trains = {one for one in _below(list(beside), imports) if _holds(_BACKWARD, one)}
     return trains | {one for one in _below(amp, imports) if _holds(_REFUSED, one) or _runs_later(one)}
