@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 
 from migrate.model import Neighbours
 from migrate.reach import Imports
-from migrate.reading import windows
 from migrate.sources import Selection, Source
 
 MOST_FILES, MOST_BYTES = 60, 1_500_000  # of one component
@@ -28,7 +27,8 @@ _SCALER = re.compile(rb"\.(\w*scaler\w*)")
 _THREADS = re.compile(rb"\bThread(?:Pool|PoolExecutor)?\(")
 _HANDED = re.compile(rb"[(,=][ \t]*(?:self\.)?(?:model|net|network|encoder|decoder)[,)]")
 _YIELDS = re.compile(rb"\byield\b")
-_RUNS_MODEL = re.compile(rb"(?:model|net|network|encoder|decoder|critic|backbone|discriminator)\(")
+_MODELS = rb"(?:model|net|network|encoder|decoder|critic|backbone|discriminator)\("
+_RUNS_MODEL = re.compile(rb"\b" + _MODELS + rb"|\bself\.\w*" + _MODELS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ def single(source: Source, selection: Selection, imports: Imports) -> Component:
     """A program of one file."""
     at = source.location
     own = {one for one in _below([at], imports) if one != at}
-    later = next((selection.python[one] for one in sorted(own) if _runs_later(one)), None)
+    later = next((selection.python[one] for one in sorted(own) if _runs_later(one, imports)), None)
     hold = f"{later}, which this imports, may run a model in another thread or in a generator" if later else None
     near = replace(source.neighbours, scalers=_scalers((at,), imports), hold=hold)
     source = replace(source, neighbours=near)
@@ -71,8 +71,7 @@ def _scalers(files: Collection[str], imports: Imports) -> frozenset[str]:
     near = {*_below(list(files), imports), *imports.above(files)} - set(files)
     found: set[str] = set()
     for one in near:
-        with suppress(OSError):
-            found.update(name.decode() for window in windows(one) for name in _SCALER.findall(window))
+        found.update(imports.words(_SCALER, one))
     return frozenset(found)
 
 
@@ -163,7 +162,7 @@ def _users(amp: Sequence[str], imports: Imports) -> set[str]:
     found: set[str] = set()
     for one in amp:
         importers = imports.importers(one)
-        found.update(importers if len(importers) <= FEW else (x for x in importers if _holds(_TRAINS, x)))
+        found.update(importers if len(importers) <= FEW else (x for x in importers if imports.words(_TRAINS, x)))
     return found
 
 
@@ -174,20 +173,16 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
     or when the next one of a generator is asked for, which a region around the call is not in force for. And what
     trains beside it, as Apex's casts held there too, or has to do with gradients, which may be scaled now."""
     beside = dict.fromkeys((*amp, *(one for at in amp for one in imports.importers(at))))
-    trains = {one for one in _below(list(beside), imports) if _holds(_BACKWARD, one)}
-    return trains | {one for one in _below(amp, imports) if _holds(_REFUSED, one) or _runs_later(one)}
+    trains = {one for one in _below(list(beside), imports) if imports.words(_BACKWARD, one)}
+    return trains | {one for one in _below(amp, imports) if imports.words(_REFUSED, one) or _runs_later(one, imports)}
 
 
-def _runs_later(location: str) -> bool:
+def _runs_later(location: str, imports: Imports) -> bool:
     """Whether a file may run a model in another thread, or bit by bit in a generator."""
-    runs = _holds(_RUNS_MODEL, location)
-    return (runs and _holds(_YIELDS, location)) or ((runs or _holds(_HANDED, location)) and _holds(_THREADS, location))
-
-
-def _holds(words: re.Pattern[bytes], location: str) -> bool:
-    with suppress(OSError):
-        return any(words.search(window) for window in windows(location))
-    return False
+    runs = bool(imports.words(_RUNS_MODEL, location))
+    if runs and imports.words(_YIELDS, location):
+        return True
+    return (runs or bool(imports.words(_HANDED, location))) and bool(imports.words(_THREADS, location))
 
 
 def _ways(start: str, wanted: Collection[str], imports: Imports) -> set[str]:

@@ -11,6 +11,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 
 from migrate.exports import FROM, IMPORT, exported, module_name, takes_by_name
 from migrate.reading import windows
@@ -27,6 +28,7 @@ class Imports:
             self._by_name[module_name(location)].append(location)
         self._edges: dict[str, tuple[str, ...]] = {}
         self._meant: dict[str, dict[str, list[str]]] = {}
+        self._words: dict[tuple[re.Pattern[bytes], str], frozenset[str]] = {}
         self._files = list(python_files)
         self._above: dict[str, list[str]] | None = None
         self._strangers: dict[str, list[str]] | None = None
@@ -99,6 +101,15 @@ class Imports:
         if location not in self._meant:
             self._meant[location] = {name: self._resolve(name, location) for name in _names_of(location)}
         return self._meant[location]
+
+    def words(self, pattern: re.Pattern[bytes], location: str) -> frozenset[str]:
+        """What of a file fits a pattern, each once; a file is read once for each pattern."""
+        if (pattern, location) not in self._words:
+            found: set[str] = set()
+            with suppress(OSError):
+                found.update(one.decode(errors="replace") for window in windows(location) for one in pattern.findall(window))
+            self._words[(pattern, location)] = frozenset(found)
+        return self._words[(pattern, location)]
 
     def through(self, location: str) -> set[str]:
         """The files that a file's names come from where a package hands them on."""
