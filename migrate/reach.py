@@ -107,7 +107,8 @@ class Imports:
         if (pattern, location) not in self._words:
             found: set[str] = set()
             with suppress(OSError):
-                found.update(one.decode(errors="replace") for window in windows(location) for one in pattern.findall(window))
+                for window in windows(location):
+                    found.update(one.decode(errors="replace") for one in pattern.findall(window))
             self._words[(pattern, location)] = frozenset(found)
         return self._words[(pattern, location)]
 
