@@ -23,6 +23,7 @@ FEW = 4  # importers of a file, all of which are looked into
 _TRAINS = re.compile(rb"\.backward\(|\.step\(|\bclip_grad|\.zero_grad\(|\.eval\(|\bno_grad\b")
 _REFUSED = re.compile(rb"\bbinary_cross_entropy\b|\bBCELoss\b")
 _BACKWARD = re.compile(rb"\.backward\(|\.grad\b|\bclip_grad")
+_OPTIMIZER = re.compile(rb"\bclass[ \t]+\w+\([\w.]*Optimizer\)")
 _SCALER = re.compile(rb"\.(\w*scaler\w*)")
 _THREADS = re.compile(rb"\bThread(?:Pool|PoolExecutor)?\(")
 _HANDED = re.compile(rb"[(,=][ \t]*(?:self\.)?(?:model|net|network|encoder|decoder)[,)]")
@@ -173,7 +174,9 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
     or when the next one of a generator is asked for, which a region around the call is not in force for. And what
     trains beside it, as Apex's casts held there too, or has to do with gradients, which may be scaled now."""
     beside = dict.fromkeys((*amp, *(one for at in amp for one in imports.importers(at))))
-    trains = {one for one in _below(list(beside), imports) if imports.words(_BACKWARD, one)}
+    below = _below(list(beside), imports)
+    # the classes of optimizers read gradients for a living: what they are called says enough
+    trains = {one for one in below if imports.words(_BACKWARD, one) and not imports.words(_OPTIMIZER, one)}
     return trains | {one for one in _below(amp, imports) if imports.words(_REFUSED, one) or _runs_later(one, imports)}
 
 

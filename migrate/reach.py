@@ -93,7 +93,9 @@ class Imports:
         if self._by_name_only is None:
             self._by_name_only = [one for one in self._files if takes_by_name(one)]
         users = {*self.importers(location), *self._strangers.get(module_name(location), ())} - set(inside)
-        users.update(self._by_name_only)
+        # by a name or a path that is not written as an import: from the same folder, or one above or below it
+        here = os.path.dirname(location)
+        users.update(one for one in self._by_name_only if _near(os.path.dirname(one), here))
         return exported(sorted(users), [location])[location]
 
     def meant(self, location: str) -> dict[str, list[str]]:
@@ -151,6 +153,10 @@ class Imports:
             near = [one for one in near if _above(one, here)]
         shared = [len(os.path.commonpath([one, location])) for one in near]
         return [one for one, length in zip(near, shared, strict=True) if length == max(shared)]
+
+
+def _near(one: str, other: str) -> bool:
+    return one == other or one.startswith(other + os.sep) or other.startswith(one + os.sep)
 
 
 def _above(module: str, folder: str) -> bool:

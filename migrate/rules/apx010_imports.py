@@ -93,7 +93,7 @@ def _remove_handed_on(ctx: Context, work: Work, names: set[Key]) -> None:
         for alias in stmt.names:
             name = alias.asname or alias.name
             key = copies.get(name, (ctx.m.binding_scope(name, ctx.m.scope(stmt)), name))
-            if stmt not in ctx.facts.imports and key in names:
+            if name != "*" and stmt not in ctx.facts.imports and key in names:
                 gone.append(alias)
         if gone:
             _remove(ctx, work, stmt, gone)
@@ -191,15 +191,16 @@ def _serves_no_more(
 ) -> bool:
     """Whether an imported name goes: amp that nobody reads any more, or any name of Apex that nobody ever read."""
     if alias.name == "*":
-        names = {n.id for n in ctx.m.all(ast.Name) if not work.draft.gone(n)}
+        file = ctx.m.file(stmt)
+        kept = [n for n in ctx.m.all(ast.Name) if ctx.m.file(n) is file and not work.draft.gone(n)]
+        names = {n.id for n in kept}
         unknown = {
             n.id
-            for n in ctx.m.all(ast.Name)
-            if not work.draft.gone(n)
-            and ctx.m.binding_scope(n.id, ctx.m.scope(n)) is None
-            and not hasattr(builtins, n.id)
+            for n in kept
+            if ctx.m.binding_scope(n.id, ctx.m.scope(n)) is None and not hasattr(builtins, n.id)
         } - {"__file__", "__name__", "__doc__"}
-        elsewhere = any(n is not stmt and n.names[0].name == "*" for n in ctx.m.all(ast.ImportFrom))
+        stars = [n for n in ctx.m.all(ast.ImportFrom) if n.names[0].name == "*" and ctx.m.file(n) is file]
+        elsewhere = any(n is not stmt for n in stars)
         if unknown and not elsewhere:
             return False  # undefined before, but nobody could be sure
         return (
