@@ -51,6 +51,7 @@ EQUIVALENT = {
     ("several_optimizers_one_overflow", "loss-outside"): SAME_IN_EITHER_TYPE,
     ("torch_as_th", "loss-outside"): SAME_IN_EITHER_TYPE,
     ("guard_level_string", "drop-enabled"): "the region stands in an arm that is entered only where it is on",
+    ("two_backends", "drop-unscale"): "no run hands it a threshold to clip at, so nobody reads the gradients",
     ("guard_arms_unequal", "update-before-step"): SCALER_IS_OFF,
     ("guard_arms_unequal", "bare-step"): SCALER_IS_OFF,
     ("native_in_same_file", "update-before-step"): SCALER_IS_OFF,
