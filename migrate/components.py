@@ -174,7 +174,8 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
     or when the next one of a generator is asked for, which a region around the call is not in force for. And what
     trains beside it, as Apex's casts held there too, or has to do with gradients, which may be scaled now."""
     beside = dict.fromkeys((*amp, *(one for at in amp for one in imports.importers(at))))
-    below = _below(list(beside), imports)
+    own = set(_below(amp, imports))  # what a user of amp calls itself is known by its name, as anywhere
+    below = [one for one in _below(list(beside), imports) if one not in own]
     # the classes of optimizers read gradients for a living: what they are called says enough
     trains = {one for one in below if imports.words(_BACKWARD, one) and not imports.words(_OPTIMIZER, one)}
     return trains | {one for one in _below(amp, imports) if imports.words(_REFUSED, one) or _runs_later(one, imports)}

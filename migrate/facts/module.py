@@ -238,6 +238,7 @@ class Module:
 
     def _link(self, links: Sequence[Mapping[str, int]]) -> None:
         """Follow the imports from file to file."""
+        self._elsewhere = self._from_elsewhere(links)
         for node in self.nodes:
             if isinstance(node, ast.ImportFrom):
                 known = links[self.file(node).number]
@@ -252,6 +253,16 @@ class Module:
             for name, source in scope.linked.items():
                 scope.linked[name] = self._original(name, source)
 
+    def _from_elsewhere(self, links: Sequence[Mapping[str, int]]) -> set[tuple[Scope, str]]:
+        """Names that a scope (also) takes from files that are not here: what they hold is not known."""
+        found: set[tuple[Scope, str]] = set()
+        for node in self.all(ast.ImportFrom):
+            known = links[self.file(node).number]
+            dotted = "." * node.level + (node.module or "")
+            if dotted not in known:
+                found |= {(self._enclosing[node], a.asname or a.name) for a in node.names}
+        return found
+
     def _link_from(self, node: ast.ImportFrom, dotted: str, known: Mapping[str, int]) -> None:
         scope = self._enclosing[node]
         source = self.files[known[dotted]].scope if dotted in known else None
@@ -261,6 +272,8 @@ class Module:
             if alias.name == "*":
                 if source is not None:
                     scope.stars.append(source)
+            elif (scope, name) in self._elsewhere and source is not None:
+                continue
             elif source is not None and source is not self.root(scope) and self._binds(source, alias.name):
                 rebound = name in scope.assigned or name in scope.linked or alias.name in _globals(self, source)
                 if name == alias.name and not rebound:
