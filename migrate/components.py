@@ -47,8 +47,7 @@ class Component:
 def single(source: Source, selection: Selection, imports: Imports) -> Component:
     """A program of one file."""
     at = source.location
-    own = {one for one in _below([at], imports) if one != at}
-    later = next((selection.python[one] for one in sorted(own) if _runs_later(one, imports)), None)
+    later = next((selection.python[one] for one in sorted(imports.imported(at)) if _runs_later(one, imports)), None)
     hold = f"{later}, which this imports, may run a model in another thread or in a generator" if later else None
     near = replace(source.neighbours, scalers=_scalers((at,), imports), hold=hold)
     source = replace(source, neighbours=near)
