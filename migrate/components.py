@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -46,6 +46,8 @@ class Component:
 
 def single(source: Source, selection: Selection, imports: Imports) -> Component:
     """A program of one file."""
+    if not (source.uses_amp or source.spells_amp):
+        return Component((source,), ({},))
     at = source.location
     later = next((selection.python[one] for one in sorted(imports.imported(at)) if _runs_later(one, imports)), None)
     hold = f"{later}, which this imports, may run a model in another thread or in a generator" if later else None
@@ -68,7 +70,7 @@ def _spelled(selection: Selection, imports: Imports, files: Collection[str]) -> 
 def _scalers(files: Collection[str], imports: Imports) -> frozenset[str]:
     """The attributes with `scaler` in their names in the files that these import, or that import these: an object of
     one may be one of the other."""
-    near = {*_below(list(files), imports), *imports.above(files)} - set(files)
+    near = {*_below(list(files), imports), *_above(list(files), imports)} - set(files)
     found: set[str] = set()
     for one in near:
         found.update(imports.words(_SCALER, one))
@@ -101,10 +103,26 @@ def widened(program: Component, selection: Selection, imports: Imports) -> Compo
 
 
 def _ordered(members: Collection[str], imports: Imports) -> list[str]:
-    ordered: list[str] = []
-    for one in sorted(members):
-        _behind(one, members, imports, ordered, set())
-    return ordered
+    """Files, each behind those of them that it imports, but for circles."""
+
+    def inside(one: str) -> Iterator[str]:
+        return iter(sorted(other for other in imports.imported(one) if other in members))
+
+    found: list[str] = []
+    seen: set[str] = set()
+    for first in sorted(members):
+        open_ = [] if first in seen else [(first, inside(first))]
+        seen.add(first)
+        while open_:
+            one, rest = open_[-1]
+            following = next((other for other in rest if other not in seen), None)
+            if following is None:
+                found.append(one)
+                open_.pop()
+            else:
+                seen.add(following)
+                open_.append((following, inside(following)))
+    return found
 
 
 def _between(amp: Sequence[str], imports: Imports) -> set[str]:
@@ -124,12 +142,21 @@ def _between(amp: Sequence[str], imports: Imports) -> set[str]:
 
 def _below(files: Sequence[str], imports: Imports) -> list[str]:
     """Files and what they import, directly or through others, the nearest first."""
+    return _spread(files, imports.imported)
+
+
+def _above(files: Sequence[str], imports: Imports) -> list[str]:
+    """Files and those that import them, directly or through others, the nearest first."""
+    return _spread(files, imports.importers)
+
+
+def _spread(files: Sequence[str], following: Callable[[str], Iterable[str]]) -> list[str]:
     found, todo = dict.fromkeys(files), deque(files)
     while todo and len(found) < MOST_SEEN:
-        for following in imports.imported(todo.popleft()):
-            if following not in found:
-                found[following] = None
-                todo.append(following)
+        for one in following(todo.popleft()):
+            if one not in found:
+                found[one] = None
+                todo.append(one)
     return list(found)
 
 
@@ -139,22 +166,28 @@ def _joints(amp: Sequence[str], imports: Imports) -> dict[str, frozenset[str]]:
     Each with the users of amp that it reaches."""
     reached: dict[str, set[str]] = {}
     for one in amp if len(amp) > 1 else ():
-        todo, seen = deque([one]), {one}
-        while todo and len(seen) < MOST_SEEN:
-            for above in imports.importers(todo.popleft()):
-                if above not in seen:
-                    seen.add(above)
-                    todo.append(above)
-                    reached.setdefault(above, set()).add(one)
-    several = {one for one, users in reached.items() if len(users) > 1 and one not in amp}
-    # the nearest that reaches all of them will do
-    nearest = [
-        one
-        for one in several
-        if not any(x in several and reached[x] == reached[one] for x in imports.imported(one))
-    ]
+        for above in _above((one,), imports)[1:]:
+            reached.setdefault(above, set()).add(one)
+    several = {one: users for one, users in reached.items() if len(users) > 1 and one not in amp}
+    nearest = _nearest(several, imports)
     on_the_way = [one for one in _below(sorted(nearest), imports) if one in reached and one not in amp]
     return {one: frozenset(reached[one]) for one in (*nearest, *on_the_way)}
+
+
+def _nearest(several: Mapping[str, set[str]], imports: Imports) -> list[str]:
+    """Of files that reach the same users of amp one that the others import, directly or through others of them; of a
+    circle, one."""
+
+    def alike(one: str, others: Iterable[str]) -> list[str]:
+        return [other for other in others if several.get(other) == several[one]]
+
+    found: list[str] = []
+    covered: set[str] = set()
+    for one in _ordered(several, imports):
+        if one not in covered:
+            found.append(one)
+            covered.update(_spread((one,), lambda at: set(alike(at, imports.importers(at))) - covered))
+    return found
 
 
 def _users(amp: Sequence[str], imports: Imports) -> set[str]:
@@ -231,16 +264,6 @@ def _joined(
         for group in {id(group): group for group in groups.values()}.values()
         if len(group) > 1 and not group.isdisjoint(amp)
     ]
-
-
-def _behind(one: str, group: Collection[str], imports: Imports, ordered: list[str], open_: set[str]) -> None:
-    if one in ordered or one in open_:
-        return
-    open_.add(one)
-    for other in sorted(imports.imported(one)):
-        if other in group:
-            _behind(other, group, imports, ordered, open_)
-    ordered.append(one)
 
 
 def _component(members: Sequence[str], selection: Selection, imports: Imports) -> Component | None:

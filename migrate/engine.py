@@ -111,7 +111,7 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     if units and not plans:
         attempt = _nothing(ctx)  # what serves a unit that stays, stays: its import, its state
     manual += ignored
-    return _results(ctx, [file.name for file in files], units, plans, held, manual, attempt)
+    return _results(ctx, units, plans, held, manual, attempt)
 
 
 def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Unit, Manual]]:
@@ -277,8 +277,8 @@ def _write_once(ctx: Context, plans: list[Plan], unread: list[Unread], whole: bo
     for file, new in zip(ctx.m.files, texts, strict=True):
         problems = [*compiles(file.text, new)]
         if not problems:
-            whole = len(ctx.m.files) == 1
-            problems = [*undefined_names(file.text, new), *new_problems(file.text, new, whole)]
+            alone = len(ctx.m.files) == 1
+            problems = [*undefined_names(file.text, new), *new_problems(file.text, new, alone)]
         if problems:
             return _Attempt(texts, work, f"line {problems[0].line + file.first - 1}: {problems[0].message}")
     return _Attempt(texts, work, runs=runs)
@@ -344,7 +344,6 @@ def _account(ctx: Context, work: Work, edits: list[Edit]) -> None:
 
 def _results(
     ctx: Context,
-    names: Sequence[str],
     units: list[Unit],
     plans: list[Plan],
     held: list[Plan],
@@ -381,7 +380,7 @@ def _results(
     ]
     only_casts = not units and casts_only(ctx)
     results = []
-    for file, said in zip(ctx.m.files, told(ctx.m.files, names, changes, work.findings, summaries), strict=True):
+    for file, said in zip(ctx.m.files, told(ctx.m.files, ctx.m.names, changes, work.findings, summaries), strict=True):
         new = attempt.texts[file.number] if attempt.texts is not None else file.text
         left = _amp_left(ctx, work, file)
         results.append(

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from migrate.engine import migrate_program
-from migrate.model import Applicability, Change, FileText, Finding, ModuleResult, Settings
+from migrate.facts.module import reached_from
+from migrate.model import Applicability, FileText, ModuleResult, Settings, renumbered
 
 Numbers = tuple[int, ...]  # of the files of one program
 
@@ -27,19 +28,10 @@ def migrate_linked(files: Sequence[FileText], settings: Settings) -> list[Module
 
 def _programs(files: Sequence[FileText]) -> list[Numbers]:
     """For each file that no other imports it and all that it reaches; where all import each other, one of all."""
-    reached = [_reached(files, number) for number in range(len(files))]
+    links = [file.links for file in files]
+    reached = [reached_from(links, number) for number in range(len(files))]
     found = [mine for one, mine in enumerate(reached) if not any(one in r and r != mine for r in reached)]
     return list(dict.fromkeys(tuple(sorted(one)) for one in found))
-
-
-def _reached(files: Sequence[FileText], number: int) -> frozenset[int]:
-    found, todo = {number}, [number]
-    while todo:
-        for following in files[todo.pop()].links.values():
-            if following not in found:
-                found.add(following)
-                todo.append(following)
-    return frozenset(found)
 
 
 def _part(files: Sequence[FileText], numbers: Numbers) -> list[FileText]:
@@ -73,18 +65,10 @@ def _agreed(
 def _numbered(result: ModuleResult, before: int) -> ModuleResult:
     return replace(
         result,
-        changes=tuple(_shifted(one, before) for one in result.changes),
-        findings=tuple(_later(one, before) for one in result.findings),
+        changes=tuple(renumbered(one, before) for one in result.changes),
+        findings=tuple(renumbered(one, before) for one in result.findings),
         units=tuple(replace(unit, number=unit.number + before) for unit in result.units),
     )
-
-
-def _shifted(change: Change, before: int) -> Change:
-    return change if change.unit is None else replace(change, unit=change.unit + before)
-
-
-def _later(finding: Finding, before: int) -> Finding:
-    return finding if finding.unit is None else replace(finding, unit=finding.unit + before)
 
 
 def _both(one: ModuleResult, other: ModuleResult) -> ModuleResult:

@@ -23,7 +23,6 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 from migrate import stops
 from migrate.components import Component, components, single, widened
@@ -38,6 +37,7 @@ from migrate.model import (
     ModuleResult,
     Neighbours,
     Settings,
+    renumbered,
 )
 from migrate.reach import Imports
 from migrate.reading import read
@@ -47,7 +47,6 @@ from migrate.textio import Undecodable, decode, encode, looks_like_python_2
 
 Engine = Callable[[str, Settings, Neighbours], ModuleResult]
 Progress = Callable[[int, int], None]
-_Item = TypeVar("_Item", Change, Finding)
 
 INTERNAL_ERROR = "APX000"
 
@@ -286,8 +285,8 @@ def _numbered(files: Sequence[Analysed]) -> Iterator[Analysed]:
             one,
             result=replace(
                 result,
-                changes=tuple(sorted((_shifted(each, before) for each in result.changes), key=_order)),
-                findings=tuple(sorted((_shifted(each, before) for each in result.findings), key=_order)),
+                changes=tuple(sorted((renumbered(each, before) for each in result.changes), key=_order)),
+                findings=tuple(sorted((renumbered(each, before) for each in result.findings), key=_order)),
                 units=tuple(replace(unit, number=unit.number + before) for unit in result.units),
             ),
         )
@@ -296,10 +295,6 @@ def _numbered(files: Sequence[Analysed]) -> Iterator[Analysed]:
         elif one.program not in begins:
             begins[one.program] = numbers
             numbers += most[one.program]
-
-
-def _shifted(item: _Item, by: int) -> _Item:
-    return item if item.unit is None else replace(item, unit=item.unit + by)
 
 
 def _order(item: Change | Finding) -> tuple[int, int, int, str, str]:
@@ -406,10 +401,8 @@ def analyse_program(program: Component, settings: Settings, engine: Engine) -> t
         for (text, _), source, links in zip(decoded, program.sources, program.links, strict=True)
     ]
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            with _deep_recursion(), _limited_time(), _seldom_collected():
-                results = migrate_linked(texts, settings)
+        with _guarded():
+            results = migrate_linked(texts, settings)
         new = [
             None if result.new_text is None else encode(result.new_text, encoding)
             for result, (_, encoding) in zip(results, decoded, strict=True)
@@ -426,7 +419,6 @@ def analyse_program(program: Component, settings: Settings, engine: Engine) -> t
         _file_result(source, data, result, changed)
         for source, data, result, changed in zip(program.sources, old, results, new, strict=True)
     )
-
 
 
 def analyse_file(source: Source, settings: Settings, engine: Engine) -> FileResult:
@@ -447,10 +439,8 @@ def analyse_file(source: Source, settings: Settings, engine: Engine) -> FileResu
             status="unparseable",
         )
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the file's own, such as invalid escapes
-            with _deep_recursion(), _limited_time(), _seldom_collected():
-                result = engine(text, settings, source.neighbours)
+        with _guarded():
+            result = engine(text, settings, source.neighbours)
         if not result.parsed:
             return _unparseable(source.shown, text, result)
         new = None if result.new_text is None else encode(result.new_text, encoding)
@@ -523,6 +513,14 @@ def _last_line(error: Exception) -> str:
     what = traceback.format_exception_only(error)[-1].strip()
     where = traceback.extract_tb(error.__traceback__)[-1]
     return f"{what} ({os.path.basename(where.filename)}, line {where.lineno}, in {where.name})"
+
+
+@contextmanager
+def _guarded() -> Iterator[None]:
+    """What the analysis of a program runs under."""
+    with warnings.catch_warnings(), _deep_recursion(), _limited_time(), _seldom_collected():
+        warnings.simplefilter("ignore")  # the files' own, such as invalid escapes
+        yield
 
 
 @contextmanager

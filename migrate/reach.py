@@ -29,6 +29,7 @@ class Imports:
         self._edges: dict[str, tuple[str, ...]] = {}
         self._meant: dict[str, dict[str, list[str]]] = {}
         self._words: dict[tuple[re.Pattern[bytes], str], frozenset[str]] = {}
+        self._takings: dict[tuple[str, str], frozenset[str]] = {}
         self._files = list(python_files)
         self._above: dict[str, list[str]] | None = None
         self._strangers: dict[str, list[str]] | None = None
@@ -96,7 +97,14 @@ class Imports:
         # by a name or a path that is not written as an import: from the same folder, or one above or below it
         here = os.path.dirname(location)
         users.update(one for one in self._by_name_only if _near(os.path.dirname(one), here))
-        return exported(sorted(users), [location])[location]
+        return frozenset().union(*(self._takes(one, location) for one in users))
+
+    def _takes(self, user: str, location: str) -> frozenset[str]:
+        """The names that one file takes from modules called like another."""
+        name = module_name(location)
+        if (user, name) not in self._takings:
+            self._takings[user, name] = exported([user], [location])[location]
+        return self._takings[user, name]
 
     def meant(self, location: str) -> dict[str, list[str]]:
         """For each dotted name that a file imports the files that it may mean."""

@@ -122,6 +122,33 @@ def _closed(text: str) -> str:
     return text if text.endswith(("\n", "\r")) or not text else f"{text}\n"
 
 
+def reached_from(links: Sequence[Mapping[str, int]], number: int) -> frozenset[int]:
+    """A file and all that it imports, directly or through others; ``links`` as `Module` takes them."""
+    found, todo = {number}, [number]
+    while todo:
+        at = todo.pop()
+        for following in links[at].values() if links else ():
+            if following not in found:
+                found.add(following)
+                todo.append(following)
+    return frozenset(found)
+
+
+def file_at(files: Sequence[File], line: int) -> File:
+    """The file that a line of the whole text stands in; a fence belongs to the file before it."""
+    return next(file for file in reversed(files) if file.first <= line or file.number == 0)
+
+
+def _dotted(node: ast.ImportFrom) -> str:
+    """The module that names are taken from, as an import spells it."""
+    return "." * node.level + (node.module or "")
+
+
+def _below(dotted: str, name: str) -> str:
+    """A name taken from a module, if it is a module itself."""
+    return f"{dotted}{'' if dotted.endswith('.') else '.'}{name}"
+
+
 def asks_for_main(tree: ast.Module) -> bool:
     """Whether a file is run itself: ``if __name__ == "__main__":``"""
     return any(isinstance(stmt, ast.If) and _names_main(stmt.test) for stmt in tree.body)
@@ -131,10 +158,9 @@ def _names_main(test: ast.expr) -> bool:
     return any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(test))
 
 
-def _globals(m: Module, file: Scope) -> set[str]:
-    """Names of a file that its functions declare global: they may be given something else later."""
-    scopes = [s for s in m.scope_of.values() if s.globals]
-    return {name for s in scopes if m.root(s) is file for name in s.globals}
+def _globals(m: Module) -> set[tuple[Scope, str]]:
+    """Names of files that functions declare global: they may be given something else later."""
+    return {(m.root(scope), name) for scope in m.scope_of.values() for name in scope.globals}
 
 
 class Module:
@@ -196,7 +222,7 @@ class Module:
                     name = alias.asname or alias.name.split(".")[0]
                     home = self.binding_scope(name, self.scope(node))
                     if home is not None:
-                        found[home, name].add(self._dotted(node, alias))
+                        found[home, name].add(self._taken(node, alias))
         spelt = {one for each in found.values() for one in each}
         whole = {one: min((s for s in spelt if one.endswith(f".{s}")), key=len, default=one) for one in spelt}
         return {
@@ -218,16 +244,15 @@ class Module:
                 if home is not None and not self._binds(home, node.attr):
                     found.append((self.file(node).number, node.attr))
             if isinstance(node, ast.ImportFrom):
-                dotted, number = "." * node.level + (node.module or ""), self.file(node).number
+                dotted, number = _dotted(node), self.file(node).number
                 known = self.links[number]
                 for alias in node.names:
-                    below = f"{dotted}{'' if dotted.endswith('.') else '.'}{alias.name}"
-                    if dotted in known and alias.name != "*" and below not in known:
+                    if dotted in known and alias.name != "*" and _below(dotted, alias.name) not in known:
                         if not self._binds(self.files[known[dotted]].scope, alias.name):
                             found.append((number, alias.name))
         return found
 
-    def _dotted(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+    def _taken(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
         """What an import takes, with the folders of its file before it where it is a relative one."""
         if isinstance(node, ast.Import):
             return alias.name if alias.asname else alias.name.split(".")[0]
@@ -239,10 +264,11 @@ class Module:
     def _link(self, links: Sequence[Mapping[str, int]]) -> None:
         """Follow the imports from file to file."""
         self._elsewhere = self._from_elsewhere(links)
+        self._global = _globals(self)
         for node in self.nodes:
             if isinstance(node, ast.ImportFrom):
                 known = links[self.file(node).number]
-                self._link_from(node, "." * node.level + (node.module or ""), known)
+                self._link_from(node, _dotted(node), known)
             elif isinstance(node, ast.Import):
                 known = links[self.file(node).number]
                 for alias in node.names:
@@ -258,8 +284,7 @@ class Module:
         found: set[tuple[Scope, str]] = set()
         for node in self.all(ast.ImportFrom):
             known = links[self.file(node).number]
-            dotted = "." * node.level + (node.module or "")
-            if dotted not in known:
+            if _dotted(node) not in known:
                 found |= {(self._enclosing[node], a.asname or a.name) for a in node.names}
         return found
 
@@ -267,7 +292,7 @@ class Module:
         scope = self._enclosing[node]
         source = self.files[known[dotted]].scope if dotted in known else None
         for alias in node.names:
-            below = f"{dotted}{'' if dotted.endswith('.') else '.'}{alias.name}"
+            below = _below(dotted, alias.name)
             name = alias.asname or alias.name
             if alias.name == "*":
                 if source is not None:
@@ -275,7 +300,7 @@ class Module:
             elif (scope, name) in self._elsewhere and source is not None:
                 continue
             elif source is not None and source is not self.root(scope) and self._binds(source, alias.name):
-                rebound = name in scope.assigned or name in scope.linked or alias.name in _globals(self, source)
+                rebound = name in scope.assigned or name in scope.linked or (source, alias.name) in self._global
                 if name == alias.name and not rebound:
                     scope.linked[name] = source
                     scope.names.discard(name)
@@ -535,14 +560,7 @@ class Module:
 
     def reached(self, file: File) -> list[File]:
         """A file and all that it imports, directly or through others, in their order."""
-        found, todo = {file.number}, [file.number]
-        while todo:
-            at = todo.pop()
-            for number in self.links[at].values() if self.links else ():
-                if number not in found:
-                    found.add(number)
-                    todo.append(number)
-        return [self.files[number] for number in sorted(found)]
+        return [self.files[number] for number in sorted(reached_from(self.links, file.number))]
 
     @cached_property
     def imported(self) -> frozenset[File]:
@@ -565,7 +583,6 @@ class Module:
             if asks_for_main(file.tree)
             or not any(file in reached[other] and other not in reached[file] for other in self.files)
         ]
-
 
     def function(self, node: ast.AST) -> Scope:
         """The nearest function scope around ``node``, or the module's."""

@@ -12,7 +12,7 @@ from migrate.plan.carried import handed_for_state, sometimes_imported
 from migrate.plan.fold import Fold, folds
 from migrate.plan.hazards import Hazards
 from migrate.plan.home import Finder, either, free_name, guards, terms_there
-from migrate.plan.made import leave_out_makers, missing
+from migrate.plan.made import leave_out_makers, not_made
 from migrate.plan.named import Named, named
 from migrate.plan.places import Homes
 from migrate.plan.regions import Planner, Region
@@ -352,7 +352,7 @@ def _enabled(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stm
 
 def _check_made(ctx: Context, plan: Plan, region: Region, enabled: str) -> None:
     """The object that ``enabled`` is read from has to be there where the region begins."""
-    owner = missing(ctx, region, enabled)
+    owner = not_made(ctx, region, enabled)
     if owner is not None and not leave_out_makers(ctx, region, enabled, plan.planner.compute.forwards):
         raise Manual(
             region.block.body[region.first],

@@ -243,8 +243,13 @@ class Finder:
         if cls is None or init is None or init is scope.node or m.self_name(scope) is None:
             return None
         inner = m.scope_of[init]
-        handed = [p for p in inner.params if opened(v, v.variable(p, inner)) & scaler.objects]
+        handed = self._holders(scaler, inner)
         return cls if len(handed) == 1 and v.calls[init] else None
+
+    def _holders(self, scaler: Scaler, scope: Scope) -> list[str]:
+        """The parameters of a function that hold an optimizer of the scaler."""
+        v = self.ctx.v
+        return [p for p in scope.params if opened(v, v.variable(p, scope)) & scaler.objects]
 
     def _root(self, expr: ast.expr) -> ast.expr:
         for _ in range(8):
@@ -455,9 +460,8 @@ class Finder:
     def _put_away(self, scaler: Scaler, init: Scope) -> tuple[Scope, ast.stmt, str] | None:
         """The same for a constructor that keeps the optimizer in a list or a dictionary: the first statement of it
         that has to do with the parameter."""
-        v, node = self.ctx.v, init.node
+        node, handed = init.node, self._holders(scaler, init)
         assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        handed = [p for p in init.params if opened(v, v.variable(p, init)) & scaler.objects]
         if len(handed) != 1 or handed[0] in self._assigned(init):
             return None
         for stmt in node.body:

@@ -20,7 +20,7 @@ _DEPTH = 3  # functions that are gone into, and callers that are asked
 _LATER = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.GeneratorExp)
 
 
-def missing(ctx: Context, region: Region, text: str) -> str | None:
+def not_made(ctx: Context, region: Region, text: str) -> str | None:
     """What ``text`` is read from and may not be there where a region begins; None where all of it is."""
     body = region.block.body
     inside = body[region.first : region.last + 1]
@@ -42,7 +42,7 @@ def leave_out_makers(ctx: Context, region: Region, text: str, forwards: Callable
     for first in range(region.first, region.last):
         if forwards(body[first]):
             return False
-        if missing(ctx, Region(region.block, first + 1, region.last, region.why), text) is None:
+        if not_made(ctx, Region(region.block, first + 1, region.last, region.why), text) is None:
             region.first = first + 1
             return True
     return False

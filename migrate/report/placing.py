@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from migrate.facts.module import File
+from migrate.facts.module import File, file_at
 from migrate.model import Change, Finding, UnitSummary
 
 _LINE = re.compile(r"`[^`]*`|\bline (\d+)\b")  # what stands in backquotes is the user's own
@@ -38,7 +38,7 @@ def told(
             by_file[number].append(_local(files, names, number, part))
     found: list[list[Change]] = [[] for _ in files]
     for change in changes:
-        file = _file_at(files, change.line)
+        file = file_at(files, change.line)
         less = file.first - 1
         message = _said(files, names, file.number, change.message)
         found[file.number].append(
@@ -48,24 +48,20 @@ def told(
         Told(
             tuple(sorted(found[file.number], key=lambda c: (c.line, c.end_line, c.rule, c.unit or 0, c.message))),
             tuple(sorted(_merged(by_file[file.number]), key=lambda f: (f.line, f.rule, f.message))),
-            tuple(replace(u, line=u.line - file.first + 1) for u in units if _file_at(files, u.line) is file),
+            tuple(replace(u, line=u.line - file.first + 1) for u in units if file_at(files, u.line) is file),
         )
         for file in files
     ]
 
 
-def _file_at(files: Sequence[File], line: int) -> File:
-    return next(file for file in reversed(files) if file.first <= line or file.number == 0)
-
-
 def _parts(files: Sequence[File], finding: Finding) -> list[tuple[int, Finding]]:
     """A finding for each file that one of its places lies in."""
-    home = _file_at(files, finding.line)
+    home = file_at(files, finding.line)
     if len(files) == 1:
         return [(home.number, finding)]
     places: dict[int, list[int]] = defaultdict(list)
     for line in finding.lines:
-        places[_file_at(files, line).number].append(line)
+        places[file_at(files, line).number].append(line)
     parts = [(home.number, replace(finding, lines=tuple(places.pop(home.number, ()))))]
     for number, lines in sorted(places.items()):
         # the same unit, seen from another of its files
@@ -98,7 +94,7 @@ def _said(files: Sequence[File], names: Sequence[str], number: int, text: str) -
         if match[1] is None:
             return match[0]
         line = int(match[1])
-        file = _file_at(files, line)
+        file = file_at(files, line)
         own = f"line {line - file.first + 1}"
         return own if file.number == number else f"{names[file.number]}, {own}"
 

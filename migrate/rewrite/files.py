@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from migrate.facts.module import File
+from migrate.facts.module import File, file_at
 from migrate.model import DeleteLines, Edit, InsertLines, Reindent, Replace
 
 
@@ -25,7 +25,7 @@ def _file(files: Sequence[File], edit: Edit) -> File:
         case Replace(start=start):
             return next(f for f in reversed(files) if f.start <= start or f.number == 0)
         case DeleteLines(first=line) | Reindent(first=line) | InsertLines(before=line):
-            return next(f for f in reversed(files) if f.first <= line or f.number == 0)
+            return file_at(files, line)
 
 
 def _within(file: File, edit: Edit) -> Edit:

@@ -7,7 +7,7 @@ from textwrap import dedent, indent
 import pytest
 
 from migrate.plan.decide import decide
-from migrate.plan.made import missing
+from migrate.plan.made import not_made
 from migrate.plan.regions import Region
 from tests.asking import context, marked, unit
 
@@ -126,4 +126,4 @@ def test_used_behind_the_region(behind: str, answer: str | None) -> None:
     ctx = context(head + indent(behind, "        "))
     (stmt,) = marked(ctx.m)
     block, index = ctx.m.place[stmt]
-    assert missing(ctx, Region(block, index, index, "evaluation"), "self.gan.scaler.is_enabled()") == answer
+    assert not_made(ctx, Region(block, index, index, "evaluation"), "self.gan.scaler.is_enabled()") == answer

@@ -194,3 +194,15 @@ def test_newlines_and_encodings_are_each_files_own(tmp_path: Path) -> None:
     assert new["main.py"].count(b"\n") == new["main.py"].count(b"\r\n") > 10
     assert new["engine.py"].startswith(b"\xef\xbb\xbf") and not new["engine.py"].endswith(b"\n")
     assert b"\n\t\twith torch.autocast" in new["engine.py"] and b"\r" not in new["engine.py"]
+
+
+def test_files_that_import_each_other_join_the_users_of_amp_that_both_reach(tmp_path: Path) -> None:
+    files = {
+        "cli.py": "import registry\n",
+        "registry.py": "import lazily\n",
+        "lazily.py": "def go():\n    import registry, one, two\n",
+        "one.py": "from apex import amp\n",
+        "two.py": "from apex import amp\n",
+    }
+    (found,) = components(*_selected(tmp_path, files))
+    assert {"one.py", "two.py"} < set(_names(found)) < set(files)
