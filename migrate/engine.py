@@ -87,7 +87,7 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     facts = collect(m, v)
     if not facts.imports and not facts.uses:
         return [ModuleResult(None) for _ in files]
-    taken = tuple(file.neighbours.exported for file in files)
+    taken = m.handed_on([file.neighbours.exported for file in files])
     spelled = any(file.neighbours.spelled for file in files)
     scalers = frozenset().union(*(file.neighbours.scalers for file in files))
     ctx = Context(m, v, facts, Conditions(m, v, facts), settings, taken, spelled, scalers)

@@ -252,6 +252,19 @@ class Module:
                             found.append((number, alias.name))
         return found
 
+    def handed_on(self, taken: Sequence[frozenset[str]]) -> tuple[frozenset[str], ...]:
+        """The names that others take from each file (``*``: all), with those that they take by way of another file."""
+        found = [set(names) for names in taken]
+        for file, names in zip(self.files, taken, strict=True):
+            for name, source in file.scope.linked.items():
+                if names & {name, "*"}:
+                    found[self._file_of[source].number].add(name)
+        for one in self.copied:
+            if one.scope in self._file_of and taken[self._file_of[one.scope].number] & {one.name, "*"}:
+                source = self._original(one.original, one.source)
+                found[self._file_of[source].number].add(one.original)
+        return tuple(map(frozenset, found))
+
     def _taken(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
         """What an import takes, with the folders of its file before it where it is a relative one."""
         if isinstance(node, ast.Import):

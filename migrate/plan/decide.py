@@ -16,6 +16,7 @@ from migrate.plan.made import leave_out_makers, not_made
 from migrate.plan.named import Named, named
 from migrate.plan.places import Homes
 from migrate.plan.regions import Planner, Region
+from migrate.plan.replaced import check_replaced
 from migrate.units import options
 from migrate.units.conditions import Term, reads
 from migrate.units.events import find_steps
@@ -99,6 +100,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
                 "where the step is taken: scaler.step(optimizer); scaler.update()",
             )
         premises.check_derived_elsewhere(ctx, unit)
+        check_replaced(ctx, unit)
         gradients.decide(ctx, unit)
         merged = folds(ctx, unit)
         premises.check_steps_without_backward(ctx, unit, merged)

@@ -118,6 +118,15 @@ MANUAL = {
         loop("if native:\n    scaler.scale(loss).backward()\nBACK\noptimizer.step()"),
         "Apex stand side by side",
     ),
+    "a method that is replaced on its object": (
+        TOP
+        + "class Trainer:\n    def update(self, x):\n        loss = model(x)\n        optimizer.zero_grad()\n"
+        + indent(BACK, "        ")
+        + "        optimizer.step()\n"
+        + "trainer = Trainer()\nsetattr(trainer, 'update', types.MethodType(plain, trainer))\n"
+        + "for x in loader:\n    trainer.update(x)\n",
+        "update(), which has a part in training, is replaced here",
+    ),
     "another module of that name": (
         loop("BACK\noptimizer.step()").replace(
             "from apex import amp\n", "try:\n    from apex import amp\nexcept E:\n    from torch.cuda import amp\n"
