@@ -28,3 +28,8 @@ COLLECTS = frozenset("list tuple iter enumerate len filter sorted zip set next s
 LIBRARIES = sys.stdlib_module_names | frozenset("torch torchvision torchaudio numpy tqdm transformers apex".split())
 # Kinds of calls by which losses are scaled, gradients are made and steps are taken.
 PROTOCOL = frozenset({"backward", "gradients", "step", "scaler", "zero", "amp", "entered"})
+# Handlers of these alone are not for an exception of which nothing is known: it comes from a model, or a raise.
+NOT_ANY = frozenset(
+    "ImportError ModuleNotFoundError KeyboardInterrupt StopIteration AttributeError KeyError NameError OSError "
+    "FileNotFoundError".split()
+)

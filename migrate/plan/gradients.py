@@ -33,7 +33,7 @@ from migrate.units.events import (
 )
 from migrate.units.ownership import share_parameters
 from migrate.units.translate import passed
-from migrate.units.unit import Context, Manual, Scaler, Step, Unit, Unscale
+from migrate.units.unit import Context, Early, Manual, Scaler, Step, Unit, Unscale
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _COMPOUND = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef, ast.ClassDef)
@@ -438,11 +438,15 @@ def _place(ctx: Context, unit: Unit, reader: ast.stmt, step: Step, sites: list[S
         return None
     if step in unit.steps and (calls := norms_read(ctx, reader)):
         unit.rescaled_clips.update((call, step) for call in calls)
+        early = _early(ctx, unit, reader, step, conditions, sites)
+        if early is not None:
+            unit.early.update((call, early) for call in calls)
+        until = "scaled until then" if early is None else "scaled in the rounds without one"
         unit.review(
             reader,
             "APX054",
             "the norm of gradients is used after every backward, while the step is taken under a condition: they stay "
-            "scaled until then, so the norm is divided by the loss scale, and a clip acts at its threshold times it",
+            f"{until}, so the norm is divided by the loss scale there, and a clip acts at its threshold times it",
         )
         return None
     raise Manual(
@@ -451,6 +455,36 @@ def _place(ctx: Context, unit: Unit, reader: ast.stmt, step: Step, sites: list[S
         "once per step, so they cannot be unscaled here",
         "move this reader under the step's condition, after scaler.unscale_(optimizer)",
     )
+
+
+def _early(
+    ctx: Context, unit: Unit, reader: ast.stmt, step: Step, conditions: list[ast.stmt], sites: list[Scale]
+) -> Early | None:
+    """Where gradients can be unscaled right behind the backward in the rounds in which the step is taken; None where
+    its condition cannot be asked there."""
+    m = ctx.m
+    if len(conditions) != 1 or not isinstance(conditions[0], ast.If):
+        return None
+    test, within = conditions[0].test, [with_ for site in sites if (with_ := site.with_) is not None]
+    behind = [pair[0] for with_ in within if (pair := common(ctx, reader, with_)) is not None and pair[1] is with_]
+    if len(behind) != 1 or not any(m.inside(step.call, stmt) for stmt in conditions[0].body) or not _plain(test):
+        return None
+    names = {n.id for n in ast.walk(test) if isinstance(n, ast.Name)}
+    scope, first, last = m.function(reader), m.start(behind[0]), m.start(conditions[0])
+    stores = [n for name in names for n in m.bindings(name, m.binding_scope(name, scope))]
+    if any(first <= m.start(n) < last or m.function(n) is not scope for n in stores):
+        return None
+    known = next((one for one in unit.early.values() if one.before is behind[0]), None)
+    return known or Early(behind[0], test, step, free_name(m, "loss_scale", set()))
+
+
+def _plain(test: ast.expr) -> bool:
+    """Whether a condition does nothing when it is asked once more."""
+    plain = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare)
+    parts = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
+    nodes = list(ast.walk(test))
+    lengths = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "len"]
+    return all(isinstance(n, (*plain, *parts)) or n in lengths for n in nodes)
 
 
 def _step_elsewhere(ctx: Context, unit: Unit, scope: Scope, reader: ast.stmt, optimizer: ast.expr | None) -> None:

@@ -32,7 +32,7 @@ scaler.update()
 NOTES = {
     "APX052": "A clip after every micro-batch moves under the condition of the step.",
     "APX053": "A clip of gradients that were still scaled keeps the threshold that really acted.",
-    "APX054": "A clip after every micro-batch whose norm is used acts on scaled gradients, at a scaled threshold.",
+    "APX054": "A clip after every micro-batch whose norm is used acts at a scaled threshold where no step follows.",
     "APX055": "A reader to whom the size of gradients is all one (FGM, PGD) sees scaled ones.",
 }
 
@@ -57,8 +57,13 @@ def apply(plan: Plan, work: Work) -> None:
         if plan.scaled:
             _keep_threshold(plan, work, clip)
     if plan.scaled:
+        for early in {id(one): one for one in plan.unit.early.values()}.values():
+            scaler, optimizer = plan.scaler_at[early.step.call], work.m.src(early.step.optimizer)
+            lines = [f"if {work.m.src(early.test)}:", f"\t{scaler}.unscale_({optimizer})", f"\t{early.scale} = 1.0"]
+            work.draft.above(early.before, f"{early.scale} = {scaler}.get_scale()", *lines)
         for call, step in plan.unit.rescaled_clips.items():
-            _rescale(plan, work, call, plan.scaler_at[step.call])
+            held = plan.unit.early.get(call)
+            _rescale(plan, work, call, held.scale if held else f"{plan.scaler_at[step.call]}.get_scale()")
 
 
 def _own_guard(work: Work, clip: ast.stmt, anchor: ast.stmt) -> ast.If | None:
@@ -94,14 +99,14 @@ def _keep_threshold(plan: Plan, work: Work, clip: ast.stmt) -> None:
     work.note(plan.unit.number, "APX053", clip, "the threshold that really acted on the scaled gradients is kept")
 
 
-def _rescale(plan: Plan, work: Work, call: ast.Call, scaler: str) -> None:
+def _rescale(plan: Plan, work: Work, call: ast.Call, scale: str) -> None:
     """A clip of gradients at ``c`` is a clip of the scaled ones at ``c * scale``; so is the norm that it returns."""
     bound = clip_bound(call)
     if bound is not None:
-        work.draft.replace(bound, f"{_operand(work, bound)} * {scaler}.get_scale()")
+        work.draft.replace(bound, f"{_operand(work, bound)} * {scale}")
     above = work.m.parent[call]
     if not isinstance(above, ast.Expr):
-        tail = f" / {scaler}.get_scale()"
+        tail = f" / {scale}"
         alone = isinstance(above, (ast.Assign, ast.AnnAssign, ast.Call, ast.keyword, ast.Return, ast.NamedExpr))
         alone = alone and getattr(above, "func", None) is not call
         work.draft.insert_at(work.m.start(call), "" if alone else "(")

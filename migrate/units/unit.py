@@ -249,6 +249,17 @@ class Unscale:
     loop: str | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Early:
+    """``if test: unscale_`` before ``before``, in the rounds in which the step is taken; ``scale`` is the name of what
+    gradients are multiplied with behind it."""
+
+    before: ast.stmt
+    test: ast.expr
+    step: Step
+    scale: str
+
+
 @dataclass(eq=False)
 class Unit:
     """One training (or inference) unit and what was decided about it."""
@@ -263,6 +274,7 @@ class Unit:
     moved: dict[ast.stmt, ast.stmt] = field(default_factory=dict)  # clip -> step it now stands before
     scaled_clips: list[ast.stmt] = field(default_factory=list)
     rescaled_clips: dict[ast.Call, Step] = field(default_factory=dict)  # clips of gradients that stay scaled
+    early: dict[ast.Call, Early] = field(default_factory=dict)  # those of them that are unscaled where a step follows
     scale_free: list[ast.stmt] = field(default_factory=list)  # of readers to whom the size of gradients is all one
     updates: list[Step] = field(default_factory=list)  # an update() follows these
     late: dict[Step, ast.stmt] = field(default_factory=dict)  # step -> what update() follows instead of it

@@ -231,7 +231,7 @@ def move_unscale(s: Source) -> Iterator[Planted]:
     """Behind all that stands between it and the step, or the end of the block."""
     for one in s.calls("unscale_"):
         readers = list(itertools.takewhile(lambda each: not s.call(each, "step"), s.siblings_after(one)))
-        if readers:
+        if any(isinstance(n, ast.Call) for reader in readers for n in ast.walk(reader)):
             assert one.end_lineno is not None and readers[-1].end_lineno is not None
             line = readers[-1].end_lineno - (one.end_lineno - one.lineno)
             yield Planted("move-unscale", line, s.edit(s.gone(one), s.after(readers[-1], s.of(one))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections import defaultdict
 from collections.abc import Mapping
 from functools import cached_property
 
@@ -12,7 +13,7 @@ from migrate.flow.values import Obj, Values
 from migrate.judge.names import LIBRARIES, LOSSES, RUNS_MODEL, SCALER_METHODS
 from migrate.judge.program.objects import Objects, within_module_class
 from migrate.judge.program.scaling import Scaling
-from migrate.judge.program.syntax import last_name, tried
+from migrate.judge.program.syntax import around, goes_on, last_name, tried
 from migrate.judge.state import Key
 from migrate.knowledge.models import NO_MODULE, NOT_RUN_BY_METHOD
 
@@ -78,13 +79,43 @@ class Classifier:
         return ""
 
     def _foreign(self, call: ast.Call) -> bool:
-        """Whether a call, made for its effect inside of a ``try``, runs code of another file, which may raise."""
+        """Whether a call, made for its effect inside of a ``try``, runs code of another file, which may raise.
+
+        The ``try`` may be a caller's, where a part of training stands beside the call."""
         name = getattr(call.func, "id", "")
         starred = "*" in self._from_elsewhere and bool(name) and not hasattr(builtins, name)
         unbound = starred and self.m.binding_scope(name, self.m.scope(call)) is None
         if name not in self._from_elsewhere and not unbound:
             return False
-        return isinstance(self.m.parent[call], ast.Expr) and tried(self.m, call)
+        if not isinstance(self.m.parent[call], ast.Expr):
+            return False
+        home = around(self.m, call)
+        return tried(self.m, call) or (home in self._within_try and home in self._training)
+
+    @cached_property
+    def _within_try(self) -> set[ast.AST]:
+        """Functions that run inside of a ``try`` that a caller goes on behind, directly or through others."""
+        found: set[ast.AST] = set()
+        todo = [f for call in self.m.all(ast.Call) if goes_on(self.m, call) for f in self.v.callees(call)]
+        while todo:
+            at = todo.pop()
+            if at not in found:
+                found.add(at)
+                todo += self._run_by.get(at, [])
+        return found
+
+    @cached_property
+    def _run_by(self) -> dict[ast.AST, list[ast.AST]]:
+        """For each function those that its calls may run."""
+        found: dict[ast.AST, list[ast.AST]] = defaultdict(list)
+        for call in self.m.all(ast.Call):
+            found[around(self.m, call)] += self.v.callees(call)
+        return found
+
+    @cached_property
+    def _training(self) -> set[ast.AST]:
+        """Functions with a backward or a step."""
+        return {around(self.m, call) for name in ("backward", "step") for call in self.m.calls(name)}
 
     @cached_property
     def _from_elsewhere(self) -> set[str]:

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from migrate.judge.names import PROTOCOL
 from migrate.judge.program.entries import Entries
-from migrate.judge.program.syntax import EXITS, around, names_in
+from migrate.judge.program.syntax import EXITS, around, factors, names_in
 from migrate.judge.program.tree import AnnotatedTree
 
 _EVALUATED = frozenset({"call", "gradients", "initialize", "create", "scaler", "step", "backward", "amp", "entered"})
@@ -34,7 +34,7 @@ class Mattering:
         return self._matter(lambda node: node in self._deciding_conditions or node in self._leaving_conditions)
 
     def _matter(self, decides: Callable[[ast.AST], bool]) -> frozenset[str]:
-        found: set[str | ast.If] = set()
+        found: set[str | ast.If] = {f.id for stmt in self.marks.readers for f in factors(stmt)}
         assigned: dict[str | ast.If, set[str | ast.If]] = defaultdict(set)
         self._add_choices(assigned)
         for node in self.m.nodes:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterable
+from functools import cached_property
 
 from migrate.flow.values import Obj
 from migrate.judge.names import PROTOCOL
 from migrate.judge.program.objects import within_module_class
-from migrate.judge.program.syntax import EXITS, FUNCTIONS, YIELDS, around, attributes_set, imports_apex, tried
+from migrate.judge.program.syntax import EXITS, FUNCTIONS, YIELDS, around, attributes_set, goes_on, imports_apex, tried
 from migrate.judge.program.tree import AnnotatedTree
 
 
@@ -75,14 +77,61 @@ class Spread:
 
     def _raisers(self) -> list[ast.AST]:
         """Functions, not followed so far, whose exception a ``try`` of one that is followed may look at."""
+        pending = self._pending()
+
+        def looked_at(call: ast.Call) -> bool:
+            home = around(self.m, call)
+            return home in pending or (home in self.marks.functions and tried(self.m, call))
+
         return [
             callee
             for callee, calls in self.v.calls.items()
             if callee not in self.marks.functions
-            and any(isinstance(n, ast.Raise) and around(self.m, n) is callee for n in ast.walk(callee))
-            and any(around(self.m, call) in self.marks.functions and tried(self.m, call) for call in calls)
+            and callee in (self._may_raise if pending else self._raise)
+            and any(map(looked_at, calls))
             and not self._own_of_network(callee)
         ]
+
+    def _pending(self) -> set[ast.AST]:
+        """Functions that are followed, with a part of training in them, which a ``try`` of a caller goes on behind."""
+        functions = self.marks.functions
+        stepping = {around(self.m, n) for n, kind in self.marks.kind.items() if kind in PROTOCOL}
+        stepping |= {around(self.m, call) for f in stepping & functions for call in self.callees.runners(f)}
+        calls = [n for n, kind in self.marks.kind.items() if kind == "call" and goes_on(self.m, n)]
+        found: set[ast.AST] = set()
+        todo = [f for call in calls for f in self.callees.runs(call)]
+        while todo:
+            at = todo.pop()
+            if at in functions and at not in found:
+                found.add(at)
+                todo += [f for call in self._calls_in.get(at, ()) for f in self.callees.runs(call)]
+        return found & stepping
+
+    @cached_property
+    def _calls_in(self) -> dict[ast.AST, list[ast.Call]]:
+        """The calls of each function."""
+        found: dict[ast.AST, list[ast.Call]] = defaultdict(list)
+        for call in self.m.all(ast.Call):
+            found[around(self.m, call)].append(call)
+        return found
+
+    @cached_property
+    def _raise(self) -> set[ast.AST]:
+        """Functions in which something is raised."""
+        return {around(self.m, node) for node in self.m.all(ast.Raise)}
+
+    @cached_property
+    def _may_raise(self) -> set[ast.AST]:
+        """Those, but for methods that others have to define, and functions that call such."""
+        nodes = [n for n in self.m.all(ast.Raise) if n.exc is None or "NotImplemented" not in ast.unparse(n.exc)]
+        found: set[ast.AST] = set()
+        todo = [around(self.m, node) for node in nodes]
+        while todo:
+            at = todo.pop()
+            if at not in found:
+                found.add(at)
+                todo += [around(self.m, call) for call in self.v.calls.get(at, ())]
+        return found
 
     def _constructors_asked(self, function: ast.AST) -> list[ast.AST]:
         """The constructor that says that a method runs for the first time, where that makes what is not there yet:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate.facts.module import Module
+from migrate.judge.names import NOT_ANY
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 EXITS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
@@ -78,6 +79,30 @@ def around(m: Module, node: ast.AST) -> ast.AST:
     while isinstance(scope.node, ast.ClassDef) and scope.parent is not None:
         scope = scope.parent
     return scope.node
+
+
+def factors(reader: ast.AST) -> list[ast.Name]:
+    """The names by which something is multiplied or divided in a reader of gradients: one may be their scale."""
+    return [
+        n.right
+        for n in ast.walk(reader)
+        if isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Mult, ast.Div)) and isinstance(n.right, ast.Name)
+    ]
+
+
+def goes_on(m: Module, node: ast.AST) -> bool:
+    """Whether the function goes on where an exception raised here is no error of Python's own."""
+    return any(
+        not isinstance(handler.body[-1], ast.Raise) and (handler.type is None or _catches(handler.type))
+        for stmt in m.spine(node)
+        if isinstance(stmt, ast.Try) and any(m.inside(node, one) for one in stmt.body)
+        for handler in stmt.handlers
+    )
+
+
+def _catches(types: ast.expr) -> bool:
+    names = {last_name(one) for one in (types.elts if isinstance(types, ast.Tuple) else [types])}
+    return not names <= NOT_ANY
 
 
 def tried(m: Module, node: ast.AST) -> bool:

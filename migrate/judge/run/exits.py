@@ -5,17 +5,12 @@ from __future__ import annotations
 import ast
 
 from migrate.judge.code import Op
+from migrate.judge.names import NOT_ANY
 from migrate.judge.program.program import Program
 from migrate.judge.run.values import Evaluator
 from migrate.judge.run.variables import Variables
 from migrate.judge.state import Frame, State
 from migrate.judge.terms import NONE, Facts, opaque, truth
-
-# Handlers of these alone are not for an exception of which nothing is known: it comes from a model, or a raise.
-_NOT_ANY = frozenset(
-    "ImportError ModuleNotFoundError KeyboardInterrupt StopIteration AttributeError KeyError NameError OSError "
-    "FileNotFoundError".split()
-)
 
 
 class Exits:
@@ -74,7 +69,7 @@ class Exits:
         if names & {"Exception", "BaseException"} or raised in names:
             return True
         if raised == "?":
-            if names <= _NOT_ANY:
+            if names <= NOT_ANY:
                 return False
             return truth(("v", self.naming.place(handler), "handles"), facts)
         return raised == "FloatingPointError" and "ArithmeticError" in names

@@ -1,6 +1,5 @@
 # expect: review
 # shape: the norm that a clip returns is used after every micro-batch, the step comes after two
-# differs: weights
 # argv:
 
 import torch

@@ -7,9 +7,11 @@ for i, (x, y) in enumerate(loader):
     with torch.autocast("cuda", dtype=torch.float16):
         loss = criterion(model(x), y)
     scaler.scale(loss).backward()
-    norm = torch.nn.utils.clip_grad_norm_(
-        model.parameters(), 1.0 * scaler.get_scale()
-    ) / scaler.get_scale()
+    loss_scale = scaler.get_scale()
+    if (i + 1) % 4 == 0:
+        scaler.unscale_(optimizer)
+        loss_scale = 1.0
+    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0 * loss_scale) / loss_scale
     print(norm)
     if (i + 1) % 4 == 0:
         scaler.step(optimizer)

@@ -1,4 +1,4 @@
-# expect: review the norm is divided by the loss scale
+# expect: review the norm is divided by the loss scale there
 import torch
 from apex import amp
 

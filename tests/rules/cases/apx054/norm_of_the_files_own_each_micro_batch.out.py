@@ -15,7 +15,11 @@ for i, (x, y) in enumerate(loader):
     with torch.autocast("cuda", dtype=torch.float16):
         loss = criterion(model(x), y)
     scaler.scale(loss).backward()
-    norm = total_grad_norm(model.parameters()) / scaler.get_scale()
+    loss_scale = scaler.get_scale()
+    if (i + 1) % 4 == 0:
+        scaler.unscale_(optimizer)
+        loss_scale = 1.0
+    norm = total_grad_norm(model.parameters()) / loss_scale
     print(norm)
     if (i + 1) % 4 == 0:
         scaler.step(optimizer)
