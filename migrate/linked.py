@@ -6,11 +6,13 @@ what becomes of the files they share; where they do not, all are planned togethe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from migrate.engine import migrate_program
-from migrate.facts.module import reached_from
+from migrate.facts.module import Module, reached_from
 from migrate.model import Applicability, FileText, ModuleResult, Settings, renumbered
 
 Numbers = tuple[int, ...]  # of the files of one program
@@ -50,16 +52,44 @@ def _agreed(
     where a unit of one stays: it needs the files that it shares as they are."""
     if any(unit.applicability is Applicability.MANUAL for part in apart for one in part for unit in one.units):
         return None
-    results: list[ModuleResult | None] = [None] * len(files)
+    results: dict[int, ModuleResult] = {}
     before = 0
-    for numbers, part in zip(programs, apart, strict=True):
-        for number, one in zip(numbers, part, strict=True):
-            known, mine = results[number], _numbered(one, before)
-            if known is not None and known.new_text != mine.new_text:
-                return None
-            results[number] = mine if known is None else _both(known, mine)
+    # those that train or evaluate first: a test of a layer has nothing to say of it
+    for numbers, part in sorted(zip(programs, apart, strict=True), key=lambda one: not _has_units(one[1])):
+        said = dict(zip(numbers, part, strict=True))
+        differ = [n for n, one in said.items() if n in results and results[n].new_text != one.new_text]
+        if differ and (_has_units(part) or not _still_fits(files, numbers, results)):
+            return None
+        for number, one in said.items():
+            mine = _numbered(one, before)
+            if number not in results:
+                results[number] = mine
+            elif number not in differ:
+                results[number] = _both(results[number], mine)
         before += max((unit.number for one in part for unit in one.units), default=0)
-    return [one if one is not None else ModuleResult(None) for one in results]
+    return [results.get(number, ModuleResult(None)) for number in range(len(files))]
+
+
+def _has_units(part: Sequence[ModuleResult]) -> bool:
+    return any(one.units for one in part)
+
+
+def _still_fits(files: Sequence[FileText], numbers: Numbers, results: Mapping[int, ModuleResult]) -> bool:
+    """Whether a program without units finds in the files that others change all that it takes from them, and functions
+    with the parameters that they had."""
+    part = _part(files, numbers)
+    links, old = [file.links for file in part], [file.text for file in part]
+    new = [
+        text if (known := results.get(number)) is None or known.new_text is None else known.new_text
+        for number, text in zip(numbers, old, strict=True)
+    ]
+    before, after = (Module(*texts, links=links) for texts in (old, new))
+    return set(after.missing) <= set(before.missing) and _headers(after) == _headers(before)
+
+
+def _headers(m: Module) -> Counter[tuple[str, str]]:
+    functions = (node for node in m.nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    return Counter((function.name, ast.dump(function.args)) for function in functions)
 
 
 def _numbered(result: ModuleResult, before: int) -> ModuleResult:

@@ -100,7 +100,7 @@ class Draft:
 
     def gone(self, node: ast.AST) -> bool:
         """Whether the text of ``node`` will not stand in the result."""
-        if any(start <= self.m.start(node) < end for start, end in self._cuts):
+        if hasattr(node, "lineno") and any(start <= self.m.start(node) < end for start, end in self._cuts):
             return True
         at: ast.AST | None = node
         below: ast.AST | None = None

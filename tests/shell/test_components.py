@@ -206,3 +206,29 @@ def test_files_that_import_each_other_join_the_users_of_amp_that_both_reach(tmp_
     }
     (found,) = components(*_selected(tmp_path, files))
     assert {"one.py", "two.py"} < set(_names(found)) < set(files)
+
+
+LAYER = """\
+import torch
+from apex import amp
+
+
+class Pool(torch.nn.Module):
+    @amp.float_function
+    def forward(self, x):
+        return x.mean(0)
+"""
+
+
+def test_a_test_of_a_layer_keeps_no_training_back(tmp_path: Path) -> None:
+    files = {
+        "layer.py": LAYER,
+        "main.py": MAIN.replace("torch.nn.Linear(2, 2)", "layer.Pool()").replace("import torch\n", "import torch, layer\n"),
+        "engine.py": ENGINE,
+        "test_layer.py": "from layer import Pool\nfrom engine import train\n\n\ndef test():\n    Pool()(x)\n",
+    }
+    results = _results(tmp_path, files)
+    assert [path for path, one in results.items() if one.status == "changed"] == ["engine.py", "layer.py", "main.py"]
+    calls = files["test_layer.py"] + "    train(model, optimizer, args)\n"
+    results = _results(tmp_path / "calls", {**files, "test_layer.py": calls})
+    assert not any(one.new and b"def train(model, optimizer, args, scaler" in one.new for one in results.values())
