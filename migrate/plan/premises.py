@@ -252,9 +252,10 @@ def _backward_functions(ctx: Context) -> set[str]:
 
 
 def _steps_others(ctx: Context, unit: Unit) -> bool:
-    """Whether an optimizer that is not the unit's is stepped in this file."""
+    """Whether an optimizer that is not the unit's is stepped where its own are, or around there."""
+    near = _reached(ctx, {ctx.m.function(s.call) for s in unit.moments})
     for node in ctx.m.calls("step"):
-        if isinstance(node.func, ast.Attribute):
+        if isinstance(node.func, ast.Attribute) and ctx.m.function(node) in near:
             held = ctx.v.of(node.func.value)
             known = held & unit.optimizer_objects or ctx.v.callees(node)
             names = [ctx.m.src(node.func), *(o.label for o in held)]
@@ -264,9 +265,10 @@ def _steps_others(ctx: Context, unit: Unit) -> bool:
 
 
 def _same_round(ctx: Context, scaled: ast.Call, plain: ast.Call) -> bool:
-    """Whether two backwards run in the same round of the same loop."""
+    """Whether two backwards run in the same round of the same loop, the plain one perhaps several times."""
     m = ctx.m
-    return m.function(scaled) is m.function(plain) and m.loops(scaled) == m.loops(plain)
+    around, inner = m.loops(scaled), m.loops(plain)
+    return m.function(scaled) is m.function(plain) and inner[max(len(inner) - len(around), 0) :] == around
 
 
 def _differentiated(ctx: Context, node: ast.Call) -> str:

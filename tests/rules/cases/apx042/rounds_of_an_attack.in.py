@@ -1,0 +1,16 @@
+# expect: review was not scaled and now is
+import torch
+from apex import amp
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x, y in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    for _ in range(3):
+        loss_adv = criterion(model(x), y)
+        loss_adv.backward()
+    optimizer.step()
