@@ -33,7 +33,7 @@ from migrate.model import (
 from migrate.plan.bare import assign_state, unresolved
 from migrate.plan.carried import through_parameter
 from migrate.plan.decide import Plan, decide
-from migrate.plan.unread import Unread
+from migrate.plan.unread import Unread, lost_readers
 from migrate.plan.unread import unread as find_unread
 from migrate.report.placing import told
 from migrate.rewrite.apply import EditConflict, apply_traced
@@ -239,6 +239,12 @@ def _write(ctx: Context, plans: list[Plan], whole: bool = False, follow: bool = 
         if shorter.problem is not None:
             break
         attempt = shorter
+    if plans and attempt.texts is not None and attempt.problem is None:
+        for function, parameters in lost_readers(ctx, attempt.texts, unread):
+            for one in parameters:
+                owner = ctx.m.class_of(ctx.m.scope_of[function]) if function.name == "__init__" else None
+                said = f"{one.arg}, a parameter of {(owner or function).name}(), is not read any more"
+                attempt.work.find(None, "APX011", Severity.INFO, one, said)
     return attempt
 
 

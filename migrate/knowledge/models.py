@@ -12,7 +12,7 @@ from migrate.knowledge.words import Patterns
 # Methods of a module that run no forward: torch's, and what projects call their own.
 NOT_RUN_BY_METHOD = Patterns(
     "train eval zero_grad parameters named_parameters state_dict load_state_dict to cuda cpu half float double "
-    "bfloat16 type modules named_modules children named_children buffers named_buffers apply requires_grad_ "
+    "bfloat16 type backward modules named_modules children named_children buffers named_buffers apply requires_grad_ "
     "register_* share_memory share_memory_ compile no_sync join __*",
     "save* load* get_*lr* *learning_rate* update* step resize_* freeze* unfreeze* init_* reset_* set_* add_* print* "
     "log* get_config config get_*param* *_grad grad_* optimizer_* *flops* *state* *config* train_* fit write flush "
@@ -56,7 +56,7 @@ NOT_RUN_BY_FUNCTION = Patterns(
     "train* fit run_training main *Runner *Engine *Optimizer *Loader *Trainer *Saver *Wrapper *Logger *Manager "
     "*Handler *Config *summary* count_* *info* *flops* *ema* init* *init watch add_graph update* freeze* set_* log* "
     "info debug freeze* unfreeze* get_* create_* build_* make_* register* patch_* unwrap* add_* attach* delete* del_* "
-    "profile*",
+    "profile* print_* describe_* dump_*",
 )
 # Functions of torch that run the module they are handed.
 RUN_BY_FUNCTION = frozenset("data_parallel checkpoint checkpoint_sequential functional_call update_bn".split())

@@ -40,17 +40,10 @@ def unread(
 
     ``changed`` are functions that get other parameters anyway, ``before`` what is known to go: an argument less may
     leave another parameter unread."""
-    told = dict(one for file in ctx.m.files for one in _functions(ast.parse(new[file.number]), file.number))
     found: list[Unread] = []
     cut = [span for one in before for span in one.cuts]
-    for path, node in (one for file in ctx.m.files for one in _functions(file.tree, file.number)):
-        now = told.get(path)
-        if node is None or now is None:
-            continue
-        gone = {one.name for one in before if one.function is node}
-        parameters = [p for p in (*node.args.args, *node.args.kwonlyargs) if p.arg not in gone | _RECORDS]
-        candidates = [p for p in parameters if _read(node, p.arg) and not _read(now, p.arg)]
-        if candidates and (node in changed or _only_here(ctx, node)) and (calls := _calls(ctx, node)):
+    for node, candidates in lost_readers(ctx, new, before):
+        if (node in changed or _only_here(ctx, node)) and (calls := _calls(ctx, node)):
             for parameter in candidates:
                 cuts = _cuts(ctx, node, parameter, calls)
                 if cuts is not None and not _overlap(cut, cuts):
@@ -59,6 +52,23 @@ def unread(
                     values = [h.value if isinstance(h, ast.keyword) else h for h in handed if h is not None]
                     found.append(Unread(node, parameter.arg, tuple(cuts), (*values, *calls)))
     return found
+
+
+def lost_readers(
+    ctx: Context, new: Sequence[str], before: Sequence[Unread]
+) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, list[ast.arg]]]:
+    """Functions with the parameters that were read in the old texts and are not in the ``new`` ones, but for those that
+    are known to go."""
+    told = dict(one for file in ctx.m.files for one in _functions(ast.parse(new[file.number]), file.number))
+    for path, node in (one for file in ctx.m.files for one in _functions(file.tree, file.number)):
+        now = told.get(path)
+        if node is None or now is None:
+            continue
+        gone = {one.name for one in before if one.function is node}
+        parameters = [p for p in (*node.args.args, *node.args.kwonlyargs) if p.arg not in gone | _RECORDS]
+        candidates = [p for p in parameters if _read(node, p.arg) and not _read(now, p.arg)]
+        if candidates:
+            yield node, candidates
 
 
 def _overlap(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]) -> bool:

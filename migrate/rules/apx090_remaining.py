@@ -89,12 +89,21 @@ def apply(ctx: Context, work: Work) -> None:
             message += "; where no amp.initialize has run this decorator does nothing"
         if dotted == "apex.parallel.DistributedDataParallel" and _delayed(ctx):
             suggestion = _DELAYED
+        if suggestion is not None:
+            suggestion = suggestion.replace("[local_rank]", f"[{_rank(ctx)}]")
         open_sites.setdefault((message, severity, suggestion), []).append(line)
     for (message, severity, suggestion), lines in open_sites.items():
         lines = sorted(set(lines))
         work.findings.append(
             Finding(ID, severity, lines[0], lines[0], message, suggestion=suggestion, lines=tuple(lines[1:]))
         )
+
+
+def _rank(ctx: Context) -> str:
+    """The number of a process's own device, as the file says it."""
+    said = [ctx.m.src(node) for name in ("local_rank", "gpu") for node in ctx.m.attributes(name)]
+    named = [name for name in ("local_rank", "gpu", "rank") if ctx.m.named(name)]
+    return next((one for one in (*said, *named) if one.replace(".", "").isidentifier()), "local_rank")
 
 
 def _delayed(ctx: Context) -> bool:

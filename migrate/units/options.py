@@ -70,6 +70,10 @@ def read(m: Module, c: Conditions, init: Initialize, scaled: bool = True) -> Opt
         batchnorm = options.get("keep_batchnorm_fp32")
         if isinstance(batchnorm, ast.Constant) and batchnorm.value in (False, "False"):
             out.reviews.append("keep_batchnorm_fp32=False: under autocast batch norm keeps float32 parameters")
+    for name in ("keep_batchnorm_fp32", "master_weights", "patch_torch_functions"):
+        value = options.get(name)
+        if value is not None and not isinstance(value, ast.Constant):
+            out.infos.append(f"{name}={_flat(m.src(value))} has no counterpart in autocast: it is not read any more")
     return out
 
 
@@ -98,7 +102,12 @@ def _level(m: Module, c: Conditions, out: Options, level: ast.expr | None, init:
         out.enabled.append((level, FALSE))
     elif "O0" in values or "?" in values:
         out.enabled.append((level, _not_o0(c, level, text)))
-    if values & {"O2"}:
+    if values & {"O2"} and not init.optimizers:
+        out.reviews.append(
+            "O2 made the weights float16, and nothing trains here; autocast keeps them in float32 and makes float16 "
+            "copies, which takes about three times the memory: model.half(), with a float16 input, is what O2 did"
+        )
+    elif values & {"O2"}:
         out.reviews.append(
             "O2 kept float16 weights with float32 masters and cast the model's input to float16 and its output to "
             "float32; autocast keeps float32 weights, casts per operation, and outputs may be float16"

@@ -7,6 +7,7 @@ where it stands which of both it is; the callers can.
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 
 from migrate.facts.module import Scope
 from migrate.units.unit import Context, Unit
@@ -64,8 +65,23 @@ class Order:
             every = self.ctx.v.calls.get(scope.node, ()) if scope.is_function else ()
             calls = [call for call in every if not self.ctx.m.idle(call)] or every
             states = frozenset(s for call in calls for s in self._states(call, arms))
-            self._entered[key] = states if calls else frozenset({ON})
+            never = isinstance(scope.node, ast.Module) and self._runs_elsewhere
+            self._entered[key] = states if calls else frozenset({NOT_YET if never else ON})
         return self._entered[key]
+
+    @cached_property
+    def _runs_elsewhere(self) -> bool:
+        """Whether ``initialize`` runs only where one of the files is run itself that others import: all ways to it
+        begin in its main block."""
+        m, v = self.ctx.m, self.ctx.v
+        tops = [site for function, sites in self._sites.items() if isinstance(function, ast.Module) for site in sites]
+        inner = [function for function in self._sites if not isinstance(function, ast.Module)]
+        known = all(
+            v.calls.get(function) and function not in self.ctx.handed_out
+            and not self.ctx.exported(function) & {getattr(function, "name", ""), "*"}
+            for function in inner
+        )
+        return known and bool(tops) and all(m.idle(site) for site in tops)
 
     def _beside(self, node: ast.AST, site: ast.AST, arms: bool) -> frozenset[bool]:
         """The same for one function and one of its sites."""

@@ -56,7 +56,8 @@ class Search:
             pair = waiting.popleft()
             count += 1
             if count > MAX_PAIRS:
-                return Verdict((), "it has more paths than can be followed", count)
+                why = f"it has more paths than can be followed; the first {MAX_PAIRS:,} states of both were the same"
+                return Verdict((), why, count)
             try:
                 for following in self._advance(pair):
                     waiting.append(following)
