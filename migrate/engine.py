@@ -376,6 +376,7 @@ def _results(
         grade[unit.number] = Applicability.MANUAL
         _stays(ctx, work, unit, Severity.MANUAL, missing.message, missing.suggestion, missing.node)
     work.untouched = _untouched(units, manual, held)
+    work.texts = attempt.texts
     apply_rules(Stage.REPORT, ctx, work)
     changes = {
         Change(n.rule, unit, n.line, n.end_line, grade.get(unit, Applicability.SAFE), n.message)

@@ -51,6 +51,29 @@ def decide(ctx: Context, unit: Unit) -> None:
     _check_thrown_away(ctx, unit)
     _updates(ctx, unit)
     exits.decide(ctx, unit)
+    _tell_growth(ctx, unit)
+
+
+def _tell_growth(ctx: Context, unit: Unit) -> None:
+    """Apex counted backwards, a GradScaler counts steps: said once, where a step may take several."""
+    m = ctx.m
+    for step in unit.steps:
+        for site in unit.scales:
+            if m.function(site.call) is not m.function(step.call) or unit.fixed_scale:
+                continue
+            tops = common(ctx, m.statement(site.call), step.anchor)
+            apart = tops is not None and any(isinstance(c, ast.If) for c in _conditions(ctx, unit, tops[1], step))
+            if apart or len(m.loops(site.call)) > len(m.loops(step.anchor)):
+                unit.infos.append(
+                    (
+                        step.call,
+                        "APX060",
+                        "where several backwards go into this step, the loss scale grows later: Apex doubled it after "
+                        "2000 backwards without an overflow, up to 2**24, and a GradScaler does after 2000 steps, "
+                        "without a bound (growth_interval says after how many)",
+                    )
+                )
+                return
 
 
 def _may_clear(ctx: Context, unit: Unit, loop: ast.stmt) -> bool:

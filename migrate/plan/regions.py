@@ -28,6 +28,7 @@ from migrate.units.unit import Context, Manual, Unit
 
 MAX_CLIMB = 4
 # Statements between two computations on results, up to which one region holds both.
+_GO_THROUGH = frozenset("list tuple sum max min set".split())
 MAX_GAP = 4
 # Statements without computation that a region takes in, so that it is the whole of a block.
 MAX_REST = 2
@@ -344,9 +345,10 @@ class Planner:
                 continue
             within = self._lambda_around(call)
             if within is not None:
-                if not self.ctx.v.calls[within]:
+                at_once = self._gone_through(within)
+                if at_once is None and not self.ctx.v.calls[within]:
                     elsewhere.append(call)
-                todo += self.ctx.v.calls[within]
+                todo += [at_once] if at_once is not None else self.ctx.v.calls[within]
                 continue
             when = self.order.states(call)
             if when == {NOT_YET}:
@@ -359,6 +361,15 @@ class Planner:
         for call in elsewhere:
             if not self.in_region(call) and not self.covered(m.function(call)):
                 self._called_elsewhere(call)
+
+    def _gone_through(self, function: ast.Lambda) -> ast.Call | None:
+        """The call that goes through all that ``map`` makes with a lambda, where it stands: ``list(map(f, xs))``."""
+        mapped = self.ctx.m.parent[function]
+        if not isinstance(mapped, ast.Call) or ast.unparse(mapped.func) != "map" or mapped.args[:1] != [function]:
+            return None
+        whole = self.ctx.m.parent[mapped]
+        taken = isinstance(whole, ast.Call) and whole.args[:1] == [mapped]
+        return whole if taken and isinstance(whole, ast.Call) and called_name(whole) in _GO_THROUGH else None
 
     def _callers_tell(self, scope: Scope) -> bool:
         """Whether the calls of a function that runs before and after ``initialize`` can be wrapped in its place."""

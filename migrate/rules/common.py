@@ -46,6 +46,7 @@ class Work:
     wrapped: set[ast.stmt] = field(default_factory=set)
     migrated: bool = False  # a unit of the file is rewritten
     flags: bool = False  # what held amp holds a flag now
+    texts: tuple[str, ...] | None = None  # what becomes of each file, once that is settled
     untouched: str = ""  # why a use of amp that nothing names is still there
 
     def native(self, node: ast.AST) -> Templates:

@@ -291,6 +291,11 @@ class Unit:
         return self.options[init.call]
 
     @property
+    def fixed_scale(self) -> bool:
+        """Whether no loss scale moves: it is static, or there is none."""
+        return any(o.unscaled or o.scale is not None for o in self.options.values())
+
+    @property
     def sites(self) -> list[Initialize | Scale]:
         """Its initialize and scale_loss calls."""
         return [*self.initializes, *self.scales]

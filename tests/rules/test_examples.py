@@ -83,6 +83,7 @@ PLACES: dict[str, tuple[str, dict[str, str]]] = {
         "IMPORTS",
         {"IMPORTS": "from apex import amp\nEXAMPLE", "END": "model = DistributedDataParallel(model)"},
     ),
+    "APX093": ("ARGUMENTS", {"ARGUMENTS": "parser = argparse.ArgumentParser()\nEXAMPLE\nargs = parser.parse_args()"}),
     "APX095": ("END", {}),
 }
 RULES = [one for one in modules() if one.STAGE is not Stage.TOOL]

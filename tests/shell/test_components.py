@@ -223,7 +223,7 @@ class Pool(torch.nn.Module):
 def test_a_test_of_a_layer_keeps_no_training_back(tmp_path: Path) -> None:
     files = {
         "layer.py": LAYER,
-        "main.py": MAIN.replace("torch.nn.Linear(2, 2)", "layer.Pool()").replace("import torch\n", "import torch, layer\n"),
+        "main.py": "import layer\n" + MAIN.replace("torch.nn.Linear(2, 2)", "layer.Pool()"),
         "engine.py": ENGINE,
         "test_layer.py": "from layer import Pool\nfrom engine import train\n\n\ndef test():\n    Pool()(x)\n",
     }

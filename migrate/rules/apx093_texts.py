@@ -1,0 +1,60 @@
+"""Comments, help and messages that still speak of Apex are named, with their lines.
+
+What they tell is not true any more once the training is native: `help="through NVIDIA apex"`, "install apex", "after
+amp.initialize". Which words are right instead only the author knows.
+
+Source: readings of migrated repositories by people who had not written the tool.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+
+from migrate.model import Finding, Severity
+from migrate.rules.common import Stage, Work
+from migrate.units.unit import Context
+
+ID = "APX093"
+STAGE = Stage.REPORT
+BEFORE = """\
+parser.add_argument("--fp16", action="store_true", help="mixed precision through NVIDIA apex")
+"""
+AFTER = """\
+parser.add_argument("--fp16", action="store_true", help="mixed precision through NVIDIA apex")
+"""
+NOTES: dict[str, str] = {}
+
+_SPEAKS = re.compile(r"\bapex\b|\bamp\.(?:initialize|scale_loss|init)\b|\bNVIDIA amp\b", re.I)
+
+
+def apply(ctx: Context, work: Work) -> None:
+    """One finding for each file that is rewritten, where such texts stay in it."""
+    if not work.migrated or work.texts is None:
+        return
+    used = {node.lineno for node in ctx.facts.uses}
+    for file in ctx.m.files:
+        kept = {line.strip() for line in _plain(work.texts[file.number]).split("\n")}
+        told = [file.first + number - 1 for number in dict.fromkeys(_speaking(file.text))]
+        lines = [line for line in told if ctx.m.line_text(line).strip() in kept and line not in used]
+        if lines and work.texts[file.number] != file.text:
+            message = "these comments, strings or help texts still speak of Apex"
+            work.findings.append(Finding(ID, Severity.INFO, lines[0], lines[0], message, lines=tuple(lines[1:])))
+
+
+def _speaking(text: str) -> Iterator[int]:
+    """The lines on which a comment or a string speaks of Apex."""
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(_plain(text)).readline):
+            if token.type == tokenize.COMMENT or tokenize.tok_name[token.type] in ("STRING", "FSTRING_MIDDLE"):
+                for number, line in enumerate(token.string.splitlines()):
+                    if _SPEAKS.search(line):
+                        yield token.start[0] + number
+    except (tokenize.TokenError, SyntaxError):
+        return  # what ast reads and this does not: form feeds, odd endings
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")

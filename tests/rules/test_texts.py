@@ -1,0 +1,64 @@
+"""What is said beside the changes: texts that are stale now, and what becomes of the growth of the loss scale."""
+
+from __future__ import annotations
+
+from migrate.engine import migrate_module
+from migrate.model import Settings, Severity
+
+SPEAKS = """\
+'''Fine-tuning, with NVIDIA Apex where it is there.'''
+import argparse
+
+import torch
+from apex import amp
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--fp16", action="store_true", help="mixed precision through NVIDIA apex")
+args = parser.parse_args()
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1", enabled=args.fp16)
+# after amp.initialize
+model = torch.nn.DataParallel(model)
+for x, y in loader:
+    loss = criterion(model(x), y)
+    optimizer.zero_grad()
+    with amp.scale_loss(loss, optimizer) as scaled_loss:  # apex again
+        scaled_loss.backward()
+    optimizer.step()
+"""
+ACCUMULATES = """\
+import torch
+from apex import amp
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for i, (x, y) in enumerate(loader):
+    loss = criterion(model(x), y)
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    if i % 4 == 3:
+        optimizer.step()
+        optimizer.zero_grad()
+"""
+
+
+def _said(text: str) -> list[tuple[str, Severity, tuple[int, ...]]]:
+    found = migrate_module(text, Settings()).findings
+    return [(one.rule, one.severity, (one.line, *one.lines)) for one in found]
+
+
+def test_the_lines_that_still_speak_of_apex_are_told_and_no_others() -> None:
+    assert _said(SPEAKS) == [("APX093", Severity.INFO, (1, 8, 13))]
+    assert _said(SPEAKS.replace("\n", "\r\n")) == [("APX093", Severity.INFO, (1, 8, 13))]
+
+
+def test_a_unit_that_stays_is_not_told_of_its_texts() -> None:
+    assert "APX093" not in [rule for rule, _, _ in _said(SPEAKS.replace("model(x)", "other(x)"))]
+
+
+def test_the_growth_of_the_scale_is_told_where_a_step_takes_several_backwards() -> None:
+    assert _said(ACCUMULATES) == [("APX060", Severity.INFO, (11,))]
+    assert _said(ACCUMULATES.replace("    if i % 4 == 3:\n", "").replace("        opt", "    opt")) == []
+    static = ACCUMULATES.replace('opt_level="O1"', 'opt_level="O1", loss_scale=128.0')
+    assert "APX060" not in [rule for rule, severity, _ in _said(static) if severity is Severity.INFO]
