@@ -18,6 +18,7 @@ from migrate.reach import Imports
 from migrate.sources import Selection, Source
 
 MOST_FILES, MOST_BYTES = 60, 1_500_000  # of one component
+MOST_WIDENED = 40  # files of one that is tried with its neighbours
 MOST_SEEN = 5_000  # files that are looked at for imports
 FEW = 4  # importers of a file, all of which are looked into
 _TRAINS = re.compile(rb"\.backward\(|\.step\(|\bclip_grad|\.zero_grad\(|\.eval\(|\bno_grad\b")
@@ -95,9 +96,9 @@ def widened(program: Component, selection: Selection, imports: Imports) -> Compo
     amp = [source.location for source in selection.amp if source.location in own]
     below = {one for at in amp for one in (*imports.imported(at), *imports.through(at))}
     members = {*own, *below, *(one for at in amp for one in imports.importers(at))}
-    if len(members) > MOST_FILES:
+    if len(members) > MOST_WIDENED:
         members = {*own, *below}
-    if members == set(own):
+    if members == set(own) or len(members) > MOST_WIDENED:
         return None
     return _component(_ordered(members, imports), selection, imports)
 

@@ -1,20 +1,23 @@
 """Files that import from each other, as the programs that a user runs: each is begun with one of them.
 
 Two scripts that share a file of helpers are two programs. Each is migrated by itself, and they have to agree about
-what becomes of the files they share; where they do not, all are planned together.
+what becomes of the files they share; where they do not, all are planned together. Where one has to stay, the others go
+if they change nothing that it runs.
 """
 
 from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from migrate.engine import migrate_program
 from migrate.facts.module import Module, reached_from
 from migrate.model import Applicability, FileText, ModuleResult, Settings, renumbered
+from migrate.untouched import runs_as_before
 
+MOST_AGAIN = 20  # files that are tried together though one of their programs stays by itself
 Numbers = tuple[int, ...]  # of the files of one program
 
 
@@ -25,7 +28,17 @@ def migrate_linked(files: Sequence[FileText], settings: Settings) -> list[Module
         return migrate_program(files, settings)
     apart = [migrate_program(_part(files, numbers), settings) for numbers in programs]
     found = _agreed(files, programs, apart)
-    return found if found is not None else migrate_program(files, settings)
+    if found is not None:
+        return found
+    if any(map(_stay, apart)) and len(files) > MOST_AGAIN:  # together they would stay as well, after a long time
+        return _without_the_staying(files, programs, apart, settings) or migrate_program(files, settings)
+    together = migrate_program(files, settings)
+    return (_stay(together) and _without_the_staying(files, programs, apart, settings)) or together
+
+
+def _stay(part: Iterable[ModuleResult]) -> bool:
+    """Whether a unit of a program is left by hand."""
+    return any(unit.applicability is Applicability.MANUAL for one in part for unit in one.units)
 
 
 def _programs(files: Sequence[FileText]) -> list[Numbers]:
@@ -50,7 +63,7 @@ def _agreed(
 ) -> list[ModuleResult] | None:
     """What all programs say of each file, units numbered through; None where they would change one differently, or
     where a unit of one stays: it needs the files that it shares as they are."""
-    if any(unit.applicability is Applicability.MANUAL for part in apart for one in part for unit in one.units):
+    if any(map(_stay, apart)):
         return None
     results: dict[int, ModuleResult] = {}
     before = 0
@@ -66,12 +79,54 @@ def _agreed(
                 results[number] = mine
             elif number not in differ:
                 results[number] = _both(results[number], mine)
-        before += max((unit.number for one in part for unit in one.units), default=0)
+        before += _units(part)
     return [results.get(number, ModuleResult(None)) for number in range(len(files))]
 
 
 def _has_units(part: Sequence[ModuleResult]) -> bool:
     return any(one.units for one in part)
+
+
+def _without_the_staying(
+    files: Sequence[FileText],
+    programs: Sequence[Numbers],
+    apart: Sequence[Sequence[ModuleResult]],
+    settings: Settings,
+) -> list[ModuleResult] | None:
+    """The programs that can go without those that stay; None where that is none, or where one of these would run
+    something else then."""
+    pairs = list(zip(programs, apart, strict=True))
+    going = [(numbers, part) for numbers, part in pairs if _has_units(part) and not _stay(part)]
+    left = [(numbers, part) for numbers, part in pairs if not _has_units(part) or _stay(part)]
+    if not going or not any(_stay(part) for _, part in left):
+        return None
+    inside = tuple(sorted({number for numbers, _ in going for number in numbers}))
+    inner = [tuple(map(inside.index, numbers)) for numbers, _ in going]
+    part = _part(files, inside)
+    gone = _agreed(part, inner, [found for _, found in going])
+    if gone is None:
+        gone = migrate_program(part, settings) if len(going) > 1 else None
+    if gone is None or _stay(gone):
+        return None
+    results = dict(zip(inside, gone, strict=True))
+    before = _units(gone)
+    for numbers, found in left:
+        theirs = _part(files, numbers)
+        new = [
+            file.text if (one := results.get(number)) is None or one.new_text is None else one.new_text
+            for number, file in zip(numbers, theirs, strict=True)
+        ]
+        if not runs_as_before(theirs, new):
+            return None
+        for number, one in zip(numbers, found, strict=True):
+            if number not in results:
+                results[number] = _numbered(one, before)
+        before += _units(found)
+    return [results.get(number, ModuleResult(None)) for number in range(len(files))]
+
+
+def _units(part: Iterable[ModuleResult]) -> int:
+    return max((unit.number for one in part for unit in one.units), default=0)
 
 
 def _still_fits(files: Sequence[FileText], numbers: Numbers, results: Mapping[int, ModuleResult]) -> bool:

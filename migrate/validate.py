@@ -14,6 +14,7 @@ from migrate.judge.judge import judge
 from migrate.judge.verdict import Difference, Verdict
 from migrate.plan.decide import Plan
 from migrate.plan.exits import clears
+from migrate.plan.schedule import Schedule
 from migrate.rewrite.trace import Run
 from migrate.units.unit import Context, Unit
 
@@ -74,7 +75,7 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
         maybe_o0=lambda call: bool(levels.get(call, frozenset({"?"})) & {"O0", "?"}),
         scaled=ctx.settings.dtype == "float16",
         moved=frozenset(stmt for plan in plans for stmt in _moved(ctx.m, plan)),
-        rescaled=frozenset(node for unit in units for node in _rescaled(ctx.m, unit)),
+        rescaled=frozenset(node for plan in plans for node in _rescaled(ctx.m, plan.schedule)),
         allows=allows,
     )
 
@@ -111,17 +112,17 @@ def _nearest(m: Module, units: Sequence[Unit], node: ast.AST | None) -> Unit:
     return next((u for u in units if any(m.function(s.call) is here for s in u.sites)), units[0])
 
 
-def _rescaled(m: Module, unit: Unit) -> list[ast.AST]:
+def _rescaled(m: Module, schedule: Schedule) -> list[ast.AST]:
     """Readers to whom the size of gradients is all one, or for which a rule made up for it."""
-    calls = unit.rescaled_clips
-    return [*unit.scaled_clips, *unit.scale_free, *calls, *(m.statement(call) for call in calls)]
+    calls = schedule.rescaled_clips
+    return [*schedule.scaled_clips, *schedule.scale_free, *calls, *(m.statement(call) for call in calls)]
 
 
 def _moved(m: Module, plan: Plan) -> set[ast.stmt]:
     """Clips that moved under the step's condition, and what did the same in arms that went."""
-    found = set(plan.unit.moved)
+    found = set(plan.schedule.moved)
     for fold in plan.folds:
-        if any(m.inside(clip, fold.stmt) for clip in plan.unit.moved):
+        if any(m.inside(clip, fold.stmt) for clip in plan.schedule.moved):
             found.update(fold.stmt.orelse if fold.arm == "body" else fold.stmt.body)
     return found
 

@@ -151,10 +151,11 @@ def _below(dotted: str, name: str) -> str:
 
 def asks_for_main(tree: ast.Module) -> bool:
     """Whether a file is run itself: ``if __name__ == "__main__":``"""
-    return any(isinstance(stmt, ast.If) and _names_main(stmt.test) for stmt in tree.body)
+    return any(isinstance(stmt, ast.If) and names_main(stmt.test) for stmt in tree.body)
 
 
-def _names_main(test: ast.expr) -> bool:
+def names_main(test: ast.expr) -> bool:
+    """Whether a condition asks whether its file is the one that is run."""
     return any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(test))
 
 
@@ -584,7 +585,7 @@ class Module:
         """Whether a node stands in the main block of a file that the program imports: nothing runs it there."""
         if len(self.files) == 1 or self.file(node) not in self.imported:
             return False
-        return any(isinstance(a, ast.If) and _names_main(a.test) for a in self.ancestors(node))
+        return any(isinstance(a, ast.If) and names_main(a.test) for a in self.ancestors(node))
 
     @cached_property
     def roots(self) -> list[File]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from migrate.facts.sites import Initialize, Scale
@@ -17,10 +17,11 @@ from migrate.plan.named import Named, named
 from migrate.plan.places import Homes
 from migrate.plan.regions import Planner, Region
 from migrate.plan.replaced import check_replaced
+from migrate.plan.schedule import Scaler, Schedule
 from migrate.units import options
 from migrate.units.conditions import Term, reads
 from migrate.units.events import find_steps
-from migrate.units.unit import Context, Manual, Scaler, Unit
+from migrate.units.unit import Context, Manual, Unit
 
 _SAVED_ENTRY = (
     "an entry of a saved state is read: the scaler's own is read now, which counts steps where Apex counted backwards; "
@@ -28,21 +29,21 @@ _SAVED_ENTRY = (
 )
 
 
-def _marks(ctx: Context, unit: Unit) -> Iterator[tuple[ast.Call, Scaler]]:
+def _marks(ctx: Context, scalers: Sequence[Scaler]) -> Iterator[tuple[ast.Call, Scaler]]:
     """Where a program asks whether `amp.initialize` was run for an optimizer, by the mark that Apex leaves there."""
     for node in ctx.m.calls("hasattr"):
         match node:
             case ast.Call(func=ast.Name(id="hasattr"), args=[owner, ast.Constant(value="_amp_stash")]):
                 held = ctx.v.of(owner)
-                scaler = next((s for s in unit.scalers if held and held <= s.objects), None)
+                scaler = next((s for s in scalers if held and held <= s.objects), None)
                 if scaler is not None:
                     yield node, scaler
             case _:
                 pass
 
 
-def _saved_entry(unit: Unit, entry: ast.expr) -> None:
-    if len(unit.scalers) > 1:
+def _saved_entry(unit: Unit, scalers: Sequence[Scaler], entry: ast.expr) -> None:
+    if len(scalers) > 1:
         raise Manual(entry, "this unit has several scalers; which one's state is meant is not known")
     unit.review(entry, "APX071", _SAVED_ENTRY)
     if isinstance(entry, ast.Subscript) and isinstance(entry.value, ast.Subscript):
@@ -58,6 +59,7 @@ class Plan:
     unit: Unit
     planner: Planner
     folds: list[Fold]
+    schedule: Schedule
     state: list[tuple[ast.expr, str]]
     scaled: bool  # False: autocast alone (inference, bfloat16)
     homes: Homes = field(default_factory=Homes)
@@ -90,6 +92,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         for text in read.infos:
             unit.infos.append((init.call, "APX021", text))
     merged: list[Fold] = []
+    schedule = Schedule()
     if unit.scales:
         premises.scale_plain_backwards(ctx, unit)
         unit.steps = find_steps(ctx, unit)
@@ -101,16 +104,16 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
             )
         premises.check_derived_elsewhere(ctx, unit)
         check_replaced(ctx, unit)
-        gradients.decide(ctx, unit)
-        merged = folds(ctx, unit)
+        schedule = gradients.decide(ctx, unit)
+        merged = folds(ctx, unit, schedule)
         premises.check_steps_without_backward(ctx, unit, merged)
         premises.check_plain_backwards(ctx, unit, merged)
-        premises.check_moves(ctx, unit, merged)
+        premises.check_moves(ctx, unit, schedule, merged)
     planner = Planner(ctx, unit)
     planner.plan()
     premises.review_second_order(ctx, unit, planner)
     premises.review_trained_apart(ctx, unit, planner)
-    plan = Plan(ctx, unit, planner, merged, state, scaled)
+    plan = Plan(ctx, unit, planner, merged, schedule, state, scaled)
     _homes(ctx, unit, plan)
     _asks_for_amp(ctx, unit, plan)
     _name_conditions(ctx, unit, plan)
@@ -129,20 +132,20 @@ def _never(plan: Plan) -> bool:
 
 
 def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
-    taken = set(ctx.scalers)
-    for scaler in unit.scalers:
+    taken, scalers = set(ctx.scalers), plan.schedule.scalers
+    for scaler in scalers:
         scaler.name = free_name(ctx.m, scaler.name, taken)
         taken.add(scaler.name)
-    finder = Finder(ctx, unit, plan.planner.order)
+    finder = Finder(ctx, unit, scalers, plan.planner.order)
     if plan.scaled:
         for scale in unit.scales:
-            scaler = _scaler_for(unit, scale)
+            scaler = _scaler_for(scalers, scale)
             plan.scaler_at[scale.call] = finder.reach(scaler, scale.call, scale.optimizers)
         for step in unit.steps:
-            scaler = next(s for s in unit.scalers if s.objects & step.objects)
+            scaler = next(s for s in scalers if s.objects & step.objects)
             plan.scaler_at[step.call] = finder.reach(scaler, step.call, step.optimizer)
-        for unscale in unit.unscales:
-            scaler = next(s for s in unit.scalers if s.objects & unscale.objects)
+        for unscale in plan.schedule.unscales:
+            scaler = next(s for s in scalers if s.objects & unscale.objects)
             same = next((x.optimizer for x in unit.steps if x.text == unscale.optimizer), None)
             here = same if same is not None and ctx.m.function(same) is ctx.m.function(unscale.before) else None
             if here is not None or same is None:
@@ -150,22 +153,22 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
             else:
                 source = same if _same_text_holds(ctx, same, unscale.before) else None
             plan.scaler_at[unscale.before] = finder.reach(scaler, unscale.before, source)
-        for mark, scaler in _marks(ctx, unit):
+        for mark, scaler in _marks(ctx, scalers):
             plan.marks.append(mark)
             plan.scaler_at[mark] = finder.reach(scaler, mark, mark.args[0])
         for use, kind in plan.state:
             if kind in ("taken", "alias", "other"):
                 continue
             if kind == "saved":
-                _saved_entry(unit, use)
+                _saved_entry(unit, scalers, use)
                 continue
             if kind in ("scalers", "entries"):
-                names = [finder.reach(scaler, use, None) for scaler in unit.scalers]
+                names = [finder.reach(scaler, use, None) for scaler in scalers]
                 plan.scaler_at[use] = f"[{', '.join(names)}]"
                 continue
-            if len(unit.scalers) > 1:
+            if len(scalers) > 1:
                 raise Manual(use, "this unit has several scalers; which one's state is meant is not known")
-            plan.scaler_at[use] = finder.reach(unit.scalers[0], use, None)
+            plan.scaler_at[use] = finder.reach(scalers[0], use, None)
             if kind == "load_state_dict":
                 unit.review(
                     use,
@@ -278,7 +281,7 @@ def _reached(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stm
     before = finder.snapshot()
     try:
         _check_alone(ctx, stmt)
-        finder.reach(unit.scalers[0], stmt, None)
+        finder.reach(finder.scalers[0], stmt, None)
     except Manual:
         return False
     finally:
@@ -304,8 +307,8 @@ def _same_text_holds(ctx: Context, optimizer: ast.expr, there: ast.stmt) -> bool
     return ctx.m.binding_scope(root.id, one) is ctx.m.binding_scope(root.id, other)
 
 
-def _scaler_for(unit: Unit, scale: Scale) -> Scaler:
-    for scaler in unit.scalers:
+def _scaler_for(scalers: Sequence[Scaler], scale: Scale) -> Scaler:
+    for scaler in scalers:
         if scaler.objects & scale.optimizer_objects:
             return scaler
     raise Manual(scale.call, "no step() of this optimizer was found in this file")
@@ -332,19 +335,19 @@ def _enabled(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stm
     if near:
         return f"{_near(ctx, unit, finder, stmt)}.is_enabled()"
     if scaling and all(i.optimizers for i in unit.initializes):
-        at_hand = finder.at_hand(unit.scalers[0], stmt)
+        at_hand = finder.at_hand(finder.scalers[0], stmt)
         if at_hand is not None:
-            finder.used(unit.scalers[0], stmt)
+            finder.used(finder.scalers[0], stmt)
             return f"{at_hand}.is_enabled()"
         if plan.planner.order.early(stmt):
-            return f"{finder.reach(unit.scalers[0], stmt, None)}.is_enabled()"
+            return f"{finder.reach(finder.scalers[0], stmt, None)}.is_enabled()"
     said = _said(ctx, unit, stmt)
     if not isinstance(said, str) and said.value is not False:
         return "" if said.value else _bool(said)
     if not isinstance(said, str):
         raise Manual(stmt, "the condition of mixed precision is never true here")
     if scaling:
-        return f"{finder.reach(unit.scalers[0], stmt, None)}.is_enabled()"
+        return f"{finder.reach(finder.scalers[0], stmt, None)}.is_enabled()"
     raise Manual(
         stmt,
         f"the condition `{said}` under which mixed precision is on cannot be said here",
@@ -381,9 +384,9 @@ def _near(ctx: Context, unit: Unit, finder: Finder, stmt: ast.stmt) -> str:
     for site in unit.moments:
         if ctx.m.function(site.call) is scope:
             optimizer = site.optimizers if isinstance(site, Scale) else site.optimizer
-            scaler = next(s for s in unit.scalers if s.objects & _objects(site))
+            scaler = next(s for s in finder.scalers if s.objects & _objects(site))
             return finder.reach(scaler, stmt, optimizer)
-    return finder.reach(unit.scalers[0], stmt, None)
+    return finder.reach(finder.scalers[0], stmt, None)
 
 
 def _objects(site: object) -> frozenset[object]:

@@ -14,20 +14,21 @@ from migrate.facts.names import called_name
 from migrate.facts.sites import Scale
 from migrate.knowledge.gradients import CLEARS
 from migrate.plan.blocks import common, exclusive
-from migrate.units.unit import Context, Step, Unit, Unscale
+from migrate.plan.schedule import Schedule, Unscale
+from migrate.units.unit import Context, Step, Unit
 
 _EXITS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 
 
-def decide(ctx: Context, unit: Unit) -> None:
-    """Fill ``unit.exits``."""
-    for unscale in unit.unscales:
-        step = _step_of(ctx, unit, unscale)
+def decide(ctx: Context, schedule: Schedule, unit: Unit) -> None:
+    """Fill ``schedule.exits``."""
+    for unscale in schedule.unscales:
+        step = _step_of(ctx, schedule, unscale)
         if step is None:
             continue
-        for leaves in _between(ctx, unscale, unit.updated_behind(step)):
-            if _hoisted(ctx, unscale, leaves) and not any(e is leaves and _same(s, step) for e, s in unit.exits):
-                unit.exits.append((leaves, step))
+        for leaves in _between(ctx, unscale, schedule.updated_behind(step)):
+            if _hoisted(ctx, unscale, leaves) and not any(e is leaves and _same(s, step) for e, s in schedule.exits):
+                schedule.exits.append((leaves, step))
                 review(unit, leaves)
 
 
@@ -45,14 +46,11 @@ def _same(one: Step, other: Step) -> bool:
     return bool(one.objects & other.objects)
 
 
-def _step_of(ctx: Context, unit: Unit, unscale: Unscale) -> Step | None:
+def _step_of(ctx: Context, schedule: Schedule, unscale: Unscale) -> Step | None:
     """The step behind whose update the unscaled gradients' way ends, in the same function."""
     m = ctx.m
-    behind = [
-        s
-        for s in unit.updates
-        if m.function(s.call) is m.function(unscale.before) and m.end(unit.updated_behind(s)) > m.start(unscale.before)
-    ]
+    here, at = m.function(unscale.before), m.start(unscale.before)
+    behind = [s for s in schedule.updates if m.function(s.call) is here and m.end(schedule.updated_behind(s)) > at]
     return min(behind, key=lambda s: m.start(s.call), default=None)
 
 

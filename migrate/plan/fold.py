@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from migrate.facts.sites import Scale
 from migrate.flow.values import Obj
+from migrate.plan.schedule import Schedule
 from migrate.units.ownership import owns_all
 from migrate.units.unit import Context, Unit
 
@@ -25,7 +26,7 @@ class Fold:
     loose: bool = False  # the arms clip different sets of parameters
 
 
-def folds(ctx: Context, unit: Unit) -> list[Fold]:
+def folds(ctx: Context, unit: Unit, schedule: Schedule) -> list[Fold]:
     """Every guard of the unit that folds into one path."""
     found: list[Fold] = []
     scales = {s.with_: s for s in unit.scales if s.with_ is not None}
@@ -36,7 +37,7 @@ def folds(ctx: Context, unit: Unit) -> list[Fold]:
             if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If) and ctx.m.is_elif(node.orelse[0]):
                 continue
             for arm, other in (("body", node.orelse), ("orelse", node.body)):
-                fold = _fold(ctx, unit, scales, node, arm, getattr(node, arm), other)
+                fold = _fold(ctx, schedule, scales, node, arm, getattr(node, arm), other)
                 if fold is not None:
                     found.append(fold)
                     break
@@ -45,7 +46,7 @@ def folds(ctx: Context, unit: Unit) -> list[Fold]:
 
 def _fold(
     ctx: Context,
-    unit: Unit,
+    schedule: Schedule,
     scales: dict[ast.With, Scale],
     stmt: ast.If,
     arm: str,
@@ -68,7 +69,7 @@ def _fold(
             if clip is None:
                 return None
             call, text, owned = clip
-            if not owned and one not in unit.moved:
+            if not owned and one not in schedule.moved:
                 return None
             loose |= not owned
             if owned:

@@ -18,6 +18,7 @@ from migrate.flow.values import Obj
 from migrate.plan import exits
 from migrate.plan.blocks import common, exclusive
 from migrate.plan.home import free_name
+from migrate.plan.schedule import Early, Scaler, Schedule, Unscale
 from migrate.units.degree import scale_free_reader
 from migrate.units.events import (
     Event,
@@ -33,25 +34,27 @@ from migrate.units.events import (
 )
 from migrate.units.ownership import share_parameters
 from migrate.units.translate import passed
-from migrate.units.unit import Context, Early, Manual, Scaler, Step, Unit, Unscale
+from migrate.units.unit import Context, Manual, Step, Unit
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _COMPOUND = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef, ast.ClassDef)
 
 
-def decide(ctx: Context, unit: Unit) -> None:
-    """Fill ``unit.unscales``, ``unit.moved`` and ``unit.updates``."""
+def decide(ctx: Context, unit: Unit) -> Schedule:
+    """Where gradients are unscaled, which clips move, and where the scale is updated."""
+    schedule = Schedule()
     for scope in reaching_scopes(ctx, unit):
         steps = [s for s in unit.steps if ctx.m.function(s.call) is scope]
         sites = [s for s in unit.scales if ctx.m.function(s.call) is scope]
         steps += lifted_steps(ctx, unit, scope)
         sites += lifted_backwards(ctx, unit, scope)
         if steps or sites:
-            _function(ctx, unit, scope, steps, sites)
+            _function(ctx, unit, schedule, scope, steps, sites)
     _check_thrown_away(ctx, unit)
-    _updates(ctx, unit)
-    exits.decide(ctx, unit)
+    _updates(ctx, unit, schedule)
+    exits.decide(ctx, schedule, unit)
     _tell_growth(ctx, unit)
+    return schedule
 
 
 def _tell_growth(ctx: Context, unit: Unit) -> None:
@@ -134,7 +137,9 @@ def _within(ctx: Context, node: ast.AST, stmt: ast.stmt) -> bool:
     return ctx.m.start(stmt) <= ctx.m.start(node) < ctx.m.end(stmt)
 
 
-def _function(ctx: Context, unit: Unit, scope: Scope, steps: list[Step], sites: list[Scale]) -> None:
+def _function(
+    ctx: Context, unit: Unit, schedule: Schedule, scope: Scope, steps: list[Step], sites: list[Scale]
+) -> None:
     m = ctx.m
     first: dict[Step, tuple[int, ast.stmt]] = {}
     ends: list[ast.stmt] = []  # readers behind all training
@@ -156,7 +161,7 @@ def _function(ctx: Context, unit: Unit, scope: Scope, steps: list[Step], sites: 
                         "aside; natively they are all there",
                     )
                 continue  # sees scaled gradients in both worlds
-            _scaled_clip(ctx, unit, reader, steps)
+            _scaled_clip(ctx, unit, schedule, reader, steps)
             continue
         if any(exclusive(ctx, reader, s.call) for s in before) and not _master(ctx, reader):
             continue  # the arm that ran without mixed precision
@@ -174,12 +179,13 @@ def _function(ctx: Context, unit: Unit, scope: Scope, steps: list[Step], sites: 
                 if _behind_step(ctx, unit, reader, before[-1], steps):
                     continue  # the step has unscaled what it took
                 if (step := _training_is_over(ctx, unit, reader, sites, steps)) is not None:
-                    if not any(u.before in m.spine(reader) or u.before is last for u in unit.unscales for last in ends):
+                    places = [*m.spine(reader), *ends] if ends else []
+                    if not any(u.before is place for u in schedule.unscales for place in places):
                         ends.append(reader)
-                        unit.unscales.append(_unscale(ctx, step, reader))
+                        schedule.unscales.append(_unscale(ctx, step, reader))
                     continue
                 if statements := scale_free_reader(ctx, reader):
-                    unit.scale_free += statements
+                    schedule.scale_free += statements
                     unit.review(
                         reader,
                         "APX055",
@@ -195,20 +201,20 @@ def _function(ctx: Context, unit: Unit, scope: Scope, steps: list[Step], sites: 
                         "divide what is read by scaler.get_scale() (what is added, multiply by it); scaler.unscale_ "
                         "comes behind the last backward",
                     )
-                _step_elsewhere(ctx, unit, scope, reader, before[-1].optimizers)
+                _step_elsewhere(ctx, unit, schedule, scope, reader, before[-1].optimizers)
             continue
         for step in after:
-            place = _place(ctx, unit, reader, step, before)
+            place = _place(ctx, unit, schedule, reader, step, before)
             if place is None:
                 continue
             if step not in first or m.start(place) < first[step][0]:
                 first[step] = (m.start(place), place)
     _unknown_readers(ctx, unit, scope, steps, sites, first)
     for step, (_, place) in first.items():
-        unit.unscales.append(_unscale(ctx, step, place))
+        schedule.unscales.append(_unscale(ctx, step, place))
     for step in steps:
-        if step not in first and (step.anchor in unit.moved.values() or _perhaps_in_loop(ctx, step)):
-            unit.unscales.append(_unscale(ctx, step, step.anchor))
+        if step not in first and (step.anchor in schedule.moved.values() or _perhaps_in_loop(ctx, step)):
+            schedule.unscales.append(_unscale(ctx, step, step.anchor))
 
 
 def _unknown_readers(
@@ -367,7 +373,7 @@ def _inside_with(ctx: Context, reader: ast.stmt, with_: ast.With | None) -> bool
     return with_ is not None and ctx.m.inside(reader, with_)
 
 
-def _scaled_clip(ctx: Context, unit: Unit, reader: ast.stmt, steps: list[Step]) -> None:
+def _scaled_clip(ctx: Context, unit: Unit, schedule: Schedule, reader: ast.stmt, steps: list[Step]) -> None:
     """A clip inside the with block acts on scaled gradients: what it did is a clip at max_norm / scale."""
     tops = [(common(ctx, reader, s.anchor), s) for s in steps if ctx.m.start(s.call) > ctx.m.start(reader)]
     if not tops or any(pair is None or _conditions(ctx, unit, pair[1], step) for pair, step in tops):
@@ -384,7 +390,7 @@ def _scaled_clip(ctx: Context, unit: Unit, reader: ast.stmt, steps: list[Step]) 
             "gradients of several optimizers are clipped inside the scale_loss block, while they are still scaled",
             "scaler.unscale_(optimizer) for each of them, then the clip with max_norm as it was meant",
         )
-    unit.scaled_clips.append(reader)
+    schedule.scaled_clips.append(reader)
     unit.review(
         reader,
         "APX053",
@@ -417,7 +423,9 @@ def _conditions(ctx: Context, unit: Unit, top: ast.stmt, step: Step) -> list[ast
     return found
 
 
-def _place(ctx: Context, unit: Unit, reader: ast.stmt, step: Step, sites: list[Scale]) -> ast.stmt | None:
+def _place(
+    ctx: Context, unit: Unit, schedule: Schedule, reader: ast.stmt, step: Step, sites: list[Scale]
+) -> ast.stmt | None:
     """The statement before which ``unscale_`` goes for this reader; None where the reader moves instead.
 
     Where gradients are thrown away before the next backward, taken or not, ``update()`` comes ``late``: behind the
@@ -446,11 +454,11 @@ def _place(ctx: Context, unit: Unit, reader: ast.stmt, step: Step, sites: list[S
             return inner
     looped = any(m.inside(x, mine) for x in m.loops(reader)) or any(isinstance(c, _LOOPS) for c in conditions)
     if step in unit.steps and not looped and mine is not theirs and exits.thrown_away(ctx, mine, theirs, sites):
-        unit.late[step] = theirs
+        schedule.late[step] = theirs
         exits.review(unit, step.stmt)
         return mine
     if is_clip(ctx, reader):
-        unit.moved[reader] = step.anchor
+        schedule.moved[reader] = step.anchor
         unit.review(
             reader,
             "APX052",
@@ -460,10 +468,10 @@ def _place(ctx: Context, unit: Unit, reader: ast.stmt, step: Step, sites: list[S
         )
         return None
     if step in unit.steps and (calls := norms_read(ctx, reader)):
-        unit.rescaled_clips.update((call, step) for call in calls)
-        early = _early(ctx, unit, reader, step, conditions, sites)
+        schedule.rescaled_clips.update((call, step) for call in calls)
+        early = _early(ctx, schedule, reader, step, conditions, sites)
         if early is not None:
-            unit.early.update((call, early) for call in calls)
+            schedule.early.update((call, early) for call in calls)
         until = "scaled until then" if early is None else "scaled in the rounds without one"
         unit.review(
             reader,
@@ -481,7 +489,7 @@ def _place(ctx: Context, unit: Unit, reader: ast.stmt, step: Step, sites: list[S
 
 
 def _early(
-    ctx: Context, unit: Unit, reader: ast.stmt, step: Step, conditions: list[ast.stmt], sites: list[Scale]
+    ctx: Context, schedule: Schedule, reader: ast.stmt, step: Step, conditions: list[ast.stmt], sites: list[Scale]
 ) -> Early | None:
     """Where gradients can be unscaled right behind the backward in the rounds in which the step is taken; None where
     its condition cannot be asked there."""
@@ -497,7 +505,7 @@ def _early(
     stores = [n for name in names for n in m.bindings(name, m.binding_scope(name, scope))]
     if any(first <= m.start(n) < last or m.function(n) is not scope for n in stores):
         return None
-    known = next((one for one in unit.early.values() if one.before is behind[0]), None)
+    known = next((one for one in schedule.early.values() if one.before is behind[0]), None)
     return known or Early(behind[0], test, step, free_name(m, "loss_scale", set()))
 
 
@@ -510,7 +518,9 @@ def _plain(test: ast.expr) -> bool:
     return all(isinstance(n, (*plain, *parts)) or n in lengths for n in nodes)
 
 
-def _step_elsewhere(ctx: Context, unit: Unit, scope: Scope, reader: ast.stmt, optimizer: ast.expr | None) -> None:
+def _step_elsewhere(
+    ctx: Context, unit: Unit, schedule: Schedule, scope: Scope, reader: ast.stmt, optimizer: ast.expr | None
+) -> None:
     """A reader in the function that runs the backward, the step in a caller: proved where it follows at once."""
     m = ctx.m
     calls = ctx.v.calls[scope.node]
@@ -532,29 +542,29 @@ def _step_elsewhere(ctx: Context, unit: Unit, scope: Scope, reader: ast.stmt, op
             "gradients are read or changed here, and the step is taken in another function, perhaps not every time",
             "call scaler.unscale_(optimizer) once before this line, under the condition that controls the step",
         )
-    if not any(u.before is reader for u in unit.unscales):
+    if not any(u.before is reader for u in schedule.unscales):
         site = next((s for s in unit.scales if m.function(s.call) is scope), unit.scales[0])
-        unit.unscales.append(Unscale(reader, m.src(optimizer), site.optimizer_objects))
+        schedule.unscales.append(Unscale(reader, m.src(optimizer), site.optimizer_objects))
 
 
 # ---------------------------------------------------------------- update
 
 
-def _updates(ctx: Context, unit: Unit) -> None:
+def _updates(ctx: Context, unit: Unit, schedule: Schedule) -> None:
     groups: dict[int, list[Step]] = defaultdict(list)
     for step in unit.steps:
-        groups[id(ctx.m.block(unit.updated_behind(step)))].append(step)
+        groups[id(ctx.m.block(schedule.updated_behind(step)))].append(step)
     every: frozenset[Obj] = frozenset().union(*(s.objects for s in unit.steps))
-    unit.scalers = [Scaler(every)]
+    schedule.scalers = [Scaler(every)]
     _check_one_step(ctx, unit)
     for eager in (True, False):  # after each step that nothing scaled waits behind, else after the last of its block
-        unit.updates = [s for group in groups.values() for s in _last_of(ctx, unit, group, eager)]
-        if not _pending(ctx, unit):
+        schedule.updates = [s for group in groups.values() for s in _last_of(ctx, unit, schedule, group, eager)]
+        if not _pending(ctx, unit, schedule):
             return
-    _apart(ctx, unit, groups)
+    _apart(ctx, unit, schedule, groups)
 
 
-def _last_of(ctx: Context, unit: Unit, group: list[Step], eager: bool) -> list[Step]:
+def _last_of(ctx: Context, unit: Unit, schedule: Schedule, group: list[Step], eager: bool) -> list[Step]:
     """The steps of one block that an update follows: the last, each after which an optimizer comes round again, and
     (``eager``) each with another backward behind it, so that the scale moves as often as Apex moved it."""
     group = sorted(group, key=lambda s: ctx.m.start(s.call))
@@ -565,7 +575,7 @@ def _last_of(ctx: Context, unit: Unit, group: list[Step], eager: bool) -> list[S
         since |= step.objects
         if following is None:
             found.append(step)
-        elif unit.updated_behind(following) is unit.updated_behind(step):
+        elif schedule.updated_behind(following) is schedule.updated_behind(step):
             continue
         elif following.objects & since or (eager and _backward_between(ctx, unit, step, following)):
             found.append(step)
@@ -655,12 +665,12 @@ def _covered(run: list[Event], runs: list[tuple[Scope, list[Event]]]) -> bool:
     return any(mine < {e.node for e in other} for _, other in runs)
 
 
-def _pending(ctx: Context, unit: Unit) -> bool:
+def _pending(ctx: Context, unit: Unit, schedule: Schedule) -> bool:
     """Whether an update may come while an optimizer holds scaled gradients that it has not stepped with."""
     optimizers = {frozenset(s.objects) for s in unit.steps}
     if len(optimizers) < 2:
         return False
-    after = {s.call for s in unit.updates}
+    after = {s.call for s in schedule.updates}
     for run in _runs(ctx, unit):
         waiting: set[Obj] = set()
         for _ in range(2):  # what one iteration leaves behind, the next finds
@@ -686,7 +696,7 @@ def _unstepped(run: list[Event]) -> set[Obj]:
     return left
 
 
-def _apart(ctx: Context, unit: Unit, groups: dict[int, list[Step]]) -> None:
+def _apart(ctx: Context, unit: Unit, schedule: Schedule, groups: dict[int, list[Step]]) -> None:
     """One scaler for each optimizer, where each loss goes to one optimizer only."""
     kinds: list[frozenset[Obj]] = []
     for step in unit.steps:
@@ -707,12 +717,12 @@ def _apart(ctx: Context, unit: Unit, groups: dict[int, list[Step]]) -> None:
         names.append(scaler_name(ctx.m.src(step.optimizer)))
     if len(set(names)) < len(names):
         names = [f"scaler_{i + 1}" for i in range(len(kinds))]
-    unit.scalers = [Scaler(kind, name) for kind, name in zip(kinds, names, strict=True)]
-    unit.updates = []
+    schedule.scalers = [Scaler(kind, name) for kind, name in zip(kinds, names, strict=True)]
+    schedule.updates = []
     for group in groups.values():
         for kind in kinds:
             mine = [s for s in group if s.objects == kind]
-            unit.updates += mine
+            schedule.updates += mine
     unit.review(
         unit.scales[0].call,
         "APX060",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import pairwise
 
 from migrate.facts.loops import gone_through
@@ -17,11 +18,12 @@ from migrate.facts.names import called_name
 from migrate.facts.sites import Initialize, opened
 from migrate.plan import switch
 from migrate.plan.places import Creation, Homes, Parameter, Place
+from migrate.plan.schedule import Scaler
 from migrate.units.conditions import FALSE, Term, conjunction, negation, reads
 from migrate.units.order import Order
 from migrate.units.references import escape
 from migrate.units.translate import paired, partial_of, passed, receiver, translate, translate_open
-from migrate.units.unit import Context, Manual, Scaler, Unit
+from migrate.units.unit import Context, Manual, Unit
 
 _COMMON_NAMES = ("scaler", "grad_scaler", "amp_scaler", "loss_scaler")
 
@@ -29,8 +31,8 @@ _COMMON_NAMES = ("scaler", "grad_scaler", "amp_scaler", "loss_scaler")
 class Finder:
     """Finds the home of one unit's scalers; raises Manual where a function cannot reach it."""
 
-    def __init__(self, ctx: Context, unit: Unit, order: Order) -> None:
-        self.ctx, self.unit, self.order = ctx, unit, order
+    def __init__(self, ctx: Context, unit: Unit, scalers: Sequence[Scaler], order: Order) -> None:
+        self.ctx, self.unit, self.scalers, self.order = ctx, unit, scalers, order
         self.homes = Homes()
         self._parameters: dict[tuple[ast.AST, str], Parameter] = {}
         self._places: dict[int, list[Place]] = {}
@@ -402,7 +404,7 @@ class Finder:
 
     def finish(self) -> Homes:
         """Decide the statements that create the scalers."""
-        for scaler in self.unit.scalers:
+        for scaler in self.scalers:
             self._hand_to_wrappers(scaler)
             places = self._places.get(id(scaler), [])
             for place in places:
@@ -478,7 +480,7 @@ class Finder:
 
     def late(self) -> bool:
         """Whether a scaler that was asked for so far may be needed before mixed precision is switched on."""
-        return any(self._late(s, place) for s in self.unit.scalers for place in self._places.get(id(s), []))
+        return any(self._late(s, place) for s in self.scalers for place in self._places.get(id(s), []))
 
     def _late(self, scaler: Scaler, place: Place) -> bool:
         return switch.late(self.ctx, self.unit, self.order, scaler, place, self._uses.get(id(scaler), []))

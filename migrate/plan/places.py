@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from migrate.facts.module import Scope
 from migrate.facts.sites import Initialize
+from migrate.plan.schedule import Scaler
 from migrate.units.conditions import Term
-from migrate.units.unit import Scaler
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from migrate.knowledge.host import BEFORE_INITIALIZE
 from migrate.plan.blocks import common
 from migrate.plan.fold import Fold
 from migrate.plan.regions import Planner
+from migrate.plan.schedule import Schedule
 from migrate.units.order import NOT_YET, Order
 from migrate.units.unit import Context, Manual, Unit
 
@@ -468,16 +469,16 @@ def _scales(ctx: Context, unit: Unit, stmt: ast.stmt) -> bool:
     return bool(called) and not scopes.isdisjoint(_reached(ctx, called))
 
 
-def check_moves(ctx: Context, unit: Unit, folded: list[Fold]) -> None:
+def check_moves(ctx: Context, unit: Unit, schedule: Schedule, folded: list[Fold]) -> None:
     """A clip that moves leaves its guard behind: that guard has to fold away."""
     m = ctx.m
     kept = [x for f in folded for x in getattr(f.stmt, f.arm)]
     dropped = [x for f in folded for x in (f.stmt.orelse if f.arm == "body" else f.stmt.body)]
-    for clip in [c for c in unit.moved if c in dropped]:
-        del unit.moved[clip]
-    for clip in unit.moved:
+    for clip in [c for c in schedule.moved if c in dropped]:
+        del schedule.moved[clip]
+    for clip in schedule.moved:
         guard = m.parent[clip]
-        step = unit.moved[clip]
+        step = schedule.moved[clip]
         tops = common(ctx, clip, step)
         own = isinstance(guard, ast.If) and not guard.orelse and tops is not None and m.inside(guard, tops[0])
         if own and isinstance(guard, ast.If) and len(guard.body) == 1 and m.parent.get(guard) is m.parent.get(tops[0]):  # type: ignore[index]

@@ -12,9 +12,10 @@ import ast
 from migrate.facts.module import Scope
 from migrate.facts.sites import Initialize, opened
 from migrate.plan.places import Creation, Place
+from migrate.plan.schedule import Scaler
 from migrate.units.conditions import FALSE, conjunction
 from migrate.units.order import Order
-from migrate.units.unit import Context, Scaler, Unit
+from migrate.units.unit import Context, Unit
 
 
 def late(ctx: Context, unit: Unit, order: Order, scaler: Scaler, place: Place, uses: list[ast.AST]) -> bool:

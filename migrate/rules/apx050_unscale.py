@@ -40,12 +40,12 @@ NOTES = {
 def apply(plan: Plan, work: Work) -> None:
     """Insert the unscale calls, move clips under the step's condition, keep thresholds of scaled clips."""
     if plan.scaled:
-        for unscale in plan.unit.unscales:
+        for unscale in plan.schedule.unscales:
             text = f"{plan.scaler_at[unscale.before]}.unscale_({unscale.optimizer})"
             lines = [unscale.loop, f"\t{text}"] if unscale.loop else [text]
             work.draft.above(unscale.before, *lines)
             work.note(plan.unit.number, ID, unscale.before, "gradients are unscaled before they are read")
-    for clip, anchor in plan.unit.moved.items():
+    for clip, anchor in plan.schedule.moved.items():
         if plan.scaled:
             guard = _own_guard(work, clip, anchor)
             text = _moved_text(plan, work, clip)
@@ -53,16 +53,16 @@ def apply(plan: Plan, work: Work) -> None:
             work.draft.before(anchor, *lines)
             work.draft.delete(guard or clip)
             work.note(plan.unit.number, "APX052", clip, "the clip moves under the condition of the step")
-    for clip in plan.unit.scaled_clips:
+    for clip in plan.schedule.scaled_clips:
         if plan.scaled:
             _keep_threshold(plan, work, clip)
     if plan.scaled:
-        for early in {id(one): one for one in plan.unit.early.values()}.values():
+        for early in {id(one): one for one in plan.schedule.early.values()}.values():
             scaler, optimizer = plan.scaler_at[early.step.call], work.m.src(early.step.optimizer)
             lines = [f"if {work.m.src(early.test)}:", f"\t{scaler}.unscale_({optimizer})", f"\t{early.scale} = 1.0"]
             work.draft.above(early.before, f"{early.scale} = {scaler}.get_scale()", *lines)
-        for call, step in plan.unit.rescaled_clips.items():
-            held = plan.unit.early.get(call)
+        for call, step in plan.schedule.rescaled_clips.items():
+            held = plan.schedule.early.get(call)
             _rescale(plan, work, call, held.scale if held else f"{plan.scaler_at[step.call]}.get_scale()")
 
 

@@ -34,18 +34,18 @@ def apply(plan: Plan, work: Work) -> None:
     if not plan.scaled:
         return
     for step in plan.unit.steps:
-        if not isinstance(step.stmt, ast.Return) or step not in plan.unit.updates:
+        if not isinstance(step.stmt, ast.Return) or step not in plan.schedule.updates:
             work.draft.replace(_taken(step, work), _text(plan, step, work))
         work.note(plan.unit.number, ID, step.stmt, "the scaler takes the step, or leaves it out on overflow")
-    for step in plan.unit.updates:
+    for step in plan.schedule.updates:
         if isinstance(step.stmt, ast.Return):
             result = free_name(work.m, "result", set())
             update = f"{plan.scaler_at[step.call]}.update()"
             work.draft.before(step.stmt, f"{result} = {_text(plan, step, work)}", update)
             work.draft.replace(step.call, result)
             continue
-        work.draft.after(plan.unit.updated_behind(step), f"{plan.scaler_at[step.call]}.update()")
-    for leaves, step in plan.unit.exits:
+        work.draft.after(plan.schedule.updated_behind(step), f"{plan.scaler_at[step.call]}.update()")
+    for leaves, step in plan.schedule.exits:
         work.draft.before(leaves, f"{plan.scaler_at[step.call]}.update()")
         work.note(plan.unit.number, ID, leaves, "the scale is updated on this way out, too")
 

@@ -232,35 +232,6 @@ class Step:
 
 
 @dataclass(eq=False)
-class Scaler:
-    """A GradScaler to be: the optimizers it serves, and its name."""
-
-    objects: frozenset[Obj]
-    name: str = "scaler"
-
-
-@dataclass(eq=False)
-class Unscale:
-    """``scaler.unscale_(optimizer)`` before ``before``; ``loop`` where it goes over several."""
-
-    before: ast.stmt
-    optimizer: str
-    objects: frozenset[Obj]
-    loop: str | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Early:
-    """``if test: unscale_`` before ``before``, in the rounds in which the step is taken; ``scale`` is the name of what
-    gradients are multiplied with behind it."""
-
-    before: ast.stmt
-    test: ast.expr
-    step: Step
-    scale: str
-
-
-@dataclass(eq=False)
 class Unit:
     """One training (or inference) unit and what was decided about it."""
 
@@ -269,22 +240,8 @@ class Unit:
     scales: list[Scale]
     options: dict[ast.Call, Options] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
-    scalers: list[Scaler] = field(default_factory=list)
-    unscales: list[Unscale] = field(default_factory=list)
-    moved: dict[ast.stmt, ast.stmt] = field(default_factory=dict)  # clip -> step it now stands before
-    scaled_clips: list[ast.stmt] = field(default_factory=list)
-    rescaled_clips: dict[ast.Call, Step] = field(default_factory=dict)  # clips of gradients that stay scaled
-    early: dict[ast.Call, Early] = field(default_factory=dict)  # those of them that are unscaled where a step follows
-    scale_free: list[ast.stmt] = field(default_factory=list)  # of readers to whom the size of gradients is all one
-    updates: list[Step] = field(default_factory=list)  # an update() follows these
-    late: dict[Step, ast.stmt] = field(default_factory=dict)  # step -> what update() follows instead of it
-    exits: list[tuple[ast.stmt, Step]] = field(default_factory=list)  # an update() comes before these, too
     reviews: list[tuple[ast.AST, str, str]] = field(default_factory=list)  # site, rule, difference
     infos: list[tuple[ast.AST, str, str]] = field(default_factory=list)
-
-    def updated_behind(self, step: Step) -> ast.stmt:
-        """The statement that ``update()`` follows, if it follows this step."""
-        return self.late.get(step, step.anchor)
 
     def options_of(self, init: Initialize) -> Options:
         """The native meaning of one of the unit's initialize calls."""

@@ -8,6 +8,7 @@ import pytest
 
 from migrate.plan.blocks import common, exclusive
 from migrate.plan.fold import folds
+from migrate.plan.schedule import Schedule
 from tests.asking import context, marked, unit
 
 TOP = """\
@@ -52,17 +53,17 @@ ARMS = {
 def test_folds(case: str) -> None:
     one, other, arm = ARMS[case]
     ctx = context(TOP + f"if fp16:\n{indent(one, '    ')}else:\n{indent(other, '    ')}")
-    assert [fold.arm for fold in folds(ctx, unit(ctx))] == ([] if arm is None else [arm])
+    assert [fold.arm for fold in folds(ctx, unit(ctx), Schedule())] == ([] if arm is None else [arm])
 
 
 def test_a_chain_of_conditions_stays() -> None:
     ctx = context(TOP + f"if a:\n{indent(BACK, '    ')}elif b:\n    loss.backward()\nelse:\n    loss.backward()\n")
-    assert folds(ctx, unit(ctx)) == []
+    assert folds(ctx, unit(ctx), Schedule()) == []
 
 
 def test_what_master_params_becomes() -> None:
     ctx = context(TOP + f"if fp16:\n    {MASTERS}else:\n    {PARAMETERS}")
-    (fold,) = folds(ctx, unit(ctx))
+    (fold,) = folds(ctx, unit(ctx), Schedule())
     assert list(fold.parameters.values()) == ["model.parameters()"] and not fold.loose
 
 

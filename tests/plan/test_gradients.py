@@ -7,8 +7,9 @@ from textwrap import dedent, indent
 import pytest
 
 from migrate.plan import gradients
+from migrate.plan.schedule import Schedule
 from migrate.units import events
-from migrate.units.unit import Manual, Unit
+from migrate.units.unit import Manual
 from tests.asking import context, unit
 
 TOP = """\
@@ -25,12 +26,11 @@ from apex import amp
 BACK = "with amp.scale_loss(loss, optimizer) as scaled:\n    scaled.backward()\n"
 
 
-def decided(text: str) -> Unit:
+def decided(text: str) -> Schedule:
     ctx = context(text)
     one = unit(ctx)
     one.steps = events.find_steps(ctx, one)
-    gradients.decide(ctx, one)
-    return one
+    return gradients.decide(ctx, one)
 
 
 def loop(body: str) -> str:

@@ -232,3 +232,56 @@ def test_a_test_of_a_layer_keeps_no_training_back(tmp_path: Path) -> None:
     calls = files["test_layer.py"] + "    train(model, optimizer, args)\n"
     results = _results(tmp_path / "calls", {**files, "test_layer.py": calls})
     assert not any(one.new and b"def train(model, optimizer, args, scaler" in one.new for one in results.values())
+
+
+HELPERS = """\
+from apex import amp
+
+
+def build(model):
+    return model.cuda()
+
+
+def train(model, optimizer, x):
+    loss = model(x).sum()
+    optimizer.zero_grad()
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()
+"""
+GOES = """\
+import torch
+from apex import amp
+from helpers import build, train
+
+model = build(torch.nn.Linear(2, 2))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x in loader:
+    train(model, optimizer, x)
+"""
+STAYS = """\
+import torch
+from apex import amp
+from helpers import build
+
+model = build(torch.nn.Linear(2, 2))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x in loader:
+    loss = model(x).sum()
+    amp.scale_loss(loss, optimizer).__enter__().backward()
+    optimizer.step()
+"""
+
+
+def test_a_script_goes_where_another_one_stays_and_runs_nothing_that_changes(tmp_path: Path) -> None:
+    files = {"helpers.py": HELPERS, "goes.py": GOES, "stays.py": STAYS}
+    results = _results(tmp_path / "apart", files)
+    assert [path for path, one in results.items() if one.status == "changed"] == ["goes.py", "helpers.py"]
+    numbers = [unit.number for one in results.values() for unit in one.units]
+    assert sorted(numbers) == sorted(set(numbers))
+    # what the other runs of the helpers is what changes
+    together = STAYS.replace("import build", "import build, train") + "train(model, optimizer, x)\n"
+    results = _results(tmp_path / "shared", {**files, "stays.py": together})
+    assert all(one.status == "unchanged" for one in results.values())

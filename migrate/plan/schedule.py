@@ -1,0 +1,58 @@
+"""What becomes of a unit's gradients: where they are unscaled, which clips move, where the scale is updated."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from migrate.flow.values import Obj
+from migrate.units.unit import Step
+
+
+@dataclass(eq=False)
+class Scaler:
+    """A GradScaler to be: the optimizers it serves, and its name."""
+
+    objects: frozenset[Obj]
+    name: str = "scaler"
+
+
+@dataclass(eq=False)
+class Unscale:
+    """``scaler.unscale_(optimizer)`` before ``before``; ``loop`` where it goes over several."""
+
+    before: ast.stmt
+    optimizer: str
+    objects: frozenset[Obj]
+    loop: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Early:
+    """``if test: unscale_`` before ``before``, in the rounds in which the step is taken; ``scale`` is the name of what
+    gradients are multiplied with behind it."""
+
+    before: ast.stmt
+    test: ast.expr
+    step: Step
+    scale: str
+
+
+@dataclass(eq=False)
+class Schedule:
+    """Filled in by `gradients.decide`, and only read after that."""
+
+    scalers: list[Scaler] = field(default_factory=list)
+    unscales: list[Unscale] = field(default_factory=list)
+    moved: dict[ast.stmt, ast.stmt] = field(default_factory=dict)  # clip -> step it now stands before
+    scaled_clips: list[ast.stmt] = field(default_factory=list)
+    rescaled_clips: dict[ast.Call, Step] = field(default_factory=dict)  # clips of gradients that stay scaled
+    early: dict[ast.Call, Early] = field(default_factory=dict)  # those of them that are unscaled where a step follows
+    scale_free: list[ast.stmt] = field(default_factory=list)  # of readers to whom the size of gradients is all one
+    updates: list[Step] = field(default_factory=list)  # an update() follows these
+    late: dict[Step, ast.stmt] = field(default_factory=dict)  # step -> what update() follows instead of it
+    exits: list[tuple[ast.stmt, Step]] = field(default_factory=list)  # an update() comes before these, too
+
+    def updated_behind(self, step: Step) -> ast.stmt:
+        """The statement that ``update()`` follows, if it follows this step."""
+        return self.late.get(step, step.anchor)

@@ -1,0 +1,100 @@
+"""Whether a program that stays as it is runs nothing that others change in the files that it shares with them.
+
+What it runs is told by names: the statements of its files, and every function whose name such code spells, further and
+further. So it is too much rather than too little.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from migrate.facts.module import Module, names_main
+from migrate.model import FileText
+
+_IMPORTS = (ast.Import, ast.ImportFrom)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_ALWAYS = frozenset({"forward"})  # and all that Python calls itself: `__init__`, `__getitem__`
+
+Pieces = Mapping[str, list[ast.AST]]  # by dotted name: the statements of a file or class, a function
+
+
+def runs_as_before(files: Sequence[FileText], new: Sequence[str]) -> bool:
+    """Whether all that a program may run is the same in the ``new`` texts of its files, and there at all."""
+    links, old = [file.links for file in files], [file.text for file in files]
+    before, after = Module(*old, links=links), Module(*new, links=links)
+    if not set(after.missing) <= set(before.missing):
+        return False
+    imported = {number for file in files for number in file.links.values()}
+    pieces = [
+        (_pieces(one.tree, number in imported), _pieces(other.tree, number in imported))
+        for number, (one, other) in enumerate(zip(before.files, after.files, strict=True))
+    ]
+    run = _run([mine for mine, _ in pieces])
+    return all(
+        _dumped(mine[name]) == _dumped(theirs.get(name, []))
+        for number, (mine, theirs) in enumerate(pieces)
+        for name in mine
+        if (number, name) in run
+    )
+
+
+def _pieces(tree: ast.Module, imported: bool) -> Pieces:
+    found: dict[str, list[ast.AST]] = {}
+
+    def add(body: Sequence[ast.stmt], prefix: str) -> None:
+        own = found.setdefault(prefix, [])
+        for stmt in body:
+            if isinstance(stmt, _FUNCTIONS):
+                found.setdefault(f"{prefix}{stmt.name}", []).append(stmt)
+                own.extend(stmt.decorator_list)
+            elif isinstance(stmt, ast.ClassDef):
+                found.setdefault(f"{prefix}{stmt.name}.", []).extend([*stmt.bases, *stmt.decorator_list])
+                add(stmt.body, f"{prefix}{stmt.name}.")
+            elif not (_only_imports(stmt) or (imported and isinstance(stmt, ast.If) and names_main(stmt.test))):
+                own.append(stmt)
+
+    add(tree.body, "")
+    return found
+
+
+def _only_imports(stmt: ast.stmt) -> bool:
+    return isinstance(stmt, _IMPORTS) or (isinstance(stmt, ast.Try) and all(map(_only_imports, stmt.body)))
+
+
+def _run(pieces: Sequence[Pieces]) -> set[tuple[int, str]]:
+    """The pieces, each with its file's number, that are run, going by names."""
+    by_name: dict[str, list[tuple[int, str]]] = {}
+    found: set[tuple[int, str]] = set()
+    for number, mine in enumerate(pieces):
+        for dotted in mine:
+            name = dotted.rpartition(".")[2]
+            if not name or name in _ALWAYS or name.startswith("__"):
+                found.add((number, dotted))
+            by_name.setdefault(name, []).append((number, dotted))
+    todo = list(found)
+    while todo:
+        number, dotted = todo.pop()
+        for node in (inner for piece in pieces[number][dotted] for inner in ast.walk(piece)):
+            word, anywhere = _word(node)
+            own = not anywhere and word in pieces[number]  # a plain name is the file's own, where it has one
+            for one in [(number, word)] if own else by_name.get(word, ()):
+                if one not in found:
+                    found.add(one)
+                    todo.append(one)
+    return found
+
+
+def _word(node: ast.AST) -> tuple[str, bool]:
+    """The name that a node spells, and whether it may be another file's although this one has it."""
+    match node:
+        case ast.Name(id=name):
+            return name, False
+        case ast.Attribute(attr=name) | ast.Constant(value=str() as name):
+            return name, True
+        case _:
+            return "", False
+
+
+def _dumped(nodes: Sequence[ast.AST]) -> list[str]:
+    return [ast.dump(node) for node in nodes]
