@@ -33,7 +33,7 @@ from migrate.model import (
 from migrate.plan.bare import assign_state, unresolved
 from migrate.plan.carried import through_parameter
 from migrate.plan.decide import Plan, decide
-from migrate.plan.unread import Unread, lost_readers
+from migrate.plan.unread import Unread, dead_options, lost_readers
 from migrate.plan.unread import unread as find_unread
 from migrate.report.placing import told
 from migrate.rewrite.apply import EditConflict, apply_traced
@@ -245,6 +245,9 @@ def _write(ctx: Context, plans: list[Plan], whole: bool = False, follow: bool = 
                 owner = ctx.m.class_of(ctx.m.scope_of[function]) if function.name == "__init__" else None
                 said = f"{one.arg}, a parameter of {(owner or function).name}(), is not read any more"
                 attempt.work.find(None, "APX011", Severity.INFO, one, said)
+        for call, option in dead_options(ctx, attempt.texts):
+            said = f"the option {option} of the command line is not read any more"
+            attempt.work.find(None, "APX011", Severity.INFO, call, said)
     return attempt
 
 

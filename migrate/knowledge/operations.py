@@ -22,6 +22,9 @@ _NORMALIZATIONS = frozenset("layer_norm group_norm cosine_similarity".split())
 _DISTANCES = frozenset("dist cdist pdist".split())
 _FLOAT32 = _EXPONENTIALS | _SUMS | _SOFTMAX | _NORMALIZATIONS
 
+# Those of one tensor, which hand back its type where nothing casts.
+OF_ONE = _EXPONENTIALS | _SUMS | _SOFTMAX
+
 # Functions that native autocast casts as a registration with Apex (amp.register_half_function …) asked for.
 NATIVE_HALF = _PRODUCTS | _RARE_PRODUCTS
 NATIVE_FLOAT = (

@@ -204,7 +204,7 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
             unit.review(
                 stmt,
                 "APX031",
-                "once amp.initialize had run, this was under O1's casts, and it now runs in float32, because "
+                "once amp.initialize had run, this was under Apex's casts, and it now runs in float32, because "
                 f"{missing.message}; to keep the casts, wrap it in torch.autocast",
             )
     for hoist in plan.planner.hoists:

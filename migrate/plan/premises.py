@@ -19,6 +19,7 @@ from migrate.plan.fold import Fold
 from migrate.plan.regions import Planner
 from migrate.plan.schedule import Schedule
 from migrate.units.order import NOT_YET, Order
+from migrate.units.translate import paired
 from migrate.units.unit import Context, Manual, Unit
 
 
@@ -94,8 +95,10 @@ def _check_result(ctx: Context, init: Initialize) -> None:
             continue
         scope = m.binding_scope(optimizer.id, m.scope(optimizer))
         for node in m.stores(optimizer.id, scope):
-            stored = m.parent[node]
-            if isinstance(stored, ast.Assign) and isinstance(stored.value, ast.Constant) and stored.value.value is None:
+            stored = m.statement(node)
+            targets = stored.targets if isinstance(stored, ast.Assign) else []
+            pairs = [pair for target in targets for pair in paired(target, stored.value)]  # type: ignore[attr-defined]
+            if any(t is node and isinstance(held, ast.Constant) and held.value is None for t, held in pairs):
                 raise Manual(
                     init.call,
                     f"`{optimizer.id}` may be None, and then amp.initialize handed back the model alone; here its "
@@ -342,8 +345,8 @@ def review_trained_apart(ctx: Context, unit: Unit, planner: Planner) -> None:
         unit.review(
             node,
             "APX031",
-            f"{name}() trains without amp; called once amp.initialize had been, it ran under O1's casts, and now runs "
-            "in float32 as it says",
+            f"{name}() trains without amp; called once amp.initialize had been, it ran under Apex's casts, and now "
+            "runs in float32 as it says",
         )
 
 

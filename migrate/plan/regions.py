@@ -390,7 +390,7 @@ class Planner:
         self.unit.review(
             call,
             "APX031",
-            "a lambda runs the model here, and what it is handed to calls it: this ran under O1's casts and now runs "
+            "a lambda runs the model here, and what it is handed to calls it: this ran under Apex's casts and now runs "
             "in float32; to keep the casts, make it a function that wraps the call in torch.autocast",
         )
 

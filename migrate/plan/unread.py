@@ -7,11 +7,13 @@ can have the function, and what is handed over is only looked up. Else it stays,
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from migrate.facts.module import Module, Scope, asks_for_main
 from migrate.facts.names import called_name
+from migrate.units.conditions import argparse_dest
 from migrate.units.translate import receiver
 from migrate.units.unit import Context
 
@@ -69,6 +71,16 @@ def lost_readers(
         candidates = [p for p in parameters if _read(node, p.arg) and not _read(now, p.arg)]
         if candidates:
             yield node, candidates
+
+
+def dead_options(ctx: Context, new: Sequence[str]) -> Iterator[tuple[ast.Call, str]]:
+    """Options of the command line that the old texts read and the ``new`` ones do not."""
+    for call in ctx.m.calls("add_argument"):
+        name = argparse_dest(call)
+        if name is not None and ctx.m.attributes(name):
+            read = re.compile(rf"(?:\.|['\"]){re.escape(name)}\b")
+            if not any(read.search(text) for text in new):
+                yield call, name
 
 
 def _overlap(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]) -> bool:

@@ -104,8 +104,8 @@ def _level(m: Module, c: Conditions, out: Options, level: ast.expr | None, init:
         out.enabled.append((level, _not_o0(c, level, text)))
     if values & {"O2"} and not init.optimizers:
         out.reviews.append(
-            "O2 made the weights float16, and nothing trains here; autocast keeps them in float32 and makes float16 "
-            "copies, which takes about three times the memory: model.half(), with a float16 input, is what O2 did"
+            "O2 made the weights float16, and nothing trains here; they stay in float32 now, which takes twice their "
+            "memory, and half as much again for autocast's copies: model.half(), with a float16 input, is what O2 did"
         )
     elif values & {"O2"}:
         out.reviews.append(

@@ -498,6 +498,8 @@ class Precision:
         if name in operations.FLOAT_RESULTS or (loss(name) and not self.ctx.v.callees(node)):
             if self._cast(frame, node):
                 return of(FLOAT)
+            if name in operations.OF_ONE:
+                return Value(first.flat)
             return Value(frozenset().union(*(g.flat for g in (first, *given))))
         if name in operations.JOIN:
             items = first.items or ()
