@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from migrate.facts.sites import Initialize, Scale
 from migrate.plan import gradients, hazards, premises
 from migrate.plan.carried import handed_for_state, sometimes_imported
+from migrate.plan.caught import check_caught
 from migrate.plan.fold import Fold, folds
 from migrate.plan.hazards import Hazards
 from migrate.plan.home import Finder, either, free_name, guards, terms_there
@@ -109,10 +110,12 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         premises.check_steps_without_backward(ctx, unit, merged)
         premises.check_plain_backwards(ctx, unit, merged)
         premises.check_moves(ctx, unit, schedule, merged)
+        check_caught(ctx, unit, schedule)
     planner = Planner(ctx, unit)
     planner.plan()
     premises.review_second_order(ctx, unit, planner)
     premises.review_trained_apart(ctx, unit, planner)
+    premises.review_switches(ctx, unit)
     plan = Plan(ctx, unit, planner, merged, schedule, state, scaled)
     _homes(ctx, unit, plan)
     _asks_for_amp(ctx, unit, plan)

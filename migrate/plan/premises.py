@@ -535,3 +535,20 @@ def check_derived_elsewhere(ctx: Context, unit: Unit) -> None:
                     f"a class that derives from {cls.name} stands in another file and has a part in training, too",
                     "migrate both by hand, together",
                 )
+
+
+def review_switches(ctx: Context, unit: Unit) -> None:
+    """Objects with a switch of their own each, of which Apex made one of the process."""
+    m = ctx.m
+    for init in unit.initializes:
+        cls = m.class_of(m.function(init.call))
+        method = m.method(cls, "__init__") if cls is not None else None
+        if cls is None or len(ctx.v.calls.get(method, ()) if method is not None else ()) < 2:
+            continue
+        if any(isinstance(outer, ast.If) for outer in m.spine(init.call)):
+            unit.review(
+                init.call,
+                "APX031",
+                f"several objects of {cls.name} are made, each with its own switch: once it was on for one of them, "
+                "Apex's casts held for all",
+            )

@@ -10,7 +10,7 @@ from migrate.judge.compare.forgetting import Forgetting
 from migrate.judge.compare.gradients import Gradients
 from migrate.judge.compare.pair import Both, Differs, Pair
 from migrate.judge.compare.telling import Teller
-from migrate.judge.program.syntax import factors
+from migrate.judge.program.syntax import factors, names_in
 from migrate.judge.run.event import Event
 from migrate.judge.state import State
 
@@ -133,7 +133,7 @@ class Joint:
             case "backward":
                 return self.gradients.backward(pair, old, new)
             case "read":
-                if old.node not in self.rescaled or self._takes_as_unscaled(pair, new.node):
+                if old.node not in self.rescaled or self._takes_as_unscaled(pair, old.node, new.node):
                     self.gradients.read(pair, old)
             case "clear":
                 self.gradients.clear(pair, old, new)
@@ -145,9 +145,13 @@ class Joint:
                 pass
         return None
 
-    def _takes_as_unscaled(self, pair: Pair, reader: ast.AST) -> bool:
+    def _takes_as_unscaled(self, pair: Pair, before: ast.AST, reader: ast.AST) -> bool:
         """Whether a reader that makes up for the loss scale takes it to be 1 here, and gradients to be unscaled."""
-        held = [self.new.evaluator.value(pair.new, factor, pair.facts) for factor in factors(reader)]
+        own = names_in(before)
+        made_up = [factor for factor in factors(reader) if factor.id not in own]
+        held = [self.new.evaluator.value(pair.new, factor, pair.facts) for factor in made_up]
+        if any(term != ("k", 1.0) and term[-1] != "the loss scale" for term in held):
+            raise Differs("read-scaled", before, "it is not known here whether gradients are scaled")
         return any(term == ("k", 1.0) for term in held)
 
     def _read_scale(self, pair: Pair, old: Event) -> None:

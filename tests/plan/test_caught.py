@@ -1,0 +1,103 @@
+"""Exceptions that are swallowed while a scaler waits: what is named, and what stays by hand."""
+
+from __future__ import annotations
+
+from textwrap import indent
+
+import pytest
+
+from migrate.engine import migrate_module
+from migrate.model import Settings, Severity
+
+TOP = """\
+import contextlib
+import torch
+from apex import amp
+
+
+class Guard:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        return kind is OverflowError
+
+
+class Timer:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        self.spent = now()
+
+
+model = build()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+"""
+FORWARD = "loss = criterion(model(x), y)\noptimizer.zero_grad()\n"
+BACK = "with amp.scale_loss(loss, optimizer) as scaled:\n    scaled.backward()\n"
+CLIP = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n"
+STEP = "optimizer.step()\n"
+WAITS, RAISES, LEFT_OUT = "waiting for update()", "this backward raises", "leaves the backward out"
+OOM = 'except RuntimeError as e:\n    if "out of memory" not in str(e):\n        raise\n    print("skipped")\n'
+
+
+def loop(body: str) -> str:
+    return TOP + "for x, y in loader:\n" + indent(body, "    ")
+
+
+def tried(body: str, handler: str) -> str:
+    return "try:\n" + indent(body, "    ") + handler
+
+
+def inside(header: str, body: str) -> str:
+    return f"with {header}:\n" + indent(body, "    ")
+
+
+ALL = FORWARD + BACK + CLIP + STEP
+#: A program, and what is said of its exceptions.
+CASES = {
+    "none is caught": (loop(ALL), None),
+    "a handler that ends all": (loop(tried(ALL, "except RuntimeError:\n    save()\n    raise\n")), None),
+    "an interrupt": (loop(tried(ALL, "except KeyboardInterrupt:\n    print('stopped')\n")), None),
+    "around the whole loop": (
+        TOP + tried("for x, y in loader:\n" + indent(ALL, "    "), "except RuntimeError:\n    save()\n"),
+        None,
+    ),
+    "around the forward": (loop(tried(FORWARD, "except ValueError:\n    continue\n") + BACK + CLIP + STEP), None),
+    "out of memory": (loop(tried(ALL, OOM)), WAITS),
+    "no reader": (loop(tried(FORWARD + BACK + STEP, OOM)), WAITS),
+    "an iterator that ends": (loop(tried(ALL, "except StopIteration:\n    it = iter(other)\n")), WAITS),
+    "a return in finally": (
+        TOP + "def once(x, y):\n" + indent(tried(ALL, "finally:\n    return x\n"), "    ")
+        + "for x, y in loader:\n    once(x, y)\n",
+        WAITS,
+    ),
+    "caught by a caller": (
+        TOP + "def once(x, y):\n" + indent(ALL, "    ") + "for x, y in loader:\n"
+        + indent(tried("once(x, y)\n", "except ValueError:\n    bad = True\n"), "    "),
+        WAITS,
+    ),
+    "a context manager that swallows": (loop(inside("Guard()", ALL)), WAITS),
+    "a context manager that does not": (loop(inside("Timer()", ALL)), None),
+    "suppress around all": (loop(inside("contextlib.suppress(ValueError)", ALL)), WAITS),
+    "suppress around the backward": (
+        loop("optimizer.zero_grad()\n" + inside("contextlib.suppress(ValueError)", FORWARD + BACK) + STEP),
+        LEFT_OUT,
+    ),
+    "the backward alone": (
+        loop(FORWARD + tried(BACK, "except RuntimeError:\n    continue\n") + STEP),
+        RAISES,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_said(case: str) -> None:
+    text, wanted = CASES[case]
+    found = migrate_module(text, Settings()).findings
+    texts = (WAITS, RAISES, LEFT_OUT)
+    said = [(t, one.severity) for one in found for t in texts if t in one.message]
+    severity = Severity.MANUAL if wanted == LEFT_OUT else Severity.REVIEW
+    assert said == ([] if wanted is None else [(wanted, severity)]), [one.message for one in found]
