@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from migrate.facts.module import Module
 from migrate.facts.names import called_name
-from migrate.flow.values import ITEM_KEY, Obj, Values, argument
+from migrate.flow.values import ITEM_KEY, Obj, Values, argument, by_name
 
 INITIALIZE_PARAMETERS = (
     "models optimizers enabled opt_level cast_model_type patch_torch_functions keep_batchnorm_fp32 "
@@ -91,6 +91,10 @@ def collect(m: Module, v: Values) -> Facts:
             elif isinstance(node, ast.Name) and (m.file(node).number, node.id) in bound and not held:
                 facts.spelled.append(node)
         if isinstance(node, ast.Call):
+            above = m.parent.get(node)
+            outer = isinstance(above, ast.Attribute) and bool(v.apex_names(above))
+            if by_name(node) is not None and not outer:
+                facts.uses[node] = min(v.apex_names(node))
             called = v.apex_names(node.func)
             if any(_is(name, "initialize") for name in called):
                 facts.initializes.append(_initialize(v, node))

@@ -69,6 +69,17 @@ class Obj:
         return self.key == other.key
 
 
+def by_name(call: ast.Call) -> str | None:
+    """What of Apex a call imports by name: ``importlib.import_module("apex.amp")``."""
+    match call.args[:1]:
+        case [ast.Constant(value=str() as dotted)] if called_name(call) in ("import_module", "__import__"):
+            package = dotted.split(".")[0]
+            whole = called_name(call) == "import_module" or len(call.args) > 3 or bool(call.keywords)  # `fromlist`
+            return None if package != "apex" else dotted if whole else package
+        case _:
+            return None
+
+
 def apex(dotted: str) -> Obj:
     """The object that a dotted name of Apex stands for."""
     return Obj("apex", dotted, dotted)
@@ -654,6 +665,9 @@ class Values:
             return
         if name == "zip" and isinstance(node.func, ast.Name):
             self._zip(node, var)
+            return
+        if (dotted := by_name(node)) is not None:
+            self._add(var, apex(dotted))
             return
         if name in ("dict", "OrderedDict") and node.keywords and not node.args:
             self._record(node, var)

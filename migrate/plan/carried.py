@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from migrate.facts.module import Scope
 from migrate.facts.names import called_name, last_name
-from migrate.flow.values import Obj
+from migrate.flow.values import Obj, by_name
 from migrate.knowledge.host import CHECKPOINTS
 from migrate.units.translate import receiver
 from migrate.units.unit import Context
@@ -224,7 +224,8 @@ def becomes_true(ctx: Context, use: ast.expr) -> bool:
     root = use
     while isinstance(root, ast.Attribute):
         root = root.value
-    if not isinstance(root, ast.Name) or not imported_here(ctx, root):
+    named = isinstance(root, ast.Name) and imported_here(ctx, root)
+    if not named and not (isinstance(root, ast.Call) and by_name(root) is not None):
         return False
     if any(ctx.v.apex_names(n) & AMP and not isinstance(n, ast.Name) for n in _bases(use)):
         return False

@@ -1,3 +1,4 @@
+# expect: manual no call of the model was found
 import importlib
 
 amp = importlib.import_module("apex.amp")
