@@ -210,8 +210,17 @@ def _function(
             if step not in first or m.start(place) < first[step][0]:
                 first[step] = (m.start(place), place)
     _unknown_readers(ctx, unit, scope, steps, sites, first)
+    unscaled = {early.step: early for early in schedule.early.values()}
     for step, (_, place) in first.items():
-        schedule.unscales.append(_unscale(ctx, step, place))
+        early = unscaled.get(step)
+        if early is None:
+            schedule.unscales.append(_unscale(ctx, step, place))
+        elif not any(isinstance(s, ast.If) and s.test is early.test for s in m.spine(place)):
+            raise Manual(
+                place,
+                "gradients are read after every backward, and here too: unscale_ may run only once per step",
+                "move these readers under the step's condition, after scaler.unscale_(optimizer)",
+            )
     for step in steps:
         if step not in first and (step.anchor in schedule.moved.values() or _perhaps_in_loop(ctx, step)):
             schedule.unscales.append(_unscale(ctx, step, step.anchor))
