@@ -50,3 +50,7 @@ CALLS_NOTHING = frozenset(
     "len print isinstance callable id repr str type hasattr dict list tuple set sorted reversed zip enumerate iter "
     "next items values keys get append add setdefault update wraps update_wrapper signature super issubclass".split()
 )
+
+# Calls that have another thread run what they are handed: of threading, and, as methods, of pools.
+STARTS_THREADS = frozenset("Thread Timer start_new_thread".split())
+POOL_METHODS = frozenset("submit apply_async map_async run_in_executor map imap starmap".split())

@@ -16,6 +16,7 @@ from migrate.units.unit import Context, Manual, Unit
 
 _OTHERS = frozenset("ImportError ModuleNotFoundError KeyboardInterrupt SystemExit GeneratorExit".split())
 _ENDS = frozenset("exit _exit abort".split())
+_KEEP_TO_THEMSELVES = frozenset("suppress assertRaises assertRaisesRegex raises".split())
 MAX_CALLERS = 3
 
 
@@ -97,7 +98,7 @@ def _goes_on(handler: ast.ExceptHandler) -> bool:
 
 def _swallows(ctx: Context, manager: ast.expr) -> bool:
     """Whether a context manager keeps exceptions to itself: ``suppress``, or a class whose ``__exit__`` says so."""
-    if isinstance(manager, ast.Call) and called_name(manager) == "suppress":
+    if isinstance(manager, ast.Call) and called_name(manager) in _KEEP_TO_THEMSELVES:
         return True
     classes = [o.key for o in ctx.v.of(manager) if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
     exits = [ctx.m.method(one, "__exit__") for cls in classes for one in ctx.v.order(cls)]

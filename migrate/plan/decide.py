@@ -19,6 +19,7 @@ from migrate.plan.places import Homes
 from migrate.plan.regions import Planner, Region
 from migrate.plan.replaced import check_replaced
 from migrate.plan.schedule import Scaler, Schedule
+from migrate.plan.threads import review_threads
 from migrate.units import options
 from migrate.units.conditions import Term, reads
 from migrate.units.events import find_steps
@@ -116,6 +117,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     premises.review_second_order(ctx, unit, planner)
     premises.review_trained_apart(ctx, unit, planner)
     premises.review_switches(ctx, unit)
+    review_threads(ctx, unit, planner)
     plan = Plan(ctx, unit, planner, merged, schedule, state, scaled)
     _homes(ctx, unit, plan)
     _asks_for_amp(ctx, unit, plan)

@@ -354,6 +354,13 @@ class Finder:
         self._parameters[key] = parameter
         self.homes.parameters.append(parameter)
         for call in calls:
+            partials = [o.key for o in ctx.v.of(call.func) if o.kind == "partial" and isinstance(o.key, ast.Call)]
+            if any(len(partial.args) > 1 for partial in partials):
+                raise Manual(
+                    call,
+                    f"{node.name}() is called through functools.partial, which has filled its first parameters",
+                    "bind the scaler in the partial, too, in front of what it is called with",
+                )
             for other in ctx.v.callees(call):
                 if other is not node:
                     self._beside(scaler, ctx.m.scope_of[other], after, call)
