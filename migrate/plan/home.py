@@ -14,9 +14,9 @@ from itertools import pairwise
 
 from migrate.facts.loops import gone_through
 from migrate.facts.module import Module, Scope
-from migrate.facts.names import called_name
 from migrate.facts.sites import Initialize, opened
 from migrate.plan import switch
+from migrate.plan.decorators import hands_on
 from migrate.plan.places import Creation, Homes, Parameter, Place
 from migrate.plan.schedule import Scaler
 from migrate.units.conditions import FALSE, Term, conjunction, negation, reads
@@ -347,7 +347,7 @@ class Finder:
                 f"give {node.name}() a parameter for the scaler, and its callers in the other files the argument",
             )
         of_class = owner.decorator_list if owner is not None and node.name == "__init__" else []
-        if of_class or any(not _plain_decorator(d) for d in node.decorator_list):
+        if of_class or any(not hands_on(ctx, d) for d in node.decorator_list):
             raise Manual(node, f"{node.name}() is handed to a decorator, which may call it with other arguments")
         self._check_plain_references(node)
         parameter = Parameter(scope, after, scaler.name)
@@ -717,12 +717,6 @@ class Finder:
             raise Manual(self.unit.line_node, "where the optimizer is kept is not known")
         uses = [m.statement(n) for n in self._uses.get(id(scaler), []) if m.function(n) in scopes]
         return self._dominator(found[0], [*found[1:], *uses]), scopes.pop()
-
-
-def _plain_decorator(decorator: ast.expr) -> bool:
-    """Decorators that hand their function's arguments on as they are."""
-    plain = {"staticmethod", "classmethod", "property", "no_grad", "enable_grad", "wraps", "inference_mode"}
-    return called_name(decorator) in plain
 
 
 def _is_vararg(node: ast.AST, name: str) -> bool:
