@@ -25,8 +25,6 @@ from migrate.units.unit import Context, Manual, Unit
 
 def check(ctx: Context, unit: Unit) -> None:
     """The sites themselves: entered by ``with``, their parts in this file, nothing in the block that cannot stay."""
-    for init in unit.initializes:
-        _check_result(ctx, init)
     for scale in unit.scales:
         if scale.with_ is None:
             raise Manual(scale.call, "scale_loss is not entered by a with statement here")
@@ -85,26 +83,21 @@ def _single(container: Obj) -> bool:
     return isinstance(container.key, (ast.List, ast.Tuple)) and len(container.key.elts) == 1
 
 
-def _check_result(ctx: Context, init: Initialize) -> None:
-    """A result kept whole is a pair only where there is an optimizer; with None it is the model alone."""
+def model_alone(ctx: Context, init: Initialize) -> bool:
+    """Whether the result, kept whole, may be the model alone: that is so where the optimizer is None."""
     m = ctx.m
     above = m.parent[init.call]
     whole = isinstance(above, ast.Assign) and not isinstance(above.targets[0], (ast.Tuple, ast.List))
-    for optimizer in init.optimizers:
-        if not (whole and isinstance(optimizer, ast.Name)):
+    for optimizer in init.optimizers if whole else ():
+        if not isinstance(optimizer, ast.Name):
             continue
-        scope = m.binding_scope(optimizer.id, m.scope(optimizer))
-        for node in m.stores(optimizer.id, scope):
+        for node in m.stores(optimizer.id, m.binding_scope(optimizer.id, m.scope(optimizer))):
             stored = m.statement(node)
             targets = stored.targets if isinstance(stored, ast.Assign) else []
             pairs = [pair for target in targets for pair in paired(target, stored.value)]  # type: ignore[attr-defined]
             if any(t is node and isinstance(held, ast.Constant) and held.value is None for t, held in pairs):
-                raise Manual(
-                    init.call,
-                    f"`{optimizer.id}` may be None, and then amp.initialize handed back the model alone; here its "
-                    "result is taken apart later",
-                    "drop the call and use model and optimizer as they are",
-                )
+                return True
+    return False
 
 
 def _check_apart(ctx: Context, scale: Scale) -> None:

@@ -239,7 +239,8 @@ def _needed(
     m = ctx.m
     name = alias.asname or alias.name.split(".")[0]
     home = m.binding_scope(name, m.scope(stmt))
-    if ctx.exported(stmt) & {name, "*"} or _listed(ctx, home, name):
+    local = home is not None and home.is_function  # which nobody can take from there
+    if not local and (ctx.exported(stmt) & {name, "*"} or _listed(ctx, home, name)):
         return True
     keys = {(home, name), *((c.scope, c.name) for c in m.copied if (c.source, c.original) == (home, name))}
     for node in m.all(ast.Name):

@@ -16,6 +16,7 @@ from dataclasses import replace
 from migrate.facts.sites import Initialize
 from migrate.plan.home import guards
 from migrate.plan.places import Creation
+from migrate.plan.premises import model_alone
 from migrate.rules.common import Plan, Stage, Work
 from migrate.units.conditions import TRUE, conjunction
 from migrate.units.options import Options
@@ -70,7 +71,7 @@ def _remove(plan: Plan, work: Work, init: Initialize) -> None:
     if begins is not None:
         work.draft.delete(begins)
         work.note(plan.unit.number, ID, begins, "the loss scale that was set here is what the GradScaler begins with")
-    result = _result(work, init)
+    result = _result(plan, work, init)
     if isinstance(stmt, ast.Expr) and stmt.value is init.call:
         effects = [x for x in (*init.models, *init.optimizers) if isinstance(x, ast.Call)]
         work.draft.rewrite(stmt, *(" ".join(m.src(x).split()) for x in effects))
@@ -101,7 +102,7 @@ def _optimizers(init: Initialize) -> ast.expr | None:
     return None if isinstance(given, ast.Constant) and given.value is None else given
 
 
-def _result(work: Work, init: Initialize) -> str:
+def _result(plan: Plan, work: Work, init: Initialize) -> str:
     """What the call handed back, as an expression."""
     m = work.m
     models, optimizers = _models(init), _optimizers(init)
@@ -110,6 +111,8 @@ def _result(work: Work, init: Initialize) -> str:
     pair = f"{m.src(models)}, {m.src(optimizers)}"
     above = m.parent[init.call]
     bare = isinstance(above, (ast.Return, ast.Assign)) and getattr(above, "value", None) is init.call
+    if bare and model_alone(plan.ctx, init):
+        return f"({pair}) if {m.src(optimizers)} is not None else {m.src(models)}"
     return pair if bare else f"({pair})"
 
 

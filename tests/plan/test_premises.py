@@ -103,13 +103,6 @@ MANUAL = {
     ),
     "no step": (loop("BACK"), "no step() of this optimizer was found"),
     "no loss": (TOP + "for x in y:\n    train(model, optimizer, x)\n", "is not scaled in this file"),
-    "a result kept whole that may be the model alone": (
-        TOP.replace("model, optimizer = amp", "pair = amp").replace("build()\n", "build()\noptimizer = None\n")
-        + "for x in y:\n    loss = pair[0](x)\n    pair[1].zero_grad()\n"
-        + indent(BACK.replace("optimizer", "pair[1]"), "    ")
-        + "    pair[1].step()\n",
-        "may be None",
-    ),
     "a backward of another optimizer beside it": (
         loop("other(x).backward()\nBACK\noptimizer.step()\nsecond.step()"),
         "runs beside a scaled backward of the same step",

@@ -1,4 +1,4 @@
-# expect: manual may be None
+# expect: review O2 kept float16 weights
 import torch
 from apex import amp
 
