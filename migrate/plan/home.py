@@ -355,7 +355,7 @@ class Finder:
         self.homes.parameters.append(parameter)
         for call in calls:
             partials = [o.key for o in ctx.v.of(call.func) if o.kind == "partial" and isinstance(o.key, ast.Call)]
-            if any(len(partial.args) > 1 for partial in partials):
+            if after is not None and any(scope.params.index(after) < len(partial.args) - 1 for partial in partials):
                 raise Manual(
                     call,
                     f"{node.name}() is called through functools.partial, which has filled its first parameters",

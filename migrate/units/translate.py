@@ -145,6 +145,18 @@ def _name(ctx: Context, node: ast.Name, here: Scope, there: Scope) -> str | None
                 return name
     if home is not None and home.is_function and node.id in home.params:
         return _argument(ctx, node.id, home, there)
+    return _of_module(ctx, node.id, home, there) if home is not None else None
+
+
+def _of_module(ctx: Context, name: str, home: Scope, there: Scope) -> str | None:
+    """``config.FP16``, where the file of ``there`` imports the one whose global it is."""
+    m = ctx.m
+    if not isinstance(home.node, ast.Module) or len(m.stores(name, home)) != 1:
+        return None
+    for (stmt, module), scope in m.modules.items():
+        seen = m.binding_scope(module, there)
+        if scope is home and seen is not None and m.scope(stmt) is seen and isinstance(seen.node, ast.Module):
+            return f"{module}.{name}"
     return None
 
 
@@ -200,12 +212,22 @@ def _argument(ctx: Context, name: str, home: Scope, there: Scope) -> str | None:
     texts: set[str] = set()
     for call in ctx.v.calls[home.node]:
         if ctx.m.function(call) is not there:
+            if _of_another_script(ctx, call, there):
+                continue
             return None
         arg = passed(ctx, call, home, name)
         if arg is None or not isinstance(arg, (ast.Name, ast.Attribute, ast.Compare)):
             return None
         texts.add(ctx.m.src(arg))
     return texts.pop() if len(texts) == 1 else None
+
+
+def _of_another_script(ctx: Context, call: ast.Call, there: Scope) -> bool:
+    """Whether a call stands in a file that never runs in one process with that of ``there``: none imports the other,
+    and nobody imports both."""
+    m = ctx.m
+    mine, other = m.file(there.node), m.file(call)
+    return not any({mine, other} <= set(m.reached(file)) for file in m.files)
 
 
 def passed(ctx: Context, call: ast.Call, callee: Scope, name: str) -> ast.expr | None:

@@ -120,8 +120,9 @@ def test_an_exception_of_a_function_that_is_called(body: str, grade: str) -> Non
     ("body", "grade"),
     [
         ("optimizer.step()\n    validate(model)\n    optimizer.zero_grad()", "manual"),  # stale gradients are there
-        ("optimizer.step()\n    print(model)\n    optimizer.zero_grad()", "safe"),
-        ("optimizer.step()\n    optimizer.zero_grad()\n    validate(model)", "safe"),
+        # a step that raises leaves a scaler waiting, which is said wherever somebody goes on behind it
+        ("optimizer.step()\n    print(model)\n    optimizer.zero_grad()", "review"),
+        ("optimizer.step()\n    optimizer.zero_grad()\n    validate(model)", "review"),
     ],
 )
 def test_an_exception_of_code_that_is_not_here(body: str, grade: str) -> None:

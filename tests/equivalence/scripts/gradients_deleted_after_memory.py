@@ -1,4 +1,4 @@
-# expect: safe
+# expect: review
 # shape: after an exception for want of memory the gradients are deleted, `del p.grad`; the step in a function of its own
 
 import torch

@@ -1,4 +1,4 @@
-# expect: safe
+# expect: review
 # shape: forward and backward in a try that skips a batch on RuntimeError
 
 import torch
