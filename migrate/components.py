@@ -187,7 +187,7 @@ def _nearest(several: Mapping[str, set[str]], imports: Imports) -> list[str]:
     for one in _ordered(several, imports):
         if one not in covered:
             found.append(one)
-            covered.update(_spread((one,), lambda at: set(alike(at, imports.importers(at))) - covered))
+            covered.update(_spread((one,), lambda at: alike(at, imports.importers(at))))
     return found
 
 

@@ -240,15 +240,19 @@ def _write(ctx: Context, plans: list[Plan], whole: bool = False, follow: bool = 
             break
         attempt = shorter
     if plans and attempt.texts is not None and attempt.problem is None:
-        for function, parameters in lost_readers(ctx, attempt.texts, unread):
-            for one in parameters:
-                owner = ctx.m.class_of(ctx.m.scope_of[function]) if function.name == "__init__" else None
-                said = f"{one.arg}, a parameter of {(owner or function).name}(), is not read any more"
-                attempt.work.find(None, "APX011", Severity.INFO, one, said)
-        for call, option in dead_options(ctx, attempt.texts):
-            said = f"the option {option} of the command line is not read any more"
-            attempt.work.find(None, "APX011", Severity.INFO, call, said)
+        _tell_unread(ctx, attempt.work, attempt.texts, unread)
     return attempt
+
+
+def _tell_unread(ctx: Context, work: Work, texts: Sequence[str], gone: Sequence[Unread]) -> None:
+    """Parameters and options that stay although nothing reads them any more."""
+    for function, parameters in lost_readers(ctx, texts, gone):
+        owner = ctx.m.class_of(ctx.m.scope_of[function]) if function.name == "__init__" else None
+        for one in parameters:
+            said = f"{one.arg}, a parameter of {(owner or function).name}(), is not read any more"
+            work.find(None, "APX011", Severity.INFO, one, said)
+    for call, option in dead_options(ctx, texts):
+        work.find(None, "APX011", Severity.INFO, call, f"the option {option} of the command line is not read any more")
 
 
 def _stands(work: Work, one: Unread) -> bool:

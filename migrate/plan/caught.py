@@ -36,7 +36,7 @@ def check_caught(ctx: Context, unit: Unit, schedule: Schedule) -> None:
                 )
             unit.review(
                 scale.call,
-                "APX060",
+                "APX061",
                 f"where this backward raises and the exception is caught (line {block.lineno}), Apex left gradients "
                 "that were still scaled; now they are unscaled with the next ones",
             )
@@ -45,7 +45,7 @@ def check_caught(ctx: Context, unit: Unit, schedule: Schedule) -> None:
         if caught is not None:
             unit.review(
                 place,
-                "APX060",
+                "APX061",
                 f"an exception that is caught around this (line {caught.lineno}) leaves the scaler waiting for "
                 "update(): the next unscale_() raises, and behind a step() that failed gradients are taken for "
                 "unscaled; where it happens (out of memory), go on with a new "

@@ -541,7 +541,7 @@ def review_switches(ctx: Context, unit: Unit) -> None:
         if any(isinstance(outer, ast.If) for outer in m.spine(init.call)):
             unit.review(
                 init.call,
-                "APX031",
+                "APX035",
                 f"several objects of {cls.name} are made, each with its own switch: once it was on for one of them, "
                 "Apex's casts held for all",
             )

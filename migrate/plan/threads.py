@@ -27,7 +27,7 @@ def review_threads(ctx: Context, unit: Unit, planner: Planner) -> None:
         if runs is not None and planner.compute.is_model(frozenset(handed)):
             unit.review(
                 call,
-                "APX031",
+                "APX035",
                 f"`{ast.unparse(runs)}` runs in another thread, which autocast around this call does not reach, as "
                 "Apex's casts did: to keep them, put torch.autocast inside of it",
             )

@@ -39,7 +39,7 @@ parser.add_argument("--fp16", action="store_true")
 args = parser.parse_args()
 """
 NOTES = {
-    "APX011": "Tidying: a flag, a guard or a handler that stood only for Apex goes.",
+    "APX011": "Tidying: what stood only for Apex goes; what stays and is not read any more is told.",
 }
 
 Key = tuple[Scope | None, str]

@@ -29,6 +29,7 @@ with torch.autocast("cuda", dtype=torch.float16, enabled=scaler.is_enabled()):
 NOTES = {
     "APX031": "A forward in evaluation that could not be wrapped and now runs in float32.",
     "APX034": "Gradients taken inside a region (a gradient penalty) stay under autocast and unscaled.",
+    "APX035": "A model in another thread, or an object with its own switch: Apex's casts were the whole process's.",
 }
 
 

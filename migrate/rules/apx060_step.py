@@ -27,6 +27,9 @@ AFTER = """\
 scaler.step(optimizer)
 scaler.update()
 """
+NOTES = {
+    "APX061": "An exception that somebody swallows while the scaler waits for `update()`.",
+}
 
 
 def apply(plan: Plan, work: Work) -> None:
