@@ -466,7 +466,8 @@ class Planner:
 
     def _pushes_up(self, scope: Scope, call: ast.Call) -> bool:
         """Whether the callers are the place: the function computes one result and hands it back."""
-        calls = self.ctx.v.calls[scope.node] if scope.is_function else []
+        every = self.ctx.v.calls[scope.node] if scope.is_function else []
+        calls = [c for c in every if not self.ctx.m.idle(c)]
         if not calls or any(scope is self.ctx.m.function(c) for c in calls):
             return False
         if any(self.in_region(c) or self.covered(self.ctx.m.function(c)) for c in calls):
