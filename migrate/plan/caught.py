@@ -41,7 +41,8 @@ def check_caught(ctx: Context, unit: Unit, schedule: Schedule) -> None:
                 "that were still scaled; now they are unscaled with the next ones",
             )
     for place in [*(u.before for u in schedule.unscales), *(s.stmt for s in unit.steps)]:
-        caught = next((one for one in _around(ctx, place, 0) if _again(ctx, one, 0)), None)
+        around = _around(ctx, place, 0)
+        caught = next((one for one in around if isinstance(one, ast.With) or _again(ctx, one, 0)), None)
         if caught is not None:
             unit.review(
                 place,

@@ -417,12 +417,30 @@ class Finder:
             for place in places:
                 self.homes.creations += self._create(scaler, place, len(places))
                 self._slots(scaler, place)
+                if place.owner is not None:
+                    self._tell_listed(scaler, place.owner)
         return self.homes
 
     def _slots(self, scaler: Scaler, place: Place) -> None:
         slots = switch.slots(self.ctx, place.owner) if place.owner is not None else None
         if slots is not None:
             self.homes.slots.append((slots, scaler.name))
+
+    def _tell_listed(self, scaler: Scaler, owner: ast.ClassDef) -> None:
+        """Who lists all attributes of an object finds the scaler among them."""
+        m = self.ctx.m
+        for cls in self.ctx.v.order(owner):
+            for node in ast.walk(cls):
+                match node:
+                    case ast.Attribute(value=ast.Name(id=name), attr="__dict__", ctx=ast.Load()):
+                        pass
+                    case ast.Call(func=ast.Name(id="vars"), args=[ast.Name(id=name)]):
+                        pass
+                    case _:
+                        continue
+                if name == m.self_name(m.function(node)):
+                    said = f"this lists {name}.{scaler.name}, too, from now on"
+                    self.unit.review(node, "APX020", said)
 
     # ------------------------------------------------------------ wrappers
 

@@ -81,6 +81,10 @@ CASES = {
     ),
     "a context manager that swallows": (loop(inside("Guard()", ALL)), WAITS),
     "a context manager that does not": (loop(inside("Timer()", ALL)), None),
+    "an assertion of a test, outside of any loop": (
+        TOP + "def once(x, y):\n" + indent(ALL, "    ") + inside("raises(ValueError)", "once(x, y)\n") + "once(x, y)\n",
+        WAITS,
+    ),
     "suppress around all": (loop(inside("contextlib.suppress(ValueError)", ALL)), WAITS),
     "suppress around the backward": (
         loop("optimizer.zero_grad()\n" + inside("contextlib.suppress(ValueError)", FORWARD + BACK) + STEP),

@@ -7,7 +7,9 @@ from textwrap import dedent
 
 import pytest
 
+from migrate.engine import migrate_module
 from migrate.facts.module import Module
+from migrate.model import Settings
 from migrate.plan.decide import Plan, decide
 from migrate.plan.home import either, free_name
 from migrate.units.conditions import FALSE, TRUE, Term
@@ -586,3 +588,38 @@ def test_what_a_function_hands_on_itself_says_the_condition_whoever_calls_it() -
 def test_what_the_builder_makes_of_its_argument_is_not_what_was_handed_on() -> None:
     with pytest.raises(Manual, match="cannot be said"):
         planned(BUILDER.replace("CHANGED", "args = args.amp"), exported="fit")
+
+
+LISTED = """\
+import torch
+from apex import amp
+
+
+class Trainer:
+    def __init__(self, net):
+        self.optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        self.net, self.optimizer = amp.initialize(net, self.optimizer, opt_level="O1")
+
+    def state(self, other):
+        return LIST
+
+    def step(self, x):
+        loss = self.net(x).sum()
+        self.optimizer.zero_grad()
+        with amp.scale_loss(loss, self.optimizer) as scaled_loss:
+            scaled_loss.backward()
+        self.optimizer.step()
+
+
+Trainer(build()).step(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("vars(self)", True), ("self.__dict__.items()", True), ("vars(other)", False), ("self.net", False)],
+)
+def test_who_lists_all_attributes_is_told_of_the_scaler(text: str, told: bool) -> None:
+    result = migrate_module(LISTED.replace("LIST", text), Settings())
+    assert result.new_text is not None
+    assert any("this lists self.scaler, too" in found.message for found in result.findings) is told
