@@ -7,15 +7,13 @@ if they change nothing that it runs.
 
 from __future__ import annotations
 
-import ast
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from migrate.engine import migrate_program
-from migrate.facts.module import Module, reached_from
-from migrate.model import Applicability, FileText, ModuleResult, Settings, renumbered
-from migrate.untouched import runs_as_before
+from migrate.facts.module import reached_from
+from migrate.model import FileText, ModuleResult, Settings, by_hand, renumbered
+from migrate.untouched import runs_as_before, still_fits
 
 MOST_AGAIN = 20  # files that are tried together though one of their programs stays by itself
 Numbers = tuple[int, ...]  # of the files of one program
@@ -30,15 +28,10 @@ def migrate_linked(files: Sequence[FileText], settings: Settings) -> list[Module
     found = _agreed(files, programs, apart)
     if found is not None:
         return found
-    if any(map(_stay, apart)) and len(files) > MOST_AGAIN:  # together they would stay as well, after a long time
+    if any(map(by_hand, apart)) and len(files) > MOST_AGAIN:  # together they would stay as well, after a long time
         return _without_the_staying(files, programs, apart, settings) or migrate_program(files, settings)
     together = migrate_program(files, settings)
-    return (_stay(together) and _without_the_staying(files, programs, apart, settings)) or together
-
-
-def _stay(part: Iterable[ModuleResult]) -> bool:
-    """Whether a unit of a program is left by hand."""
-    return any(unit.applicability is Applicability.MANUAL for one in part for unit in one.units)
+    return (by_hand(together) and _without_the_staying(files, programs, apart, settings)) or together
 
 
 def _programs(files: Sequence[FileText]) -> list[Numbers]:
@@ -63,7 +56,7 @@ def _agreed(
 ) -> list[ModuleResult] | None:
     """What all programs say of each file, units numbered through; None where they would change one differently, or
     where a unit of one stays: it needs the files that it shares as they are."""
-    if any(map(_stay, apart)):
+    if any(map(by_hand, apart)):
         return None
     results: dict[int, ModuleResult] = {}
     before = 0
@@ -71,7 +64,7 @@ def _agreed(
     for numbers, part in sorted(zip(programs, apart, strict=True), key=lambda one: not _has_units(one[1])):
         said = dict(zip(numbers, part, strict=True))
         differ = [n for n, one in said.items() if n in results and results[n].new_text != one.new_text]
-        if differ and (_has_units(part) or not _still_fits(files, numbers, results)):
+        if differ and (_has_units(part) or not still_fits(_part(files, numbers), _become(files, numbers, results))):
             return None
         for number, one in said.items():
             mine = _numbered(one, before)
@@ -96,9 +89,9 @@ def _without_the_staying(
     """The programs that can go without those that stay; None where that is none, or where one of these would run
     something else then."""
     pairs = list(zip(programs, apart, strict=True))
-    going = [(numbers, part) for numbers, part in pairs if _has_units(part) and not _stay(part)]
-    left = [(numbers, part) for numbers, part in pairs if not _has_units(part) or _stay(part)]
-    if not going or not any(_stay(part) for _, part in left):
+    going = [(numbers, part) for numbers, part in pairs if _has_units(part) and not by_hand(part)]
+    left = [(numbers, part) for numbers, part in pairs if not _has_units(part) or by_hand(part)]
+    if not going or not any(by_hand(part) for _, part in left):
         return None
     inside = tuple(sorted({number for numbers, _ in going for number in numbers}))
     inner = [tuple(map(inside.index, numbers)) for numbers, _ in going]
@@ -106,17 +99,12 @@ def _without_the_staying(
     gone = _agreed(part, inner, [found for _, found in going])
     if gone is None:
         gone = migrate_program(part, settings) if len(going) > 1 else None
-    if gone is None or _stay(gone):
+    if gone is None or by_hand(gone):
         return None
     results = dict(zip(inside, gone, strict=True))
     before = _units(gone)
     for numbers, found in left:
-        theirs = _part(files, numbers)
-        new = [
-            file.text if (one := results.get(number)) is None or one.new_text is None else one.new_text
-            for number, file in zip(numbers, theirs, strict=True)
-        ]
-        if not runs_as_before(theirs, new):
+        if not runs_as_before(_part(files, numbers), _become(files, numbers, results)):
             return None
         for number, one in zip(numbers, found, strict=True):
             if number not in results:
@@ -129,22 +117,12 @@ def _units(part: Iterable[ModuleResult]) -> int:
     return max((unit.number for one in part for unit in one.units), default=0)
 
 
-def _still_fits(files: Sequence[FileText], numbers: Numbers, results: Mapping[int, ModuleResult]) -> bool:
-    """Whether a program without units finds in the files that others change all that it takes from them, and functions
-    with the parameters that they had."""
-    part = _part(files, numbers)
-    links, old = [file.links for file in part], [file.text for file in part]
-    new = [
-        text if (known := results.get(number)) is None or known.new_text is None else known.new_text
-        for number, text in zip(numbers, old, strict=True)
+def _become(files: Sequence[FileText], numbers: Numbers, results: Mapping[int, ModuleResult]) -> list[str]:
+    """What the texts of a program's files become."""
+    return [
+        files[one].text if (known := results.get(one)) is None or known.new_text is None else known.new_text
+        for one in numbers
     ]
-    before, after = (Module(*texts, links=links) for texts in (old, new))
-    return set(after.missing) <= set(before.missing) and _headers(after) == _headers(before)
-
-
-def _headers(m: Module) -> Counter[tuple[str, str]]:
-    functions = (node for node in m.nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
-    return Counter((function.name, ast.dump(function.args)) for function in functions)
 
 
 def _numbered(result: ModuleResult, before: int) -> ModuleResult:

@@ -7,7 +7,7 @@ Lines are counted from 1, columns and offsets from 0, in characters of the decod
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Literal, TypeVar
@@ -194,6 +194,11 @@ class ModuleResult:
     parsed: bool = True
     amp_left: int | None = None  # a line that still needs amp to be initialized
     casts_only: bool = False  # no unit here, and what is left of amp are casts that can be rewritten
+
+
+def by_hand(results: Iterable[ModuleResult | FileResult]) -> bool:
+    """Whether a unit of a program is left by hand."""
+    return any(unit.applicability is Applicability.MANUAL for one in results for unit in one.units)
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from migrate.model import (
     ModuleResult,
     Neighbours,
     Settings,
+    by_hand,
     renumbered,
 )
 from migrate.reach import Imports
@@ -134,9 +135,9 @@ def analyse(
     for program, results in _results([*joined, *alone], settings, jobs, chosen):
         if len(program.sources) == 1:
             _keep(ready, program, results, spool)
-        elif any(map(_migrated, results)) and not any(map(_stays, results)):
+        elif any(map(_migrated, results)) and not by_hand(results):
             settled += _together(program, results, spool)
-        if any(map(_stays, results)) or (len(program.sources) > 1 and not any(map(_migrated, results))):
+        if by_hand(results) or (len(program.sources) > 1 and not any(map(_migrated, results))):
             stuck.append((program, results))
         count += sum(source.mentions for source in program.sources)
         if progress is not None:
@@ -147,7 +148,7 @@ def analyse(
     for program, found in list(stuck):
         more = wider[program]
         if more is not None and _may_change(more, tried[more], settled, selection, imports):
-            if any(map(_stays, tried[more])) and any(map(_migrated, found)):
+            if by_hand(tried[more]) and any(map(_migrated, found)):
                 continue  # a part goes either way
             settled += _together(more, tried[more], spool)
             stuck.remove((program, found))
@@ -254,10 +255,6 @@ def _movable(ready: dict[Source, Analysed], stuck: set[str]) -> list[Source]:
 
 def _migrated(result: FileResult) -> bool:
     return any(unit.applicability is not Applicability.MANUAL for unit in result.units)
-
-
-def _stays(result: FileResult) -> bool:
-    return any(unit.applicability is Applicability.MANUAL for unit in result.units)
 
 
 def _still_needs(result: FileResult) -> str:

@@ -1,4 +1,5 @@
-"""Whether a program that stays as it is runs nothing that others change in the files that it shares with them.
+"""Whether a program that stays as it is, or has nothing to migrate, can live with what others change in the files that
+it shares with them.
 
 What it runs is told by names: the statements of its files, and every function whose name such code spells, further and
 further. So it is too much rather than too little.
@@ -7,6 +8,7 @@ further. So it is too much rather than too little.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from migrate.facts.module import Module, names_main
@@ -21,9 +23,8 @@ Pieces = Mapping[str, list[ast.AST]]  # by dotted name: the statements of a file
 
 def runs_as_before(files: Sequence[FileText], new: Sequence[str]) -> bool:
     """Whether all that a program may run is the same in the ``new`` texts of its files, and there at all."""
-    links, old = [file.links for file in files], [file.text for file in files]
-    before, after = Module(*old, links=links), Module(*new, links=links)
-    if not set(after.missing) <= set(before.missing):
+    before, after = _modules(files, new)
+    if not _all_there(before, after):
         return False
     imported = {number for file in files for number in file.links.values()}
     pieces = [
@@ -37,6 +38,28 @@ def runs_as_before(files: Sequence[FileText], new: Sequence[str]) -> bool:
         for name in mine
         if (number, name) in run
     )
+
+
+def still_fits(files: Sequence[FileText], new: Sequence[str]) -> bool:
+    """Whether a program without units finds in the ``new`` texts of its files all that it takes from them, and
+    functions with the parameters that they had."""
+    before, after = _modules(files, new)
+    return _all_there(before, after) and _headers(after) == _headers(before)
+
+
+def _modules(files: Sequence[FileText], new: Sequence[str]) -> tuple[Module, Module]:
+    links = [file.links for file in files]
+    return Module(*(file.text for file in files), links=links), Module(*new, links=links)
+
+
+def _all_there(before: Module, after: Module) -> bool:
+    """Whether no name is missing that one file takes from another and that was there."""
+    return set(after.missing) <= set(before.missing)
+
+
+def _headers(m: Module) -> Counter[tuple[str, str]]:
+    functions = (node for node in m.nodes if isinstance(node, _FUNCTIONS))
+    return Counter((function.name, ast.dump(function.args)) for function in functions)
 
 
 def _pieces(tree: ast.Module, imported: bool) -> Pieces:

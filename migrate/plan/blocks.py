@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from migrate.units.unit import Context
+
+MAX_CALLERS = 3  # functions, one around the other
 
 
 def exclusive(ctx: Context, one: ast.AST, other: ast.AST) -> bool:
@@ -35,3 +38,14 @@ def common(ctx: Context, one: ast.stmt, other: ast.stmt) -> tuple[ast.stmt, ast.
         if id(m.block(stmt).body) in mine:
             return mine[id(m.block(stmt).body)], stmt
     return None
+
+
+def running(ctx: Context, node: ast.AST) -> Iterator[ast.AST]:
+    """A node, then the calls of its function, then those of the functions around these: what it runs in, the nearest
+    first."""
+    level, seen = [node], set[ast.AST]()
+    for _ in range(MAX_CALLERS + 1):
+        yield from level
+        functions = dict.fromkeys(ctx.m.function(at).node for at in level)
+        level = [call for function in functions if function not in seen for call in ctx.v.calls.get(function, ())]
+        seen.update(functions)

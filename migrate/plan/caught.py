@@ -11,13 +11,13 @@ import ast
 from collections.abc import Iterator
 
 from migrate.facts.names import called_name, last_name
+from migrate.plan.blocks import running
 from migrate.plan.schedule import Schedule
 from migrate.units.unit import Context, Manual, Unit
 
 _OTHERS = frozenset("ImportError ModuleNotFoundError KeyboardInterrupt SystemExit GeneratorExit".split())
 _ENDS = frozenset("exit _exit abort".split())
 _KEEP_TO_THEMSELVES = frozenset("suppress assertRaises assertRaisesRegex raises".split())
-MAX_CALLERS = 3
 
 
 def check_caught(ctx: Context, unit: Unit, schedule: Schedule) -> None:
@@ -41,8 +41,8 @@ def check_caught(ctx: Context, unit: Unit, schedule: Schedule) -> None:
                 "that were still scaled; now they are unscaled with the next ones",
             )
     for place in [*(u.before for u in schedule.unscales), *(s.stmt for s in unit.steps)]:
-        around = _around(ctx, place, 0)
-        caught = next((one for one in around if isinstance(one, ast.With) or _again(ctx, one, 0)), None)
+        around = (block for at in running(ctx, place) for block in _swallowing(ctx, at))
+        caught = next((one for one in around if isinstance(one, ast.With) or _again(ctx, one)), None)
         if caught is not None:
             unit.review(
                 place,
@@ -55,20 +55,9 @@ def check_caught(ctx: Context, unit: Unit, schedule: Schedule) -> None:
             return
 
 
-def _around(ctx: Context, node: ast.AST, depth: int) -> Iterator[ast.stmt]:
-    """What swallows exceptions around a node, here and around the calls of its function."""
-    yield from _swallowing(ctx, node)
-    if depth < MAX_CALLERS:
-        for call in ctx.v.calls.get(ctx.m.function(node).node, ()):
-            yield from _around(ctx, call, depth + 1)
-
-
-def _again(ctx: Context, node: ast.AST, depth: int) -> bool:
+def _again(ctx: Context, block: ast.stmt) -> bool:
     """Whether code may run once more: it stands in a loop, or its function is called in one."""
-    if ctx.m.loops(node):
-        return True
-    calls = ctx.v.calls.get(ctx.m.function(node).node, ()) if depth < MAX_CALLERS else ()
-    return any(_again(ctx, call, depth + 1) for call in calls)
+    return any(ctx.m.loops(at) for at in running(ctx, block))
 
 
 def _swallowing(ctx: Context, node: ast.AST) -> Iterator[ast.stmt]:

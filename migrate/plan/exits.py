@@ -13,7 +13,7 @@ import ast
 from migrate.facts.names import called_name
 from migrate.facts.sites import Scale
 from migrate.knowledge.gradients import CLEARS
-from migrate.plan.blocks import common, exclusive
+from migrate.plan.blocks import common, exclusive, running
 from migrate.plan.schedule import Schedule, Unscale
 from migrate.units.unit import Context, Step, Unit
 
@@ -79,14 +79,14 @@ def _hoisted(ctx: Context, unscale: Unscale, leaves: ast.stmt) -> bool:
     return pair is not None and pair[0] is unscale.before
 
 
-def _caught(ctx: Context, node: ast.AST, depth: int = 0) -> bool:
+def _caught(ctx: Context, node: ast.AST) -> bool:
     """Whether an exception may be caught in this file, and training go on."""
     m = ctx.m
-    for outer in m.spine(node):
-        if isinstance(outer, ast.Try) and outer.handlers and any(m.inside(node, s) for s in outer.body):
-            return True
-    calls = ctx.v.calls.get(m.function(node).node, []) if depth < 3 else []
-    return any(_caught(ctx, call, depth + 1) for call in calls)
+    return any(
+        isinstance(outer, ast.Try) and outer.handlers and any(m.inside(at, s) for s in outer.body)
+        for at in running(ctx, node)
+        for outer in m.spine(at)
+    )
 
 
 # ---------------------------------------------------------------- gradients thrown away

@@ -93,8 +93,9 @@ def model_alone(ctx: Context, init: Initialize) -> bool:
             continue
         for node in m.stores(optimizer.id, m.binding_scope(optimizer.id, m.scope(optimizer))):
             stored = m.statement(node)
-            targets = stored.targets if isinstance(stored, ast.Assign) else []
-            pairs = [pair for target in targets for pair in paired(target, stored.value)]  # type: ignore[attr-defined]
+            if not isinstance(stored, ast.Assign):
+                continue
+            pairs = [pair for target in stored.targets for pair in paired(target, stored.value)]
             if any(t is node and isinstance(held, ast.Constant) and held.value is None for t, held in pairs):
                 return True
     return False

@@ -10,35 +10,38 @@ from collections.abc import Iterator
 from migrate.flow.values import Obj, listed_names
 from migrate.units.unit import Context, Manual, Unit
 
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
 
 def check_replaced(ctx: Context, unit: Unit) -> None:
     """Raise Manual where a function with a site or a step of a unit is given anew to its module, class or object."""
     parts = [site.call for site in unit.sites] + [step.call for step in unit.steps]
-    homes = {ctx.m.function(node).node for node in parts}
-    for node, owner, name in _stores(ctx):
-        for obj in ctx.v.of(owner):
-            function = _function(ctx, obj, name)
-            if function in homes and function is not ctx.m.function(node).node:
+    for function in dict.fromkeys(ctx.m.function(node).node for node in parts):
+        if not isinstance(function, _FUNCTIONS):
+            continue
+        for node, owner in _stores(ctx, function.name):
+            own = any(_function(ctx, obj, function.name) is function for obj in ctx.v.of(owner))
+            if own and function is not ctx.m.function(node).node:
                 raise Manual(
                     node,
-                    f"{name}(), which has a part in training, is replaced here; which of the two runs is not known",
+                    f"{function.name}(), which has a part in training, is replaced here; which of the two runs is not "
+                    "known",
                     "migrate what takes its place by hand, or choose between two functions by a condition",
                 )
 
 
-def _stores(ctx: Context) -> Iterator[tuple[ast.expr, ast.expr, str]]:
-    """Where an attribute is given something: the place, whose attribute, and what it is called."""
-    for node in ctx.m.all(ast.Attribute):
+def _stores(ctx: Context, name: str) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Where an attribute of this name is given something: the place, and whose attribute it is."""
+    for node in ctx.m.attributes(name):
         if isinstance(node.ctx, ast.Store):
-            yield node, node.value, node.attr
+            yield node, node.value
     for call in ctx.m.calls("setattr"):
-        if len(call.args) == 3:
-            for name in listed_names(ctx.m, call.args[1]):
-                yield call, call.args[0], name
+        if len(call.args) == 3 and name in listed_names(ctx.m, call.args[1]):
+            yield call, call.args[0]
     for call in ctx.m.calls("object"):  # mock.patch.object(engine, "backward", plain)
         patches = isinstance(call.func, ast.Attribute) and "patch" in ast.unparse(call.func.value)
-        if patches and len(call.args) > 1 and isinstance(call.args[1], ast.Constant):
-            yield call, call.args[0], str(call.args[1].value)
+        if patches and len(call.args) > 1 and isinstance(call.args[1], ast.Constant) and call.args[1].value == name:
+            yield call, call.args[0]
 
 
 def _function(ctx: Context, obj: Obj, name: str) -> ast.AST | None:
@@ -46,12 +49,9 @@ def _function(ctx: Context, obj: Obj, name: str) -> ast.AST | None:
     match obj.kind, obj.key:
         case "module", ast.Module() as tree:
             home = ctx.m.scope_of[tree]
-            return next((d for d in ctx.m.declared(name) if _is_function(d) and ctx.m.scope(d) is home), None)
+            found = (d for d in ctx.m.declared(name) if isinstance(d, _FUNCTIONS) and ctx.m.scope(d) is home)
+            return next(found, None)
         case "class" | "instance", ast.ClassDef() as cls:
             return next((f for one in ctx.v.order(cls) if (f := ctx.m.method(one, name)) is not None), None)
         case _:
             return None
-
-
-def _is_function(node: ast.AST) -> bool:
-    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))

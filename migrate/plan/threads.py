@@ -18,9 +18,10 @@ from migrate.units.unit import Context, Unit
 
 def review_threads(ctx: Context, unit: Unit, planner: Planner) -> None:
     """Name each call that hands a model of the unit to what another thread will run."""
-    for call in ctx.m.all(ast.Call):
-        names = POOL_METHODS | STARTS_THREADS if isinstance(call.func, ast.Attribute) else STARTS_THREADS
-        if called_name(call) not in names or ctx.v.callees(call) or planner.early(call):
+    named = (call for name in sorted(STARTS_THREADS | POOL_METHODS) for call in ctx.m.calls(name))
+    for call in ctx.m.in_order(named):
+        method = isinstance(call.func, ast.Attribute)
+        if ctx.v.callees(call) or planner.early(call) or not (method or called_name(call) in STARTS_THREADS):
             continue
         runs = next(_functions(call), None)
         handed = [held for expr in _handed(call) for held in opened(ctx.v, ctx.v.of(expr))]

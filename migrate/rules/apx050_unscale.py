@@ -57,7 +57,7 @@ def apply(plan: Plan, work: Work) -> None:
         if plan.scaled:
             _keep_threshold(plan, work, clip)
     if plan.scaled:
-        for early in {id(one): one for one in plan.schedule.early.values()}.values():
+        for early in dict.fromkeys(plan.schedule.early.values()):
             scaler, optimizer = plan.scaler_at[early.step.call], work.m.src(early.step.optimizer)
             lines = [f"if {work.m.src(early.test)}:", f"\t{scaler}.unscale_({optimizer})", f"\t{early.scale} = 1.0"]
             work.draft.above(early.before, f"{early.scale} = {scaler}.get_scale()", *lines)

@@ -79,6 +79,14 @@ class Callees:
     def _read_by(self) -> dict[ast.AST, list[ast.AST]]:
         return _inverse(self._reads_of)
 
+    @cached_property
+    def standing_in(self) -> dict[ast.AST, list[ast.Call]]:
+        """For each function or lambda the calls in it itself, marked or not."""
+        found: dict[ast.AST, list[ast.Call]] = defaultdict(list)
+        for call in self.m.all(ast.Call):
+            found[around(self.m, call)].append(call)
+        return found
+
     # ------------------------------------------------------------ once all is marked
 
     @cached_property

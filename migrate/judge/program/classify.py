@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections import defaultdict
 from collections.abc import Mapping
 from functools import cached_property
 
 from migrate.facts.module import Module
 from migrate.flow.values import Obj, Values
 from migrate.judge.names import LIBRARIES, LOSSES, RUNS_MODEL, SCALER_METHODS
+from migrate.judge.program.callees import Callees
 from migrate.judge.program.objects import Objects, within_module_class
 from migrate.judge.program.scaling import Scaling
 from migrate.judge.program.syntax import around, goes_on, last_name, tried
@@ -21,8 +21,16 @@ from migrate.knowledge.models import NO_MODULE, NOT_RUN_BY_METHOD
 class Classifier:
     """Says of each call of one program what it is. ``old`` is what was said of the calls of the old one."""
 
-    def __init__(self, m: Module, v: Values, objects: Objects, scaling: Scaling, old: Mapping[ast.AST, str]) -> None:
-        self.m, self.v, self.objects, self.scaling, self.old = m, v, objects, scaling, old
+    def __init__(
+        self,
+        m: Module,
+        v: Values,
+        objects: Objects,
+        scaling: Scaling,
+        callees: Callees,
+        old: Mapping[ast.AST, str],
+    ) -> None:
+        self.m, self.v, self.objects, self.scaling, self.callees, self.old = m, v, objects, scaling, callees, old
         self.naming = objects.naming
 
     def kind(self, call: ast.Call) -> str:
@@ -101,15 +109,7 @@ class Classifier:
             at = todo.pop()
             if at not in found:
                 found.add(at)
-                todo += self._run_by.get(at, [])
-        return found
-
-    @cached_property
-    def _run_by(self) -> dict[ast.AST, list[ast.AST]]:
-        """For each function those that its calls may run."""
-        found: dict[ast.AST, list[ast.AST]] = defaultdict(list)
-        for call in self.m.all(ast.Call):
-            found[around(self.m, call)] += self.v.callees(call)
+                todo += [f for call in self.callees.standing_in.get(at, ()) for f in self.v.callees(call)]
         return found
 
     @cached_property

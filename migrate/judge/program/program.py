@@ -40,7 +40,9 @@ class Program:
         tree = AnnotatedTree(m, v, naming, self.marks, self.callees, self.scaling)
         self.entries: Entries = Entries(tree, old.entries if old is not None else None)
         self.mattering = Mattering(tree, self.entries)
-        self._classifier = Classifier(m, v, objects, self.scaling, old.marks.kind if old is not None else {})
+        self._classifier = Classifier(
+            m, v, objects, self.scaling, self.callees, old.marks.kind if old is not None else {}
+        )
         self._spread = Spread(tree)
         self._codes: dict[ast.AST, Code] = {}
         self._begun: dict[File, ast.Module] = {}

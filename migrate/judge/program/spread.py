@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
 
@@ -104,16 +103,8 @@ class Spread:
             at = todo.pop()
             if at in functions and at not in found:
                 found.add(at)
-                todo += [f for call in self._calls_in.get(at, ()) for f in self.callees.runs(call)]
+                todo += [f for call in self.callees.standing_in.get(at, ()) for f in self.callees.runs(call)]
         return found & stepping
-
-    @cached_property
-    def _calls_in(self) -> dict[ast.AST, list[ast.Call]]:
-        """The calls of each function."""
-        found: dict[ast.AST, list[ast.Call]] = defaultdict(list)
-        for call in self.m.all(ast.Call):
-            found[around(self.m, call)].append(call)
-        return found
 
     @cached_property
     def _raise(self) -> set[ast.AST]:
