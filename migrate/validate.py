@@ -43,11 +43,11 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
     """Compare a program with its new text on every path; what is announced is no difference."""
     units = [plan.unit for plan in plans]
     levels = {call: read.levels for unit in units for call, read in unit.options.items()}
-    announced = {rule for unit in units for _, rule, _ in unit.reviews}
-    kinds = frozenset[str]().union(*(_ANNOUNCED.get(rule, frozenset()) for rule in announced))
+    rules = {rule for unit in units for _, rule, _ in unit.reviews}
+    kinds = frozenset[str]().union(*(_ANNOUNCED.get(rule, frozenset()) for rule in rules))
     evaluations = [site for unit in units for site, rule, _ in unit.reviews if rule == "APX031"]
 
-    def allows(difference: Difference, node: ast.AST | None) -> bool:
+    def announced(difference: Difference, node: ast.AST | None) -> bool:
         if difference.kind in ("eval-casts", "loss-casts") and ctx.settings.eval == "fp32":
             return True  # asked for
         if difference.kind == "skip-late" and _accumulates(ctx.m, units):
@@ -56,15 +56,20 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
             if note not in unit.infos:
                 unit.infos.append(note)
             return True
-        if difference.kind in _REVIEWED:
-            rule, remedy = _REVIEWED[difference.kind]
-            unit = _nearest(ctx.m, units, node)
-            said = evaluations if rule == "APX031" else [site for site, other, _ in unit.reviews if other == rule]
-            near = _same_function if rule == "APX031" else _same_statement
-            if node is None or not any(near(ctx.m, node, site) for site in said):
-                unit.review(node or unit.line_node, rule, f"{difference.message}: {remedy}")
-            return True
         return difference.kind in kinds
+
+    def allows(difference: Difference, node: ast.AST | None) -> bool:
+        if announced(difference, node):
+            return True
+        if difference.kind not in _REVIEWED:
+            return False
+        rule, remedy = _REVIEWED[difference.kind]
+        unit = _nearest(ctx.m, units, node)
+        said = evaluations if rule == "APX031" else [site for site, other, _ in unit.reviews if other == rule]
+        near = _same_function if rule == "APX031" else _same_statement
+        if node is None or not any(near(ctx.m, node, site) for site in said):
+            unit.review(node or unit.line_node, rule, f"{difference.message}: {remedy}")
+        return True
 
     return judge(
         ctx.m,
@@ -76,6 +81,7 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
         scaled=ctx.settings.dtype == "float16",
         moved=frozenset(stmt for plan in plans for stmt in _moved(ctx.m, plan)),
         rescaled=frozenset(node for plan in plans for node in _rescaled(ctx.m, plan.schedule)),
+        announced=announced,
         allows=allows,
     )
 

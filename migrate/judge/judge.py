@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from migrate.facts.module import Module
 from migrate.facts.sites import Facts
 from migrate.flow.values import Values
 from migrate.judge.compare.pair import Both
+from migrate.judge.compare.refining import roughly
 from migrate.judge.compare.search import Search
 from migrate.judge.compare.telling import Allows
 from migrate.judge.origin import Origin
@@ -29,6 +31,7 @@ def judge(
     scaled: bool = True,
     moved: frozenset[ast.stmt] = frozenset(),
     rescaled: frozenset[ast.AST] = frozenset(),
+    announced: Allows = lambda difference, node: False,
     allows: Allows = lambda difference, node: False,
 ) -> Verdict:
     """Compare the program ``m`` with the migrated ``texts`` of its files; ``runs`` say what comes from where.
@@ -36,8 +39,8 @@ def judge(
     ``maybe_o0`` says of an initialize whether its level may be O0; where not ``scaled`` the new type needs no loss
     scale, and the old program is taken as if its own had been 1. ``moved`` are readers of gradients that a rule
     moved under the step's condition, ``rescaled`` clips that got another threshold instead (and calls
-    of functions of the file of which that is said). ``allows`` says of a
-    difference (and the node it shows at) whether the unit's report names it.
+    of functions of the file of which that is said). ``announced`` says of a difference (and the node it shows at)
+    whether the unit's report names it, ``allows`` the same, and adds to the report what is only worth a look.
     """
     new = Module(*texts, links=m.links, names=m.names)
     before = Program.legacy(m, v, facts)
@@ -46,15 +49,13 @@ def judge(
     theirs = after.mattering.asked
     asked = {name: places | theirs.get(name, set()) for name, places in before.mattering.asked.items()}
     once = frozenset(name for name, places in asked.items() if len(places) == 1)
-    kept = before.mattering.deciding | after.mattering.deciding
+
     verdict = Verdict()
     for file in m.roots:
-        # Roughly first: answers that have no part in mixed precision, and what they hang on, are forgotten at once.
-        # That leaves fewer states, and paths that no run can take: what differs on one of those proves nothing.
-        both.remember(before.mattering.rough_names | after.mattering.rough_names)
-        rough = Search(both, file.number, moved, rescaled, lambda difference, node: False, once, kept).run()
-        if rough.unknown is not None or rough.differences:
+        begun = partial(Search, both, file.number, moved, rescaled, once)
+        found = roughly(both, begun, announced, allows)
+        if found is None:
             both.remember(before.mattering.names | after.mattering.names)
-            rough = Search(both, file.number, moved, rescaled, allows, once).run()
-        verdict = verdict.and_of(rough)
+            found = begun(allows).run()
+        verdict = verdict.and_of(found)
     return verdict

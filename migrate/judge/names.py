@@ -20,6 +20,14 @@ READERS = ("clip_grad", "grad_norm", "clip_norm", "clip_value", "clip_gradient",
 IDLE = ("zero", "requires", "no_grad", "enable_grad")
 # A class of a network in whose text one of these stands trains itself: it is no mere network.
 TRAINING = (".backward(", "scale_loss", ".initialize(", "GradScaler", "zero_grad(", ".step(")
+# Functions that hand back what they are given, methods that hand back their object, and functions whose result hangs on
+# what they are given alone.
+WRAPPERS = frozenset(
+    "DistributedDataParallel DDP DataParallel convert_syncbn_model convert_sync_batchnorm compile bool "
+    "BalancedDataParallel list tuple".split()
+)
+SELF_METHODS = frozenset("cuda to cpu train eval".split())
+PURE = frozenset("getattr hasattr isinstance len int str max min".split())
 # Methods of a GradScaler that have a part in training.
 SCALER_METHODS = frozenset("scale unscale_ step update get_scale state_dict load_state_dict is_enabled".split())
 # Functions that only collect or count what they are handed.

@@ -30,6 +30,8 @@ Facts = dict[Term, bool]
 NONE: Term = ("k", None)
 TRUE: Term = ("k", True)
 FALSE: Term = ("k", False)
+# Operations that never give None.
+_NUMBERS = frozenset("Add Sub Mult Div FloorDiv Mod Pow USub int len str text eq is lt le in".split())
 MAX_DEPTH = 9
 MEMORY = 1 << 16  # terms whose parts are remembered, over all files
 
@@ -84,6 +86,11 @@ def negated(term: Term) -> Term:
     return ("not", term)
 
 
+def is_number(term: Term) -> bool:
+    """Whether a value was calculated: it is not None."""
+    return term[0] == "op" and term[1] in _NUMBERS
+
+
 def compared(op: str, left: Term, right: Term) -> Term:
     """A comparison in one form for both ways of writing it."""
     if op in ("ne", "isnot", "notin", "ge", "gt"):
@@ -94,7 +101,7 @@ def compared(op: str, left: Term, right: Term) -> Term:
     if op in ("eq", "is"):
         if left[0] == "k" and right[0] == "k":
             return ("k", left[1] == right[1])
-        if right == NONE and left[0] in ("obj", "scaler", "apex", "file", "seq", "scaled"):
+        if right == NONE and (left[0] in ("obj", "scaler", "apex", "file", "seq", "scaled") or is_number(left)):
             return FALSE
         op = "eq" if right[0] == "k" and not isinstance(right[1], str) else op
     return ("op", op, left, right)

@@ -68,7 +68,9 @@ def lost_readers(
             continue
         gone = {one.name for one in before if one.function is node}
         parameters = [p for p in (*node.args.args, *node.args.kwonlyargs) if p.arg not in gone | _RECORDS]
-        candidates = [p for p in parameters if _read(node, p.arg) and not _read(now, p.arg)]
+        read, still = _said(node), _said(now)
+        around = bool(still & _LOOKS_AROUND)
+        candidates = [] if around else [p for p in parameters if p.arg in read and p.arg not in still]
         if candidates:
             yield node, candidates
 
@@ -104,10 +106,9 @@ def _functions(
     return iter(found.items())
 
 
-def _read(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
-    """Whether a function says a name, or looks at all that it has."""
-    said = {n.id for stmt in node.body for n in ast.walk(stmt) if isinstance(n, ast.Name)}
-    return name in said or bool(said & _LOOKS_AROUND)
+def _said(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """The names that a function says."""
+    return {n.id for stmt in node.body for n in ast.walk(stmt) if isinstance(n, ast.Name)}
 
 
 def _only_here(ctx: Context, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

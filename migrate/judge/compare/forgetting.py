@@ -3,21 +3,43 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
 from migrate.judge.compare.pair import Both, Pair
 from migrate.judge.terms import MEMORY, Ask, Facts, Term, forget, leaves
 
 
+@dataclass(frozen=True)
+class Kept:
+    """What answers are remembered about: values that are read by these ``names``, and that come from these places."""
+
+    names: frozenset[str]
+    values: frozenset[Term] = frozenset()
+
+    def with_those_of(self, questions: Iterable[Term]) -> Kept:
+        """These, and what some questions were about."""
+        terms = list(questions)
+        return Kept(
+            self.names.union(*map(_names_read, terms)),
+            self.values.union(*({leaf for leaf in leaves(term) if leaf[1]} for term in terms)),
+        )
+
+    def about(self, term: Term) -> bool:
+        """Whether a question is about nothing else."""
+        names = _names_read(term)
+        return bool(names and names <= self.names) or not leaves(term).isdisjoint(self.values)
+
+
 class Forgetting:
     """What both programs forget of their answers.
 
-    ``once`` are names that one place of both programs asks about: nobody asks again. Answers about other names than
-    those ``kept`` are forgotten at once; None: no answer is.
+    ``once`` are names that one place of both programs asks about: nobody asks again. Answers about something else than
+    what is ``kept`` are forgotten at once; None: no answer is.
     """
 
-    def __init__(self, both: Both, once: frozenset[str], kept: frozenset[str] | None) -> None:
+    def __init__(self, both: Both, once: frozenset[str], kept: Kept | None) -> None:
         self.both, self.once, self.kept = both, once, kept
         self._touched: dict[ast.AST, list[ast.expr]] = {}
 
@@ -58,7 +80,7 @@ class Forgetting:
         def gone(term: Term) -> bool:
             if any(leaf[1] and leaf not in held for leaf in leaves(term)):
                 return True
-            if self.kept is not None and not _names_read(term) & self.kept:
+            if self.kept is not None and not self.kept.about(term):
                 return True
             return bool(_names_read(term) & self.once) and term not in kept
 

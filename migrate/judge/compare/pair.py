@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from migrate.judge.run.event import Event
 from migrate.judge.run.runner import Runner
 from migrate.judge.state import State
-from migrate.judge.terms import Facts
+from migrate.judge.terms import Facts, Term
 from migrate.judge.verdict import Note
 
 
@@ -19,10 +19,11 @@ class Both:
     old: Runner
     new: Runner
 
-    def remember(self, names: frozenset[str]) -> None:
-        """From now on both keep the values of these names, and objects."""
-        self.old.remember(names)
-        self.new.remember(names)
+    def remember(self, names: frozenset[str], slim: bool = False) -> None:
+        """From now on both keep the values of these names, and objects; where ``slim`` of lists only those in which an
+        object lies."""
+        self.old.remember(names, slim)
+        self.new.remember(names, slim)
 
     def source(self, node: ast.AST) -> ast.AST | None:
         """The node of the old program that one of the new program was."""
@@ -42,6 +43,14 @@ class Trail:
 
 
 @dataclass(eq=False)
+class Asked:
+    """A question that was answered on the way, and those before it."""
+
+    term: Term
+    before: Asked | None
+
+
+@dataclass(eq=False)
 class Pair:
     old: State
     new: State
@@ -49,6 +58,7 @@ class Pair:
     event_old: Event | None = None
     event_new: Event | None = None
     trail: Trail | None = None
+    asked: Asked | None = None
     idle: bool = False  # a loop with a backward in it was left before its first round
 
     def copy(self) -> Pair:

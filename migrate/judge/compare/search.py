@@ -8,12 +8,12 @@ before end the search, so loops and helper functions are explored until nothing 
 from __future__ import annotations
 
 import ast
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 
-from migrate.judge.compare.forgetting import Forgetting
+from migrate.judge.compare.forgetting import Forgetting, Kept
 from migrate.judge.compare.joint import Joint
-from migrate.judge.compare.pair import Both, Differs, Pair, Trail
+from migrate.judge.compare.pair import Asked, Both, Differs, Pair, Trail
 from migrate.judge.compare.telling import Allows, Teller
 from migrate.judge.state import Crash, LegacyRaises, Unfollowed
 from migrate.judge.terms import Ask, Term
@@ -36,15 +36,16 @@ class Search:
         root: int,
         moved: frozenset[ast.stmt],
         rescaled: frozenset[ast.AST],
+        once: frozenset[str],
         allows: Allows,
-        once: frozenset[str] = frozenset(),
-        kept: frozenset[str] | None = None,
+        kept: Kept | None = None,
     ) -> None:
         self.both, self.root = both, root
         self.forgetting = Forgetting(both, once, kept)
         self.teller = Teller(both, allows)
         self.joint = Joint(both, self.forgetting, self.teller, moved, rescaled)
         self._met: set[object] = set()
+        self.questions: tuple[Term, ...] = ()  # on the way to the difference that was found
 
     def run(self) -> Verdict:
         """Follow all paths, or as many as the bound allows."""
@@ -68,8 +69,14 @@ class Search:
             except (Crash, Differs) as differs:
                 found = self.teller.found(pair, differs)
                 if found is not None:
+                    self.questions = tuple(_asked(pair))
                     return Verdict((found,), None, count)
         return Verdict(pairs=count)
+
+    def asked_again(self) -> list[Term]:
+        """The questions that were asked more than once on the way to the difference that was found."""
+        times = Counter(self.questions)
+        return [term for term in times if times[term] > 1]
 
     def _advance(self, pair: Pair) -> Iterator[Pair]:
         """Both go on together until their ways part; what has not been met before."""
@@ -104,7 +111,15 @@ class Search:
         for answer in (True, False):
             one = pair.copy()
             one.facts = {**pair.facts, term: answer}
+            one.asked = Asked(term, pair.asked)
             note = self.teller.note(one)
             if note is not None:
                 one.trail = Trail(note, pair.trail)
             yield one
+
+
+def _asked(pair: Pair) -> Iterator[Term]:
+    at = pair.asked
+    while at is not None:
+        yield at.term
+        at = at.before

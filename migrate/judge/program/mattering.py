@@ -7,12 +7,18 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
-from migrate.judge.names import PROTOCOL
+from migrate.judge.names import PROTOCOL, PURE, SELF_METHODS, WRAPPERS
+from migrate.judge.program.definitions import NAMESPACES
 from migrate.judge.program.entries import Entries
-from migrate.judge.program.syntax import EXITS, around, factors, names_in
+from migrate.judge.program.syntax import factors, last_name, names_in, stored_names
 from migrate.judge.program.tree import AnnotatedTree
 
 _EVALUATED = frozenset({"call", "gradients", "initialize", "create", "scaler", "step", "backward", "amp", "entered"})
+_LOOKED_INTO = (
+    WRAPPERS | SELF_METHODS | PURE | NAMESPACES | {"nullcontext", "enter_context", "zip", "enumerate", "super"}
+)
+_ABOUT = frozenset({"models", "optimizers", "loss", "outputs", "optimizer"})
+_NOTHING = frozenset[str]()
 
 
 class Mattering:
@@ -26,15 +32,28 @@ class Mattering:
     @cached_property
     def names(self) -> frozenset[str]:
         """Names whose values may decide which way a program goes, or which object is meant."""
-        return self._matter(lambda node: node in self.marks.relevant)
+        return self._matter(lambda node: node in self.marks.relevant, _EVALUATED, _NOTHING)
 
-    @cached_property
-    def rough_names(self) -> frozenset[str]:
-        """The same, but for conditions that have no part in mixed precision."""
-        return self._matter(lambda node: node in self._deciding_conditions or node in self._leaving_conditions)
+    def those_behind(self, names: frozenset[str]) -> frozenset[str]:
+        """These names, those that say how losses are scaled, and what their values hang on."""
+        asked = (names_in(part) for part in self._settings())
+        return self._matter(lambda node: False, _NOTHING, names.union(*asked))
 
-    def _matter(self, decides: Callable[[ast.AST], bool]) -> frozenset[str]:
+    def _settings(self) -> Iterator[ast.AST]:
+        """What mixed precision is told but for the objects it is about, and the losses."""
+        for node, kind in self.marks.kind.items():
+            if isinstance(node, ast.Call) and kind in _EVALUATED:
+                if kind == "create":
+                    yield node
+                elif kind != "call":
+                    yield from (k.value for k in node.keywords if k.arg not in _ABOUT)
+                    yield from node.args[2:]
+
+    def _matter(
+        self, decides: Callable[[ast.AST], bool], evaluated: frozenset[str], names: frozenset[str]
+    ) -> frozenset[str]:
         found: set[str | ast.If] = {f.id for stmt in self.marks.readers for f in factors(stmt)}
+        found |= names
         assigned: dict[str | ast.If, set[str | ast.If]] = defaultdict(set)
         self._add_choices(assigned)
         for node in self.m.nodes:
@@ -47,25 +66,26 @@ class Mattering:
                 case ast.match_case() | ast.BoolOp() if decides(node):
                     found |= names_in(node)
                 case ast.Return(value=ast.expr() as value):
-                    assigned[getattr(self.m.function(node).node, "name", "") + "()"] |= names_in(value)
+                    assigned[getattr(self.m.function(node).node, "name", "") + "()"] |= self._made_of(value)
                 case ast.Call() if self.marks.kind.get(node) == "call":
                     found |= names_in(node.func)
                     for name, arg in self._handed(node):
-                        assigned[name] |= names_in(arg)
-                case ast.Call() if self.marks.kind.get(node) in _EVALUATED:
+                        assigned[name] |= self._made_of(arg)
+                case ast.Call() if self.marks.kind.get(node) in evaluated:
                     found |= names_in(node)
                 case ast.withitem() if self.scaling.context(node):
-                    found |= names_in(node)
+                    if evaluated or node.context_expr not in self.marks.kind:  # else told by `_settings`
+                        found |= names_in(node)
                 case ast.Assign(targets=targets, value=value):
                     for target in targets:
-                        for name in names_in(target):
-                            assigned[name] |= names_in(value)
-                case ast.ImportFrom(names=names):
-                    for alias in names:
+                        for name in stored_names(target):
+                            assigned[name] |= self._made_of(value)
+                case ast.ImportFrom(names=aliases):
+                    for alias in aliases:
                         assigned[alias.asname or alias.name].add(alias.name)
                 case ast.For(target=target, iter=source):
                     for name in names_in(target):
-                        assigned[name] |= names_in(source)
+                        assigned[name] |= self._made_of(source)
                 case _:
                     pass
         todo = list(found)
@@ -75,6 +95,23 @@ class Mattering:
                     found.add(more)
                     todo.append(more)
         return frozenset(name for name in found if isinstance(name, str))
+
+    def _made_of(self, expr: ast.AST) -> set[str]:
+        """The names that a value hangs on: what a call is handed of which nothing is known is not among them."""
+        found: set[str] = set()
+        todo = [expr]
+        while todo:
+            node = todo.pop()
+            match node:
+                case ast.Call(func=func):
+                    last = last_name(func)
+                    found.add(last + "()")
+                    if last not in _LOOKED_INTO and node not in self.marks.kind and not self.callees.runs(node):
+                        continue
+                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
+                    found.add(name)
+            todo += ast.iter_child_nodes(node)
+        return found
 
     def _add_choices(self, assigned: dict[str | ast.If, set[str | ast.If]]) -> None:
         """Conditions that only choose what is bound: that hangs on the innermost around it, which hangs on what it
@@ -91,7 +128,7 @@ class Mattering:
             if isinstance(node, ast.If) and node not in self.marks.relevant:
                 assigned[node].add(choice)
             if isinstance(getattr(node, "ctx", None), ast.Store):
-                for name in names_in(node):
+                for name in stored_names(node):
                     assigned[name].add(choice)
         for choice in set(around.values()):
             assigned[choice] |= names_in(choice.test)
@@ -123,7 +160,7 @@ class Mattering:
                 case ast.withitem() if self.scaling.context(node):
                     parts = [node.context_expr]
                 case ast.Assign(targets=targets, value=value):
-                    if any(names_in(t) & self.names for t in targets):
+                    if any(stored_names(t) & self.names for t in targets):
                         parts = [value]
                 case ast.Return(value=ast.expr() as value):
                     parts = [value]
@@ -153,13 +190,6 @@ class Mattering:
             or (kind == "call" and any(self.entries.trains(f) for f in self.callees.runs(node)))
         ]
         return self._conditions((*sites, *self.marks.readers, *self.marks.clearers))
-
-    @cached_property
-    def _leaving_conditions(self) -> set[ast.If | ast.While]:
-        """Conditions on which training is left, or a round of it."""
-        return self._conditions(
-            n for n in self.marks.relevant if isinstance(n, EXITS) and self.entries.trains(around(self.m, n))
-        )
 
     def _conditions(self, nodes: Iterable[ast.AST]) -> set[ast.If | ast.While]:
         """The conditions that some nodes stand under, each in its function."""

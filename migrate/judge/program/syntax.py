@@ -18,16 +18,30 @@ def last_name(func: ast.AST) -> str:
 
 
 def names_in(node: ast.AST) -> set[str]:
-    """Names and attributes in a piece of code, and the functions it calls, as ``f()``."""
+    """Names, attributes and keys in a piece of code, and the functions it calls, as ``f()``."""
     found: set[str] = set()
     for one in ast.walk(node):
-        if isinstance(one, ast.Name):
-            found.add(one.id)
-        elif isinstance(one, ast.Attribute):
-            found.add(one.attr)
-        elif isinstance(one, ast.Call):
-            found.add(last_name(one.func) + "()")
+        match one:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
+                found.add(name)
+            case ast.Call(func=func):
+                found.add(last_name(func) + "()")
     return found
+
+
+def stored_names(target: ast.AST) -> set[str]:
+    """The names by which is read what a target is given: of ``a.b`` only ``b``, as ``a`` stays what it is."""
+    match target:
+        case ast.Attribute(attr=name):
+            return {name}
+        case ast.Subscript(value=base):
+            return stored_names(base) | (names_in(target) - names_in(base))
+        case ast.Tuple(elts=elts) | ast.List(elts=elts):
+            return set[str]().union(*map(stored_names, elts))
+        case ast.Starred(value=inner):
+            return stored_names(inner)
+        case _:
+            return names_in(target)
 
 
 def own_parts(stmt: ast.stmt) -> list[ast.AST]:

@@ -6,11 +6,12 @@ import ast
 
 from migrate.judge.code import Op
 from migrate.judge.program.program import Program
+from migrate.judge.program.syntax import names_in
 from migrate.judge.run.makers import Makers
 from migrate.judge.run.values import Evaluator
 from migrate.judge.run.variables import Variables, owners_of
 from migrate.judge.state import Frame, State
-from migrate.judge.terms import MAX_DEPTH, Facts, Term, depth, inside, opaque
+from migrate.judge.terms import MAX_DEPTH, Facts, Term, depth, inside, is_number, made_of, opaque
 
 _OBJECTS = frozenset({"obj", "scaler", "scaled", "scaling", "null", "apex", "file", "seq", "dict"})
 _MADE = ("op", "and", "or", "not", "sub")
@@ -23,14 +24,14 @@ class Binding:
         self.naming = program.naming
         self.variables, self.evaluator, self.makers = variables, evaluator, makers
         self.mattering = program.mattering.names
+        self.slim = False  # whether a list in which no object lies is a plain value
         self._made_of_itself: dict[Op, bool] = {}
+        self._items: dict[ast.expr, set[str]] = {}
 
     def bind(self, state: State, target: ast.expr, term: Term, facts: Facts) -> None:
         """Give a target its value."""
-        if term[0] not in _OBJECTS and isinstance(target, (ast.Name, ast.Attribute)):
-            name = target.id if isinstance(target, ast.Name) else target.attr
-            if name not in self.mattering:
-                return
+        if not self._holds_objects(term) and not self._matters(target):
+            return
         match target:
             case ast.Name(id=name):
                 env = self.variables.env_of(state, target, name)
@@ -60,6 +61,24 @@ class Binding:
             case _:
                 pass
 
+    def _matters(self, target: ast.expr) -> bool:
+        match target:
+            case ast.Name(id=name) | ast.Attribute(attr=name):
+                return name in self.mattering
+            case ast.Subscript():
+                if target not in self._items:
+                    self._items[target] = names_in(target)
+                return not self._items[target].isdisjoint(self.mattering)
+            case _:
+                return True
+
+    def _holds_objects(self, term: Term) -> bool:
+        if self.slim and term[0] == "seq":
+            return any(map(self._holds_objects, term[1]))
+        if self.slim and term[0] == "dict":
+            return any(self._holds_objects(value) for _, value in term[1])
+        return term[0] in _OBJECTS
+
     # ------------------------------------------------------------ operations
 
     def assign(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
@@ -69,7 +88,8 @@ class Binding:
             term = inside(term)
         made = term[0] in _MADE or (term[0] == "seq" and isinstance(op.node, ast.Subscript))
         if made and self._of_itself(op):
-            term = opaque(self.naming.place(op.node), ast.unparse(op.node))
+            anew = opaque(self.naming.place(op.node), ast.unparse(op.node))
+            term = made_of(term[1], anew) if is_number(term) else anew
         if depth(term) > MAX_DEPTH:  # made of itself, round by round
             term = opaque(self.naming.place(op.value))
         if isinstance(op.value, ast.Call) and term[0] == "obj":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate.flow.values import argument
+from migrate.judge.names import PURE, SELF_METHODS, WRAPPERS
 from migrate.judge.owners import Owners
 from migrate.judge.program.definitions import NAMESPACES
 from migrate.judge.program.program import Program
@@ -15,12 +16,6 @@ from migrate.judge.state import State
 from migrate.judge.terms import NONE, TRUE, Facts, Term, inside, made_of, opaque, record, truth
 
 MARK = "_amp_stash"  # an attribute that amp.initialize gives to an optimizer
-_WRAPPERS = frozenset(
-    "DistributedDataParallel DDP DataParallel convert_syncbn_model convert_sync_batchnorm compile bool "
-    "BalancedDataParallel list tuple".split()
-)
-_SELF_METHODS = frozenset("cuda to cpu train eval".split())
-_PURE = frozenset("getattr hasattr isinstance len int str max min".split())
 
 
 class Results:
@@ -79,18 +74,18 @@ class Results:
             return ("null", self.value(state, call.args[0], facts) if call.args else NONE)
         if last == "enter_context" and call.args:
             return inside(self.value(state, call.args[0], facts))
-        if last in _WRAPPERS and call.args:
+        if last in WRAPPERS and call.args:
             return self.value(state, call.args[0], facts)
         if isinstance(call.func, ast.Attribute):
             owner = self.value(state, call.func.value, facts)
-            if owner[0] == "scaled" or (last in _SELF_METHODS and owner[0] == "obj"):
+            if owner[0] == "scaled" or (last in SELF_METHODS and owner[0] == "obj"):
                 return owner
         return None
 
     def _of_builtin(self, state: State, call: ast.Call, last: str, facts: Facts) -> Term | None:
         """Functions of Python that make something of values alone."""
         by_name = isinstance(call.func, ast.Name)
-        if by_name and last in _PURE:
+        if by_name and last in PURE:
             terms = [self.value(state, a, facts) for a in call.args if not isinstance(a, ast.Starred)]
             if last in ("getattr", "hasattr") and terms and terms[0][0] == "apex":
                 return TRUE

@@ -76,9 +76,10 @@ class Runner:
                 return event
         raise Unfollowed("a loop that nothing ends")
 
-    def remember(self, names: frozenset[str]) -> None:
-        """From now on only the values of these names are kept, and objects."""
-        self.binding.mattering = names
+    def remember(self, names: frozenset[str], slim: bool) -> None:
+        """From now on only the values of these names are kept, and objects; where ``slim`` of lists only those in which
+        an object lies."""
+        self.binding.mattering, self.binding.slim = names, slim
 
     def bury(self, state: State) -> None:
         """Forget local names that are not read again."""

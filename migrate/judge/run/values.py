@@ -25,15 +25,27 @@ class Evaluator:
         self.program, self.naming, self.variables = program, program.naming, variables
         self.lookup = Lookup(program, variables, self.value)
         self._results = Results(program, variables, self.lookup, owners, legacy, self.value)
+        self._fixed: dict[ast.expr, tuple[Term | None, Term | None]] = {}
 
     def value(self, state: State, expr: ast.expr, facts: Facts) -> Term:
         """What an expression stands for."""
-        term = self._value(state, expr, facts)
-        if term[0] in ("v", "attr", "sub", "op"):
-            held = self.program.objects.known(expr)
-            if held:
-                return ("obj", held)
-        return term
+        if expr not in self._fixed:
+            self._fixed[expr] = self._known_of(expr)
+        term, held = self._fixed[expr]
+        if term is None:
+            term = self._value(state, expr, facts)
+        return held if held is not None and term[0] in ("v", "attr", "sub", "op") else term
+
+    def _known_of(self, expr: ast.expr) -> tuple[Term | None, Term | None]:
+        """What an expression is at any time, and the objects that it is where nothing else is known of it."""
+        place, held = self.naming.place, self.program.objects.known(expr)
+        term: Term | None = None
+        if self.program.scaling.reads_scale(expr):
+            term = opaque(place(self.program.m.statement(expr)), "the loss scale")
+        elif isinstance(expr, ast.Constant):
+            plain = isinstance(expr.value, (bool, int, float, str, type(None)))
+            term = ("k", expr.value) if plain else opaque(place(expr))
+        return term, ("obj", held) if held else None
 
     def known(self, state: State, test: ast.expr, facts: Facts) -> bool | None:
         """Whether a condition holds, without a question; None where that is open."""
@@ -44,12 +56,7 @@ class Evaluator:
 
     def _value(self, state: State, expr: ast.expr, facts: Facts) -> Term:
         place = self.naming.place
-        if self.program.scaling.reads_scale(expr):
-            return opaque(place(self.program.m.statement(expr)), "the loss scale")
         match expr:
-            case ast.Constant(value=value):
-                plain = isinstance(value, (bool, int, float, str, type(None)))
-                return ("k", value) if plain else opaque(place(expr))
             case ast.Name(id=name):
                 env = self.variables.env_of(state, expr, name)
                 if env is not None and name in env:

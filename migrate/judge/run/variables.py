@@ -16,20 +16,28 @@ class Variables:
 
     def __init__(self, program: Program) -> None:
         self.program, self.m, self.v, self.naming = program, program.m, program.v, program.naming
+        self._homes: dict[tuple[ast.AST, str], Scope | None] = {}
 
     def env_of(self, state: State, node: ast.AST, name: str) -> dict[object, Term] | None:
         """The variables that ``name`` at ``node`` belongs to; None where they are gone."""
-        home = self.m.binding_scope(name, self.m.scope(node))
+        home = self._home(node, name)
         if home is None:
             return None
-        while isinstance(home.node, ast.ClassDef) and home.parent is not None:
-            home = home.parent
         if home.parent is None:
             return state.names.setdefault(self.m.file(home.node).number, Store())
         for frame in reversed(state.frames):
             if frame.code.node is home.node:
                 return frame.env
         return state.closed.get(self.naming.place(home.node))
+
+    def _home(self, node: ast.AST, name: str) -> Scope | None:
+        """The function or file that a name belongs to."""
+        if (node, name) not in self._homes:
+            home = self.m.binding_scope(name, self.m.scope(node))
+            while home is not None and isinstance(home.node, ast.ClassDef) and home.parent is not None:
+                home = home.parent
+            self._homes[(node, name)] = home
+        return self._homes[(node, name)]
 
     def names_of(self, state: State, file: Term, name: str) -> dict[object, Term]:
         """The variables that a name of an imported file belongs to; those of another where that only hands it on."""
