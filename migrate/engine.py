@@ -84,7 +84,7 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     except (SyntaxError, ValueError, RecursionError):
         return [ModuleResult(None, parsed=False) for _ in files]
     v = Values(m)
-    facts = collect(m, v)
+    facts = collect(m, v, frozenset().union(*(file.neighbours.networks for file in files)))
     if not facts.imports and not facts.uses:
         return [ModuleResult(None) for _ in files]
     taken = m.handed_on([file.neighbours.exported for file in files])

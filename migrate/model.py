@@ -54,12 +54,14 @@ class Neighbours:
     """What the rest of the tree has to do with one module.
 
     ``exported`` are names that other files import from it (``*``: all). ``spelled`` says whether one of them reads an
-    attribute called ``amp``, ``scalers`` which attributes with `scaler` in their names they have. ``hold`` says why its
-    units have to stay, where a file that belongs to them still needs Apex."""
+    attribute called ``amp``, ``scalers`` which attributes with `scaler` in their names they have, ``networks`` which of
+    the classes that it may import from them are networks. ``hold`` says why its units have to stay, where a file that
+    belongs to them still needs Apex."""
 
     exported: frozenset[str] = frozenset()
     spelled: bool = True
     scalers: frozenset[str] = frozenset()
+    networks: frozenset[str] = frozenset()
     hold: str | None = None
     follow: bool = False  # all units that use this file's casts are migrated, so its casts are too
 

@@ -56,7 +56,16 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
             if note not in unit.infos:
                 unit.infos.append(note)
             return True
+        if difference.kind in _REVIEWED:
+            return said(_REVIEWED[difference.kind][0], node or _nearest(ctx.m, units, node).line_node)
         return difference.kind in kinds
+
+    def said(rule: str, node: ast.AST) -> bool:
+        """Whether a review of a rule stands by a node already."""
+        sites = [site for unit in units for site, other, _ in unit.reviews if other == rule]
+        if rule == "APX031":
+            return node in sites or any(_same_function(ctx.m, node, site) for site in evaluations)
+        return any(_same_statement(ctx.m, node, site) for site in sites)
 
     def allows(difference: Difference, node: ast.AST | None) -> bool:
         if announced(difference, node):
@@ -65,10 +74,7 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
             return False
         rule, remedy = _REVIEWED[difference.kind]
         unit = _nearest(ctx.m, units, node)
-        said = evaluations if rule == "APX031" else [site for site, other, _ in unit.reviews if other == rule]
-        near = _same_function if rule == "APX031" else _same_statement
-        if node is None or not any(near(ctx.m, node, site) for site in said):
-            unit.review(node or unit.line_node, rule, f"{difference.message}: {remedy}")
+        unit.review(node or unit.line_node, rule, f"{difference.message}: {remedy}")
         return True
 
     return judge(

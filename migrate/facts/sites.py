@@ -56,11 +56,12 @@ class Facts:
     imports: dict[ast.stmt, list[str]] = field(default_factory=dict)
     spelled: list[ast.Name] = field(default_factory=list)
     ambiguous: set[str] = field(default_factory=set)
+    networks: frozenset[str] = frozenset()  # classes of other files
 
 
-def collect(m: Module, v: Values) -> Facts:
-    """All facts of a module."""
-    facts = Facts()
+def collect(m: Module, v: Values, networks: frozenset[str] = frozenset()) -> Facts:
+    """All facts of a module; ``networks`` are classes of other files that are networks."""
+    facts = Facts(networks=networks)
     bound: set[tuple[int, str]] = set()  # names of each file
     other: set[tuple[int, str]] = set()
     for node in m.nodes:

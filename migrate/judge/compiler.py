@@ -176,13 +176,23 @@ class _Compiler:
         if self.sight.calls(expr):
             self.emit(Op("settle", stmt))
         self.expression(expr)
+        if not isinstance(expr, ast.stmt):
+            self._named(expr)
         if self.sight.clears(stmt):
             self.emit(Op("clear", stmt))
         elif self.sight.reads(stmt):
             self.emit(Op("read", stmt))
 
+    def _named(self, node: ast.AST) -> None:
+        """Bind what is assigned within an expression."""
+        for inner in _now(node):
+            if isinstance(inner, ast.NamedExpr):
+                self.emit(Op("bind", inner.target, value=inner.value))
+
     def _aside(self, stmt: ast.stmt) -> None:
         """Bind what a statement assigns."""
+        if isinstance(stmt, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)):
+            self._named(stmt)
         match stmt:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
@@ -226,6 +236,7 @@ class _Compiler:
     def _perhaps(self, stmt: ast.If) -> None:
         """A condition under which nothing happens but that names are bound: its arms count where they are known."""
         other, end = Label(), Label()
+        self._named(stmt.test)
         self.emit(Op("perhaps", stmt.test, other, name="body"))
         self.block(stmt.body)
         self.emit(Op("jump", stmt, end))

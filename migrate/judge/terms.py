@@ -88,7 +88,7 @@ def negated(term: Term) -> Term:
 
 def is_number(term: Term) -> bool:
     """Whether a value was calculated: it is not None."""
-    return term[0] == "op" and term[1] in _NUMBERS
+    return term[0] == "not" or (term[0] == "op" and term[1] in _NUMBERS)
 
 
 def compared(op: str, left: Term, right: Term) -> Term:

@@ -64,7 +64,13 @@ RUN_BY_FUNCTION = frozenset("data_parallel checkpoint checkpoint_sequential func
 # Objects with a mode or parameters that are no networks.
 NO_NETWORK = Patterns(
     "*loss *optim* *adam* *sgd* *sched* *loader* *parser* *dataset* *tokenizer* *logger* *writer* *meter* *metric* "
-    "*ema* *config*"
+    "*ema* *config* *processor *featureextractor"
+)
+# Functions and classes whose result is a network.
+NETWORK_MADE = Patterns(
+    "create_model from_pretrained resnet* resnext* wide_resnet* vgg* densenet* efficientnet* mobilenet* inception* "
+    "alexnet squeezenet* shufflenet* googlenet unet* deeplab* *net *nets *model *network *networks *teacher *student "
+    "*backbone *encoder *decoder *discriminator *generator *critic *transformer bert gpt2 vit_* swin_*"
 )
 # Functions that make a copy or a running average of a model.
 COPIES = Patterns("*averag* *swa* *ema* *copy* *clone*")

@@ -8,10 +8,12 @@ from functools import cached_property
 
 from migrate.facts.module import Scope
 from migrate.facts.names import called_name, last_name
+from migrate.facts.networks import is_network
 from migrate.facts.sites import opened
 from migrate.flow.values import ELEMENT_KEY, Obj
 from migrate.knowledge.host import HOST_MODULES, NO_COMPUTATION
 from migrate.knowledge.models import (
+    FORWARDING,
     MODULE_METHODS,
     NO_MODULE,
     NO_MODULE_MADE,
@@ -291,13 +293,17 @@ def _layer(ctx: Context, obj: Obj) -> bool:
 def _neighbours(ctx: Context, unit: Unit) -> frozenset[Obj]:
     """Other modules of the unit's functions (a teacher, a feature network): O1 cast their forwards too.
 
-    A module is what ``torch.nn`` made, or what is asked for its parameters or mode."""
+    A module is what ``torch.nn`` made, what is one by its class or name, or is asked for its parameters or mode."""
     m, v = ctx.m, ctx.v
     scopes = {m.function(s.call) for s in unit.sites}
     classes = {cls for s in scopes if (cls := m.class_of(s)) is not None}
     found: set[Obj] = set()
     near = scopes.union(*(ctx.methods.get(cls, ()) for cls in classes))
     for node in (call for here in near for call in ctx.calls_in.get(here, ())):
+        run = v.of(node.func)
+        if isinstance(node.func, ast.Attribute) and FORWARDING.fit(node.func.attr):
+            run |= v.of(node.func.value)
+        found |= {o for o in run if is_network(v, o, ctx.facts.networks)}
         if not isinstance(node.func, ast.Attribute):
             continue
         if node.func.attr in MODULE_METHODS or (

@@ -21,10 +21,9 @@ class Kept:
     def with_those_of(self, questions: Iterable[Term]) -> Kept:
         """These, and what some questions were about."""
         terms = list(questions)
-        return Kept(
-            self.names.union(*map(_names_read, terms)),
-            self.values.union(*({leaf for leaf in leaves(term) if leaf[1]} for term in terms)),
-        )
+        values = frozenset[Term]().union(*map(leaves, terms))
+        names = {leaf[2] for leaf in values if leaf[2]}
+        return Kept(self.names.union(names, *map(_names_read, terms)), self.values | {v for v in values if v[1]})
 
     def about(self, term: Term) -> bool:
         """Whether a question is about nothing else."""

@@ -19,11 +19,10 @@ class Both:
     old: Runner
     new: Runner
 
-    def remember(self, names: frozenset[str], slim: bool = False) -> None:
-        """From now on both keep the values of these names, and objects; where ``slim`` of lists only those in which an
-        object lies."""
-        self.old.remember(names, slim)
-        self.new.remember(names, slim)
+    def remember(self, names: frozenset[str], rough: bool = False) -> None:
+        """From now on both keep the values of these names, and objects, as `Memory` says."""
+        self.old.remember(names, rough)
+        self.new.remember(names, rough)
 
     def source(self, node: ast.AST) -> ast.AST | None:
         """The node of the old program that one of the new program was."""

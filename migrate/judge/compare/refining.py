@@ -15,7 +15,7 @@ from migrate.judge.compare.search import MAX_PAIRS, Search
 from migrate.judge.compare.telling import Allows
 from migrate.judge.verdict import Verdict
 
-MAX_ROUNDS = 12
+MAX_ROUNDS = 20
 
 
 def roughly(
@@ -23,22 +23,25 @@ def roughly(
 ) -> Verdict | None:
     """What rough searches prove, or that there are too many paths even for them; None where they do not help.
 
-    ``allows`` puts what is worth a look into the report, so it is asked last, when all is remembered that was asked on
-    the way."""
+    ``allows`` puts what is worth a look into the report: it is asked when all is remembered that was asked on the way
+    to a difference. If it does, all begins anew, and this one is ``announced``."""
     before, after = both.old.program.mattering, both.new.program.mattering
-    kept, says, pairs = Kept(before.deciding | after.deciding), announced, 0
+    first = kept = Kept(before.deciding | after.deciding)
+    pairs = 0
     for _ in range(MAX_ROUNDS):
-        both.remember(before.those_behind(kept.names) | after.those_behind(kept.names), slim=True)
-        search = begun(says, kept)
+        both.remember(before.those_behind(kept.names) | after.those_behind(kept.names), rough=True)
+        search = begun(announced, kept)
         verdict = search.run()
         pairs += verdict.pairs
         if not verdict.differences and (verdict.unknown is None or verdict.pairs > MAX_PAIRS):
             return verdict
-        more = _more(kept, search)
-        if not verdict.differences or pairs > MAX_PAIRS or (more == kept and says is allows):
+        if not verdict.differences or pairs > MAX_PAIRS:
             return None
+        more = _more(kept, search)
         if more == kept:
-            says = allows
+            if not allows(verdict.differences[0], search.at):
+                return None
+            more = first
         kept = more
     return None
 

@@ -46,6 +46,7 @@ class Search:
         self.joint = Joint(both, self.forgetting, self.teller, moved, rescaled)
         self._met: set[object] = set()
         self.questions: tuple[Term, ...] = ()  # on the way to the difference that was found
+        self.at: ast.AST | None = None  # the node that it shows at
 
     def run(self) -> Verdict:
         """Follow all paths, or as many as the bound allows."""
@@ -69,7 +70,7 @@ class Search:
             except (Crash, Differs) as differs:
                 found = self.teller.found(pair, differs)
                 if found is not None:
-                    self.questions = tuple(_asked(pair))
+                    self.questions, self.at = tuple(_asked(pair)), self.teller.node_of(pair, differs)
                     return Verdict((found,), None, count)
         return Verdict(pairs=count)
 

@@ -23,11 +23,15 @@ class Teller:
 
     def found(self, pair: Pair, differs: Crash | Differs) -> Difference | None:
         """What ends the search; None where that is announced, or nobody's concern."""
-        node = differs.node if isinstance(differs, Differs) else self._new_node(pair)
+        node = self.node_of(pair, differs)
         found = Difference(differs.kind, self.line(node), differs.message, self._path(pair))
         if self.allows(found, node) or (differs.kind == "no-gradients" and pair.idle):
             return None
         return found
+
+    def node_of(self, pair: Pair, differs: Crash | Differs) -> ast.AST | None:
+        """Where a difference shows: a node of either program."""
+        return differs.node if isinstance(differs, Differs) else self._new_node(pair)
 
     def go_on_if_announced(self, pair: Pair, differs: Differs) -> None:
         """A difference after which both go on, if it is one that the unit names."""

@@ -15,7 +15,7 @@ from migrate.judge.program.objects import Objects, within_module_class
 from migrate.judge.program.scaling import Scaling
 from migrate.judge.program.syntax import around, goes_on, last_name, tried
 from migrate.judge.state import Key
-from migrate.knowledge.models import NO_MODULE, NOT_RUN_BY_METHOD
+from migrate.knowledge.models import FORWARDING, NO_MODULE, NOT_RUN_BY_METHOD
 
 
 class Classifier:
@@ -145,9 +145,10 @@ class Classifier:
         if isinstance(func, ast.Attribute):
             if NOT_RUN_BY_METHOD.fit(last):
                 return False
+            owners = self._owners(func.value)
             return bool(
-                (self.naming.keys(func) | self._owners(func.value)) & self.objects.models
-                or self.naming.keys(func) & self.objects.cast
+                (self.naming.keys(func) | owners) & self.objects.models
+                or (self.naming.keys(func) | (owners if FORWARDING.fit(last) else frozenset())) & self.objects.cast
             )
         if self.naming.keys(func) & (self.objects.models | self.objects.cast):
             return True

@@ -76,10 +76,10 @@ class Mattering:
                 case ast.withitem() if self.scaling.context(node):
                     if evaluated or node.context_expr not in self.marks.kind:  # else told by `_settings`
                         found |= names_in(node)
-                case ast.Assign(targets=targets, value=value):
-                    for target in targets:
+                case ast.Assign() | ast.AnnAssign() | ast.NamedExpr():
+                    for target, value in _given(node):
                         for name in stored_names(target):
-                            assigned[name] |= self._made_of(value)
+                            assigned[name] |= self._made_of(value) | names_in(target)
                 case ast.ImportFrom(names=aliases):
                     for alias in aliases:
                         assigned[alias.asname or alias.name].add(alias.name)
@@ -159,9 +159,9 @@ class Mattering:
                     parts = [node]
                 case ast.withitem() if self.scaling.context(node):
                     parts = [node.context_expr]
-                case ast.Assign(targets=targets, value=value):
-                    if any(stored_names(t) & self.names for t in targets):
-                        parts = [value]
+                case ast.Assign() | ast.AnnAssign() | ast.NamedExpr():
+                    if any(stored_names(target) & self.names for target, _ in _given(node)):
+                        parts = [node.value] if node.value is not None else []
                 case ast.Return(value=ast.expr() as value):
                     parts = [value]
                 case _:
@@ -194,3 +194,10 @@ class Mattering:
     def _conditions(self, nodes: Iterable[ast.AST]) -> set[ast.If | ast.While]:
         """The conditions that some nodes stand under, each in its function."""
         return {outer for n in nodes for outer in self.m.spine(n) if isinstance(outer, (ast.If, ast.While))}
+
+
+def _given(node: ast.Assign | ast.AnnAssign | ast.NamedExpr) -> list[tuple[ast.expr, ast.expr]]:
+    """What is given a value, and the value."""
+    if node.value is None:
+        return []
+    return [(target, node.value) for target in (node.targets if isinstance(node, ast.Assign) else [node.target])]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from migrate.facts.module import Module
+from migrate.facts.networks import is_network
 from migrate.facts.sites import Facts
 from migrate.flow.values import Obj, Values, argument
 from migrate.judge.names import TRAINING
@@ -54,7 +55,7 @@ def known_objects(m: Module, v: Values, naming: Naming, facts: Facts) -> Objects
     levels = [argument(init.call, 3, "opt_level") for init in facts.initializes]
     cast: frozenset[Key] = frozenset()
     if all(level is None or (isinstance(level, ast.Constant) and level.value == "O1") for level in levels):
-        cast = frozenset(naming.key(o) for node in m.nodes for o in v.of(node) if _is_network(m, o))
+        cast = frozenset(naming.key(o) for node in m.nodes for o in v.of(node) if _is_network(m, v, o, facts))
     return Objects(
         naming,
         frozenset(naming.key(o) for o in models if o.kind != "apex"),
@@ -64,10 +65,12 @@ def known_objects(m: Module, v: Values, naming: Naming, facts: Facts) -> Objects
     )
 
 
-def _is_network(m: Module, obj: Obj) -> bool:
+def _is_network(m: Module, v: Values, obj: Obj, facts: Facts) -> bool:
     """Whether an object is a network by its class: O1's casts reach those that nobody handed to Apex as well."""
     if obj.kind == "instance" and isinstance(obj.key, ast.ClassDef):
         return not NO_NETWORK.fit(obj.key.name) and within_module_class(m, obj.key.body[0])
+    if is_network(v, obj, facts.networks):
+        return True
     if obj.kind != "call" or not isinstance(obj.key, ast.Call) or not isinstance(obj.key.func, ast.Attribute):
         return False
     func = obj.key.func

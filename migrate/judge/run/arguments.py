@@ -37,7 +37,13 @@ class Arguments:
             names = self._receiver(state, frame, call, names, facts)
             self._positional(state, frame, call, names, facts)
             self._keywords(state, frame, call, callee.args, facts)
+        for name in [n for n, term in frame.env.items() if isinstance(n, str) and self._lost(n, term)]:
+            del frame.env[name]
         return frame
+
+    def _lost(self, name: str, term: Term) -> bool:
+        memory = self.variables.memory
+        return memory.loses(name) and not memory.holds_objects(term)
 
     def _defaults(self, state: State, frame: Frame, args: ast.arguments, facts: Facts) -> None:
         names = [p.arg for p in (*args.posonlyargs, *args.args)]

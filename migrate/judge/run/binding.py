@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeVar
 
 from migrate.judge.code import Op
 from migrate.judge.program.program import Program
@@ -13,42 +14,40 @@ from migrate.judge.run.variables import Variables, owners_of
 from migrate.judge.state import Frame, State
 from migrate.judge.terms import MAX_DEPTH, Facts, Term, depth, inside, is_number, made_of, opaque
 
-_OBJECTS = frozenset({"obj", "scaler", "scaled", "scaling", "null", "apex", "file", "seq", "dict"})
+K = TypeVar("K")
 _MADE = ("op", "and", "or", "not", "sub")
 
 
 class Binding:
-    """Binds the names of one program: only those in ``mattering``, and whatever holds an object."""
+    """Binds the names of one program, as far as their values are kept."""
 
     def __init__(self, program: Program, variables: Variables, evaluator: Evaluator, makers: Makers) -> None:
         self.naming = program.naming
         self.variables, self.evaluator, self.makers = variables, evaluator, makers
-        self.mattering = program.mattering.names
-        self.slim = False  # whether a list in which no object lies is a plain value
+        self.memory = variables.memory
         self._made_of_itself: dict[Op, bool] = {}
         self._items: dict[ast.expr, set[str]] = {}
 
     def bind(self, state: State, target: ast.expr, term: Term, facts: Facts) -> None:
-        """Give a target its value."""
-        if not self._holds_objects(term) and not self._matters(target):
-            return
+        """Give a target its value; one that is not kept takes the place of what was."""
+        kept = self.memory.holds_objects(term) or self._matters(target)
         match target:
             case ast.Name(id=name):
                 env = self.variables.env_of(state, target, name)
                 if env is not None:
-                    env[name] = term
+                    _put(env, name, term if kept else None)
             case ast.Attribute(value=base, attr=attr):
                 owner = self.evaluator.value(state, base, facts)
                 if owner[0] == "file":
-                    self.variables.names_of(state, owner, attr)[attr] = term
+                    _put(self.variables.names_of(state, owner, attr), attr, term if kept else None)
                     return
                 for key in owners_of(owner):
-                    state.heap[(key, attr)] = term
+                    _put(state.heap, (key, attr), term if kept else None)
             case ast.Subscript(value=base, slice=index):
                 owner = self.evaluator.value(state, base, facts)
                 at = self.evaluator.value(state, index, facts)
                 if owner[0] != "obj":
-                    state.heap[(owner, f"[{at}]")] = term
+                    _put(state.heap, (owner, f"[{at}]"), term if kept else None)
             case ast.Starred(value=inner):
                 self.bind(state, inner, opaque(self.naming.place(inner)), facts)
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
@@ -64,20 +63,13 @@ class Binding:
     def _matters(self, target: ast.expr) -> bool:
         match target:
             case ast.Name(id=name) | ast.Attribute(attr=name):
-                return name in self.mattering
+                return name in self.memory.names
             case ast.Subscript():
                 if target not in self._items:
                     self._items[target] = names_in(target)
-                return not self._items[target].isdisjoint(self.mattering)
+                return not self._items[target].isdisjoint(self.memory.names)
             case _:
                 return True
-
-    def _holds_objects(self, term: Term) -> bool:
-        if self.slim and term[0] == "seq":
-            return any(map(self._holds_objects, term[1]))
-        if self.slim and term[0] == "dict":
-            return any(self._holds_objects(value) for _, value in term[1])
-        return term[0] in _OBJECTS
 
     # ------------------------------------------------------------ operations
 
@@ -133,3 +125,10 @@ class Binding:
         if env is not None:
             env[op.name] = ("obj", frozenset({("function", self.naming.place(op.node))}))
         frame.pc += 1
+
+
+def _put(values: dict[K, Term], name: K, term: Term | None) -> None:
+    if term is not None:
+        values[name] = term
+    elif name in values:
+        del values[name]

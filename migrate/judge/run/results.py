@@ -92,7 +92,7 @@ class Results:
             if last == "hasattr" and len(terms) == 2 and terms[1] == ("k", MARK) and terms[0][0] == "obj":
                 return ("k", self.legacy and all((key, MARK) in state.heap for key in terms[0][1]))
             if last == "getattr" and len(terms) >= 2 and terms[1][0] == "k":
-                return self.variables.attribute(state, terms[0], str(terms[1][1]))
+                return self.variables.attribute(state, terms[0], str(terms[1][1]), call)
             return made_of(last, *terms)
         if last == "find_spec" and call.args and isinstance(call.args[0], ast.Constant):
             if str(call.args[0].value).split(".")[0] == "apex":

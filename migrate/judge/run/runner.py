@@ -37,6 +37,7 @@ class Runner:
         self.root = program.m.files[0]
         self.owners = Owners(program)
         variables = Variables(program)
+        self.memory = variables.memory
         self.evaluator = Evaluator(program, variables, self.owners, legacy)
         self.binding = Binding(program, variables, self.evaluator, Makers(program, self.owners))
         arguments = Arguments(program, variables, self.evaluator)
@@ -76,10 +77,9 @@ class Runner:
                 return event
         raise Unfollowed("a loop that nothing ends")
 
-    def remember(self, names: frozenset[str], slim: bool) -> None:
-        """From now on only the values of these names are kept, and objects; where ``slim`` of lists only those in which
-        an object lies."""
-        self.binding.mattering, self.binding.slim = names, slim
+    def remember(self, names: frozenset[str], rough: bool) -> None:
+        """From now on only the values of these names are kept, and objects, as `Memory` says."""
+        self.memory.names, self.memory.rough = names, rough
 
     def bury(self, state: State) -> None:
         """Forget local names that are not read again."""

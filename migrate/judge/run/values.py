@@ -6,6 +6,7 @@ import ast
 
 from migrate.judge.owners import Owners
 from migrate.judge.program.program import Program
+from migrate.judge.program.syntax import names_in
 from migrate.judge.run.lookup import Lookup
 from migrate.judge.run.results import Results
 from migrate.judge.run.variables import Variables
@@ -25,6 +26,8 @@ class Evaluator:
         self.program, self.naming, self.variables = program, program.naming, variables
         self.lookup = Lookup(program, variables, self.value)
         self._results = Results(program, variables, self.lookup, owners, legacy, self.value)
+        self.memory = variables.memory
+        self._said: dict[ast.expr, set[str]] = {}
         self._fixed: dict[ast.expr, tuple[Term | None, Term | None]] = {}
 
     def value(self, state: State, expr: ast.expr, facts: Facts) -> Term:
@@ -64,11 +67,14 @@ class Evaluator:
                 return self.variables.unbound(expr, name)
             case ast.Attribute(value=base, attr=attr):
                 owner = self.value(state, base, facts)
-                return self.variables.attribute(state, owner, attr)
+                return self.variables.attribute(state, owner, attr, expr)
             case ast.Subscript(value=base, slice=index):
                 owner = self.value(state, base, facts)
                 at = self.value(state, index, facts)
-                return _item(state, owner, at)
+                item = _item(state, owner, at)
+                if item == ("sub", owner, at) and self.memory.loses(*self._names(expr)):
+                    return opaque(place(expr))
+                return item
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
                 if any(isinstance(e, ast.Starred) for e in elts):
                     return opaque(place(expr))
@@ -117,6 +123,11 @@ class Evaluator:
                 return ("obj", frozenset({("function", place(expr))}))
             case _:
                 return opaque(place(expr))
+
+    def _names(self, expr: ast.expr) -> set[str]:
+        if expr not in self._said:
+            self._said[expr] = names_in(expr)
+        return self._said[expr]
 
     def _unless_constant(self, state: State, expr: ast.expr, facts: Facts) -> Term:
         return opaque(self.naming.place(expr)) if isinstance(expr, ast.Constant) else self.value(state, expr, facts)

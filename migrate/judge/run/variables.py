@@ -7,6 +7,7 @@ import ast
 from migrate.facts.module import Scope
 from migrate.facts.sites import opened
 from migrate.judge.program.program import Program
+from migrate.judge.run.memory import Memory
 from migrate.judge.state import Frame, State, Store
 from migrate.judge.terms import Term, opaque
 
@@ -16,6 +17,7 @@ class Variables:
 
     def __init__(self, program: Program) -> None:
         self.program, self.m, self.v, self.naming = program, program.m, program.v, program.naming
+        self.memory = Memory(program.mattering.names)
         self._homes: dict[tuple[ast.AST, str], Scope | None] = {}
 
     def env_of(self, state: State, node: ast.AST, name: str) -> dict[object, Term] | None:
@@ -57,8 +59,10 @@ class Variables:
         return state.names.setdefault(number, Store()).get(copied.original, unbound)
 
     def unbound(self, node: ast.AST, name: str) -> Term:
-        """A name that nothing here gave a value: one that files take from elsewhere is one value, what each of them has
-        by itself is not."""
+        """A name that nothing here gave a value, or one that is not kept: one that files take from elsewhere is one
+        value, what each of them has by itself is not."""
+        if self.memory.loses(name):
+            return opaque(self.naming.place(node), name)
         if len(self.m.files) == 1:
             return opaque(0, name)
         return self._unbound(self.m.binding_scope(name, self.m.scope(node)), name)
@@ -87,8 +91,8 @@ class Variables:
             return ("obj", held)
         return opaque(self.naming.place(node), getattr(node, "id", getattr(node, "attr", "")))
 
-    def attribute(self, state: State, owner: Term, attr: str) -> Term:
-        """What an attribute of a value holds."""
+    def attribute(self, state: State, owner: Term, attr: str, node: ast.expr) -> Term:
+        """What an attribute of a value holds, as ``node`` reads it."""
         if owner[0] == "apex":
             return ("apex", f"{owner[1]}.{attr}")
         if owner[0] == "file":
@@ -110,6 +114,8 @@ class Variables:
             found: Term | None = dict(owner[1]).get(attr)
             if found is not None:
                 return found
+        if (owner, attr) not in state.heap and self.memory.loses(attr):
+            return opaque(self.naming.place(node), attr)
         return state.heap.get((owner, attr), ("attr", owner, attr))
 
 

@@ -1,0 +1,78 @@
+"""Networks by what made them, and by the headers of other files."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from migrate.facts.module import Module
+from migrate.facts.networks import is_network, network_classes
+from migrate.flow.values import Values
+
+HEAD = """\
+import timm
+import torch
+import torch.nn as nn
+from torchvision.models import resnet50, vgg16
+from transformers import BertModel, BertTokenizer
+from nets import Judge
+from tools import Judged, get_transform
+
+
+class Net(nn.Module):
+    pass
+
+
+class Own(Net):
+    pass
+
+
+class Ranking(Judge):
+    pass
+
+
+class MarginLoss(nn.Module):
+    pass
+
+
+class Runner:
+    pass
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "found"),
+    [
+        ("Net()", True),
+        ("Own()", True),
+        ("Ranking()", True),
+        ("Judge(3)", True),
+        ("timm.create_model('x')", True),
+        ("resnet50(pretrained=True).cuda()", True),
+        ("vgg16().features", True),
+        ("BertModel.from_pretrained('b')", True),
+        ("BertTokenizer.from_pretrained('b')", False),
+        ("MarginLoss()", False),
+        ("Runner()", False),
+        ("Judged()", False),
+        ("get_transform()", False),
+        ("vgg16().training", False),
+        ("torch.zeros(3)", False),
+    ],
+)
+def test_what_made_it(made: str, found: bool) -> None:
+    m = Module(HEAD + f"thing = {made}\n")
+    v = Values(m)
+    last = m.files[0].tree.body[-1]
+    assert isinstance(last, ast.Assign)
+    assert any(is_network(v, obj, {"Judge"}) for obj in v.of(last.value)) is found
+
+
+def test_the_classes_of_a_file_and_those_that_derive_from_them() -> None:
+    headers = ["Base (nn.Module", "Deep(Base, Mixin", "Deeper(\n    Deep", "Trainer(object", "FocalLoss(nn.Module"]
+    assert network_classes(headers) == {"Base", "Deep", "Deeper"}
+    assert network_classes(reversed(headers)) == {"Base", "Deep", "Deeper"}
+    assert network_classes([]) == frozenset()

@@ -1,0 +1,160 @@
+"""What a rough search forgets hides nothing, and it is not lost in what has no part in mixed precision."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+import pytest
+
+from migrate.facts.module import Module
+from migrate.facts.sites import collect
+from migrate.flow.values import Values
+from migrate.judge.compare.forgetting import Kept
+from migrate.judge.judge import judge
+from migrate.judge.program.syntax import names_in, stored_names
+from migrate.judge.verdict import Verdict
+from tests.judge.support import aligned, judged_case
+
+HEAD = """\
+import torch
+import torch.nn as nn
+from types import SimpleNamespace
+from apex import amp
+from tools import a, b, batches, data
+
+
+def main(ok, args):
+    model = nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+"""
+OLD = """\
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    for x, y in data:
+        loss = nn.functional.mse_loss(model(x), y)
+        optimizer.zero_grad()
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+        optimizer.step()
+"""
+NEW = """\
+    scaler = torch.amp.GradScaler("cuda")
+    for x, y in data:
+        with torch.autocast("cuda", dtype=torch.float16):
+            loss = nn.functional.mse_loss(model(x), y)
+        optimizer.zero_grad()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+"""
+END = """\
+
+
+main(a(), b())
+"""
+
+
+def compared(behind: str, more: str = "") -> Verdict:
+    """The judge on a program with some code behind its training, that is the same in both texts."""
+    text = textwrap.indent(textwrap.dedent(behind), "    ")
+    old, new = (HEAD + body + text + more + END for body in (OLD, NEW))
+    m = Module(old)
+    v = Values(m)
+    return judge(m, v, collect(m, v), [new], aligned(old, new), maybe_o0=lambda call: False)
+
+
+# Two questions by one name: what it holds changes between them. Only where the first is answered yes and the second no
+# the model runs, with Apex's casts and now without.
+CHANGES = {
+    "a name": ("ok = a()", "ok = b()", "ok"),
+    "a parameter": ("pass", "ok = b()", "ok"),
+    "a parameter that is None": ("pass", "ok = None", "ok"),
+    "an attribute": ("args.ok = a()", "args.ok = b()", "args.ok"),
+    "an attribute of another": ("args.run.ok = a()", "args.run.ok = b()", "args.run.ok"),
+    "an attribute by another name": ("one = args.run\none.ok = a()", "two = args.run\ntwo.ok = b()", "args.run.ok"),
+    "an item": ("args['ok'] = a()", "args['ok'] = b()", "args['ok']"),
+    "an item by a name": ("k = 'ok'\nargs[k] = a()", "args[k] = b()", "args[k]"),
+    "several": ("ok, other = a(), 1", "ok, other = b(), 2", "ok"),
+    "starred": ("ok, *other = a()", "ok, *other = b()", "ok"),
+    "a walrus": ("pass", "print(ok := b())", "ok"),
+    "a block": ("pass", "with b() as ok:\n    pass", "ok"),
+    "made of itself": ("pass", "ok = ok - b()", "ok"),
+    "augmented": ("pass", "ok -= b()", "ok"),
+    "a loop": ("pass", "for ok in batches:\n    break", "ok"),
+    "annotated": ("n = a()\nok: bool = n", "n = b()\nok: bool = n", "ok"),
+    "a walrus of another": ("n = a()\nprint(ok := n)", "n = b()\nprint(ok := n)", "ok"),
+    "made of another": ("n = a()\nok = n", "n = b()\nok = n", "ok"),
+    "asked for another": ("n = a()\nok = n > 1", "n = b()\nok = n > 1", "ok"),
+    "a number that was none": ("ok = None if a() else 0", "ok = 1 + b()", "ok is None"),
+}
+
+
+@pytest.mark.parametrize(("first", "second", "asked"), CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("leaves", ["return", "raise SystemExit"])
+def test_what_changes_between_two_questions(first: str, second: str, asked: str, leaves: str) -> None:
+    behind = f"{first}\nif not ({asked}):\n    {leaves}\n{second}\nif not ({asked}):\n    print(model(x))\n"
+    verdict = compared(behind)
+    assert [one.kind for one in verdict.differences] == ["casts"], verdict
+
+
+def test_what_does_not_change_is_one_question() -> None:
+    behind = "if not args.ok:\n    return\nprint(args.name)\nif not args.ok:\n    print(model(x))\n"
+    assert compared(behind) == Verdict(pairs=compared(behind).pairs)
+
+
+def test_a_variable_of_another_function_is_another() -> None:
+    inner = "\n\ndef later(model, x):\n    ok = b()\n    if not ok:\n        print(model(x))\n"
+    behind = "ok = a()\nif not ok:\n    return\nlater(model, x)\n"
+    assert [one.kind for one in compared(behind, inner).differences] == ["casts"]
+
+
+@pytest.mark.parametrize("value", ["b() + 1", "len(args)", "int(b())", "not b()"])
+def test_what_is_calculated_is_not_none(value: str) -> None:
+    assert not compared(f"n = {value}\nif n is None:\n    print(model(x))\n").differences
+    assert compared(f"n = {value}\nif n:\n    print(model(x))\n").differences
+
+
+def test_conditions_without_a_part_in_it_cost_little() -> None:
+    def pairs(number: int) -> int:
+        ifs = "".join(
+            f"        if args.f{i}:\n            v{i} = x * {i}\n            loss += v{i}.mean()\n"
+            for i in range(number)
+        )
+        more = "".join(f"        if args.f{i}:\n            print(v{i})\n" for i in range(number))
+        text = (
+            HEAD + OLD.replace("        optimizer.zero_grad()\n", ifs + "        optimizer.zero_grad()\n") + more + END
+        )
+        case = judged_case(text)
+        assert case is not None and case.verdict.unknown is None and not case.verdict.differences
+        return case.verdict.pairs
+
+    few, many = pairs(6), pairs(12)
+    assert many < 3 * few
+
+
+def test_what_is_remembered_of_questions() -> None:
+    flag, other = ("attr", ("v", 7, "args"), "flag"), ("v", 9, "")
+    kept = Kept(frozenset({"fp16"}))
+    assert not kept.about(flag) and not kept.about(other)
+    more = kept.with_those_of([flag])
+    assert more.names == {"fp16", "flag", "args"} and more.about(flag) and not more.about(other)
+    assert not kept.with_those_of([("op", "eq", flag, other)]).about(("v", 3, "unknown"))
+    assert kept.with_those_of([other]).about(("op", "lt", other, ("k", 3)))
+    assert kept.with_those_of([]) == kept
+
+
+@pytest.mark.parametrize(
+    ("target", "stored"),
+    [
+        ("a", {"a"}),
+        ("a.b", {"b"}),
+        ("a.b.c", {"c"}),
+        ("a['k']", {"a", "k"}),
+        ("a.b[i]", {"b", "i"}),
+        ("a, (b.c, *d)", {"a", "c", "d"}),
+    ],
+)
+def test_the_names_by_which_a_store_is_read(target: str, stored: set[str]) -> None:
+    node = ast.parse(target, mode="eval").body
+    assert stored_names(node) == stored
+    assert stored <= names_in(node)
