@@ -14,12 +14,16 @@ better run apex2native or python -P -m migrate there, with no empty part in PYTH
 
 
 def main() -> int:
-    noticed = _leave_out_current_folder()
-    from migrate import cli
+    try:
+        noticed = _leave_out_current_folder()
+        from migrate import cli
 
-    if noticed:
-        print(_FOREIGN, file=sys.stderr)
-    return cli.main()
+        if noticed:
+            print(_FOREIGN, file=sys.stderr)
+        return cli.main()
+    except KeyboardInterrupt:  # while modules are imported: later `cli` answers
+        print("apex2native: interrupted.", file=sys.stderr)
+        return 130
 
 
 def _leave_out_current_folder() -> bool:

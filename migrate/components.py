@@ -18,7 +18,7 @@ from migrate.model import Neighbours
 from migrate.reach import Imports
 from migrate.sources import Selection, Source
 
-MOST_FILES, MOST_BYTES = 60, 1_500_000  # of one component
+MOST_FILES, MOST_BYTES = 250, 1_500_000  # of one component
 MOST_WIDENED = 40  # files of one that is tried with its neighbours
 MOST_SEEN = 5_000  # files that are looked at for imports
 FEW = 4  # importers of a file, all of which are looked into

@@ -53,6 +53,7 @@ INTERNAL_ERROR = "APX000"
 
 _WORTH_PROCESSES = 8  # below, starting them takes longer than they save
 MOST_SECONDS = 120  # of CPU, for one file
+MOST_MEMORY = 2 << 30  # bytes that one program may take, beside what the process has
 _MANY = 100_000  # objects that are made before cycles among them are looked for
 _RECURSION_LIMIT = 4000  # long chains of elif or + nest deeply; the C stack bears this on every version
 
@@ -521,7 +522,7 @@ def _last_line(error: Exception) -> str:
 @contextmanager
 def _guarded() -> Iterator[None]:
     """What the analysis of a program runs under."""
-    with warnings.catch_warnings(), _deep_recursion(), _limited_time(), _seldom_collected():
+    with warnings.catch_warnings(), _deep_recursion(), _limited_time(), _limited_memory(), _seldom_collected():
         warnings.simplefilter("ignore")  # the files' own, such as invalid escapes
         yield
 
@@ -545,6 +546,34 @@ def _limited_time() -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+
+
+@contextmanager
+def _limited_memory() -> Iterator[None]:
+    """End the work on a file that takes more than any should, where the system has such a bound: on Linux."""
+    if sys.platform != "linux":
+        yield
+        return
+    import resource
+
+    had = _address_space()
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    bounds = [had + MOST_MEMORY, *(one for one in before if one != resource.RLIM_INFINITY)]
+    resource.setrlimit(resource.RLIMIT_AS, (min(bounds), before[1]))
+    try:
+        yield
+    except MemoryError:
+        if _address_space() - had > MOST_MEMORY // 2:  # else it is the parser, which says so of a full stack
+            raise Tangled(f"it was given {MOST_MEMORY >> 20} megabytes of memory") from None
+        raise
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def _address_space() -> int:
+    """Bytes that this process has mapped."""
+    with open("/proc/self/statm", encoding="ascii") as told:
+        return int(told.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
 @contextmanager

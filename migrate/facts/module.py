@@ -589,13 +589,18 @@ class Module:
 
     @cached_property
     def roots(self) -> list[File]:
-        """Files that a run begins with: that ask whether they are run themselves, or that no other imports."""
-        reached = {file: self.reached(file) for file in self.files}
+        """Files that a run begins with: that ask whether they are run themselves, or that no other imports; of those
+        that import each other the first."""
+        reached = [reached_from(self.links, file.number) for file in self.files]
+
+        def begun_by(other: int, file: int) -> bool:
+            return file in reached[other] and (other not in reached[file] or other < file)
+
+        numbers = range(len(self.files))
         return [
             file
             for file in self.files
-            if asks_for_main(file.tree)
-            or not any(file in reached[other] and other not in reached[file] for other in self.files)
+            if asks_for_main(file.tree) or not any(begun_by(other, file.number) for other in numbers)
         ]
 
     def function(self, node: ast.AST) -> Scope:

@@ -17,7 +17,7 @@ def is_network(v: Values, obj: Obj, elsewhere: Collection[str]) -> bool:
         case "instance", ast.ClassDef() as cls:
             bases = (last_name(base) for one in v.order(cls) for base in one.bases)
             return not NO_NETWORK.fit(cls.name) and any(b.endswith("Module") or b in elsewhere for b in bases)
-        case "call", ast.Call(func=func):
+        case "call", ast.Call(func=func) if _from_elsewhere(v, func):
             owner = last_name(func.value) if isinstance(func, ast.Attribute) else ""
             made = obj.label in elsewhere or NETWORK_MADE.fit(obj.label)
             return made and not NO_NETWORK.fit(obj.label) and not NO_NETWORK.fit(owner)
@@ -25,6 +25,17 @@ def is_network(v: Values, obj: Obj, elsewhere: Collection[str]) -> bool:
             return FORWARDING.fit(name) and is_network(v, owner, elsewhere)
         case _:
             return False
+
+
+def _from_elsewhere(v: Values, func: ast.expr) -> bool:
+    """Whether what is called is a function or class of another file: not an object that was made, or handed over."""
+    root = func
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name) or v.of(func) or v.of(root):
+        return False
+    home = v.m.binding_scope(root.id, v.m.scope(root))
+    return home is None or root.id not in home.params
 
 
 def network_classes(headers: Iterable[str]) -> frozenset[str]:

@@ -61,6 +61,8 @@ class Runner:
         ("get_transform()", False),
         ("vgg16().training", False),
         ("torch.zeros(3)", False),
+        ("Judge(3)(1)", False),
+        ("resnet50()(1).float()", False),
     ],
 )
 def test_what_made_it(made: str, found: bool) -> None:
@@ -69,6 +71,14 @@ def test_what_made_it(made: str, found: bool) -> None:
     last = m.files[0].tree.body[-1]
     assert isinstance(last, ast.Assign)
     assert any(is_network(v, obj, {"Judge"}) for obj in v.of(last.value)) is found
+
+
+@pytest.mark.parametrize("run", ["model(x)", "self.encoder(x)", "net(x).float()", "self.nets.generator(x)"])
+def test_what_a_network_gives_is_none(run: str) -> None:
+    m = Module(f"def step(self, model, net, x):\n    return {run}\n")
+    v = Values(m)
+    (stmt,) = (node for node in m.nodes if isinstance(node, ast.Return))
+    assert stmt.value is not None and not any(is_network(v, obj, set()) for obj in v.of(stmt.value))
 
 
 def test_the_classes_of_a_file_and_those_that_derive_from_them() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import resource
+import sys
 from pathlib import Path
 
 import pytest
@@ -108,6 +110,25 @@ def test_a_file_that_takes_too_long_is_left(tmp_path: Path, monkeypatch: pytest.
     (result,) = outcome.results
     assert result.findings[0].message == "this file is too tangled to follow: it was given 0.2 seconds."
     assert not outcome.changed and not outcome.crashed
+
+
+def greedy(text: str, settings: Settings, exported: frozenset[str]) -> ModuleResult:
+    held = []
+    while True:
+        held.append(bytes(1 << 20))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux bounds what a process may map")
+def test_a_file_that_takes_too_much_memory_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    tree(tmp_path, {"x.py": LEGACY})
+    monkeypatch.setattr(pipeline, "MOST_MEMORY", 200 << 20)
+    with Spool() as spool:
+        outcome = analyse(collect([str(tmp_path)]), Settings(), spool, jobs=1, engine=greedy)
+    (result,) = outcome.results
+    assert result.findings[0].message == "this file is too tangled to follow: it was given 200 megabytes of memory."
+    assert not outcome.changed and not outcome.crashed
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
 
 
 def test_a_file_that_holds_too_much_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

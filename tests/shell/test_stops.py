@@ -262,3 +262,25 @@ def test_a_signal_just_before_they_are_held_leaves_nothing_held(monkeypatch: pyt
 def test_what_is_told_of_the_files() -> None:
     assert stops.written(0) == " after every file was written"
     assert stops.written(2) == " after every file was written but 2, changed in the moment of writing"
+
+
+IMPORTED = """\
+import signal, sys
+
+class Finder:
+    def find_spec(self, name, *rest):
+        if name == "{name}":
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+from migrate.__main__ import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("name", ["migrate.cli", "migrate.journal", "migrate.engine"])
+def test_while_modules_are_imported(tmp_path: Path, name: str) -> None:
+    tree(tmp_path, {"x.py": LEGACY})
+    command = [sys.executable, "-c", IMPORTED.format(name=name), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment())
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "apex2native: interrupted.\n")
