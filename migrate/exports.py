@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -49,6 +49,17 @@ def takes_by_name(location: str) -> bool:
     return False
 
 
+def takes_any(location: str, module: str) -> bool:
+    """Whether a file may take any name of a module called like this, by one that it computes."""
+    with suppress(OSError):
+        try:
+            data = read(location)
+        except TooLarge:
+            return any(module.encode(errors="surrogateescape") in window for window in windows(location))
+        return module in _computed(data, _modules(data, (module,)), (module,))
+    return False
+
+
 def exported(python_files: Iterable[str], wanted: Iterable[str]) -> Mapping[str, frozenset[str]]:
     """For each file of ``wanted`` the names that ``python_files`` take from a module called like it."""
     locations = {location: module_name(location) for location in wanted}
@@ -84,16 +95,27 @@ def _by_itself(body: bytes) -> bool:
 
 def _note(data: bytes, taken: dict[str, set[str]]) -> None:
     bases = trained_bases(data)
-    modules: dict[bytes, set[str]] = defaultdict(set)  # how the file spells them
     for source, names in FROM.findall(data):
         stem = source.rsplit(b".", 1)[-1].decode(errors="replace")
-        found = _NAME.findall(names)
         if stem in taken:
+            found = _NAME.findall(names)
             taken[stem].update(name.decode(errors="replace") for name, _ in found)
             derived = {name for name, alias in found if (alias or name) in bases}
             derived |= bases if b"*" in {name for name, _ in found} else set()
             taken[stem].update(f"class {name.decode(errors='replace')}" for name in derived)
-        for name, alias in found:  # `from package import module`
+    wanted = _modules(data, taken)
+    _attributes(data, wanted, taken)
+    for stem in _computed(data, wanted, taken):
+        taken[stem].add("*")
+    for stem in {stem for stems in wanted.values() for stem in stems} & taken.keys():
+        taken[stem].update(f"class {one}" for base in bases if (one := base.decode(errors="replace")) in taken[stem])
+
+
+def _modules(data: bytes, wanted: Collection[str]) -> dict[bytes, set[str]]:
+    """What a file calls the modules of ``wanted`` that it imports, with what these are called themselves."""
+    modules: dict[bytes, set[str]] = defaultdict(set)
+    for _, names in FROM.findall(data):  # `from package import module`
+        for name, alias in _NAME.findall(names):
             modules[alias or name].add(name.decode(errors="replace"))
     for names in IMPORT.findall(data):
         for part in names.split(b","):
@@ -101,16 +123,17 @@ def _note(data: bytes, taken: dict[str, set[str]]) -> None:
             if words:
                 stem = words[0].rsplit(b".", 1)[-1].decode(errors="replace")
                 modules[words[-1] if len(words) == 3 else words[0]].add(stem)
-    wanted = {spelled: stems for spelled, stems in modules.items() if any(stem in taken for stem in stems)}
-    _attributes(data, wanted, taken)
+    return {spelled: stems for spelled, stems in modules.items() if any(stem in wanted for stem in stems)}
+
+
+def _computed(data: bytes, modules: Mapping[bytes, set[str]], wanted: Collection[str]) -> set[str]:
+    """The modules of ``wanted`` of which a file may take any name, as it computes names or paths."""
+    found: set[str] = set()
     for spelled in _COMPUTED.findall(data):  # getattr(module, name): any of its names
-        for stem in wanted.get(spelled, set()) & taken.keys():
-            taken[stem].add("*")
+        found |= modules.get(spelled, set())
     if _BY_PATH.search(data):
-        for stem in {word.decode() for word in _SPELLED.findall(data)} & taken.keys():
-            taken[stem].add("*")
-    for stem in {stem for stems in wanted.values() for stem in stems} & taken.keys():
-        taken[stem].update(f"class {one}" for base in bases if (one := base.decode(errors="replace")) in taken[stem])
+        found |= {word.decode() for word in _SPELLED.findall(data)}
+    return found.intersection(wanted)
 
 
 def _note_all(location: str, mention: re.Pattern[bytes], taken: dict[str, set[str]]) -> None:

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 
-from migrate.exports import FROM, IMPORT, exported, module_name, takes_by_name
+from migrate.exports import FROM, IMPORT, exported, module_name, takes_any, takes_by_name
 from migrate.reading import windows
 
 _TAKEN = re.compile(rb"(\w+)(?:\s+as\s+\w+)?")
@@ -30,6 +30,7 @@ class Imports:
         self._meant: dict[str, dict[str, list[str]]] = {}
         self._words: dict[tuple[re.Pattern[bytes], str], frozenset[str]] = {}
         self._takings: dict[tuple[str, str], frozenset[str]] = {}
+        self._anything: dict[tuple[str, str], bool] = {}
         self._files = list(python_files)
         self._above: dict[str, list[str]] | None = None
         self._strangers: dict[str, list[str]] | None = None
@@ -94,10 +95,17 @@ class Imports:
         if self._by_name_only is None:
             self._by_name_only = [one for one in self._files if takes_by_name(one)]
         users = {*self.importers(location), *self._strangers.get(module_name(location), ())} - set(inside)
-        # by a name or a path that is not written as an import: from the same folder, or one above or below it
-        here = os.path.dirname(location)
-        users.update(one for one in self._by_name_only if _near(os.path.dirname(one), here))
-        return frozenset().union(*(self._takes(one, location) for one in users))
+        found = frozenset().union(*(self._takes(one, location) for one in users))
+        # by a name or a path that is not written as an import: from the same folder, or one above or below it, also
+        # by a file that is ``inside``, as nobody follows that
+        here, name = os.path.dirname(location), module_name(location)
+        by_name = (one for one in self._by_name_only if _near(os.path.dirname(one), here))
+        return found | {"*"} if any(self._takes_any(one, name) for one in by_name) else found
+
+    def _takes_any(self, user: str, name: str) -> bool:
+        if (user, name) not in self._anything:
+            self._anything[user, name] = takes_any(user, name)
+        return self._anything[user, name]
 
     def _takes(self, user: str, location: str) -> frozenset[str]:
         """The names that one file takes from modules called like another."""
