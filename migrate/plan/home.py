@@ -16,6 +16,7 @@ from migrate.facts.loops import gone_through
 from migrate.facts.module import Module, Scope
 from migrate.facts.sites import Initialize, opened
 from migrate.plan import switch
+from migrate.plan.ahead import changes
 from migrate.plan.decorators import hands_on
 from migrate.plan.places import Creation, Homes, Parameter, Place
 from migrate.plan.schedule import Scaler
@@ -564,15 +565,26 @@ class Finder:
         near = [m.statement(n) for n in self._uses.get(id(scaler), []) if m.function(n) is scope]
         near = [s for s in near if not isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef))]
         near += self._optimizer_statements(scaler, scope)
-        anchor = self._dominator(stmts[0], [*stmts[1:], *near])
+        made = self._dominator(stmts[0], [*stmts[1:], *near])
+        anchor = self._above_conditions(made) if place.owner is not None else made
+        ahead_of_all = anchor is not made
         enabled = either([[t for _, t in guards(ctx, self.unit, i, anchor)] for i in inits])
         self._check_defined(anchor, enabled, inits)
+        changed = changes(ctx, anchor, max(m.start(i.call) for i in inits), enabled) if ahead_of_all else None
+        if changed is not None:
+            raise Manual(changed, f"this may change what `{enabled.text}` reads, and the scaler is made ahead of it")
         text = f"{m.self_name(scope) or 'self'}.{scaler.name}" if place.owner is not None else scaler.name
         declared = None
         if place.scope is not None and place.scope is not scope:
             declared = self._global_statement(scope, inits[0])
         held = [n for n in self._uses.get(id(scaler), []) if m.inside(n, anchor) and m.statement(n) is not anchor]
-        return Creation(scaler, anchor, text, enabled, declared, before=bool(held))
+        return Creation(scaler, anchor, text, enabled, declared, before=ahead_of_all or bool(held))
+
+    def _above_conditions(self, stmt: ast.stmt) -> ast.stmt:
+        """The outermost condition around a statement of a method, where nothing else is around it: an object that gets
+        its optimizer under a condition has methods that also run without (``if opt.isTrain:``)."""
+        outer = self.ctx.m.spine(stmt)[1:]
+        return outer[-1] if outer and all(isinstance(s, ast.If) for s in outer) else stmt
 
     def _check_defined(self, anchor: ast.stmt, enabled: Term, inits: list[Initialize]) -> None:
         """What the scaler's arguments read must not be assigned only inside the guarded block."""

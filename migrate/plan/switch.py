@@ -45,9 +45,8 @@ def _set_there_alone(ctx: Context, unit: Unit, scaler: Scaler) -> bool:
 
 
 def _returns_above(ctx: Context, init: Initialize) -> bool:
-    """``if self.ready: return`` above an ``initialize``: a method that is called again, or is asked too early."""
-    if getattr(ctx.m.function(init.call).node, "name", "") == "__init__":
-        return False
+    """``if self.ready: return`` above an ``initialize``: a method that is called again, or is asked too early; a
+    constructor of objects that are not to train (``if not opt.isTrain: return``)."""
     for stmt in ctx.m.spine(init.call):
         block, index = ctx.m.place[stmt]
         if any(isinstance(s, ast.If) and isinstance(s.body[-1], ast.Return) for s in block.body[:index]):
@@ -182,7 +181,8 @@ def _disabled(
     own = m.self_name(m.scope_of[init]) or "self"
     for stmt in init.body:
         stored = [n for n in ast.walk(stmt) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
-        if any(opened(ctx.v, ctx.v.of(n)) & scaler.objects for n in stored) or _runs_own(ctx, stmt):
+        leaves = any(isinstance(n, ast.Return) and m.function(n).node is init for n in ast.walk(stmt))
+        if leaves or any(opened(ctx.v, ctx.v.of(n)) & scaler.objects for n in stored) or _runs_own(ctx, stmt):
             return Creation(scaler, stmt, f"{own}.{scaler.name}", FALSE, before=True)
     return Creation(scaler, init.body[-1], f"{own}.{scaler.name}", FALSE)
 

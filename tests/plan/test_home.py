@@ -505,6 +505,51 @@ def test_by_hand(case: str) -> None:
     assert why in missing.value.message
 
 
+CLASS = """
+def tune():
+    FLAGS.fp16 = False
+def width(opt):
+    return opt.width
+class Model:
+    def __init__(self, opt):
+        self.net = A()
+BODY
+    def optimize(self, x):
+        self.optimizer.zero_grad()
+        with amp.scale_loss(self.net(x).sum(), self.optimizer) as scaled:
+            scaled.backward()
+        self.optimizer.step()
+"""
+OPTIMIZER = "self.optimizer = SGD()"
+SWITCHED = "self.net, self.optimizer = amp.initialize(self.net, self.optimizer)"
+AHEAD = ["self.scaler before if opt.train: if opt.train and FLAGS.fp16"]
+ANEW = ["self.scaler before if opt.train: if False", "self.scaler behind self.net, self.optimizer = amp.initialize(…)"]
+SOME_TRAIN = {
+    "": AHEAD,
+    "self.lr = opt.lr": AHEAD,
+    "self.width = width(3)": AHEAD,
+    # what the condition reads may change: a scaler is made anew where the old program switched Apex on
+    "FLAGS.fp16 = False": ANEW,
+    "tune()": ANEW,
+    "self.width = width(FLAGS)": ANEW,
+    "FLAGS.read()": ANEW,
+}
+
+
+@pytest.mark.parametrize("between", SOME_TRAIN)
+def test_an_object_that_gets_its_optimizer_under_a_condition(between: str) -> None:
+    """It has methods that run without, so it has a scaler in any case."""
+    lines = ["if opt.train:", f"    {OPTIMIZER}", f"    {between}", "    if FLAGS.fp16:", f"        {SWITCHED}"]
+    body = "\n".join(f"        {line}" for line in lines)
+    assert shown(planned(CLASS.replace("BODY", body))) == SOME_TRAIN[between]
+
+
+def test_an_object_whose_constructor_returns_without_an_optimizer() -> None:
+    lines = ["if not opt.train:", "    return", OPTIMIZER, SWITCHED]
+    body = "\n".join(f"        {line}" for line in lines)
+    assert shown(planned(CLASS.replace("BODY", body))) == ["self.scaler before if not opt.train: if False", ANEW[1]]
+
+
 def test_a_name_that_is_free() -> None:
     def made(text: str) -> Module:
         return context(text).m
