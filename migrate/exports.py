@@ -30,7 +30,8 @@ _MADE, _DERIVED = re.compile(rb"\bdef[ \t]+__init__\b"), re.compile(rb"\bsuper\(
 _COMPUTED = re.compile(rb"\bgetattr\(\s*([\w.]+)\s*,\s*(?![\"'])")
 # Modules that are run or replaced by a name or path that stands in a string.
 _BY_PATH = re.compile(
-    rb"\brun_path\(|\brun_module\(|\bimport_module\(|\b__import__\(|\bspec_from_file_location\(|\bexec\(|\bsys\.modules\["
+    rb"\brun_path\(|\brun_module\(|\bimport_module\(|\b__import__\(|\bspec_from_file_location\("
+    rb"|(?<!\.)(?<!def )\bexec\(|\bsys\.modules\["
 )
 _SPELLED = re.compile(rb"(\w+)(?:\.py)?[\"']")
 _DOTTED = re.compile(rb"\w+(?:\.\w+)+")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 from migrate.components import Component, components, widened
 from migrate.model import Applicability, FileResult, Settings
 from migrate.pipeline import Outcome, analyse
@@ -71,6 +73,21 @@ def test_a_unit_in_two_files_is_migrated_and_written_as_one(tmp_path: Path) -> N
     assert {change.unit for one in outcome.results for change in one.changes} == {1, None}
     (unit,) = (unit for one in outcome.results for unit in one.units)
     assert (unit.applicability, unit.line) == (Applicability.SAFE, 12)
+
+
+@pytest.mark.parametrize(
+    ("line", "migrated"),
+    [
+        ("optimizer = getattr(torch.optim, args.name)(model.parameters())", True),
+        ("runner.exec()", True),  # a method of that name runs no text
+        ("getattr(engine, args.name)(model, optimizer, args)", False),  # it may be any function of that file
+        ("exec('import engine')", False),
+    ],
+)
+def test_a_file_of_the_program_takes_what_it_computes_the_name_of(tmp_path: Path, line: str, migrated: bool) -> None:
+    main = MAIN.replace("import argparse", "import argparse\nimport engine").replace("if args", f"{line}\nif args", 1)
+    found = _results(tmp_path, {"main.py": main, "engine.py": ENGINE})
+    assert (found["engine.py"].status == "changed") == migrated
 
 
 def test_what_lies_between_belongs_to_it(tmp_path: Path) -> None:
