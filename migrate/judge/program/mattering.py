@@ -28,6 +28,7 @@ class Mattering:
         self.m, self.v, self.naming = tree.m, tree.v, tree.naming
         self.marks, self.callees, self.scaling = tree.marks, tree.callees, tree.scaling
         self.entries = entries
+        self._behind: dict[frozenset[str], frozenset[str]] = {}
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -36,8 +37,10 @@ class Mattering:
 
     def those_behind(self, names: frozenset[str]) -> frozenset[str]:
         """These names, those that say how losses are scaled, and what their values hang on."""
-        asked = (names_in(part) for part in self._settings())
-        return self._matter(lambda node: False, _NOTHING, names.union(*asked))
+        if names not in self._behind:
+            asked = (names_in(part) for part in self._settings())
+            self._behind[names] = self._matter(lambda node: False, _NOTHING, names.union(*asked))
+        return self._behind[names]
 
     def _settings(self) -> Iterator[ast.AST]:
         """What mixed precision is told but for the objects it is about, and the losses."""
