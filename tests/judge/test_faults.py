@@ -41,7 +41,7 @@ PASSES = {
     },
     SPEED: {
         "drop-update": "cyclegan_methods gan_alternating init_in_class_init init_two_optimizers_one_model "
-        "loss_backwards_loss_id loss_backwards_partial num_losses_dcgan",
+        "loss_backwards_loss_id loss_backwards_partial num_losses_dcgan optimizers_of_those_that_train",
         "update-after-loop": "gan_alternating init_in_class_init init_two_optimizers_one_model num_losses_dcgan",
         "duplicate-update": "gan_stepping_apart",
         "update-before-step": "gan_stepping_apart",
