@@ -117,6 +117,8 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
 def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Unit, Manual]]:
     """Why the units stay after all: a path on which the new text is another program."""
     assert attempt.texts is not None
+    if all(plan.backend is not None for plan in plans):
+        return []  # what the file's own backend does is not compared with what Apex did: the report says so
     verdict = validate(ctx, plans, attempt.texts, attempt.runs)
     if verdict.unknown is not None:
         for plan in plans:
@@ -158,6 +160,11 @@ def _decide(
             plans.append(decide(ctx, unit, state[unit.number]))
         except Manual as missing:
             manual.append((unit, missing))
+    served = [plan for plan in plans if plan.backend is not None]
+    if served and len(served) < len(plans):
+        why = "another unit of this program is not served by a native backend of the file's own"
+        manual += [(plan.unit, Manual(plan.unit.line_node, why)) for plan in served]
+        plans = [plan for plan in plans if plan.backend is None]
     if manual:
         why = _together(*manual[0])
         manual += [(p.unit, Manual(p.unit.line_node, why)) for p in plans]

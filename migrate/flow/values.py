@@ -623,12 +623,22 @@ class Values:
                 assert isinstance(obj.key, ast.ClassDef)
                 return self._method(obj.key, ("forward", "__call__"), 0)
             case "partial":
-                assert isinstance(obj.key, ast.Call)
-                for held in tuple(self._pts[("e", obj.key.args[0])]):
-                    return self.callee(held)
-                return None
+                filled = (self.callee(o) for o in self._filled(obj) if o.kind != "partial")
+                return next(iter(self.m.in_order({node for node in filled if node is not None})), None)
             case _:
                 return None
+
+    def _filled(self, partial: Obj) -> list[Obj]:
+        """What a partial fills, and what those of these fill that are partials: ``f = partial(f, x)`` is its own."""
+        found, todo = [partial], [partial]
+        while todo:
+            obj = todo.pop()
+            if obj.kind == "partial":
+                assert isinstance(obj.key, ast.Call)
+                more = [o for o in self._pts[("e", obj.key.args[0])] if o not in found]
+                found += more
+                todo += more
+        return found
 
     def _method(self, owner: ast.ClassDef, names: tuple[str, ...], depth: int) -> ast.AST | None:
         """A method of a class or of its bases in this module."""

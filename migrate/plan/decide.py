@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from migrate.facts.sites import Initialize, Scale
 from migrate.plan import gradients, hazards, premises
+from migrate.plan.backends import Backend, native_backend
 from migrate.plan.carried import handed_for_state, sometimes_imported
 from migrate.plan.caught import check_caught
 from migrate.plan.fold import Fold, folds
@@ -28,6 +29,11 @@ from migrate.units.unit import Context, Manual, Unit
 _SAVED_ENTRY = (
     "an entry of a saved state is read: the scaler's own is read now, which counts steps where Apex counted backwards; "
     "states that the legacy code saved have it under its old name, and a scaler that is switched off saves none"
+)
+
+_BACKEND = (
+    "the native backend of this file serves here too: what runs under autocast, and how the loss is scaled, is what it "
+    "says; Apex's casts held for the whole process"
 )
 
 
@@ -70,6 +76,7 @@ class Plan:
     hoist_enabled: list[str] = field(default_factory=list)
     named: list[Named] = field(default_factory=list)  # conditions that several regions of a function ask
     scaler_at: dict[ast.AST, str] = field(default_factory=dict)  # site, step, unscale or state use -> expression
+    backend: Backend | None = None  # a native one of the file's own, which serves in Apex's place
     marks: list[ast.Call] = field(default_factory=list)  # `hasattr(optimizer, "_amp_stash")`
     hazards: Hazards = field(default_factory=Hazards)
 
@@ -77,7 +84,9 @@ class Plan:
 def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     """Everything about one unit. ``state`` are the uses of the scaler's state that belong to it."""
     scaled = bool(unit.scales) and ctx.settings.dtype == "float16"
-    premises.check(ctx, unit)
+    backend = native_backend(ctx, unit) if not state else None
+    if backend is None:
+        premises.check(ctx, unit)
     if state and not scaled and unit.scales:
         raise Manual(
             state[0][0],
@@ -95,6 +104,9 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
             unit.infos.append((init.call, "APX021", text))
     merged: list[Fold] = []
     schedule = Schedule()
+    if backend is not None:
+        unit.review(unit.initializes[0].call, "APX043", _BACKEND)
+        return Plan(ctx, unit, Planner(ctx, unit), merged, schedule, state, scaled, backend=backend)
     if unit.scales:
         premises.scale_plain_backwards(ctx, unit)
         unit.steps = find_steps(ctx, unit)

@@ -310,6 +310,7 @@ RUNS = {
     "a forward": ("class C:\n    def forward(self): pass\nc = C()\nask(c())", "forward"),
     "a base's forward": ("class B:\n    def forward(self): pass\nclass C(B): pass\nc = C()\nask(c())", "forward"),
     "a partial": ("def f(x): pass\ng = partial(f, 1)\nask(g())", "f"),
+    "a partial of itself": ("def f(x, y): pass\ng = f\nif x:\n    g = partial(g, 1)\nh = partial(g, 2)\nask(h())", "f"),
     "a partial of a method": ("class C:\n    def f(self, x): pass\ng = partial(C().f, 1)\nask(g())", "f"),
     "what a table holds": ("def f(): pass\ndef g(): pass\nt = {'f': f, 'g': g}\nask(t['g']())", "g"),
     "any that a table holds": ("def f(): pass\ndef g(): pass\nt = {'f': f, 'g': g}\nask(t[k]())", "f, g"),

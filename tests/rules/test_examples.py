@@ -70,6 +70,17 @@ PLACES: dict[str, tuple[str, dict[str, str]]] = {
     "APX032": ("END", {"END": "with torch.no_grad():\n    logits = model(images)\n    EXAMPLE"}),
     "APX033": ("FORWARD", _GUARDED),
     "APX040": ("BACKWARD", _GUARDED),
+    "APX043": (
+        "INITIALIZE",
+        {
+            "IMPORTS": "from apex import amp\nfrom timm.utils import ApexScaler, NativeScaler",
+            "ARGUMENTS": "use_amp = 'apex'",
+            "TOP": "amp_autocast, loss_scaler = suppress, None",
+            "FORWARD": "with amp_autocast():\n    loss = F.cross_entropy(model(images), target)",
+            "BACKWARD": "loss_scaler(loss, optimizer)",
+            "STEP": "scheduler.step()",
+        },
+    ),
     "APX050": ("STEP", {}),
     "APX051": ("STEP", {"STEP": "EXAMPLE\noptimizer.step()"}),
     "APX060": ("STEP", {}),

@@ -1,0 +1,149 @@
+"""A native backend of the file's own beside Apex: ``if use_amp == "apex": … elif use_amp == "native": …``.
+
+What the native arm sets, a name for autocast and perhaps one for an object that scales, serves Apex's arm as well.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from migrate.facts.names import called_name, last_name
+from migrate.facts.sites import Initialize
+from migrate.units.unit import Context, Unit
+
+Arm = tuple[ast.expr, list[ast.stmt]]  # its condition and its statements
+
+
+@dataclass(frozen=True, eq=False)
+class Backend:
+    """Apex's arm: ``given`` are values in it and the native ones in their place, ``lines`` what it sets besides, ahead
+    of ``first``."""
+
+    first: ast.stmt
+    given: tuple[tuple[ast.expr, ast.expr], ...]
+    lines: tuple[str, ...]
+
+
+def native_backend(ctx: Context, unit: Unit) -> Backend | None:
+    """The backend that serves in Apex's place; None where there is none, or where Apex's arm does something else."""
+    if unit.scales or len(unit.initializes) != 1:
+        return None
+    (init,) = unit.initializes
+    above = ctx.m.parent[ctx.m.statement(init.call)]
+    if not isinstance(above, ast.If) or _used_besides(ctx):
+        return None
+    for arms in _chains(ctx, init):
+        native = next((body for _, body in arms if _autocast_name(body) and not _holds(ctx, body, init)), None)
+        mine = next((arm for arm in arms if _is_apex(ctx, arm, init, above)), None)
+        if native is not None and mine is not None:
+            found = _served(ctx, init, native, mine[1])
+            if found is not None and _is_entered(ctx, _autocast_name(native)):
+                return found
+    return None
+
+
+def _used_besides(ctx: Context) -> bool:
+    """Whether the program uses amp for more than to initialize it."""
+    calls = {init.call for init in ctx.facts.initializes}
+    return any(
+        dotted.startswith("apex.amp.") and ctx.m.parent[use] not in calls
+        for use, dotted in ctx.facts.uses.items()
+        if ctx.m.statement(use) not in ctx.facts.imports
+    )
+
+
+def _chains(ctx: Context, init: Initialize) -> Iterator[list[Arm]]:
+    """The chains of conditions in the function of a site that stand side by side with it or around it."""
+    home = ctx.m.function(init.call)
+    for node in ctx.m.all(ast.If):
+        above = ctx.m.parent[node]
+        follows = isinstance(above, ast.If) and above.orelse == [node]
+        if ctx.m.function(node) is home and not follows:
+            yield list(_arms(node))
+
+
+def _arms(node: ast.If) -> Iterator[Arm]:
+    while True:
+        yield node.test, node.body
+        match node.orelse:
+            case [ast.If() as following]:
+                node = following
+            case _:
+                return
+
+
+def _holds(ctx: Context, body: Sequence[ast.stmt], init: Initialize) -> bool:
+    return any(ctx.m.inside(init.call, stmt) for stmt in body)
+
+
+def _is_apex(ctx: Context, arm: Arm, init: Initialize, above: ast.If) -> bool:
+    """Whether an arm is the one with the site, or one for the same condition as that stands under."""
+    test, body = arm
+    if ctx.m.statement(init.call) in body:
+        return True
+    alone = ctx.m.statement(init.call) in above.body and not above.orelse and len(above.body) == 1
+    return alone and not _holds(ctx, body, init) and ast.dump(test) == ast.dump(above.test)
+
+
+def _assigned(body: Sequence[ast.stmt]) -> dict[str, ast.expr]:
+    """Plain names that an arm gives a value."""
+    return {
+        stmt.targets[0].id: stmt.value
+        for stmt in body
+        if isinstance(stmt, ast.Assign) and len(stmt.targets) == 1 and isinstance(stmt.targets[0], ast.Name)
+    }
+
+
+def _autocast_name(body: Sequence[ast.stmt]) -> str | None:
+    """The name that an arm gives to native autocast: to the class, or to a ``partial`` of it."""
+    for name, value in _assigned(body).items():
+        if isinstance(value, ast.Call) and called_name(value) == "partial" and value.args:
+            value = value.args[0]
+        if isinstance(value, (ast.Name, ast.Attribute)) and last_name(value) == "autocast":
+            return name
+    return None
+
+
+def _served(ctx: Context, init: Initialize, native: Sequence[ast.stmt], mine: Sequence[ast.stmt]) -> Backend | None:
+    """What becomes of Apex's arm: all that it sets, the native arm has to set as well."""
+    values = _assigned(native)
+    given: dict[str, tuple[ast.expr, ast.expr]] = {}
+    for stmt in mine:
+        if stmt is ctx.m.statement(init.call):
+            continue
+        match stmt:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in values and name not in given:
+                given[name] = (value, values[name])
+            case _ if _only_tells(stmt):
+                pass
+            case _:
+                return None
+    lines = [f"{name} = {' '.join(ctx.m.src(value).split())}" for name, value in values.items() if name not in given]
+    return Backend(mine[0], tuple(given.values()), tuple(lines))
+
+
+def _only_tells(stmt: ast.stmt) -> bool:
+    """Whether a statement prints or logs, perhaps on one rank alone."""
+    match stmt:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="info" | "warning" | "debug" | "log" | "write"))):
+            return True
+        case ast.Expr(value=ast.Constant()) | ast.Pass():
+            return True
+        case ast.If(body=body, orelse=orelse):
+            return all(map(_only_tells, (*body, *orelse)))
+        case _:
+            return False
+
+
+def _is_entered(ctx: Context, name: str | None) -> bool:
+    """Whether something in the program runs under what the name holds: ``with amp_autocast():``."""
+    return any(
+        isinstance(item.context_expr, ast.Call) and last_name(item.context_expr.func) == name
+        for node in ctx.m.nodes
+        if isinstance(node, (ast.With, ast.AsyncWith))
+        for item in node.items
+    )

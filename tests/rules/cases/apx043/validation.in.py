@@ -1,0 +1,24 @@
+# expect: review the native backend of this file serves here too
+import torch
+from apex import amp
+from contextlib import suppress
+from functools import partial
+
+
+def validate(args, model, loader):
+    amp_autocast = suppress
+    if args.native_amp:
+        amp_autocast = partial(torch.autocast, "cuda")
+        print("native")
+    elif args.apex_amp:
+        print("mixed precision")
+    else:
+        print("float32")
+    model = model.cuda()
+    if args.apex_amp:
+        model = amp.initialize(model, opt_level="O1")
+    with torch.no_grad():
+        for x, y in loader:
+            with amp_autocast():
+                out = model(x)
+            print(out.float().mean(), y)

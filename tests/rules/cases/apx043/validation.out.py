@@ -1,0 +1,21 @@
+import torch
+from contextlib import suppress
+from functools import partial
+
+
+def validate(args, model, loader):
+    amp_autocast = suppress
+    if args.native_amp:
+        amp_autocast = partial(torch.autocast, "cuda")
+        print("native")
+    elif args.apex_amp:
+        amp_autocast = partial(torch.autocast, "cuda")
+        print("mixed precision")
+    else:
+        print("float32")
+    model = model.cuda()
+    with torch.no_grad():
+        for x, y in loader:
+            with amp_autocast():
+                out = model(x)
+            print(out.float().mean(), y)

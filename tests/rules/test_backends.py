@@ -1,0 +1,57 @@
+"""Apex's arm of a file with two backends computes what the file's native arm does."""
+
+from __future__ import annotations
+
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from migrate.engine import migrate_module
+from migrate.model import Settings
+from tests.rules.cases import HERE
+
+torch = pytest.importorskip("torch", reason="the file is run")
+
+
+class NativeScaler:
+    """As timm has it, on a CPU."""
+
+    def __init__(self) -> None:
+        self.scaler = torch.amp.GradScaler("cpu")
+
+    def __call__(self, loss: Any, optimizer: Any, parameters: Any = None) -> None:
+        self.scaler.scale(loss).backward()
+        self.scaler.unscale_(optimizer)
+        torch.nn.utils.clip_grad_norm_(parameters, 0.1)
+        self.scaler.step(optimizer)
+        self.scaler.update()
+
+
+def _trained(text: str, use: str, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    timm = types.ModuleType("timm.utils")
+    timm.NativeScaler = timm.ApexScaler = NativeScaler  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "timm", types.ModuleType("timm"))
+    monkeypatch.setitem(sys.modules, "timm.utils", timm)
+    names: dict[str, Any] = {}
+    exec(compile(text, "x.py", "exec"), names)
+    torch.manual_seed(0)
+    model = torch.nn.Linear(5, 3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    data = [(torch.randn(4, 5), torch.randint(0, 3, (4,))) for _ in range(4)]
+    args = types.SimpleNamespace(apex_amp=use == "apex", native_amp=use == "native", local_rank=0)
+    monkeypatch.setattr(torch.cuda.amp, "autocast", lambda: torch.autocast("cpu", torch.bfloat16))
+    names["main"](args, model, optimizer, data)
+    return [p.tolist() for p in model.parameters()]
+
+
+def test_the_native_arm_serves(monkeypatch: pytest.MonkeyPatch) -> None:
+    old = Path(HERE, "apx043", "training.in.py").read_text(encoding="utf-8")
+    new = migrate_module(old, Settings()).new_text
+    assert new is not None
+    native = _trained(old, "native", monkeypatch)
+    assert _trained(new, "native", monkeypatch) == native
+    assert _trained(new, "apex", monkeypatch) == native
+    assert _trained(new, "none", monkeypatch) != native
