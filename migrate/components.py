@@ -98,14 +98,16 @@ def components(selection: Selection, imports: Imports) -> list[Component]:
 
 
 def widened(program: Component, selection: Selection, imports: Imports) -> Component | None:
-    """A program with the files that those of it that use amp import, and that import these; None where that is none
-    more, or too many."""
+    """A program with the files that those of it that use amp import, and that import these; where that is none more,
+    with what the latter import. None where that is none more, either, or too many."""
     own = [source.location for source in program.sources]
     amp = [source.location for source in selection.amp if source.location in own]
     below = {one for at in amp for one in (*imports.imported(at), *imports.through(at))}
     members = {*own, *below, *(one for at in amp for one in imports.importers(at))}
     if len(members) > MOST_WIDENED:
         members = {*own, *below}
+    if members == set(own):  # what else is made where the program is put together: its callbacks, its losses
+        members |= {one for at in amp for user in imports.importers(at) for one in imports.imported(user)}
     if members == set(own) or len(members) > MOST_WIDENED:
         return None
     return _component(_ordered(members, imports), selection, imports)

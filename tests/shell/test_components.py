@@ -165,6 +165,52 @@ for x in loader:
     assert all(one.status == "unchanged" for one in _results(tmp_path, shared).values())
 
 
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ("print(epoch, learner.model.training)", "changed"),
+        # gradients of a step that is not yet taken are still scaled
+        ("print(epoch, learner.model.weight.grad.norm())", "unchanged"),
+    ],
+)
+def test_a_stuck_program_is_tried_with_what_is_made_where_it_is_put_together(
+    tmp_path: Path, body: str, status: str
+) -> None:
+    learner = """\
+import torch
+from apex import amp
+
+
+class Learner:
+    def __init__(self, model, callbacks):
+        self.model, self.callbacks = model, callbacks
+        self.optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        self.model, self.optimizer = amp.initialize(self.model, self.optimizer, opt_level="O1")
+
+    def fit(self, loader, epochs, accumulate):
+        for epoch in range(epochs):
+            for i, x in enumerate(loader):
+                loss = self.model(x).sum()
+                with amp.scale_loss(loss, self.optimizer) as scaled_loss:
+                    scaled_loss.backward()
+                if (i + 1) % accumulate == 0:
+                    self.optimizer.step()
+                    self.optimizer.zero_grad()
+            for callback in self.callbacks:
+                callback.on_epoch_end(self, epoch)
+"""
+    main = """\
+import torch
+from callbacks import Printer
+from learner import Learner
+
+Learner(torch.nn.Linear(2, 2).cuda(), [Printer()]).fit(loader, 3, 2)
+"""
+    callbacks = f"class Printer:\n    def on_epoch_end(self, learner, epoch):\n        {body}\n"
+    found = _results(tmp_path, {"main.py": main, "learner.py": learner, "callbacks.py": callbacks})
+    assert found["learner.py"].status == status
+
+
 def test_widened_follows_names_through_packages(tmp_path: Path) -> None:
     files = {
         "main.py": "from apex import amp\nfrom lib import Optimizer\n",
