@@ -476,8 +476,8 @@ class Planner:
             return False
         if any(self.early(c) for c in calls):
             return True
-        if self.ctx.m.loops(call):
-            return False
+        if self.ctx.m.loops(call) or any(self.compute.forbidden(self.ctx.m.statement(c)) for c in calls):
+            return False  # the statement of a caller trains, too: `out += [self.train(x), self.test(x)]`
         return any(isinstance(n, ast.Return) and n.value is not None for n in walk_body(scope)) and not any(
             isinstance(n, (ast.For, ast.While)) for n in walk_body(scope)
         )
@@ -552,7 +552,8 @@ class Planner:
             if self.compute.forbidden(outer):
                 break
             part = outer
-        return None if self.compute.forbidden(part) else part
+        ahead = (n for n in walk_now(stmt) if isinstance(n, ast.Call) and self.ctx.m.end(n) <= self.ctx.m.start(part))
+        return None if self.compute.forbidden(part) or any(map(self.compute.forbidden, ahead)) else part
 
     def _always(self, stmt: ast.stmt, expr: ast.expr) -> bool:
         """Whether a part of a statement is computed once whenever that runs."""

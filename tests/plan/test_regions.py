@@ -345,7 +345,39 @@ def test_what_is_said_twice_names_both_places() -> None:
     assert len([text for _, _, text in one.reviews if "a lambda runs the model here" in text]) == 2
 
 
+BESIDE = """\
+class T:
+    def fit(self, x):
+        loss = model(x)
+{train}        return loss.item()
+    def test(self, x):
+        return model(x).mean().item()
+t = T()
+for x, y in loader:
+    {stmt}
+"""
+
+
+@pytest.mark.parametrize(
+    "stmt",
+    [
+        "out += [t.fit(x), t.test(y)]",
+        "out += [t.test(x), t.fit(y)]",
+        "print(dict(train=t.fit(x), test=t.test(y)))",
+        "tr, te = t.fit(x), t.test(y)",
+        "if t.fit(x) > t.test(y): print(1)",
+    ],
+)
+def test_functions_that_train_and_evaluate_in_one_statement(stmt: str) -> None:
+    text = BESIDE.format(train=indent(TRAIN, "        "), stmt=stmt)
+    assert regions(TOP + text) == ["loss = model(x)", "return model(x).mean().item()"]
+
+
 MANUAL = {
+    "behind a training in one statement": (
+        TOP + BESIDE.format(train=indent(TRAIN, "        "), stmt="out += [t.fit(x), model(y)]"),
+        "in the statement that also runs a backward or step",
+    ),
     "no model": (
         TOP + "for x, y in loader:\n" + indent("loss = make(x)\n" + TRAIN, "    "),
         "where `loss` comes from is not known",
