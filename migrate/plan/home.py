@@ -351,7 +351,8 @@ class Finder:
         if of_class or any(not hands_on(ctx, d) for d in node.decorator_list):
             raise Manual(node, f"{node.name}() is handed to a decorator, which may call it with other arguments")
         self._check_plain_references(node)
-        parameter = Parameter(scope, after, scaler.name)
+        alone = all(len(ctx.v.callees(call)) == 1 for call in calls)
+        parameter = Parameter(scope, self._last_optimizer(scope, after) if alone else after, scaler.name)
         self._parameters[key] = parameter
         self.homes.parameters.append(parameter)
         for call in calls:
@@ -381,6 +382,20 @@ class Finder:
                 continue  # else the default is taken: no optimizer, no scaler
             self._uses[id(scaler)].append(call)
             parameter.calls[call] = self._follow(scaler, call, argument)
+
+    def _last_optimizer(self, scope: Scope, after: str | None) -> str | None:
+        """The last of the optimizers that follow each other among the parameters: the scaler does not part them."""
+        assert isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        args = scope.node.args
+        required = [p.arg for p in (*args.posonlyargs, *args.args)]
+        required = required[: len(required) - len(args.defaults)]
+        if after not in required:
+            return after
+        for name in required[required.index(after) + 1 :]:
+            if not self.ctx.v.variable(name, scope) & self.ctx.optimizers:
+                break
+            after = name
+        return after
 
     def _handed(self, scaler: Scaler, call: ast.Call, scope: Scope, after: str) -> ast.expr | None:
         """What a call hands to a parameter: the object in front of the dot to ``self``, to ``*optimizers`` each."""

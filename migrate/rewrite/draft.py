@@ -47,6 +47,8 @@ class Draft:
         self._unwrap: dict[ast.stmt, str] = {}
         self._else_only: dict[ast.If, str] = {}
         self._lead: set[ast.stmt] = set()
+        self._opened: list[Block] = []
+        self._taken: set[ast.stmt] = set()  # statements whose comments went along to another place
         self._cuts: list[tuple[int, int]] = []
         self._went: list[ast.stmt] = []  # statements whose lines go
         self._edits: list[Edit] = []
@@ -86,6 +88,18 @@ class Draft:
 
     def wrap(self, block: Block, first: int, last: int, header: str) -> None:
         self._wraps.append(Wrap(block, first, last, header))
+
+    def take_comments(self, stmt: ast.stmt) -> list[str]:
+        """The comment lines right above a statement that goes to another place: they go from here."""
+        if not self.m.owns_lines(stmt):
+            return []
+        self._taken.add(stmt)
+        return [self.m.line_text(n).strip() for n in range(self._comments_from(stmt), self.m.first_line(stmt))]
+
+    def on_own_lines(self, block: Block) -> None:
+        """What stands behind its header (``with a: b``) goes below it."""
+        if block not in self._opened:
+            self._opened.append(block)
 
     def unwrap(self, stmt: ast.With | ast.If, arm: str = "body") -> None:
         """The header of a block goes, one arm moves up to the header's place, the other arm goes."""
@@ -136,6 +150,8 @@ class Draft:
                 self._emit_unwrap(stmt)
         for wrap in self._wraps:
             self._emit_wrap(wrap)
+        for block in self._opened:
+            self._emit_opened(block)
         for stmt, lines in self._stmt.items():
             if not self._dropped(stmt):
                 self._emit_statement(stmt, lines)
@@ -159,12 +175,18 @@ class Draft:
         kept = {e.before for e in self._edits if isinstance(e, InsertLines)}
         for stmt in self._went:
             first, last = self.m.first_line(stmt), self.m.last_line(stmt)
-            start = first
-            while start > 1 and self._comment(start - 1, self.m.indent(stmt)):
-                start -= 1
+            start = self._comments_from(stmt)
             said = "\n".join(self.m.line_text(n) for n in range(start, first))
-            if _ABOUT_AMP.search(said) and not kept & set(range(start, last + 2)):
+            of_amp = _ABOUT_AMP.search(said) and not kept & set(range(start, last + 2))
+            if start < first and (of_amp or stmt in self._taken):
                 self._edits.append(DeleteLines(start, first - 1))
+
+    def _comments_from(self, stmt: ast.stmt) -> int:
+        """The first of the comment lines right above a statement; its own first line where there are none."""
+        start = self.m.first_line(stmt)
+        while start > 1 and self._comment(start - 1, self.m.indent(stmt)):
+            start -= 1
+        return start
 
     def _comment(self, number: int, indent: str) -> bool:
         """Whether a line is a comment that belongs to a block with this indentation, and no heading."""
@@ -187,7 +209,7 @@ class Draft:
             else:
                 less = min(above, below)
             edge = range(first - less, first) if above else range(end + 1, end + 1 + less)
-            if less and not kept & set(range(edge.start, edge.stop + 1)) and not kept & {first, end + 1}:
+            if less and not kept & {*range(edge.start, edge.stop + 1), *range(first, end + 2)}:
                 self._edits.append(DeleteLines(edge.start, edge.stop - 1))
 
     def _blank(self, numbers: range, gone: set[int]) -> int:
@@ -446,15 +468,43 @@ class Draft:
 
     def _emit_inline_wrap(self, wrap: Wrap) -> None:
         """A region in a one-line suite or among ``a; b``: the statements move to lines of their own."""
-        m = self.m
-        body = wrap.block.body[wrap.first : wrap.last + 1]
-        indent = m.indent(body[0])
-        owner = wrap.block.owner
-        suite = isinstance(owner, ast.stmt) and owner.lineno == body[0].lineno
-        unit = self.unit(body[0])
-        outer = indent + (unit if suite else "")
-        inner = [*(outer + line for line in wrap.header.split("\n")), *(outer + unit + m.src(s) for s in body)]
-        self._edits.append(Replace(m.start(body[0]), m.end(body[-1]), "\n" + "\n".join(inner)))
+        m, block = self.m, wrap.block
+        body, rest = block.body[wrap.first : wrap.last + 1], block.body[wrap.last + 1 :]
+        suite = self._behind_header(block)
+        if suite and wrap.first:
+            self._emit_opened(block)
+        outer = m.indent(body[0]) + (self.unit(body[0]) if suite else "")
+        inner = [*(outer + line for line in wrap.header.split("\n"))]
+        inner += [outer + self.unit(body[0]) + m.src(s) for s in body]
+        start, end = m.start(body[0]), m.end(body[-1])
+        if wrap.first == 0 or block.body[wrap.first - 1] not in self._stmt:
+            start = self._blanks_before(start)
+        beside = rest and rest[0].lineno == m.last_line(body[-1]) and rest[0] not in self._stmt
+        if beside and not any(w.block is block and w.first == wrap.last + 1 for w in self._wraps):
+            inner.append(outer)
+            end = m.start(rest[0])
+        lead = "\n" if m.text[m.starts[body[0].lineno - 1] : start].strip() else ""  # what stood before keeps its line
+        start = start if lead else m.starts[body[0].lineno - 1]
+        self._edits.append(Replace(start, end, lead + "\n".join(inner)))
+
+    def _behind_header(self, block: Block) -> bool:
+        """Whether a block stands on the line of its header."""
+        first = block.body[0]
+        return bool(self.m.text[self.m.starts[first.lineno - 1] : self.m.start(first)].strip())
+
+    def _emit_opened(self, block: Block) -> None:
+        """Move what follows a header on its line to a line of its own."""
+        first = block.body[0]
+        if self._behind_header(block) and not self._dropped(first) and first not in self._stmt:
+            start = self.m.start(first)
+            below = "\n" + self.m.indent(first) + self.unit(first)
+            self._edits.append(Replace(self._blanks_before(start), start, below))
+
+    def _blanks_before(self, offset: int) -> int:
+        """Where the blanks in front of an offset begin, and the semicolon behind the statement before."""
+        while offset and self.m.text[offset - 1] in " \t;":
+            offset -= 1
+        return offset
 
     def _emit_unwrap(self, stmt: ast.stmt) -> None:
         assert isinstance(stmt, (ast.With, ast.If))

@@ -14,7 +14,7 @@ import ast
 import builtins
 from collections.abc import Iterator
 
-from migrate.facts.module import Scope
+from migrate.facts.module import Module, Scope
 from migrate.knowledge.apex import FP16_UTILS
 from migrate.plan.carried import AMP, becomes_true, sometimes_imported, through_parameter
 from migrate.rules.common import Stage, Work
@@ -415,14 +415,15 @@ def _remove_flags(
     for stmt in doomed:
         holder = m.parent[stmt]
         if isinstance(holder, ast.Try) and stmt in holder.body and not draft.gone(holder) and draft.deleted(stmt):
-            _settle_try(ctx, work, holder)
+            _settle_try(ctx, work, holder, alone=len(doomed) == len(ctx.facts.imports))
     return dropped
 
 
-def _settle_try(ctx: Context, work: Work, holder: ast.Try) -> None:
-    """A try whose import went: what is left of its body cannot fail, so it stands alone."""
+def _settle_try(ctx: Context, work: Work, holder: ast.Try, alone: bool) -> None:
+    """A try whose import went: what is left of its body cannot fail, so it stands alone. Where no other import of
+    Apex is left (``alone``), so does what showed Python the way to it."""
     draft, m = work.draft, ctx.m
-    rest = [s for s in (*holder.body, *holder.orelse) if not draft.deleted(s)]
+    rest = [s for s in (*holder.body, *holder.orelse) if not draft.deleted(s) and not (alone and _way_to_apex(m, s))]
     if not rest and not holder.finalbody:
         draft.delete(holder)
         work.note(None, ID, holder, "the guard of the import goes with it")
@@ -442,6 +443,16 @@ def _drop_default(ctx: Context, work: Work, holder: ast.Try, rest: list[ast.stmt
     if len(above.targets) == 1 and ast.dump(above.targets[0]) in told and not work.draft.gone(above):
         work.draft.delete(above)
         work.note(None, "APX011", above, "its value comes right behind it")
+
+
+def _way_to_apex(m: Module, stmt: ast.stmt) -> bool:
+    """``sys.path.append("./apex")``: Apex lies in a folder of the repository."""
+    match stmt:
+        case ast.Expr(value=ast.Call(func=func, args=[*_, ast.Constant(value=str(path))])):
+            shown = m.src(func) in ("sys.path.append", "sys.path.insert")
+            return shown and path.rstrip("/").split("/")[-1] == "apex"
+        case _:
+            return False
 
 
 def _harmless(stmt: ast.stmt) -> bool:
@@ -493,17 +504,18 @@ def _add_torch_to(body: list[ast.stmt], work: Work) -> None:
         work.note(None, ID, anchor, "import torch is added")
     else:
         first = body[0]
-        doc = (
-            isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
-        )
         future = [s for s in body if isinstance(s, ast.ImportFrom)]
         if future:
             work.draft.after(future[-1], "import torch")
-        elif doc and len(body) > 1:
-            work.draft.before(body[1], "import torch")
         else:
-            work.draft.before(first, "import torch")
+            first = body[1] if _is_text(first) and len(body) > 1 else first
+            apart = 2 if isinstance(first, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else 1
+            work.draft.before(first, "import torch", *[""] * apart)
         work.note(None, ID, first, "import torch is added")
+
+
+def _is_text(stmt: ast.stmt) -> bool:
+    return isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant) and isinstance(stmt.value.value, str)
 
 
 def _mentions_torch(stmt: ast.Import | ast.ImportFrom) -> bool:

@@ -14,7 +14,7 @@ import ast
 from dataclasses import replace
 
 from migrate.facts.sites import Initialize
-from migrate.plan.home import guards
+from migrate.plan.home import free_name, guards
 from migrate.plan.places import Creation
 from migrate.plan.premises import model_alone
 from migrate.rules.common import Plan, Stage, Work
@@ -30,6 +30,7 @@ if args.fp16:
 AFTER = """\
 scaler = torch.amp.GradScaler("cuda", enabled=args.fp16)
 """
+Pairs = list[tuple[ast.expr, ast.expr]]
 NOTES = {
     "APX021": "What an option of `initialize` (a level, a static scale, bounds) changes natively.",
 }
@@ -76,11 +77,11 @@ def _remove(plan: Plan, work: Work, init: Initialize) -> None:
         effects = [x for x in (*init.models, *init.optimizers) if isinstance(x, ast.Call)]
         work.draft.rewrite(stmt, *(" ".join(m.src(x).split()) for x in effects))
     elif isinstance(stmt, ast.Assign) and stmt.value is init.call and len(stmt.targets) == 1:
-        kept = _assignment(work, stmt.targets[0], _models(init), _optimizers(init))
+        kept = _assignment(stmt.targets[0], _models(init), _optimizers(init))
         if kept is None:
             work.draft.replace(init.call, result)
-        elif kept:
-            work.draft.rewrite(stmt, *kept)
+        elif kept and not _goes_back(plan, work, stmt, kept):
+            work.draft.rewrite(stmt, _written(work, kept))
         else:
             work.draft.delete(stmt)
     else:
@@ -116,10 +117,9 @@ def _result(plan: Plan, work: Work, init: Initialize) -> str:
     return pair if bare else f"({pair})"
 
 
-def _assignment(work: Work, target: ast.expr, models: ast.expr, optimizers: ast.expr | None) -> list[str] | None:
-    """The assignments that are left of ``target = amp.initialize(…)``; None where it has to stay whole."""
-    m = work.m
-    pairs: list[tuple[ast.expr, ast.expr]] = []
+def _assignment(target: ast.expr, models: ast.expr, optimizers: ast.expr | None) -> Pairs | None:
+    """Targets and values that are left of ``target = amp.initialize(…)``; None where it has to stay whole."""
+    pairs: Pairs = []
     if optimizers is None:
         if not _match(target, models, pairs):
             return None
@@ -128,13 +128,60 @@ def _assignment(work: Work, target: ast.expr, models: ast.expr, optimizers: ast.
             return None
     else:
         return None
-    left = [(t, v) for t, v in pairs if ast.unparse(t) not in (ast.unparse(v), "_")]
-    if not left:
-        return []
-    return [f"{', '.join(m.src(t) for t, _ in left)} = {', '.join(' '.join(m.src(v).split()) for _, v in left)}"]
+    return [(t, v) for t, v in pairs if ast.unparse(t) not in (ast.unparse(v), "_")]
 
 
-def _match(target: ast.expr, value: ast.expr, pairs: list[tuple[ast.expr, ast.expr]]) -> bool:
+def _written(work: Work, pairs: Pairs) -> str:
+    src = work.m.src
+    return f"{', '.join(src(t) for t, _ in pairs)} = {', '.join(' '.join(src(v).split()) for _, v in pairs)}"
+
+
+def _goes_back(plan: Plan, work: Work, stmt: ast.stmt, pairs: Pairs) -> bool:
+    """Whether the statements right behind only store what is left where it came from (``net = self.net`` and then
+    ``self.net = net``), and nobody else asks for the names: all of them go."""
+    m = work.m
+    block, index = m.place[stmt]
+    below = block.body[index + 1 : index + 1 + len(pairs)]
+    there = {ast.unparse(t): ast.unparse(v) for t, v in pairs if _kept_local(work, t) and _plain(plan, v)}
+    back = {
+        s.value.id: ast.unparse(s.targets[0])
+        for s in below
+        if isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.value, ast.Name)
+    }
+    if len(there) < len(pairs) or back != there or any(work.draft.gone(s) for s in below):
+        return False
+    for one in below:
+        work.draft.delete(one)
+        work.note(plan.unit.number, ID, one, "deleted: it is there already")
+    return True
+
+
+def _kept_local(work: Work, target: ast.expr) -> bool:
+    """Whether a name of a function is read once in all, and bound once."""
+    if not isinstance(target, ast.Name):
+        return False
+    m, name = work.m, target.id
+    home = m.binding_scope(name, m.scope(target))
+    uses = [n for n in m.all(ast.Name) if n.id == name and m.binding_scope(name, m.scope(n)) is home]
+    return home is not None and home.is_function and name not in home.params and len(uses) == 2
+
+
+def _plain(plan: Plan, value: ast.expr) -> bool:
+    """Whether an attribute or item of a plain object, which no property or method stands for."""
+    match value:
+        case ast.Name() | ast.Constant():
+            return True
+        case ast.Attribute(value=owner, attr=attr):
+            setters = {"__setattr__", "__setitem__", attr}
+            run = any(f.name in setters for f in plan.ctx.m.all(ast.FunctionDef))
+            return not run and _plain(plan, owner)
+        case ast.Subscript(value=owner, slice=index):
+            return _plain(plan, owner) and _plain(plan, index)
+        case _:
+            return False
+
+
+def _match(target: ast.expr, value: ast.expr, pairs: Pairs) -> bool:
     """Pair up targets and values, opening literals of equal length."""
     if isinstance(target, (ast.Tuple, ast.List)):
         if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):
@@ -171,6 +218,11 @@ def _lines(plan: Plan, work: Work, creation: Creation) -> list[str]:
         static = replace(static, text=creation.renamed[static.text])
         options = replace(options, scale=creation.renamed[options.scale])
     arguments: list[str] = []
+    lines: list[str] = []
+    if static is not None and options.scale is not None and static.value is None and " and " in static.text:
+        asked = free_name(work.m, "static_scale", set())
+        lines.append(f"{asked} = {static.text}")
+        static = replace(static, text=asked)
     fixed = options.scale is not None and static is not None and static.value
     if fixed:
         arguments.append(f"init_scale={options.scale}")
@@ -184,7 +236,7 @@ def _lines(plan: Plan, work: Work, creation: Creation) -> list[str]:
     elif enabled.value is None:
         arguments.append(f"enabled={enabled.text if enabled.boolean else f'bool({enabled.text})'}")
     name = creation.text
-    lines = [f"{name} = {work.native(creation.anchor).scaler(*arguments)}"]
+    lines.append(f"{name} = {work.native(creation.anchor).scaler(*arguments)}")
     if options.scale is not None and static is not None:
         constant = [f"{name}.set_growth_factor(1.0)  # a static loss scale", f"{name}.set_backoff_factor(1.0)"]
         lines += constant if fixed else [f"if {static.text}:", *(f"\t{line}" for line in constant)]

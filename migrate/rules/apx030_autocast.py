@@ -45,6 +45,7 @@ def apply(plan: Plan, work: Work) -> None:
         beside = _joins(work, region)
         if beside is not None:
             work.draft.insert_at(work.m.end(beside), f", {entered}")
+            work.draft.on_own_lines(region.block)
             work.note(plan.unit.number, ID, beside, "autocast joins the block that is there")
         else:
             first = region.block.body[region.first]
@@ -83,7 +84,7 @@ def _joins(work: Work, region: Region) -> ast.expr | None:
         return None
     items = [i.context_expr for i in owner.items]
     plain = all(work.m.src(i).rstrip("()").split(".")[-1] in ("no_grad", "inference_mode") for i in items)
-    if not plain or owner.body[0].lineno == owner.lineno or owner.items[-1].optional_vars is not None:
+    if not plain or owner.items[-1].optional_vars is not None:
         return None
     return items[-1]
 

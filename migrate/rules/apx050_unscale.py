@@ -50,6 +50,8 @@ def apply(plan: Plan, work: Work) -> None:
             guard = _own_guard(work, clip, anchor)
             text = _moved_text(plan, work, clip)
             lines = [text] if guard is None else [f"if {work.m.src(guard.test)}:", f"\t{text}"]
+            if work.m.owns_lines(anchor):
+                lines = work.draft.take_comments(guard or clip) + lines
             work.draft.before(anchor, *lines)
             work.draft.delete(guard or clip)
             work.note(plan.unit.number, "APX052", clip, "the clip moves under the condition of the step")
