@@ -703,8 +703,18 @@ class Values:
             if name in ("next",):
                 self._elements(self._expr(node.args[0]), var)
         if name in SELF_METHODS and isinstance(node.func, ast.Attribute):
-            self._flow(self._expr(node.func.value), var)
+            of_base = called_name(node.func.value) == "super"
+            self._each(self._expr(node.func.value), lambda obj: self._given_back(obj, "" if of_base else name, var))
         self._opaque.append((node, var))
+
+    def _given_back(self, obj: Obj, name: str, var: Var) -> None:
+        """A method that gives its object back: torch's; the program's own, such as ``trainer.train``, say what."""
+        own = None
+        if obj.kind == "instance":
+            assert isinstance(obj.key, ast.ClassDef)
+            own = self._method(obj.key, (name,), 0)
+        if own is None or getattr(own, "decorator_list", []):
+            self._add(var, obj)
 
     def _update(self, target: ast.expr, source: ast.expr) -> None:
         """``self.__dict__.update(kwargs)``: attributes by the names of a dictionary."""

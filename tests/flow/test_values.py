@@ -258,6 +258,18 @@ HOLDS = {
     "moved, or a copy": ("x = A().cuda()\nask(x)", "A(), cuda()"),
     "twice": ("x = A()\ny = x.to(d).train()\nask(y)", "A(), to(), train()"),
     "the wrapped": ("x = A()\nask(x.module)", "A()"),
+    "a method of its own by such a name": (
+        "class C:\n    def train(self):\n        return A()\nask(C().train())",
+        "A()",
+    ),
+    "that hands it on to torch's": (
+        "class C(Module):\n    def train(self, on=True):\n        return super().train(on)\nask(C().train())",
+        "<C>",
+    ),
+    "a decorated one": (
+        "class C:\n    @timed\n    def train(self):\n        return 1\nask(C().train())",
+        "<C>",
+    ),
     "no longer the same": ("x = A()\nask(x.detach())", "detach()"),
     # Apex
     "amp": ("from apex import amp\nask(amp)", "apex.amp"),

@@ -373,6 +373,11 @@ def test_functions_that_train_and_evaluate_in_one_statement(stmt: str) -> None:
     assert regions(TOP + text) == ["loss = model(x)", "return model(x).mean().item()"]
 
 
+def test_what_a_training_hands_back_may_be_handed_to_anything() -> None:
+    text = BESIDE.replace("fit", "train").format(train=indent(TRAIN, "        "), stmt="log.add(t.train(x))")
+    assert regions(TOP + text)[0] == "loss = model(x)"
+
+
 MANUAL = {
     "behind a training in one statement": (
         TOP + BESIDE.format(train=indent(TRAIN, "        "), stmt="out += [t.fit(x), model(y)]"),

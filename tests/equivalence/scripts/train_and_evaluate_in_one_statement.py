@@ -1,5 +1,5 @@
 # expect: safe
-# shape: a trainer's epoch and its evaluation are called in one statement
+# shape: a trainer's epoch and its evaluation are called in one statement, and what they return is logged
 # casts: real
 
 import torch
@@ -48,5 +48,6 @@ if __name__ == "__main__":
     log, rows = Log(), []
     for epoch in range(2):
         rows += [trainer.train(data), trainer.evaluate(data)]
-        log.add(*rows)
+        log.add(trainer.train(data))
+        log.add(trainer.train(data), trainer.evaluate(data))
     print(rows)
