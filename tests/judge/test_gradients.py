@@ -55,6 +55,57 @@ def test_a_loss_leaves_gradients_in_every_model_it_went_through(between: str, gr
     assert _grades(GAN.replace("BETWEEN", between)) == [grade]
 
 
+SEARCH = (
+    HEAD
+    + """\
+
+
+class Network(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.ops = nn.ModuleList([nn.Linear(2, 2), nn.Identity()])
+        self.alphas = nn.Parameter(torch.zeros(2))
+
+    def forward(self, x):
+        return sum(w * op(x) for w, op in zip(F.softmax(self.alphas, 0), self.ops))
+
+
+def main(batches, net):
+    model = Network()
+    optimizer = torch.optim.SGD(model.ops.parameters(), lr=0.1)
+    architect = torch.optim.Adam([model.alphas], lr=0.1)
+    model, [optimizer, architect] = amp.initialize(model, [optimizer, architect], opt_level="O1")
+    for x, y, z in batches:
+        architect.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        with amp.scale_loss(loss, architect) as scaled:
+            scaled.backward()
+        architect.step()
+        optimizer.zero_grad()
+        BACKWARD
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+"""
+)
+ONE = """\
+loss = F.cross_entropy(model(z), y)
+with amp.scale_loss(loss, optimizer) as scaled:
+    scaled.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("backward", "grade"),
+    [
+        (ONE, "safe"),  # what the loss left in the architecture is scaled alike in both programs
+        ("for z in (x, z):\n" + indent(ONE, "    "), "manual"),  # Apex may have halved the scale between the two
+        (ONE.replace("optimizer", "architect"), "manual"),
+    ],
+)
+def test_a_clip_of_what_two_optimizers_share(backward: str, grade: str) -> None:
+    assert _grades(SEARCH.replace("BACKWARD", indent(backward, " " * 8).strip())) == [grade]
+
+
 ALTERNATIVES = (
     HEAD
     + """\

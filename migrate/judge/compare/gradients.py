@@ -74,7 +74,7 @@ class Gradients:
         """A reader sees the same backwards, by the same factor."""
         for one in sorted(old.about, key=str):
             before, after = pair.old.seen(one), pair.new.seen(one)
-            if before == after:
+            if before in (after, _before_update(pair, after)):
                 continue
             if any("S" in f for _, f in after):
                 message = "gradients are read or changed here while they are still scaled"
@@ -129,6 +129,14 @@ class Gradients:
         else:
             raise Differs("step-other", node, "this step would use other gradients than before")
         self.teller.go_on_if_announced(pair, Differs(kind, node, message))
+
+
+def _before_update(pair: Pair, after: frozenset[tuple[int, str]]) -> frozenset[tuple[int, str]]:
+    """What the old program's reader sees where the new one sees ``after``, if only Apex has halved the loss scale since
+    then: at the end of its block, a GradScaler does so at `update()`. What neither of them unscaled is the same yet."""
+    if pair.old.halved != pair.new.halved + 1 or any(factor.startswith("old") for _, factor in after):
+        return after
+    return frozenset((place, "old S" if factor == "S" else factor) for place, factor in after)
 
 
 def _stepped(state: State, scaler: Key | None, optimizers: frozenset[Key]) -> dict[Key, str]:
