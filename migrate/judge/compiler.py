@@ -25,6 +25,7 @@ class Sight(Protocol):
 
     def relevant(self, stmt: ast.stmt) -> bool: ...
     def calls(self, expr: ast.AST) -> bool: ...
+    def changes(self, node: ast.AST) -> bool: ...
     def event(self, node: ast.expr) -> bool: ...
     def context(self, item: ast.withitem) -> bool: ...
     def aside(self, stmt: ast.stmt) -> bool: ...
@@ -107,11 +108,14 @@ class _Compiler:
             return
         if not self.sight.relevant(stmt):
             if isinstance(stmt, ast.If):
+                self._changes(stmt.test)
                 self._perhaps(stmt)
             else:
+                self._changes(stmt)
                 self._aside(stmt)
             return
         if self.sight.only_reads(stmt):
+            self._changes(stmt)
             read, cleared = self.sight.reading(stmt)
             if read:
                 self.emit(Op("read", stmt))
@@ -175,6 +179,7 @@ class _Compiler:
         """The events of a statement's own expressions."""
         if self.sight.calls(expr):
             self.emit(Op("settle", stmt))
+        self._changes(expr)
         self.expression(expr)
         if not isinstance(expr, ast.stmt):
             self._named(expr)
@@ -182,6 +187,11 @@ class _Compiler:
             self.emit(Op("clear", stmt))
         elif self.sight.reads(stmt):
             self.emit(Op("read", stmt))
+
+    def _changes(self, node: ast.AST) -> None:
+        """What code that nobody follows may have changed is not known any more."""
+        if self.sight.changes(node):
+            self.emit(Op("changed", node))
 
     def _named(self, node: ast.AST) -> None:
         """Bind what is assigned within an expression."""

@@ -97,6 +97,44 @@ def test_what_changes_between_two_questions(first: str, second: str, asked: str,
     assert [one.kind for one in verdict.differences] == ["casts"], verdict
 
 
+# The same by code that has no part in training.
+UNFOLLOWED = {
+    "an attribute": ("check(args)", "args.ok", "def check(options):\n    options.ok = b()\n"),
+    "an item": ("check(args)", "args['ok']", "def check(options):\n    options['ok'] = b()\n"),
+    "a name of the file": ("check()", "OK", "OK = a()\ndef check():\n    global OK\n    OK = b()\n"),
+    "in a value": ("n = check(args)", "args.ok", "def check(options):\n    options.ok = b()\n    return 3\n"),
+    "in a condition": (
+        "if check(args):\n    print(3)",
+        "args.ok",
+        "def check(options):\n    options.ok = b()\n    return 3\n",
+    ),
+    "in a block": (
+        "for i in range(3):\n    print(i)\n    check(args)",
+        "args.ok",
+        "def check(options):\n    options.ok = b()\n",
+    ),
+    "further down": (
+        "check(args)",
+        "args.ok",
+        "def check(options):\n    inner(options)\ndef inner(options):\n    options.ok = b()\n",
+    ),
+    "by a method": (
+        "Checks(args).run()",
+        "args.ok",
+        "class Checks:\n    def __init__(self, options):\n        self.options = options\n"
+        "    def run(self):\n        self.options.ok = b()\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "asked", "more"), UNFOLLOWED.values(), ids=UNFOLLOWED)
+def test_what_code_changes_that_is_not_followed(call: str, asked: str, more: str) -> None:
+    behind = f"if not ({asked}):\n    return\n{call}\nif not ({asked}):\n    print(model(x))\n"
+    assert [one.kind for one in compared(behind, f"\n\n{more}").differences] == ["casts"]
+    kept = more.replace("ok =", "name =").replace("['ok']", "['name']").replace("OK = b()", "pass")
+    assert not compared(behind, f"\n\n{kept}").differences
+
+
 def test_what_does_not_change_is_one_question() -> None:
     behind = "if not args.ok:\n    return\nprint(args.name)\nif not args.ok:\n    print(model(x))\n"
     assert compared(behind) == Verdict(pairs=compared(behind).pairs)

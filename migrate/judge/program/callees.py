@@ -87,6 +87,34 @@ class Callees:
             found[around(self.m, call)].append(call)
         return found
 
+    def changed(self, node: ast.AST) -> frozenset[str]:
+        """The attributes, keys and names of files that are given something in functions of the program that a piece of
+        code runs and nobody follows."""
+        found: set[str] = set()
+        todo = [call for call in ast.walk(node) if isinstance(call, ast.Call)] if self._changing else []
+        met: set[ast.AST] = set()
+        while todo:
+            for function in self.v.callees(todo.pop()):
+                if function not in met and function not in self.marks.functions:
+                    met.add(function)
+                    found |= self._changing.get(function, frozenset())
+                    todo += self.standing_in.get(function, ())
+        return frozenset(found)
+
+    @cached_property
+    def _changing(self) -> dict[ast.AST, set[str]]:
+        """For each function what it sets that outlives it."""
+        found: dict[ast.AST, set[str]] = defaultdict(set)
+        for node in self.m.nodes:
+            match node:
+                case ast.Attribute(attr=name, ctx=ast.Store()):
+                    found[around(self.m, node)].add(name)
+                case ast.Subscript(slice=ast.Constant(value=str(name)), ctx=ast.Store()):
+                    found[around(self.m, node)].add(name)
+                case ast.Name(id=name, ctx=ast.Store()) if name in self.m.scope(node).globals:
+                    found[around(self.m, node)].add(name)
+        return found
+
     # ------------------------------------------------------------ once all is marked
 
     @cached_property

@@ -45,6 +45,7 @@ class Program:
         )
         self._spread = Spread(tree)
         self._codes: dict[ast.AST, Code] = {}
+        self._changed: dict[ast.AST, frozenset[str]] = {}
         self._begun: dict[File, ast.Module] = {}
         self._find_kinds()
         Gradients(m, v, objects, self.marks, self.callees, old.marks if old is not None else None).find()
@@ -123,6 +124,16 @@ class Program:
 
     def calls(self, expr: ast.AST) -> bool:
         return expr in self.marks.relevant
+
+    def changes(self, node: ast.AST) -> bool:
+        """Whether code that is not followed may change what is asked for, when a piece of code runs."""
+        return bool(self.changed(node))
+
+    def changed(self, node: ast.AST) -> frozenset[str]:
+        """The names of what it may change."""
+        if node not in self._changed:
+            self._changed[node] = self.callees.changed(node) & self.mattering.names
+        return self._changed[node]
 
     def event(self, node: ast.expr) -> bool:
         return bool(self.marks.kind.get(node))

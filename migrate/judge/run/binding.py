@@ -10,7 +10,7 @@ from migrate.judge.program.program import Program
 from migrate.judge.program.syntax import names_in
 from migrate.judge.run.makers import Makers
 from migrate.judge.run.values import Evaluator
-from migrate.judge.run.variables import Variables, owners_of
+from migrate.judge.run.variables import CHANGED, Variables, owners_of
 from migrate.judge.state import Frame, State
 from migrate.judge.terms import MAX_DEPTH, Facts, Term, depth, inside, is_number, made_of, opaque
 
@@ -22,7 +22,7 @@ class Binding:
     """Binds the names of one program, as far as their values are kept."""
 
     def __init__(self, program: Program, variables: Variables, evaluator: Evaluator, makers: Makers) -> None:
-        self.naming = program.naming
+        self.program, self.naming = program, program.naming
         self.variables, self.evaluator, self.makers = variables, evaluator, makers
         self.memory = variables.memory
         self._made_of_itself: dict[Op, bool] = {}
@@ -101,6 +101,18 @@ class Binding:
     def havoc(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         assert isinstance(op.node, ast.expr)
         self.bind(state, op.node, self.variables.unknown(op.node), facts)
+        frame.pc += 1
+
+    def change(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        """Attributes, keys and names of files are given something by code that is not followed."""
+        place = self.naming.place(op.node)
+        for name in sorted(self.program.changed(op.node)):
+            for known in [key for key in state.heap if key[1] in (name, f"[{('k', name)}]")]:
+                del state.heap[known]
+            state.heap[(CHANGED, name)] = opaque(place)
+            for file in state.names.values():
+                if name in file and not self.memory.holds_objects(file[name]):
+                    file[name] = opaque(place, name)
         frame.pc += 1
 
     def import_names(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:

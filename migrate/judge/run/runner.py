@@ -50,7 +50,7 @@ class Runner:
         self._abouts: dict[ast.AST, frozenset[Key]] = {}
         self._do: dict[str, Callable[[State, Frame, Op, Facts], Event | None]] = {
             "bind": self.binding.assign, "havoc": self.binding.havoc, "import": self.binding.import_names,
-            "define": self.binding.define, "call": self.training.call,
+            "define": self.binding.define, "changed": self.binding.change, "call": self.training.call,
             "items": self.loops.items, "round": self.loops.round, "generate": self.loops.generate,
             "resume": self.loops.resume, "yield": self.loops.yield_value,
             "enter": contexts.enter, "leave": contexts.leave, "abandon": contexts.abandon,

@@ -9,7 +9,7 @@ from migrate.judge.program.program import Program
 from migrate.judge.program.syntax import names_in
 from migrate.judge.run.lookup import Lookup
 from migrate.judge.run.results import Results
-from migrate.judge.run.variables import Variables
+from migrate.judge.run.variables import Variables, since
 from migrate.judge.state import State
 from migrate.judge.terms import Ask, Facts, Term, compared, known, made_of, negated, opaque, record, truth
 
@@ -72,7 +72,7 @@ class Evaluator:
                 owner = self.value(state, base, facts)
                 at = self.value(state, index, facts)
                 item = _item(state, owner, at)
-                if item == ("sub", owner, at) and self.memory.loses(*self._names(expr)):
+                if item[0] == "sub" and item[2] == at and self.memory.loses(*self._names(expr)):
                     return opaque(place(expr))
                 return item
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
@@ -145,4 +145,5 @@ def _item(state: State, owner: Term, at: Term) -> Term:
         found: Term | None = dict(owner[1]).get(at[1]) if at[0] == "k" else None
         if found is not None:
             return found
-    return state.heap.get((owner, f"[{at}]"), ("sub", owner, at))
+    of = since(state, owner, at[1]) if at[0] == "k" and isinstance(at[1], str) else owner
+    return state.heap.get((owner, f"[{at}]"), ("sub", of, at))

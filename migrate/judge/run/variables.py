@@ -11,6 +11,8 @@ from migrate.judge.run.memory import Memory
 from migrate.judge.state import Frame, State, Store
 from migrate.judge.terms import Term, opaque
 
+CHANGED: Term = ("changed",)  # in the heap: where an attribute or a key was last changed by code that is not followed
+
 
 class Variables:
     """The names and attributes of one program."""
@@ -116,7 +118,13 @@ class Variables:
                 return found
         if (owner, attr) not in state.heap and self.memory.loses(attr):
             return opaque(self.naming.place(node), attr)
-        return state.heap.get((owner, attr), ("attr", owner, attr))
+        return state.heap.get((owner, attr), ("attr", since(state, owner, attr), attr))
+
+
+def since(state: State, owner: Term, name: str) -> Term:
+    """An object since an attribute or a key of that name was last changed by code that is not followed."""
+    place = state.heap.get((CHANGED, name))
+    return owner if place is None else ("op", "since", owner, place)
 
 
 def owners_of(owner: Term) -> list[Term]:
