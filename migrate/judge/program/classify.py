@@ -65,7 +65,7 @@ class Classifier:
             and isinstance(func, ast.Attribute)
             and self.naming.keys(func.value) & self.objects.optimizers
         ):
-            return "step" if not callees else "call"
+            return "step" if all(map(self._of_optimizer, callees)) else "call"
         if last == "zero_grad" and not callees:
             return "zero"
         if within_module_class(self.m, call):
@@ -85,6 +85,12 @@ class Classifier:
             moved = isinstance(func, ast.Attribute) and NOT_RUN_BY_METHOD.fit(last)
             return "loss" if not callees and not moved else ""
         return ""
+
+    def _of_optimizer(self, function: ast.AST) -> bool:
+        """Whether a function is a method of an optimizer that the program has written down: `amp.initialize` patches
+        its step as it does torch's."""
+        owner = self.m.class_of(self.m.scope_of[function])
+        return owner is not None and any(last_name(base).endswith("Optimizer") for base in owner.bases)
 
     def _foreign(self, call: ast.Call) -> bool:
         """Whether a call, made for its effect inside of a ``try``, runs code of another file, which may raise.
