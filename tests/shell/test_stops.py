@@ -9,7 +9,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,8 @@ SAID = {
     signal.SIGHUP: "stopped by SIGHUP",
     signal.SIGKILL: "",
 }
+
+PATIENCE = 90  # seconds, on a machine that has much else to do
 
 # An engine that tells that it runs and then sleeps, waits for ever, or returns at once.
 SLOW = """
@@ -42,8 +45,20 @@ sys.exit(cli.main(sys.argv[1:], slow))
 """
 
 
+_BEGUN: list[subprocess.Popen[str]] = []
+
+
+@pytest.fixture(autouse=True)
+def _nothing_goes_on() -> Iterator[None]:
+    """A test that fails leaves no process behind that waits, or spins, for ever."""
+    yield
+    while _BEGUN:
+        with suppress(ProcessLookupError):
+            os.killpg(_BEGUN.pop().pid, signal.SIGKILL)
+
+
 def started(program: str, root: Path, *options: str, **more: object) -> subprocess.Popen[str]:
-    return subprocess.Popen(  # type: ignore[call-overload, no-any-return]
+    child: subprocess.Popen[str] = subprocess.Popen(  # type: ignore[call-overload]
         [sys.executable, "-c", program, str(root), "--write", *options],
         env=environment(),
         stdout=subprocess.PIPE,
@@ -52,11 +67,13 @@ def started(program: str, root: Path, *options: str, **more: object) -> subproce
         start_new_session=True,
         **more,
     )
+    _BEGUN.append(child)
+    return child
 
 
 def workers(root: Path, count: int) -> list[int]:
     """The numbers of the processes that analyse, once there are so many."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         found = [int(path.stem) for path in root.glob("*.started")]
         if len(found) >= count:
@@ -67,7 +84,7 @@ def workers(root: Path, count: int) -> list[int]:
 
 def ended(child: subprocess.Popen[str]) -> tuple[int, str]:
     """Exit code and errors; the pipes reach their end only when no process holds them any more."""
-    _, errors = child.communicate(timeout=30)
+    _, errors = child.communicate(timeout=PATIENCE)
     return child.returncode, errors
 
 
