@@ -6,6 +6,7 @@ What the native arm sets, a name for autocast and perhaps one for an object that
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,9 @@ from migrate.facts.names import called_name, last_name
 from migrate.facts.sites import Initialize
 from migrate.units.unit import Context, Unit
 
-Arm = tuple[ast.expr, list[ast.stmt]]  # its condition and its statements
+Arm = tuple[ast.expr | None, list[ast.stmt]]  # its condition (None: else) and its statements
+_APEX_SCALER = re.compile(r"apex\w*scaler", re.I)
+_NATIVE = frozenset("autocast torch.autocast torch.amp.autocast torch.cuda.amp.autocast amp.autocast".split())
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +38,28 @@ def native_backend(ctx: Context, unit: Unit) -> Backend | None:
     if not isinstance(above, ast.If) or _used_besides(ctx):
         return None
     for arms in _chains(ctx, init):
-        native = next((body for _, body in arms if _autocast_name(body) and not _holds(ctx, body, init)), None)
+        native = [body for _, body in arms if _autocast_name(body) and not _holds(ctx, body, init)]
         mine = next((arm for arm in arms if _is_apex(ctx, arm, init, above)), None)
-        if native is not None and mine is not None:
-            found = _served(ctx, init, native, mine[1])
-            if found is not None and _is_entered(ctx, _autocast_name(native)):
+        if len(native) == 1 and mine is not None:  # where there are several, which one serves is not known
+            found = _served(ctx, init, native[0], mine[1])
+            scales = found is not None and (bool(found.given) or not init.optimizers)
+            if scales and _is_entered(ctx, _autocast_name(native[0])) and not _others_left(ctx, found):
                 return found
     return None
+
+
+def _others_left(ctx: Context, backend: Backend | None) -> bool:
+    """Whether something of Apex's backend is still made elsewhere: an object that scales as Apex does."""
+    assert backend is not None
+    replaced = {node for value, _ in backend.given for node in ast.walk(value)}
+    makers = {called_name(value) for value, _ in backend.given if isinstance(value, ast.Call)}
+    return any(
+        isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) in makers and node not in replaced
+        for node in ctx.m.nodes
+    ) or any(
+        isinstance(node, (ast.Name, ast.Attribute)) and _APEX_SCALER.search(last_name(node)) and node not in replaced
+        for node in ctx.m.nodes
+    )
 
 
 def _used_besides(ctx: Context) -> bool:
@@ -70,7 +88,10 @@ def _arms(node: ast.If) -> Iterator[Arm]:
         match node.orelse:
             case [ast.If() as following]:
                 node = following
-            case _:
+            case []:
+                return
+            case rest:
+                yield None, rest
                 return
 
 
@@ -84,7 +105,7 @@ def _is_apex(ctx: Context, arm: Arm, init: Initialize, above: ast.If) -> bool:
     if ctx.m.statement(init.call) in body:
         return True
     alone = ctx.m.statement(init.call) in above.body and not above.orelse and len(above.body) == 1
-    return alone and not _holds(ctx, body, init) and ast.dump(test) == ast.dump(above.test)
+    return alone and test is not None and not _holds(ctx, body, init) and ast.dump(test) == ast.dump(above.test)
 
 
 def _assigned(body: Sequence[ast.stmt]) -> dict[str, ast.expr]:
@@ -100,8 +121,10 @@ def _autocast_name(body: Sequence[ast.stmt]) -> str | None:
     """The name that an arm gives to native autocast: to the class, or to a ``partial`` of it."""
     for name, value in _assigned(body).items():
         if isinstance(value, ast.Call) and called_name(value) == "partial" and value.args:
+            if any(k.arg in (None, "enabled") for k in value.keywords):
+                continue  # it may be off
             value = value.args[0]
-        if isinstance(value, (ast.Name, ast.Attribute)) and last_name(value) == "autocast":
+        if isinstance(value, (ast.Name, ast.Attribute)) and ast.unparse(value) in _NATIVE:
             return name
     return None
 
