@@ -118,6 +118,15 @@ UNFOLLOWED = {
         "args.ok",
         "def check(options):\n    inner(options)\ndef inner(options):\n    options.ok = b()\n",
     ),
+    "by its name": ("setattr(args, 'ok', b())", "args.ok", ""),
+    "by a name that is not written": ("setattr(args, a(), b())", "args.ok", ""),
+    "by way of vars": ("vars(args).update(b())", "args.ok", ""),
+    "by way of vars, a key": ("vars(args)['ok'] = b()", "args.ok", ""),
+    "by way of __dict__": ("args.__dict__['ok'] = b()", "args.ok", ""),
+    "by update": ("args.update({'ok': b()})", "args['ok']", ""),
+    "by update with a dict": ("args.update(dict(ok=b()))", "args['ok']", ""),
+    "by update with another": ("args.update(b())", "args['ok']", ""),
+    "by update, further down": ("check(args)", "args['ok']", "def check(options):\n    options.update(b())\n"),
     "by a method": (
         "Checks(args).run()",
         "args.ok",
@@ -131,8 +140,15 @@ UNFOLLOWED = {
 def test_what_code_changes_that_is_not_followed(call: str, asked: str, more: str) -> None:
     behind = f"if not ({asked}):\n    return\n{call}\nif not ({asked}):\n    print(model(x))\n"
     assert [one.kind for one in compared(behind, f"\n\n{more}").differences] == ["casts"]
-    kept = more.replace("ok =", "name =").replace("['ok']", "['name']").replace("OK = b()", "pass")
-    assert not compared(behind, f"\n\n{kept}").differences
+    if more and "update" not in more:
+        kept = more.replace("ok =", "name =").replace("['ok']", "['name']").replace("OK = b()", "pass")
+        assert not compared(behind, f"\n\n{kept}").differences
+
+
+def test_what_an_update_does_not_name_stays() -> None:
+    behind = "if not args.ok:\n    return\n{}\nif not args.ok:\n    print(model(x))\n"
+    for call in ("setattr(args, 'name', b())", "args.update({'name': 1})", "meter.update(b())", "vars(args)['n'] = 3"):
+        assert not compared(behind.format(call)).differences, call
 
 
 def test_what_does_not_change_is_one_question() -> None:

@@ -10,7 +10,7 @@ from functools import cached_property
 from migrate.facts.module import Module
 from migrate.flow.values import Values
 from migrate.judge.program.marks import Marks
-from migrate.judge.program.syntax import FUNCTIONS, around, last_name
+from migrate.judge.program.syntax import FUNCTIONS, around, last_name, set_by_name
 
 
 class Callees:
@@ -89,8 +89,8 @@ class Callees:
 
     def changed(self, node: ast.AST) -> frozenset[str]:
         """The attributes, keys and names of files that are given something in functions of the program that a piece of
-        code runs and nobody follows."""
-        found: set[str] = set()
+        code runs and nobody follows, or by another way than an assignment; ``*``: it may be any."""
+        found = set[str]().union(*map(set_by_name, ast.walk(node)))
         todo = [call for call in ast.walk(node) if isinstance(call, ast.Call)] if self._changing else []
         met: set[ast.AST] = set()
         while todo:
@@ -107,6 +107,8 @@ class Callees:
         found: dict[ast.AST, set[str]] = defaultdict(set)
         for node in self.m.nodes:
             match node:
+                case ast.Call() | ast.Subscript() if more := set_by_name(node):
+                    found[around(self.m, node)] |= more
                 case ast.Attribute(attr=name, ctx=ast.Store()):
                     found[around(self.m, node)].add(name)
                 case ast.Subscript(slice=ast.Constant(value=str(name)), ctx=ast.Store()):

@@ -132,7 +132,8 @@ class Program:
     def changed(self, node: ast.AST) -> frozenset[str]:
         """The names of what it may change."""
         if node not in self._changed:
-            self._changed[node] = self.callees.changed(node) & self.mattering.names
+            found = self.callees.changed(node)
+            self._changed[node] = self.mattering.names if "*" in found else found & self.mattering.names
         return self._changed[node]
 
     def event(self, node: ast.expr) -> bool:

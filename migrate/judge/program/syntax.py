@@ -6,6 +6,7 @@ import ast
 
 from migrate.facts.module import Module
 from migrate.judge.names import NOT_ANY
+from migrate.knowledge.models import OPTIONS
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 EXITS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
@@ -122,3 +123,37 @@ def _catches(types: ast.expr) -> bool:
 def tried(m: Module, node: ast.AST) -> bool:
     """Whether an exception raised here is looked at in the same function."""
     return any(hasattr(s, "handlers") for s in m.spine(node))
+
+
+def set_by_name(node: ast.AST) -> set[str]:
+    """The attributes and keys that a node gives something without an assignment to them: by ``setattr``, by way of
+    ``vars(args)`` or ``args.__dict__``, by ``cfg.update(…)``; ``*`` where it is not written which."""
+    match node:
+        case ast.Call(func=ast.Name(id="setattr"), args=[_, name, _]):
+            return _written(name)
+        case ast.Call(func=ast.Attribute(value=owner, attr="update"), args=args, keywords=keywords):
+            named = {k.arg or "*" for k in keywords}
+            for arg in args:
+                match arg:
+                    case ast.Dict(keys=keys):
+                        named |= {name for key in keys for name in (_written(key) if key is not None else {"*"})}
+                    case ast.Call(func=ast.Name(id="dict"), args=[], keywords=inner):
+                        named |= {k.arg or "*" for k in inner}
+                    case _ if _of_attributes(owner) or last_name(owner) in OPTIONS:
+                        named.add("*")
+            return named
+        case ast.Subscript(value=owner, slice=key, ctx=ast.Store()) if _of_attributes(owner):
+            return _written(key)
+        case _:
+            return set()
+
+
+def _written(name: ast.expr) -> set[str]:
+    return {name.value} if isinstance(name, ast.Constant) and isinstance(name.value, str) else {"*"}
+
+
+def _of_attributes(node: ast.expr) -> bool:
+    """Whether an expression is the dictionary of an object's attributes."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "__dict__"
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "vars"
