@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 
 from migrate.facts.names import last_name
 from migrate.flow.values import Obj, Values
-from migrate.knowledge.models import FORWARDING, NETWORK_MADE, NO_NETWORK
+from migrate.knowledge.models import FORWARDING, NETWORK_MADE, NO_NETWORK, RUN_AS_OTHER
 
 
 def is_network(v: Values, obj: Obj, elsewhere: Collection[str]) -> bool:
@@ -25,6 +25,29 @@ def is_network(v: Values, obj: Obj, elsewhere: Collection[str]) -> bool:
             return FORWARDING.fit(name) and is_network(v, owner, elsewhere)
         case _:
             return False
+
+
+def may_be_network(v: Values, call: ast.Call) -> frozenset[Obj]:
+    """What a call runs, where that is an object that code of another file made and nothing says that it is no network:
+    neither the name of its maker nor its own."""
+    func = call.func
+    name = last_name(func.value if isinstance(func, ast.Subscript) else func)
+    if not call.args or RUN_AS_OTHER.fit(name) or NO_NETWORK.fit(name):
+        return frozenset()
+    held = v.of(func)
+    if isinstance(func, ast.Attribute) and FORWARDING.fit(func.attr):
+        held |= v.of(func.value)
+    parts = not isinstance(func, ast.Attribute)  # of what was made: `_, teacher = pair()`
+    return frozenset(o for o in held if (parts or o.kind == "call") and _made_elsewhere(v, o))
+
+
+def _made_elsewhere(v: Values, obj: Obj) -> bool:
+    """Whether code of another file made an object, or what it is a part of."""
+    while obj.kind == "path" and isinstance(obj.key, tuple) and isinstance(obj.key[0], Obj):
+        obj = obj.key[0]
+    if obj.kind != "call" or not isinstance(obj.key, ast.Call) or not _from_elsewhere(v, obj.key.func):
+        return False
+    return not RUN_AS_OTHER.fit(obj.label) and not NO_NETWORK.fit(obj.label)
 
 
 def _from_elsewhere(v: Values, func: ast.expr) -> bool:

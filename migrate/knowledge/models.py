@@ -72,6 +72,13 @@ NETWORK_MADE = Patterns(
     "alexnet squeezenet* shufflenet* googlenet unet* deeplab* *net *nets *model *network *networks *teacher *student "
     "*backbone *encoder *decoder *discriminator *generator *critic *transformer bert gpt2 vit_* swin_*"
 )
+# Objects that are called as a network is, and are none: criteria and transforms, schedules, what prints and counts.
+RUN_AS_OTHER = Patterns(
+    "*criterion* *crit *cost* *transform* *mixup* *cutmix* *augment* *compose* *collate* *sampler* *schedul* *warmup* "
+    "*lr* *timer* *accura* *evaluat* *score* *scaler* *log *print* tqdm *iter *func *function *fn *crop* *resize* "
+    "*normalize* *partial* *lambda* *pool* *executor* *callback* *hook* *distance* *miner* *objective* *regulari* "
+    "getattr import_module *vocab* *process* Compose attrgetter itemgetter wraps jit script vmap grad"
+)
 # Functions that make a copy or a running average of a model.
 COPIES = Patterns("*averag* *swa* *ema* *copy* *clone*")
 # Methods by which a model, or a part of one, is run.

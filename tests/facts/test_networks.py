@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from migrate.facts.module import Module
-from migrate.facts.networks import is_network, network_classes
+from migrate.facts.networks import is_network, may_be_network, network_classes
 from migrate.flow.values import Values
 
 HEAD = """\
@@ -71,6 +71,28 @@ def test_what_made_it(made: str, found: bool) -> None:
     last = m.files[0].tree.body[-1]
     assert isinstance(last, ast.Assign)
     assert any(is_network(v, obj, {"Judge"}) for obj in v.of(last.value)) is found
+
+
+@pytest.mark.parametrize(
+    ("made", "run", "found"),
+    [
+        ("t = make()", "t(x)", True),
+        ("_, t = lib.pair()", "t(x)", True),
+        ("t = make()", "t.encode_image(x)", True),
+        ("t = make()", "t.write(x)", False),
+        ("t = make()", "t()", False),
+        ("t = get_transform()", "t(x)", False),
+        ("mixup = make()", "mixup(x, y)", False),
+        ("t = here()", "t(x)", False),
+        ("t = Writer()", "t.add_scalar('loss', x)", False),
+    ],
+)
+def test_what_may_be_one(made: str, run: str, found: bool) -> None:
+    head = "import lib\nfrom lib import make, get_transform\ndef here():\n    return print\n"
+    m = Module(f"{head}{made}\n{run}\n")
+    last = m.files[0].tree.body[-1]
+    assert isinstance(last, ast.Expr) and isinstance(last.value, ast.Call)
+    assert bool(may_be_network(Values(m), last.value)) is found
 
 
 @pytest.mark.parametrize("run", ["model(x)", "self.encoder(x)", "net(x).float()", "self.nets.generator(x)"])

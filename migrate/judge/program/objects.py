@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from migrate.facts.module import Module
-from migrate.facts.networks import is_network
+from migrate.facts.networks import is_network, may_be_network
 from migrate.facts.sites import Facts
 from migrate.flow.values import Obj, Values, argument
 from migrate.judge.names import TRAINING
@@ -37,7 +37,9 @@ class Objects:
 
     def beside(self, call: ast.AST) -> bool:
         """Whether the network that a call runs is one that nobody handed to Apex."""
-        held = self.naming.keys(call.func) if isinstance(call, ast.Call) else frozenset()
+        held: frozenset[Key] = self.naming.keys(call.func) if isinstance(call, ast.Call) else frozenset()
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            held |= self.naming.keys(call.func.value)
         return bool(held & self.cast) and not held & self.models
 
 
@@ -55,7 +57,9 @@ def known_objects(m: Module, v: Values, naming: Naming, facts: Facts) -> Objects
     levels = [argument(init.call, 3, "opt_level") for init in facts.initializes]
     cast: frozenset[Key] = frozenset()
     if all(level is None or (isinstance(level, ast.Constant) and level.value == "O1") for level in levels):
-        cast = frozenset(naming.key(o) for node in m.nodes for o in v.of(node) if _is_network(m, v, o, facts))
+        networks = {o for node in m.nodes for o in v.of(node) if _is_network(m, v, o, facts)}
+        networks |= {o for call in m.all(ast.Call) for o in may_be_network(v, call)}
+        cast = frozenset(map(naming.key, networks))
     return Objects(
         naming,
         frozenset(naming.key(o) for o in models if o.kind != "apex"),
