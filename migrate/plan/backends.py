@@ -42,24 +42,19 @@ def native_backend(ctx: Context, unit: Unit) -> Backend | None:
         mine = next((arm for arm in arms if _is_apex(ctx, arm, init, above)), None)
         if len(native) == 1 and mine is not None:  # where there are several, which one serves is not known
             found = _served(ctx, init, native[0], mine[1])
-            scales = found is not None and (bool(found.given) or not init.optimizers)
-            if scales and _is_entered(ctx, _autocast_name(native[0])) and not _others_left(ctx, found):
+            if found is None or not (found.given or not init.optimizers):  # who trains needs a scaler too
+                continue
+            if _is_entered(ctx, _autocast_name(native[0])) and not _others_left(ctx, found):
                 return found
     return None
 
 
-def _others_left(ctx: Context, backend: Backend | None) -> bool:
+def _others_left(ctx: Context, backend: Backend) -> bool:
     """Whether something of Apex's backend is still made elsewhere: an object that scales as Apex does."""
-    assert backend is not None
     replaced = {node for value, _ in backend.given for node in ast.walk(value)}
     makers = {called_name(value) for value, _ in backend.given if isinstance(value, ast.Call)}
-    return any(
-        isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) in makers and node not in replaced
-        for node in ctx.m.nodes
-    ) or any(
-        isinstance(node, (ast.Name, ast.Attribute)) and _APEX_SCALER.search(last_name(node)) and node not in replaced
-        for node in ctx.m.nodes
-    )
+    names = (last_name(n) for n in ctx.m.nodes if isinstance(n, (ast.Name, ast.Attribute)) and n not in replaced)
+    return any(name in makers or _APEX_SCALER.search(name) for name in names)
 
 
 def _used_besides(ctx: Context) -> bool:

@@ -68,6 +68,8 @@ def lost_readers(
             continue
         gone = {one.name for one in before if one.function is node}
         parameters = [p for p in (*node.args.args, *node.args.kwonlyargs) if p.arg not in gone | _RECORDS]
+        if not parameters:
+            continue
         read, still = _said(node), _said(now)
         around = bool(still & _LOOKS_AROUND)
         candidates = [] if around else [p for p in parameters if p.arg in read and p.arg not in still]
