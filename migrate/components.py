@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from migrate.facts.networks import network_classes
+from migrate.facts.elsewhere import NOWHERE, Elsewhere, elsewhere
 from migrate.model import Neighbours
 from migrate.reach import Imports
 from migrate.sources import Selection, Source
@@ -30,7 +30,6 @@ _SCALER = re.compile(rb"\.(\w*scaler\w*)")
 _THREADS = re.compile(rb"\bThread(?:Pool|PoolExecutor)?\(")
 _HANDED = re.compile(rb"[(,=][ \t]*(?:self\.)?(?:model|net|network|encoder|decoder)[,)]")
 _YIELDS = re.compile(rb"\byield\b")
-_CLASSES = re.compile(rb"^[ \t]*class[ \t]+(\w+[ \t]*\([^)]*)\)", re.M)
 _MODELS = rb"(?:model|net|network|encoder|decoder|critic|backbone|discriminator)\("
 _RUNS_MODEL = re.compile(rb"\b" + _MODELS + rb"|\bself\.\w*" + _MODELS)
 
@@ -54,7 +53,7 @@ def single(source: Source, selection: Selection, imports: Imports) -> Component:
     at = source.location
     later = next((selection.python[one] for one in sorted(imports.imported(at)) if _runs_later(one, imports)), None)
     hold = f"{later}, which this imports, may run a model in another thread or in a generator" if later else None
-    near = replace(source.neighbours, scalers=_scalers((at,), imports), networks=_networks(at, imports), hold=hold)
+    near = replace(source.neighbours, scalers=_scalers((at,), imports), elsewhere=_elsewhere(at, imports), hold=hold)
     source = replace(source, neighbours=near)
     if source.spells_amp:
         spelled = _spelled(selection, imports, (at,))
@@ -80,10 +79,10 @@ def _scalers(files: Collection[str], imports: Imports) -> frozenset[str]:
     return frozenset(found)
 
 
-def _networks(at: str, imports: Imports) -> frozenset[str]:
-    """The classes of networks in the files that one imports names from."""
+def _elsewhere(at: str, imports: Imports) -> Elsewhere:
+    """What the files that one imports names from make of networks."""
     near = {*imports.imported(at), *imports.through(at)}
-    return network_classes(header for one in sorted(near) for header in imports.words(_CLASSES, one))
+    return elsewhere([imports.outline(one) for one in sorted(near)])
 
 
 def components(selection: Selection, imports: Imports) -> list[Component]:
@@ -279,8 +278,8 @@ def _joined(
 
 def _component(members: Sequence[str], selection: Selection, imports: Imports) -> Component | None:
     """None where it is too large, or where an import may mean several of its files."""
-    known = {source.location: source for source in (*selection.amp, *selection.candidates)}
-    sources = [known.get(one) or _source(selection.python[one], one) for one in members]
+    at_hand = {source.location: source for source in (*selection.amp, *selection.candidates)}
+    sources = [at_hand.get(one) or _source(selection.python[one], one) for one in members]
     if len(sources) > MOST_FILES or sum(source.size for source in sources) > MOST_BYTES:
         return None
     number = {source.location: index for index, source in enumerate(sources)}
@@ -296,8 +295,8 @@ def _component(members: Sequence[str], selection: Selection, imports: Imports) -
     taken = {location: imports.taken(location, number) for location in number}
     spelled, scalers = _spelled(selection, imports, number), _scalers(number, imports)
     amp = {source.location for source in selection.amp}
-    networks = {at: _networks(at, imports) if at in amp else frozenset[str]() for at in number}
-    near = {at: Neighbours(taken[at], spelled, scalers, networks[at]) for at in number}
+    known = {at: _elsewhere(at, imports) if at in amp else NOWHERE for at in number}
+    near = {at: Neighbours(taken[at], spelled, scalers, known[at]) for at in number}
     return Component(tuple(replace(s, neighbours=near[s.location]) for s in sources), tuple(links))
 
 

@@ -7,10 +7,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from migrate.check.compiles import compiles
 from migrate.check.names import undefined_names
 from migrate.check.protocol import new_problems
+from migrate.facts.elsewhere import Elsewhere
 from migrate.facts.module import File, Module, join
 from migrate.facts.sites import collect
 from migrate.flow.values import Values
@@ -84,7 +86,7 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     except (SyntaxError, ValueError, RecursionError):
         return [ModuleResult(None, parsed=False) for _ in files]
     v = Values(m)
-    facts = collect(m, v, frozenset().union(*(file.neighbours.networks for file in files)))
+    facts = collect(m, v, reduce(Elsewhere.with_, (file.neighbours.elsewhere for file in files)))
     if not facts.imports and not facts.uses:
         return [ModuleResult(None) for _ in files]
     taken = m.handed_on([file.neighbours.exported for file in files])

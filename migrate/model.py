@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Literal, TypeVar
 
+from migrate.facts.elsewhere import NOWHERE, Elsewhere
+
 
 class Applicability(str, Enum):
     """How much of a unit's migration is proved; a unit is as good as its worst site."""
@@ -54,14 +56,14 @@ class Neighbours:
     """What the rest of the tree has to do with one module.
 
     ``exported`` are names that other files import from it (``*``: all). ``spelled`` says whether one of them reads an
-    attribute called ``amp``, ``scalers`` which attributes with `scaler` in their names they have, ``networks`` which of
-    the classes that it may import from them are networks. ``hold`` says why its units have to stay, where a file that
+    attribute called ``amp``, ``scalers`` which attributes with `scaler` in their names they have, ``elsewhere``
+    what those that it imports make of networks. ``hold`` says why its units have to stay, where a file that
     belongs to them still needs Apex."""
 
     exported: frozenset[str] = frozenset()
     spelled: bool = True
     scalers: frozenset[str] = frozenset()
-    networks: frozenset[str] = frozenset()
+    elsewhere: Elsewhere = field(default=NOWHERE, hash=False)
     hold: str | None = None
     follow: bool = False  # all units that use this file's casts are migrated, so its casts are too
 

@@ -14,7 +14,8 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 
 from migrate.exports import FROM, IMPORT, exported, module_name, takes_any, takes_by_name
-from migrate.reading import windows
+from migrate.facts.elsewhere import Outline, outline
+from migrate.reading import read, windows
 
 _TAKEN = re.compile(rb"(\w+)(?:\s+as\s+\w+)?")
 
@@ -29,6 +30,7 @@ class Imports:
         self._edges: dict[str, tuple[str, ...]] = {}
         self._meant: dict[str, dict[str, list[str]]] = {}
         self._words: dict[tuple[re.Pattern[bytes], str], frozenset[str]] = {}
+        self._outlines: dict[str, Outline] = {}
         self._takings: dict[tuple[str, str], frozenset[str]] = {}
         self._anything: dict[tuple[str, str], bool] = {}
         self._files = list(python_files)
@@ -129,6 +131,14 @@ class Imports:
                     found.update(one.decode(errors="replace") for one in pattern.findall(window))
             self._words[(pattern, location)] = frozenset(found)
         return self._words[(pattern, location)]
+
+    def outline(self, location: str) -> Outline:
+        """The classes and functions of a file; none of one that is too large to be read, or cannot be."""
+        if location not in self._outlines:
+            self._outlines[location] = Outline()
+            with suppress(OSError):
+                self._outlines[location] = outline(read(location).decode(errors="replace"))
+        return self._outlines[location]
 
     def through(self, location: str) -> set[str]:
         """The files that a file's names come from where a package hands them on."""

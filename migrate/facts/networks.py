@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable
 
+from migrate.facts.elsewhere import Elsewhere
 from migrate.facts.names import last_name
+from migrate.facts.sites import opened
 from migrate.flow.values import Obj, Values
-from migrate.knowledge.models import FORWARDING, NETWORK_MADE, NO_NETWORK, RUN_AS_OTHER
+from migrate.knowledge.models import BY_NAME, FORWARDING, NETWORK_MADE, NO_NETWORK, RUN_AS_OTHER
 
 
-def is_network(v: Values, obj: Obj, elsewhere: Collection[str]) -> bool:
-    """Whether an object is a network by the class or the function that made it, or a part of one that is run as such.
-    ``elsewhere`` are the networks' classes of other files."""
+def is_network(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
+    """Whether an object is a network by the class or function that made it, or a part of one that is run as such."""
     match obj.kind, obj.key:
         case "instance", ast.ClassDef() as cls:
             bases = (last_name(base) for one in v.order(cls) for base in one.bases)
-            return not NO_NETWORK.fit(cls.name) and any(b.endswith("Module") or b in elsewhere for b in bases)
+            return not NO_NETWORK.fit(cls.name) and any(b.endswith("Module") or b in elsewhere.networks for b in bases)
         case "call", ast.Call(func=func) if _from_elsewhere(v, func):
             owner = last_name(func.value) if isinstance(func, ast.Attribute) else ""
-            made = obj.label in elsewhere or NETWORK_MADE.fit(obj.label)
+            name = _named(v, func)
+            made = name in elsewhere.networks or (NETWORK_MADE.fit(name) and name not in elsewhere.plain)
             return made and not NO_NETWORK.fit(obj.label) and not NO_NETWORK.fit(owner)
         case "path", (Obj() as owner, str(name)):
             return FORWARDING.fit(name) and is_network(v, owner, elsewhere)
@@ -27,7 +28,7 @@ def is_network(v: Values, obj: Obj, elsewhere: Collection[str]) -> bool:
             return False
 
 
-def may_be_network(v: Values, call: ast.Call) -> frozenset[Obj]:
+def may_be_network(v: Values, call: ast.Call, elsewhere: Elsewhere) -> frozenset[Obj]:
     """What a call runs, where that is an object that code of another file made and nothing says that it is no network:
     neither the name of its maker nor its own."""
     func = call.func
@@ -38,22 +39,58 @@ def may_be_network(v: Values, call: ast.Call) -> frozenset[Obj]:
     if isinstance(func, ast.Attribute) and FORWARDING.fit(func.attr):
         held |= v.of(func.value)
     parts = not isinstance(func, ast.Attribute)  # of what was made: `_, teacher = pair()`
-    return frozenset(o for o in held if (parts or o.kind == "call") and _made_elsewhere(v, o))
+    return frozenset(o for o in held if (parts or o.kind == "call") and _made_elsewhere(v, o, elsewhere))
 
 
-def _made_elsewhere(v: Values, obj: Obj) -> bool:
-    """Whether code of another file made an object, or what it is a part of."""
+def runs_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere) -> bool:
+    """Whether a call runs code of another file that runs a network: one that it holds, or that it is handed."""
+    func = call.func
+    held = {(o, "__call__") for o in v.of(func)}
+    if isinstance(func, ast.Attribute):
+        held |= {(o, func.attr) for o in v.of(func.value)}
+    for obj, method in held:
+        if obj.kind == "call" and isinstance(obj.key, ast.Call) and _from_elsewhere(v, obj.key.func):
+            if f"{_named(v, obj.key.func)}.{method}" in elsewhere.running:
+                return True
+    if not _from_elsewhere(v, func):
+        return False
+    name = _named(v, func)
+    if name in elsewhere.running:
+        return True
+    run = elsewhere.applying.get(name, frozenset())
+    handed = [*enumerate(call.args), *((k.arg, k.value) for k in call.keywords)]
+    given = [arg for at, arg in handed if any(at in parameter for parameter in run)]
+    objects = {o for arg in given for o in opened(v, v.of(arg))}
+    return any(is_network(v, o, elsewhere) or _made_elsewhere(v, o, elsewhere) for o in objects)
+
+
+def _named(v: Values, func: ast.expr) -> str:
+    """What a function is called in the file that it is imported from."""
+    name = last_name(func)
+    if isinstance(func, ast.Name):
+        for alias in v.m.declared(name):
+            if isinstance(alias, ast.alias) and alias.asname == name:
+                return alias.name.split(".")[-1]
+    return name
+
+
+def _made_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
+    """Whether code of another file, of which nothing better is known, made an object, or what it is a part of."""
     while obj.kind == "path" and isinstance(obj.key, tuple) and isinstance(obj.key[0], Obj):
         obj = obj.key[0]
     if obj.kind != "call" or not isinstance(obj.key, ast.Call) or not _from_elsewhere(v, obj.key.func):
         return False
-    return not RUN_AS_OTHER.fit(obj.label) and not NO_NETWORK.fit(obj.label)
+    name = _named(v, obj.key.func)
+    return name not in elsewhere.plain and not RUN_AS_OTHER.fit(name) and not NO_NETWORK.fit(name)
 
 
 def _from_elsewhere(v: Values, func: ast.expr) -> bool:
-    """Whether what is called is a function or class of another file: not an object that was made, or handed over."""
+    """Whether what is called is a function or class of another file, or one that is known by its name alone: not an
+    object that was made, or handed over."""
+    if _by_name(v, func):
+        return True
     root = func
-    while isinstance(root, ast.Attribute):
+    while isinstance(root, (ast.Attribute, ast.Subscript)):
         root = root.value
     if not isinstance(root, ast.Name) or v.of(func) or v.of(root):
         return False
@@ -61,17 +98,11 @@ def _from_elsewhere(v: Values, func: ast.expr) -> bool:
     return home is None or root.id not in home.params
 
 
-def network_classes(headers: Iterable[str]) -> frozenset[str]:
-    """The names of classes that are networks by their bases, of ``Name(bases)`` as a text has it."""
-    bases = {name.strip(): rest for name, _, rest in (header.partition("(") for header in headers)}
-    found: set[str] = set()
-    while True:
-        more = {
-            name
-            for name, rest in bases.items()
-            if name not in found
-            and any(base.strip().split(".")[-1] in found or base.strip().endswith("Module") for base in rest.split(","))
-        }
-        if not more:
-            return frozenset(name for name in found if not NO_NETWORK.fit(name))
-        found |= more
+def _by_name(v: Values, func: ast.expr) -> bool:
+    """Whether what is called is one of all that a module has: ``globals()[name]``, ``getattr(models, name)``."""
+    while isinstance(func, (ast.Attribute, ast.Subscript)):
+        func = func.value
+    if not isinstance(func, ast.Call):
+        return False
+    name = last_name(func.func)
+    return name in BY_NAME or (name == "getattr" and len(func.args) > 1 and not v.of(func.args[0]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from migrate.facts.elsewhere import NOWHERE, Elsewhere
 from migrate.facts.module import Module
 from migrate.facts.names import called_name
 from migrate.flow.values import ITEM_KEY, Obj, Values, argument, by_name
@@ -56,12 +57,12 @@ class Facts:
     imports: dict[ast.stmt, list[str]] = field(default_factory=dict)
     spelled: list[ast.Name] = field(default_factory=list)
     ambiguous: set[str] = field(default_factory=set)
-    networks: frozenset[str] = frozenset()  # classes of other files
+    elsewhere: Elsewhere = NOWHERE
 
 
-def collect(m: Module, v: Values, networks: frozenset[str] = frozenset()) -> Facts:
-    """All facts of a module; ``networks`` are classes of other files that are networks."""
-    facts = Facts(networks=networks)
+def collect(m: Module, v: Values, elsewhere: Elsewhere = NOWHERE) -> Facts:
+    """All facts of a module; ``elsewhere`` is what other files make of networks."""
+    facts = Facts(elsewhere=elsewhere)
     bound: set[tuple[int, str]] = set()  # names of each file
     other: set[tuple[int, str]] = set()
     for node in m.nodes:

@@ -72,6 +72,10 @@ NETWORK_MADE = Patterns(
     "alexnet squeezenet* shufflenet* googlenet unet* deeplab* *net *nets *model *network *networks *teacher *student "
     "*backbone *encoder *decoder *discriminator *generator *critic *transformer bert gpt2 vit_* swin_*"
 )
+# Functions of Python whose result holds all that a module has, by name.
+BY_NAME = frozenset("globals vars locals import_module".split())
+# Functions that put a network together.
+BUILDS = Patterns("*create_* *build_* make_* init_* register_* setup_* convert_* __init__ __new__")
 # Objects that are called as a network is, and are none: criteria and transforms, schedules, what prints and counts.
 RUN_AS_OTHER = Patterns(
     "*criterion* *crit *cost* *transform* *mixup* *cutmix* *augment* *compose* *collate* *sampler* *schedul* *warmup* "

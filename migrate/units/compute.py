@@ -8,7 +8,7 @@ from functools import cached_property
 
 from migrate.facts.module import Scope
 from migrate.facts.names import called_name, last_name
-from migrate.facts.networks import is_network
+from migrate.facts.networks import is_network, may_be_network, runs_elsewhere
 from migrate.facts.sites import opened
 from migrate.flow.values import ELEMENT_KEY, Obj
 from migrate.knowledge.host import HOST_MODULES, NO_COMPUTATION
@@ -36,13 +36,17 @@ class Compute:
         known = frozenset(o for o in unit.model_objects if not _no_module(o))
         self.copied_before: list[ast.Call] = []  # copies that O2 and O3 left in float32
         self.models = _with_members(ctx, known, self._left_alone)
+        self.beside: frozenset[ast.Call] = frozenset()  # that run another network in code of another file
         if any("O1" in o.levels for o in unit.options.values()):
-            self.models |= frozenset(o for o in _neighbours(ctx, unit) if not _no_module(o))
+            near = _near(ctx, unit)
+            self.models |= frozenset(o for o in _neighbours(ctx, unit, near) if not _no_module(o))
+            self.beside = frozenset(call for call in near if runs_elsewhere(ctx.v, call, ctx.facts.elsewhere))
         self._functions: dict[ast.AST, bool] = {}
         self._forbids: dict[ast.AST, bool] = {}
         self._own: dict[ast.AST, bool] = {}
         self.model_classes = {o.key for o in self.models if o.kind == "instance"}
-        self.near = dict.fromkeys(ctx.touching(filter(self._model, self._related())))
+        touching = ctx.touching(filter(self._model, self._related()))
+        self.near = dict.fromkeys(ctx.m.in_order({*touching, *self.beside}))
 
     def _related(self) -> set[Obj]:
         """The objects that may be the model or a part of it: what is reached from it, or from what holds it."""
@@ -93,6 +97,8 @@ class Compute:
         """Whether ``call`` calls a model of the unit, or a function that surely does."""
         if call not in self.near:
             return False  # it has nothing to do with a model
+        if call in self.beside:
+            return True
         v = self.ctx.v
         func = call.func
         if _of_the_host(func):
@@ -290,20 +296,41 @@ def _layer(ctx: Context, obj: Obj) -> bool:
     return func.attr[:1].isupper() and ctx.m.src(func.value) in ("nn", "torch.nn") and not NO_NETWORK.fit(func.attr)
 
 
-def _neighbours(ctx: Context, unit: Unit) -> frozenset[Obj]:
+def _near(ctx: Context, unit: Unit) -> list[ast.Call]:
+    """The calls of the unit's functions, of their classes' methods, and of what these call: not what a network does
+    inside, nor what trains apart."""
+    m = ctx.m
+    scopes = {m.function(s.call) for s in unit.sites}
+    classes = {cls for s in scopes if (cls := m.class_of(s)) is not None}
+    own = scopes.union(*(ctx.methods.get(cls, ()) for cls in classes))
+    todo, seen, found = [*own], set(own), set[ast.Call]()
+    while todo:
+        at = todo.pop()
+        calls = ctx.calls_in.get(at, ())
+        if at not in own and (any(called_name(call) == "backward" for call in calls) or _of_module(m.class_of(at))):
+            continue
+        found.update(calls)
+        more = {m.scope_of[f] for call in calls for f in ctx.v.callees(call)} - seen
+        seen |= more
+        todo += more
+    return m.in_order(found)
+
+
+def _of_module(cls: ast.ClassDef | None) -> bool:
+    return cls is not None and any(last_name(base).endswith("Module") for base in cls.bases)
+
+
+def _neighbours(ctx: Context, unit: Unit, near: list[ast.Call]) -> frozenset[Obj]:
     """Other modules of the unit's functions (a teacher, a feature network): O1 cast their forwards too.
 
     A module is what ``torch.nn`` made, what is one by its class or name, or is asked for its parameters or mode."""
-    m, v = ctx.m, ctx.v
-    scopes = {m.function(s.call) for s in unit.sites}
-    classes = {cls for s in scopes if (cls := m.class_of(s)) is not None}
+    m, v, elsewhere = ctx.m, ctx.v, ctx.facts.elsewhere
     found: set[Obj] = set()
-    near = scopes.union(*(ctx.methods.get(cls, ()) for cls in classes))
-    for node in (call for here in near for call in ctx.calls_in.get(here, ())):
+    for node in near:
         run = v.of(node.func)
         if isinstance(node.func, ast.Attribute) and FORWARDING.fit(node.func.attr):
             run |= v.of(node.func.value)
-        found |= {o for o in run if is_network(v, o, ctx.facts.networks)}
+        found |= {o for o in run if is_network(v, o, elsewhere)} | may_be_network(v, node, elsewhere)
         if not isinstance(node.func, ast.Attribute):
             continue
         if node.func.attr in MODULE_METHODS or (

@@ -6,8 +6,9 @@ import ast
 
 import pytest
 
+from migrate.facts.elsewhere import NOWHERE, Elsewhere, elsewhere, outline
 from migrate.facts.module import Module
-from migrate.facts.networks import is_network, may_be_network, network_classes
+from migrate.facts.networks import is_network, may_be_network, runs_elsewhere
 from migrate.flow.values import Values
 
 HEAD = """\
@@ -70,7 +71,7 @@ def test_what_made_it(made: str, found: bool) -> None:
     v = Values(m)
     last = m.files[0].tree.body[-1]
     assert isinstance(last, ast.Assign)
-    assert any(is_network(v, obj, {"Judge"}) for obj in v.of(last.value)) is found
+    assert any(is_network(v, obj, Elsewhere(frozenset({"Judge"}))) for obj in v.of(last.value)) is found
 
 
 @pytest.mark.parametrize(
@@ -84,15 +85,19 @@ def test_what_made_it(made: str, found: bool) -> None:
         ("t = get_transform()", "t(x)", False),
         ("mixup = make()", "mixup(x, y)", False),
         ("t = here()", "t(x)", False),
+        ("t = lib.TextEncoder()", "t(x)", False),
+        ("t = lib.MODELS[name](3)", "t(x)", True),
+        ("t = globals()[name]()", "t(x)", True),
+        ("t = getattr(lib, name)(3)", "t(x)", True),
         ("t = Writer()", "t.add_scalar('loss', x)", False),
     ],
 )
 def test_what_may_be_one(made: str, run: str, found: bool) -> None:
-    head = "import lib\nfrom lib import make, get_transform\ndef here():\n    return print\n"
+    head = "import lib\nfrom lib import make, get_transform, TextEncoder\ndef here():\n    return print\n"
     m = Module(f"{head}{made}\n{run}\n")
     last = m.files[0].tree.body[-1]
     assert isinstance(last, ast.Expr) and isinstance(last.value, ast.Call)
-    assert bool(may_be_network(Values(m), last.value)) is found
+    assert bool(may_be_network(Values(m), last.value, Elsewhere(plain=frozenset({"TextEncoder"})))) is found
 
 
 @pytest.mark.parametrize("run", ["model(x)", "self.encoder(x)", "net(x).float()", "self.nets.generator(x)"])
@@ -100,11 +105,122 @@ def test_what_a_network_gives_is_none(run: str) -> None:
     m = Module(f"def step(self, model, net, x):\n    return {run}\n")
     v = Values(m)
     (stmt,) = (node for node in m.nodes if isinstance(node, ast.Return))
-    assert stmt.value is not None and not any(is_network(v, obj, set()) for obj in v.of(stmt.value))
+    assert stmt.value is not None and not any(is_network(v, obj, NOWHERE) for obj in v.of(stmt.value))
 
 
-def test_the_classes_of_a_file_and_those_that_derive_from_them() -> None:
-    headers = ["Base (nn.Module", "Deep(Base, Mixin", "Deeper(\n    Deep", "Trainer(object", "FocalLoss(nn.Module"]
-    assert network_classes(headers) == {"Base", "Deep", "Deeper"}
-    assert network_classes(reversed(headers)) == {"Base", "Deep", "Deeper"}
-    assert network_classes([]) == frozenset()
+NETS = """\
+class Net(nn.Module):
+    def forward(self, x):
+        return x
+
+
+class Deep(Net): pass
+
+
+class Loss(nn.Module): pass
+
+
+def make(name):
+    net = Deep()
+    return net
+
+
+def pair(): return make("a"), make("b")
+"""
+TOOLS = """\
+from nets import Net, make
+
+class Frozen:
+    def __init__(self): self.inner = Net().eval()
+    @torch.no_grad()
+    def __call__(self, x): return self.inner(x)
+    def name(self): return "frozen"
+
+class Twice(Frozen):
+    def twice(self, x):
+        return self(x), self.targets(x)
+
+class Wrapper:
+    def __init__(self, teacher):
+        self.teacher = teacher
+    def targets(self, x, *, temperature=(1, 2)):
+        return self._soft(x)
+    def _soft(self, x):
+        return self.teacher.extract_features(x)
+    def fit(self, x):
+        self.teacher(x).backward()
+
+class Labels:
+    def __init__(self): self.label_encoder = {}
+    def __call__(self, y): return self.label_encoder[y]
+
+class Masks:
+    def __init__(self): self.mask_generator = Labels()
+    def __call__(self, x): return self.mask_generator(x)
+
+class Bound(SomebodysBase): pass
+
+def labels(): return Labels()
+def bank(net, xs): return [net(x) for x in xs]
+def ensemble(xs, models): return sum(m(xs) for _, m in enumerate(models))
+def by_name(nets, x):
+    for name, net in nets.items():
+        yield net(x)
+def onward(x, net): return bank(net, [x])
+def fid(x):
+    inception = make("fid")
+    return inception(x)
+def report(x): print(fid(x))
+def train(net, x): net(x).backward()
+def transformed(transform, x): return transform(x)
+def create_both(net): return net(3)
+def saved(net, path): torch.save(net.state_dict(), path)
+"""
+
+
+def test_what_other_files_make_of_networks() -> None:
+    found = elsewhere([outline(TOOLS), outline(NETS)])
+    assert found.networks == {"Net", "Deep", "make", "pair"}
+    assert found.plain == {"Frozen", "Twice", "Wrapper", "Labels", "Masks", "labels"}
+    methods = {"Frozen.__call__", "Twice.__call__", "Wrapper.targets", "Wrapper._soft"}
+    assert found.running == {"fid", "report", *methods}
+    assert found.applying == {
+        "bank": {(0, "net")},
+        "ensemble": {(1, "models")},
+        "onward": {(0, "x"), (1, "net")},
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "class", "def f(", "class A(\n" * 50, "def f(x:\n\tx(", "\0\ufffd", "class A:\n" + " def f(a): a(1)\n" * 500],
+)
+def test_any_text_has_an_outline(text: str) -> None:
+    assert elsewhere([outline(text)]).networks == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("made", "run", "found"),
+    [
+        ("t = lib.Frozen()", "t(x)", True),
+        ("t = F()", "t(x)", True),
+        ("t = lib.Frozen()", "t.name(x)", False),
+        ("t = lib.Twice()", "t(x)", True),
+        ("t = lib.Wrapper(make())", "t.targets(x)", True),
+        ("t = lib.Labels()", "t(x)", False),
+        ("t = make('a')", "bank(t, x)", True),
+        ("t = make('a')", "b(net=t, xs=x)", True),
+        ("t = make('a')", "lib.bank(x, t)", False),
+        ("t = lib.unknown()", "bank(t, x)", True),
+        ("t = [make('a'), make('b')]", "lib.ensemble(x, t)", True),
+        ("t = 3", "bank(t, x)", False),
+        ("t = 3", "lib.report(t)", True),
+        ("t = make('a')", "lib.saved(t, 'a.pt')", False),
+        ("def bank(net, xs): return xs", "bank(make('a'), x)", False),
+    ],
+)
+def test_what_runs_one_in_another_file(made: str, run: str, found: bool) -> None:
+    m = Module(f"import lib\nfrom lib import bank as b, Frozen as F, make\nfrom lib import *\n{made}\n{run}\n")
+    last = m.files[0].tree.body[-1]
+    assert isinstance(last, ast.Expr) and isinstance(last.value, ast.Call)
+    assert runs_elsewhere(Values(m), last.value, elsewhere([outline(TOOLS), outline(NETS)])) is found

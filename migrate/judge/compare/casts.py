@@ -24,7 +24,8 @@ class Casts:
         if pair.old.casts != pair.new.casts:
             what = "the model is called" if old.kind == "forward" else "the loss is computed"
             how = "under Apex's casts, now without autocast" if pair.old.casts else "without casts, now under autocast"
-            trains = self._training(pair.old) and not self.old.program.objects.beside(old.node)
+            program = self.old.program
+            trains = self._training(pair.old) and not program.objects.beside(program.v, old.node)
             kind = "loss-casts" if old.kind == "loss" else "casts" if trains else "eval-casts"
             self.teller.go_on_if_announced(pair, Differs(kind, old.node, f"{what} {how}"))
         return self.perhaps_failing(pair, old) if old.kind == "forward" else None

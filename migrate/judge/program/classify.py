@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from migrate.facts.module import Module
+from migrate.facts.networks import runs_elsewhere
 from migrate.flow.values import Obj, Values
 from migrate.judge.names import LIBRARIES, LOSSES, RUNS_MODEL, SCALER_METHODS
 from migrate.judge.program.callees import Callees
@@ -148,6 +149,8 @@ class Classifier:
         func = call.func
         if any(o.kind in ("method", "function") and not self._of_network(o) for o in self.v.of(func)):
             return False
+        if runs_elsewhere(self.v, call, self.objects.elsewhere):
+            return True
         if isinstance(func, ast.Attribute):
             if NOT_RUN_BY_METHOD.fit(last):
                 return False

@@ -6,8 +6,9 @@ import ast
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from migrate.facts.elsewhere import NOWHERE, Elsewhere
 from migrate.facts.module import Module
-from migrate.facts.networks import is_network, may_be_network
+from migrate.facts.networks import is_network, may_be_network, runs_elsewhere
 from migrate.facts.sites import Facts
 from migrate.flow.values import Obj, Values, argument
 from migrate.judge.names import TRAINING
@@ -26,6 +27,7 @@ class Objects:
     optimizers: frozenset[Key]
     cast: frozenset[Key]  # networks under O1's casts, models or not
     scales: dict[ast.Call, frozenset[Key]] = field(default_factory=dict)  # scale_loss calls and their optimizers
+    elsewhere: Elsewhere = NOWHERE  # what code of other files runs under O1's casts
 
     def known(self, expr: ast.AST) -> frozenset[Key]:
         """The models and optimizers that an expression may hold on any path."""
@@ -35,12 +37,14 @@ class Objects:
     def interesting(self) -> frozenset[Key]:
         return self.optimizers | self.models
 
-    def beside(self, call: ast.AST) -> bool:
+    def beside(self, v: Values, call: ast.AST) -> bool:
         """Whether the network that a call runs is one that nobody handed to Apex."""
-        held: frozenset[Key] = self.naming.keys(call.func) if isinstance(call, ast.Call) else frozenset()
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+        if not isinstance(call, ast.Call):
+            return False
+        held = self.naming.keys(call.func)
+        if isinstance(call.func, ast.Attribute):
             held |= self.naming.keys(call.func.value)
-        return bool(held & self.cast) and not held & self.models
+        return not held & self.models and (bool(held & self.cast) or runs_elsewhere(v, call, self.elsewhere))
 
 
 def known_objects(m: Module, v: Values, naming: Naming, facts: Facts) -> Objects:
@@ -56,16 +60,18 @@ def known_objects(m: Module, v: Values, naming: Naming, facts: Facts) -> Objects
         scales[scale.call] = frozenset(naming.key(o) for o in scale.optimizer_objects)
     levels = [argument(init.call, 3, "opt_level") for init in facts.initializes]
     cast: frozenset[Key] = frozenset()
+    elsewhere = NOWHERE
     if all(level is None or (isinstance(level, ast.Constant) and level.value == "O1") for level in levels):
         networks = {o for node in m.nodes for o in v.of(node) if _is_network(m, v, o, facts)}
-        networks |= {o for call in m.all(ast.Call) for o in may_be_network(v, call)}
-        cast = frozenset(map(naming.key, networks))
+        networks |= {o for call in m.all(ast.Call) for o in may_be_network(v, call, facts.elsewhere)}
+        cast, elsewhere = frozenset(map(naming.key, networks)), facts.elsewhere
     return Objects(
         naming,
         frozenset(naming.key(o) for o in models if o.kind != "apex"),
         frozenset(naming.key(o) for o in optimizers if o.kind != "apex"),
         cast,
         scales,
+        elsewhere,
     )
 
 
@@ -73,7 +79,7 @@ def _is_network(m: Module, v: Values, obj: Obj, facts: Facts) -> bool:
     """Whether an object is a network by its class: O1's casts reach those that nobody handed to Apex as well."""
     if obj.kind == "instance" and isinstance(obj.key, ast.ClassDef):
         return not NO_NETWORK.fit(obj.key.name) and within_module_class(m, obj.key.body[0])
-    if is_network(v, obj, facts.networks):
+    if is_network(v, obj, facts.elsewhere):
         return True
     if obj.kind != "call" or not isinstance(obj.key, ast.Call) or not isinstance(obj.key.func, ast.Attribute):
         return False

@@ -1,0 +1,211 @@
+"""What other files of the tree make of networks, by their text alone: which classes are some, which functions give one
+back, which functions and methods run one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from migrate.knowledge.models import BUILDS, FORWARDING, NETWORK_MADE, NO_NETWORK, RUN_AS_OTHER
+
+_PARENTHESES = r"\(((?:[^()]|\([^()]*\))*)\)"
+_BODY = r"([^\n]*\n?(?:\1[ \t]+[^\n]*\n?|[ \t\r]*\n)*)"
+_CLASS = re.compile(r"^([ \t]*)class[ \t]+(\w+)[ \t]*(?:" + _PARENTHESES + ")?" + _BODY, re.M)
+_FUNCTION = re.compile(r"^([ \t]*)(?:async[ \t]+)?def[ \t]+(\w+)[ \t]*" + _PARENTHESES + _BODY, re.M)
+_PARAMETER = re.compile(r"(?:^|,)\s*\**(\w+)")
+_GIVEN = re.compile(r"\b((?:self\.)?\w+)[ \t]*=[ \t]*((?:\w+\.)*\w+)")
+_EACH = re.compile(r"\bfor[ \t]+([\w, ()]+?)[ \t]+in[ \t]+(?:(?:enumerate|zip|reversed)\()?([\w., ]+)")
+_CALLED = re.compile(r"(?<![\w.])(\w+(?:\.\w+)*)(?:\[[^\[\]\n]*\])?\(")
+_NAME, _SOURCE = re.compile(r"\w+"), re.compile(r"((?:self\.)?\w+)(?:\.values|\.items)?(?![\w.])")
+_RETURNED = re.compile(r"\breturn[ \t]+((?:\w+\.)*\w+)(\()?")
+# What no region may be around, or what runs later than it is called.
+_APART = re.compile(r"\.backward\(|\.step\(|\bzero_grad\(|\byield\b|\bscale_loss\(")
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Names of other files. ``networks`` are classes of networks, and functions that give one back; ``running`` are
+    functions, and methods as ``Class.method``, that run a network of their own, ``applying`` functions with those of
+    their parameters, by number and name, that they run. ``plain`` are classes that are no networks
+    for sure, and functions that give back an object of one."""
+
+    networks: frozenset[str] = frozenset()
+    plain: frozenset[str] = frozenset()
+    running: frozenset[str] = frozenset()
+    applying: Mapping[str, frozenset[tuple[int, str]]] = field(default_factory=dict)
+
+
+    def with_(self, other: Elsewhere) -> Elsewhere:
+        """This, and what another has."""
+        applying = {**self.applying, **other.applying}
+        plain = self.plain | other.plain
+        return Elsewhere(self.networks | other.networks, plain, self.running | other.running, applying)
+
+
+NOWHERE = Elsewhere()
+
+
+@dataclass(frozen=True)
+class _Function:
+    """A function by its text: what it is handed, which names it gives what is made by which call or name, which it
+    goes through for which, what it calls and what it gives back. ``apart`` is one that no region may be around."""
+
+    name: str
+    parameters: tuple[str, ...]
+    given: tuple[tuple[str, str], ...]
+    each: tuple[tuple[frozenset[str], frozenset[str]], ...]
+    called: frozenset[str]
+    returned: tuple[tuple[str, str], ...]
+    apart: bool
+
+
+@dataclass(frozen=True)
+class _Class:
+    name: str
+    bases: tuple[str, ...]
+    methods: Mapping[str, _Function]
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The classes of a file and its functions; one within a function is nobody else's."""
+
+    classes: tuple[_Class, ...] = ()
+    functions: tuple[_Function, ...] = ()
+
+
+def outline(text: str) -> Outline:
+    """What a file has of these, by its text, whatever stands in it."""
+    classes = tuple(_classes(text))
+    return Outline(classes, tuple(_functions(_CLASS.sub("", text) if classes else text)))
+
+
+def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
+    """What several files make of networks, all together: their names are not told apart."""
+    classes = [one for file in outlines for one in file.classes]
+    functions = [one for file in outlines for one in file.functions]
+    networks = _networks(classes, functions)
+    plain = {one.name: one for one in classes if not _modules(one.bases, networks)}
+    running = _all(lambda found: _running(functions, plain, networks, found))
+    return Elsewhere(networks, _plain(plain.values(), functions), running, _applying(functions))
+
+
+def _all(more: Callable[[frozenset[str]], Iterable[str]]) -> frozenset[str]:
+    """What follows from nothing, from that, and so on."""
+    found: frozenset[str] = frozenset()
+    while not found.issuperset(new := frozenset(more(found))):
+        found |= new
+    return found
+
+
+def _classes(text: str) -> Iterator[_Class]:
+    for _, name, bases, body in _CLASS.findall(text):
+        last = tuple(base.strip().split(".")[-1] for base in bases.split(","))
+        yield _Class(name, last, {one.name: one for one in _functions(body)})
+
+
+def _functions(text: str) -> Iterator[_Function]:
+    for _, name, parameters, body in _FUNCTION.findall(text):
+        yield _Function(
+            name,
+            tuple(_PARAMETER.findall(parameters)),
+            tuple(_GIVEN.findall(body)),
+            tuple((frozenset(_NAME.findall(new)), frozenset(_SOURCE.findall(old))) for new, old in _EACH.findall(body)),
+            frozenset(_CALLED.findall(body)),
+            tuple(_RETURNED.findall(body)),
+            apart=bool(_APART.search(body)) or NO_NETWORK.fit(name) or BUILDS.fit(name),
+        )
+
+
+def _networks(classes: Iterable[_Class], functions: Iterable[_Function]) -> frozenset[str]:
+    """Classes that derive from a module, directly or through others, and functions that give an object of one back."""
+    found: set[str] = set()
+    while True:
+        more = {one.name for one in classes if _modules(one.bases, found)}
+        more |= {one.name for one in functions if _gives_back(one, found)}
+        if not (more := {name for name in more - found if not NO_NETWORK.fit(name)}):
+            return frozenset(found)
+        found |= more
+
+
+def _modules(bases: Iterable[str], networks: Collection[str]) -> bool:
+    """Whether a class with these bases is a module."""
+    return any(base in networks or base.endswith("Module") for base in bases)
+
+
+def _plain(classes: Collection[_Class], functions: Collection[_Function]) -> frozenset[str]:
+    """Of classes that are no modules as far as these files tell those that derive from nothing else, and what makes
+    an object of one."""
+    found = _all(lambda more: (one.name for one in classes if more.issuperset({*one.bases} - {"", "object", "dict"})))
+    return found | {one.name for one in functions if _gives_back(one, found)}
+
+
+def _gives_back(function: _Function, networks: Collection[str]) -> bool:
+    made = _made(function, networks)
+    return any(name.split(".")[-1] in networks if called else name in made for name, called in function.returned)
+
+
+def _running(
+    functions: Iterable[_Function], plain: Mapping[str, _Class], networks: frozenset[str], running: frozenset[str]
+) -> Iterator[str]:
+    """Functions and methods that run a network of their own, directly or by what is known to."""
+    for one in functions:
+        if _runs(one, _made(one, networks), running):
+            yield one.name
+    for cls in plain.values():
+        mine = {name.partition(".")[2] for name in running if name.partition(".")[0] in (cls.name, *cls.bases)}
+        yield from (f"{cls.name}.{name}" for name in mine - cls.methods.keys())
+        held = _held(cls, networks, plain)
+        known = running | {f"self.{name}" for name in mine}
+        for name, method in cls.methods.items():
+            if name != "__init__" and _runs(method, held | _made(method, networks), known):
+                yield f"{cls.name}.{name}"
+
+
+def _applying(functions: Iterable[_Function]) -> dict[str, frozenset[tuple[int, str]]]:
+    """Functions that run parameters of theirs, or may hand them on to one that does."""
+    found = {one.name: own for one in functions if (own := _applied(one))}
+    onward = _all(lambda more: (one.name for one in functions if _runs(one, frozenset(), {*found, *more})))
+    for one in functions:
+        if one.name in onward and one.name not in found:
+            found[one.name] = frozenset(enumerate(one.parameters))
+    return found
+
+
+def _applied(function: _Function) -> frozenset[tuple[int, str]]:
+    everything = enumerate(function.parameters)
+    return frozenset((n, name) for n, name in everything if _runs(function, frozenset({name}), ()))
+
+
+def _made(function: _Function, networks: Collection[str]) -> frozenset[str]:
+    """The names of a function that hold a network which it makes."""
+    return frozenset(name for name, maker in function.given if maker.split(".")[-1] in networks)
+
+
+def _held(cls: _Class, networks: frozenset[str], plain: Collection[str]) -> frozenset[str]:
+    """The attributes of a class that hold a network, as its methods spell them."""
+    found: set[str] = set()
+    for name, maker in {pair for method in cls.methods.values() for pair in method.given}:
+        _, own, attribute = name.rpartition("self.")
+        made = maker.split(".")[-1]
+        if own and attribute not in cls.methods and made not in plain:
+            if made in networks or NETWORK_MADE.fit(attribute.lstrip("_")):
+                found.add(name)
+    return frozenset(found)
+
+
+def _runs(function: _Function, held: frozenset[str], known: Collection[str]) -> bool:
+    """Whether a function runs what it holds, or calls what is known to, and a region may be around it."""
+    if function.apart:
+        return False
+    if any(called in known for called in function.called - {function.name}):
+        return True
+    for new, old in function.each:
+        held |= new if old & held else frozenset()
+    for called in function.called if held else ():
+        owner, _, last = called.rpartition(".")
+        run = called if called in held else owner if owner in held and FORWARDING.fit(last) else ""
+        if run and not RUN_AS_OTHER.fit(run) and not NO_NETWORK.fit(run):
+            return True
+    return False
