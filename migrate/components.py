@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from migrate.facts.elsewhere import NOWHERE, Elsewhere, elsewhere
+from migrate.facts.elsewhere import Elsewhere, elsewhere, may_run_networks
 from migrate.model import Neighbours
 from migrate.reach import Imports
 from migrate.sources import Selection, Source
@@ -220,7 +220,20 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
     below = [one for one in _below(list(beside), imports) if one not in own]
     # the classes of optimizers read gradients for a living: what they are called says enough
     trains = {one for one in below if imports.words(_BACKWARD, one) and not imports.words(_OPTIMIZER, one)}
-    return trains | {one for one in _below(amp, imports) if imports.words(_REFUSED, one) or _runs_later(one, imports)}
+    refused = {one for one in _below(amp, imports) if imports.words(_REFUSED, one) or _runs_later(one, imports)}
+    return trains | refused | _near(amp, imports)
+
+
+def _near(amp: Sequence[str], imports: Imports) -> set[str]:
+    """Files that users of amp import and that run networks outside of networks' own classes, or have to do with
+    gradients."""
+    near = {one for at in amp for one in (*imports.imported(at), *imports.through(at))}.difference(amp)
+    others = {one for one in near if not imports.words(_OPTIMIZER, one)}
+    return {one for one in others if imports.words(_BACKWARD, one) or _may_run_networks(one, imports)}
+
+
+def _may_run_networks(location: str, imports: Imports) -> bool:
+    return may_run_networks(imports.outline(location), [imports.outline(one) for one in imports.imported(location)])
 
 
 def _runs_later(location: str, imports: Imports) -> bool:
@@ -294,9 +307,7 @@ def _component(members: Sequence[str], selection: Selection, imports: Imports) -
         links.append(mine)
     taken = {location: imports.taken(location, number) for location in number}
     spelled, scalers = _spelled(selection, imports, number), _scalers(number, imports)
-    amp = {source.location for source in selection.amp}
-    known = {at: _elsewhere(at, imports) if at in amp else NOWHERE for at in number}
-    near = {at: Neighbours(taken[at], spelled, scalers, known[at]) for at in number}
+    near = {at: Neighbours(taken[at], spelled, scalers, _elsewhere(at, imports)) for at in number}
     return Component(tuple(replace(s, neighbours=near[s.location]) for s in sources), tuple(links))
 
 

@@ -122,6 +122,9 @@ def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Un
     if all(plan.backend is not None for plan in plans):
         return []  # what the file's own backend does is not compared with what Apex did: the report says so
     verdict = validate(ctx, plans, attempt.texts, attempt.runs)
+    if verdict.unknown is not None or verdict.differences:
+        if doubts := [(plan.unit, doubt) for plan in plans for doubt in plan.unit.unless_proved]:
+            return doubts
     if verdict.unknown is not None:
         for plan in plans:
             why = f"not every path of this could be compared with the old one: {verdict.unknown}"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from migrate.knowledge.models import BUILDS, FORWARDING, NETWORK_MADE, NO_NETWORK, RUN_AS_OTHER
+from migrate.knowledge.models import BUILDS, FORWARDING, HANDS_ON, NETWORK_MADE, NO_NETWORK, RUN_AS_OTHER
 
 _PARENTHESES = r"\(((?:[^()]|\([^()]*\))*)\)"
 _BODY = r"([^\n]*\n?(?:\1[ \t]+[^\n]*\n?|[ \t\r]*\n)*)"
@@ -16,9 +16,10 @@ _FUNCTION = re.compile(r"^([ \t]*)(?:async[ \t]+)?def[ \t]+(\w+)[ \t]*" + _PAREN
 _PARAMETER = re.compile(r"(?:^|,)\s*\**(\w+)")
 _GIVEN = re.compile(r"\b((?:self\.)?\w+)[ \t]*=[ \t]*((?:\w+\.)*\w+)")
 _EACH = re.compile(r"\bfor[ \t]+([\w, ()]+?)[ \t]+in[ \t]+(?:(?:enumerate|zip|reversed)\()?([\w., ]+)")
-_CALLED = re.compile(r"(?<![\w.])(\w+(?:\.\w+)*)(?:\[[^\[\]\n]*\])?\(")
+_CALLED = re.compile(r"(?<![\w.])(\w+(?:\.\w+)*|\)(?=\())(?:\[[^\[\]\n]*\])?\(")
 _NAME, _SOURCE = re.compile(r"\w+"), re.compile(r"((?:self\.)?\w+)(?:\.values|\.items)?(?![\w.])")
 _RETURNED = re.compile(r"\breturn[ \t]+((?:\w+\.)*\w+)(\()?")
+_SET = re.compile(r"\bself\.(\w+)[ \t]*(?:=[^=]|,(?=[^()\n]*=[^=]))")
 # What no region may be around, or what runs later than it is called.
 _APART = re.compile(r"\.backward\(|\.step\(|\bzero_grad\(|\byield\b|\bscale_loss\(")
 
@@ -28,7 +29,7 @@ class Elsewhere:
     """Names of other files. ``networks`` are classes of networks, and functions that give one back; ``running`` are
     functions, and methods as ``Class.method``, that run a network of their own, ``applying`` functions with those of
     their parameters, by number and name, that they run. ``plain`` are classes that are no networks
-    for sure, and functions that give back an object of one."""
+    for sure, and functions that give back none."""
 
     networks: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
@@ -49,7 +50,8 @@ NOWHERE = Elsewhere()
 @dataclass(frozen=True)
 class _Function:
     """A function by its text: what it is handed, which names it gives what is made by which call or name, which it
-    goes through for which, what it calls and what it gives back. ``apart`` is one that no region may be around."""
+    goes through for which, what it calls and what it gives back; which attributes of its object it sets. ``apart`` is
+    one that no region may be around."""
 
     name: str
     parameters: tuple[str, ...]
@@ -57,6 +59,7 @@ class _Function:
     each: tuple[tuple[frozenset[str], frozenset[str]], ...]
     called: frozenset[str]
     returned: tuple[tuple[str, str], ...]
+    attributes: frozenset[str]
     apart: bool
 
 
@@ -88,7 +91,35 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
     networks = _networks(classes, functions)
     plain = {one.name: one for one in classes if not _modules(one.bases, networks)}
     running = _all(lambda found: _running(functions, plain, networks, found))
-    return Elsewhere(networks, _plain(plain.values(), functions), running, _applying(functions))
+    return Elsewhere(networks, _plain(plain.values(), functions, networks), running, _applying(functions))
+
+
+def may_run_networks(file: Outline, imported: Sequence[Outline]) -> bool:
+    """Whether a file may run networks in what is no network itself: one that an object holds, that a function is
+    handed, makes or asks for. ``imported`` are the files that it imports."""
+    known = elsewhere([file, *imported])
+    if any(one.name in known.running or one.name in known.applying for one in file.functions):
+        return True
+    if any(")" in one.called for one in file.functions):
+        return True
+    plain = [one for one in file.classes if not _modules(one.bases, known.networks)]
+    return any(_calls_what_it_holds(cls, method) for cls in plain for method in cls.methods.values())
+
+
+def _calls_what_it_holds(cls: _Class, method: _Function) -> bool:
+    held = {name for one in cls.methods.values() for name in one.attributes} - cls.methods.keys()
+    for called in method.called:
+        owner, _, last = called.rpartition(".")
+        if (last in held if owner == "self" else called in method.parameters) and not _other(last):
+            return True
+        if owner in method.parameters and owner != "self" and NETWORK_MADE.fit(last):
+            return True  # runner.model(x)
+    return False
+
+
+def _other(name: str) -> bool:
+    """Whether something is called as no network is."""
+    return RUN_AS_OTHER.fit(name) or NO_NETWORK.fit(name)
 
 
 def _all(more: Callable[[frozenset[str]], Iterable[str]]) -> frozenset[str]:
@@ -114,6 +145,7 @@ def _functions(text: str) -> Iterator[_Function]:
             tuple((frozenset(_NAME.findall(new)), frozenset(_SOURCE.findall(old))) for new, old in _EACH.findall(body)),
             frozenset(_CALLED.findall(body)),
             tuple(_RETURNED.findall(body)),
+            frozenset(_SET.findall(body)),
             apart=bool(_APART.search(body)) or NO_NETWORK.fit(name) or BUILDS.fit(name),
         )
 
@@ -134,11 +166,27 @@ def _modules(bases: Iterable[str], networks: Collection[str]) -> bool:
     return any(base in networks or base.endswith("Module") for base in bases)
 
 
-def _plain(classes: Collection[_Class], functions: Collection[_Function]) -> frozenset[str]:
-    """Of classes that are no modules as far as these files tell those that derive from nothing else, and what makes
-    an object of one."""
+def _plain(
+    classes: Collection[_Class], functions: Collection[_Function], networks: frozenset[str]
+) -> frozenset[str]:
+    """Of classes that are no modules as far as these files tell those that derive from nothing else; and functions
+    that give back no object which might be a network."""
     found = _all(lambda more: (one.name for one in classes if more.issuperset({*one.bases} - {"", "object", "dict"})))
-    return found | {one.name for one in functions if _gives_back(one, found)}
+    return found | {one.name for one in functions if not _may_give_back(one, networks, found)}
+
+
+def _may_give_back(function: _Function, networks: frozenset[str], plain: frozenset[str]) -> bool:
+    """Whether what a function gives back may be a network: it is called like one, or made by a class that is not
+    known, or by a call that hands on what it is of."""
+    given = {(name, maker) for name, maker in function.given}
+    said = [name for name, _ in function.returned]
+    for whole in (*said, *(maker for name, maker in given if name in said)):
+        name = whole.split(".")[-1]
+        if name not in plain and (name in networks or NETWORK_MADE.fit(name) or HANDS_ON.fit(name)):
+            return True
+        if name[:1].isupper() and name not in plain and not _other(name):
+            return True
+    return False
 
 
 def _gives_back(function: _Function, networks: Collection[str]) -> bool:
@@ -206,6 +254,6 @@ def _runs(function: _Function, held: frozenset[str], known: Collection[str]) -> 
     for called in function.called if held else ():
         owner, _, last = called.rpartition(".")
         run = called if called in held else owner if owner in held and FORWARDING.fit(last) else ""
-        if run and not RUN_AS_OTHER.fit(run) and not NO_NETWORK.fit(run):
+        if run and not _other(run):
             return True
     return False

@@ -8,7 +8,8 @@ from migrate.facts.elsewhere import Elsewhere
 from migrate.facts.names import last_name
 from migrate.facts.sites import opened
 from migrate.flow.values import Obj, Values
-from migrate.knowledge.models import BY_NAME, FORWARDING, NETWORK_MADE, NO_NETWORK, RUN_AS_OTHER
+from migrate.knowledge.host import HOST_MODULES
+from migrate.knowledge.models import BY_NAME, FORWARDING, HANDS_ON, NETWORK_MADE, NO_NETWORK, RUN_AS_OTHER
 
 
 def is_network(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
@@ -80,8 +81,24 @@ def _made_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
         obj = obj.key[0]
     if obj.kind != "call" or not isinstance(obj.key, ast.Call) or not _from_elsewhere(v, obj.key.func):
         return False
-    name = _named(v, obj.key.func)
-    return name not in elsewhere.plain and not RUN_AS_OTHER.fit(name) and not NO_NETWORK.fit(name)
+    func = obj.key.func
+    name = _named(v, func)
+    if name in elsewhere.plain or RUN_AS_OTHER.fit(name) or NO_NETWORK.fit(name):
+        return False
+    return HANDS_ON.fit(name) or _library(v, func) not in (*HOST_MODULES, "torch")
+
+
+def _library(v: Values, func: ast.expr) -> str:
+    """The first word of the module that a function comes from, as the file says it."""
+    while isinstance(func, ast.Attribute):
+        func = func.value
+    for alias in v.m.declared(func.id) if isinstance(func, ast.Name) else ():
+        source = v.m.parent[alias]
+        if isinstance(source, ast.ImportFrom) and not source.level and source.module:
+            return source.module.split(".")[0]
+        if isinstance(alias, ast.alias):
+            return alias.name.split(".")[0]
+    return ""
 
 
 def _from_elsewhere(v: Values, func: ast.expr) -> bool:

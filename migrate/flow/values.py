@@ -509,6 +509,9 @@ class Values:
             case ast.BoolOp(values=values):
                 for value in values:
                     self._flow(self._expr(value), var)
+            case ast.BinOp(op=ast.Add()) if not isinstance(self.m.parent.get(node), ast.BinOp):
+                for part in _summed(node):  # of lists: what any holds
+                    self._each(self._expr(part), lambda o: self._add(var, o) if o.kind == "seq" else None)
             case ast.NamedExpr(target=target, value=value):
                 self._assign(target, self._expr(value))
                 self._flow(self._expr(value), var)
@@ -688,6 +691,9 @@ class Values:
         if name in ("append", "add", "insert", "setdefault") and isinstance(node.func, ast.Attribute) and node.args:
             value = self._expr(node.args[-1])
             self._each(self._expr(node.func.value), lambda o: self._flow(value, self._field(o, self._item(o))))
+        if name == "extend" and isinstance(node.func, ast.Attribute) and node.args:
+            more = self._expr(node.args[0])
+            self._each(self._expr(node.func.value), lambda o: self._elements(more, self._field(o, self._item(o))))
         if name == "update" and node.args and isinstance(node.func, ast.Attribute):
             self._update(node.func.value, node.args[0])
         if name == "__init__" and node.args:
@@ -953,6 +959,15 @@ class Values:
             self._flow(self._expr(node.args[0]), var)
         else:
             self._add(var, Obj("call", node, tail))
+
+
+def _summed(node: ast.expr) -> list[ast.expr]:
+    """The parts of a sum, however many they are."""
+    parts: list[ast.expr] = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        parts.append(node.right)
+        node = node.left
+    return [node, *parts]
 
 
 def argument(call: ast.Call, position: int, name: str) -> ast.expr | None:

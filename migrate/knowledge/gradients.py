@@ -28,6 +28,8 @@ GIVES_NORM = Patterns("*get*grad*norm comp*grad*norm calc*grad*norm grad_norm gr
 CLIPPED = Patterns("*grad* *norm* *master*")
 # Methods that clip.
 CLIP_METHODS = Patterns("*clip* *grad_norm*", exact=True)
+# What a method called `clip` is of, or is handed, where it clips gradients.
+OF_GRADIENTS = Patterns("*grad* *optim* *model* *net* *param* *clip* *master*")
 # Functions that have to do with gradients, so that what they are handed may be read.
 ABOUT_GRADIENTS = Patterns("*grad* *norm* *clip*")
 # Attributes of a model that are made of its gradients (not the flags of a tensor, nor a parameter's own).

@@ -72,6 +72,8 @@ NETWORK_MADE = Patterns(
     "alexnet squeezenet* shufflenet* googlenet unet* deeplab* *net *nets *model *network *networks *teacher *student "
     "*backbone *encoder *decoder *discriminator *generator *critic *transformer bert gpt2 vit_* swin_*"
 )
+# Calls whose result may be the network that they are of, or that a file holds.
+HANDS_ON = Patterns("eval train cuda to *load* *build* *create* *make* getattr *instantiate* deepcopy")
 # Functions of Python whose result holds all that a module has, by name.
 BY_NAME = frozenset("globals vars locals import_module".split())
 # Functions that put a network together.
@@ -81,7 +83,8 @@ RUN_AS_OTHER = Patterns(
     "*criterion* *crit *cost* *transform* *mixup* *cutmix* *augment* *compose* *collate* *sampler* *schedul* *warmup* "
     "*lr* *timer* *accura* *evaluat* *score* *scaler* *log *print* tqdm *iter *func *function *fn *crop* *resize* "
     "*normalize* *partial* *lambda* *pool* *executor* *callback* *hook* *distance* *miner* *objective* *regulari* "
-    "getattr import_module *vocab* *process* Compose attrgetter itemgetter wraps jit script vmap grad"
+    "getattr import_module *vocab* *bpe* *codec* *sentencepiece* *process* Compose attrgetter itemgetter wraps jit "
+    "script vmap grad"
 )
 # Functions that make a copy or a running average of a model.
 COPIES = Patterns("*averag* *swa* *ema* *copy* *clone*")

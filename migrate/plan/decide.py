@@ -21,6 +21,7 @@ from migrate.plan.regions import Planner, Region
 from migrate.plan.replaced import check_replaced
 from migrate.plan.schedule import Scaler, Schedule
 from migrate.plan.threads import review_threads
+from migrate.plan.unreached import review_unreached
 from migrate.units import options
 from migrate.units.conditions import Term, reads
 from migrate.units.events import find_steps
@@ -124,6 +125,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         premises.check_plain_backwards(ctx, unit, merged)
         premises.check_moves(ctx, unit, schedule, merged)
         check_caught(ctx, unit, schedule)
+        review_unreached(ctx, unit)
     planner = Planner(ctx, unit)
     planner.plan()
     premises.review_second_order(ctx, unit, planner)

@@ -379,6 +379,10 @@ class Draft:
         m = self.m
         first, last = m.first_line(stmt), m.last_line(stmt)
         inline = not m.owns_lines(stmt)
+        beside = [*self._before.get(stmt, []), *self._after.get(stmt, [])]
+        if not lines and inline and beside:  # these take its place
+            self._edits.append(Replace(m.start(stmt), m.end(stmt), "; ".join(beside)))
+            return
         if not lines:
             if not inline:
                 self._edits.append(DeleteLines(first, last))
@@ -424,6 +428,8 @@ class Draft:
         m = self.m
         before, after = self._before.get(stmt, []), self._after.get(stmt, [])
         if not m.owns_lines(stmt):
+            if self._stmt.get(stmt) == ():
+                return  # `_emit_statement` has put them there
             if before:
                 self._edits.append(Replace(m.start(stmt), m.start(stmt), "; ".join(before) + "; "))
             if after:

@@ -110,6 +110,8 @@ def _broken(lines: Lines, number: int, pairs: list[_Pair], limit: int, unit: str
     """The edits that break one line."""
     first, last = lines.start(number), lines.content_end(number)
     content = lines.content(number)
+    if ";" in content:  # several statements: the others would begin behind a parenthesis
+        return []
     indent = content[: len(content) - len(content.lstrip())]
     around = [pair for pair in pairs if pair.start < last <= pair.end or pair.start < first <= pair.end < last]
     if around:

@@ -38,8 +38,9 @@ class Compute:
         self.models = _with_members(ctx, known, self._left_alone)
         self.beside: frozenset[ast.Call] = frozenset()  # that run another network in code of another file
         if any("O1" in o.levels for o in unit.options.values()):
-            near = _near(ctx, unit)
-            self.models |= frozenset(o for o in _neighbours(ctx, unit, near) if not _no_module(o))
+            own = _own(ctx, unit)
+            near = _near(ctx, own)
+            self.models |= frozenset(o for o in _neighbours(ctx, unit, own, near) if not _no_module(o))
             self.beside = frozenset(call for call in near if runs_elsewhere(ctx.v, call, ctx.facts.elsewhere))
         self._functions: dict[ast.AST, bool] = {}
         self._forbids: dict[ast.AST, bool] = {}
@@ -296,14 +297,19 @@ def _layer(ctx: Context, obj: Obj) -> bool:
     return func.attr[:1].isupper() and ctx.m.src(func.value) in ("nn", "torch.nn") and not NO_NETWORK.fit(func.attr)
 
 
-def _near(ctx: Context, unit: Unit) -> list[ast.Call]:
-    """The calls of the unit's functions, of their classes' methods, and of what these call: not what a network does
-    inside, nor what trains apart."""
+def _own(ctx: Context, unit: Unit) -> set[Scope]:
+    """The unit's functions, and the methods of their classes."""
+    scopes = {ctx.m.function(s.call) for s in unit.sites}
+    classes = {cls for s in scopes if (cls := ctx.m.class_of(s)) is not None}
+    return scopes.union(*(ctx.methods.get(cls, ()) for cls in classes))
+
+
+def _near(ctx: Context, own: set[Scope]) -> list[ast.Call]:
+    """The calls of the unit's functions, of what hands out batches, and of what all these call: not what a network
+    does inside, nor what trains apart."""
     m = ctx.m
-    scopes = {m.function(s.call) for s in unit.sites}
-    classes = {cls for s in scopes if (cls := m.class_of(s)) is not None}
-    own = scopes.union(*(ctx.methods.get(cls, ()) for cls in classes))
-    todo, seen, found = [*own], set(own), set[ast.Call]()
+    batches = {scope for methods in ctx.methods.values() for scope in methods if _hands_out(scope)}
+    todo, seen, found = [*own, *batches], own | batches, set[ast.Call]()
     while todo:
         at = todo.pop()
         calls = ctx.calls_in.get(at, ())
@@ -316,21 +322,27 @@ def _near(ctx: Context, unit: Unit) -> list[ast.Call]:
     return m.in_order(found)
 
 
+def _hands_out(scope: Scope) -> bool:
+    return getattr(scope.node, "name", "") in ("__iter__", "__next__", "__getitem__")
+
+
 def _of_module(cls: ast.ClassDef | None) -> bool:
     return cls is not None and any(last_name(base).endswith("Module") for base in cls.bases)
 
 
-def _neighbours(ctx: Context, unit: Unit, near: list[ast.Call]) -> frozenset[Obj]:
-    """Other modules of the unit's functions (a teacher, a feature network): O1 cast their forwards too.
+def _neighbours(ctx: Context, unit: Unit, own: set[Scope], near: list[ast.Call]) -> frozenset[Obj]:
+    """Other modules that run beside the unit's (a teacher, a feature network): O1 cast their forwards too.
 
-    A module is what ``torch.nn`` made, what is one by its class or name, or is asked for its parameters or mode."""
+    A module is what is one by its class or name; in the unit's own functions also what ``torch.nn`` made, or is asked
+    for its parameters or mode."""
     m, v, elsewhere = ctx.m, ctx.v, ctx.facts.elsewhere
     found: set[Obj] = set()
     for node in near:
         run = v.of(node.func)
         if isinstance(node.func, ast.Attribute) and FORWARDING.fit(node.func.attr):
             run |= v.of(node.func.value)
-        found |= {o for o in run if is_network(v, o, elsewhere)} | may_be_network(v, node, elsewhere)
+        found |= {o for o in run if is_network(v, o, elsewhere) or _layer(ctx, o)} | may_be_network(v, node, elsewhere)
+    for node in (call for here in own for call in ctx.calls_in.get(here, ())):
         if not isinstance(node.func, ast.Attribute):
             continue
         if node.func.attr in MODULE_METHODS or (

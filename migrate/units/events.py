@@ -435,7 +435,8 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
         if gradients.CLIP.fit(name) and gradients.CLIPPED.fit(name + m.src(node)):
             return True
         if isinstance(node.func, ast.Attribute) and gradients.CLIP_METHODS.fit(name):
-            return True
+            if not _bounds_values(ctx, node, watched):
+                return True
         callees = v.callees(node)
         for callee in callees:
             if any(ctx.m.inside(s.call, callee) for s in unit.steps):
@@ -454,6 +455,16 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
     return False
 
 
+def _bounds_values(ctx: Context, call: ast.Call, watched: frozenset[Obj]) -> bool:
+    """Whether a method called ``clip`` puts bounds to data, as numpy's and torch's do: ``boxes.clip(0, 1)``."""
+    if called_name(call) not in ("clip", "clip_") or not (call.args or call.keywords):
+        return False
+    assert isinstance(call.func, ast.Attribute)
+    said = " ".join(ctx.m.src(x) for x in (call.func.value, *call.args))
+    held = [ctx.v.of(x) for x in (call.func.value, *call.args)]
+    return not gradients.OF_GRADIENTS.fit(said) and not any(opened(ctx.v, h) & watched for h in held)
+
+
 def _kept(ctx: Context, call: ast.Call) -> bool:
     """Whether parameters are only collected here; who reads their gradients later is found there."""
     above = ctx.m.parent[call]
@@ -467,13 +478,27 @@ def _kept(ctx: Context, call: ast.Call) -> bool:
 
 
 def _looks(ctx: Context, node: ast.Attribute) -> bool:
-    """Whether a gradient's value matters: not where one only asks whether it is there or deletes it, nor that of a
-    tensor that no optimizer holds, which Apex left scaled as well."""
+    """Whether a gradient's value matters: not where one only asks whether it is there or throws it away, nor that of
+    a tensor that no optimizer holds, which Apex left scaled as well."""
     above = ctx.m.parent[node]
-    if isinstance(node.ctx, ast.Del):
+    if isinstance(node.ctx, ast.Del) or _all_go(ctx, node):
         return False
     asks = isinstance(above, ast.Compare) and all(isinstance(o, (ast.Is, ast.IsNot)) for o in above.ops)
     return not asks and not _is_torch_grad(node) and not own_gradient(ctx.m, ctx.v, node)
+
+
+def _all_go(ctx: Context, node: ast.Attribute) -> bool:
+    """Whether all gradients of a model are thrown away: ``for p in model.parameters(): p.grad = None``."""
+    match ctx.m.parent[node]:
+        case ast.Assign(value=ast.Constant(value=None)):
+            loop = next(iter(ctx.m.loops(node)), None)
+        case _:
+            return False
+    match loop:
+        case ast.For(iter=ast.Call(func=ast.Attribute(value=model, attr="parameters"))):
+            return bool(ctx.v.of(model) & ctx.initialized.keys())
+        case _:
+            return False
 
 
 def only_clears(ctx: Context, stmt: ast.stmt) -> bool:

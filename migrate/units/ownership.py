@@ -41,7 +41,7 @@ def owned_model(ctx: Context, optimizers: frozenset[Obj], scope: Scope) -> str |
         if obj.kind == "call" and isinstance(obj.key, ast.Call):
             if any(isinstance(x, _COMPREHENSIONS) for x in ctx.m.ancestors(obj.key)):
                 return None  # one of many, each with a model of its own
-            for node in _said_of(ctx, obj.key):
+            for node in said_of(ctx, obj.key):
                 if isinstance(node, ast.Attribute) and node.attr in ("parameters", "named_parameters"):
                     base = node.value
                     if (
@@ -54,7 +54,7 @@ def owned_model(ctx: Context, optimizers: frozenset[Obj], scope: Scope) -> str |
     return None
 
 
-def _said_of(ctx: Context, call: ast.Call) -> Iterator[ast.AST]:
+def said_of(ctx: Context, call: ast.Call) -> Iterator[ast.AST]:
     """The nodes of a call, and of what the names in it were given: `params = model.parameters()` ahead of it."""
     todo: list[tuple[ast.AST, int]] = [(call, 0)]
     while todo:

@@ -181,7 +181,8 @@ def saved(net, path): torch.save(net.state_dict(), path)
 def test_what_other_files_make_of_networks() -> None:
     found = elsewhere([outline(TOOLS), outline(NETS)])
     assert found.networks == {"Net", "Deep", "make", "pair"}
-    assert found.plain == {"Frozen", "Twice", "Wrapper", "Labels", "Masks", "labels"}
+    functions = {"labels", "bank", "ensemble", "by_name", "onward", "report", "train", "transformed", "saved"}
+    assert found.plain == {"Frozen", "Twice", "Wrapper", "Labels", "Masks", *functions}
     methods = {"Frozen.__call__", "Twice.__call__", "Wrapper.targets", "Wrapper._soft"}
     assert found.running == {"fid", "report", *methods}
     assert found.applying == {

@@ -17,6 +17,7 @@ from migrate.judge.program.scaling import Scaling
 from migrate.judge.program.syntax import around, goes_on, last_name, tried
 from migrate.judge.state import Key
 from migrate.knowledge.models import FORWARDING, NO_MODULE, NOT_RUN_BY_METHOD
+from migrate.knowledge.operations import NATIVE_HALF
 
 
 class Classifier:
@@ -33,6 +34,7 @@ class Classifier:
     ) -> None:
         self.m, self.v, self.objects, self.scaling, self.callees, self.old = m, v, objects, scaling, callees, old
         self.naming = objects.naming
+        self._computing: dict[ast.AST, bool] = {}
 
     def kind(self, call: ast.Call) -> str:
         """What a call is; empty where training goes by without it."""
@@ -151,6 +153,9 @@ class Classifier:
             return False
         if runs_elsewhere(self.v, call, self.objects.elsewhere):
             return True
+        callees = self.v.callees(call)
+        if callees and isinstance(func, ast.Attribute) and not any(map(self._computes, callees)):
+            return False
         if isinstance(func, ast.Attribute):
             if NOT_RUN_BY_METHOD.fit(last):
                 return False
@@ -164,6 +169,33 @@ class Classifier:
         if last in RUNS_MODEL and not self.v.callees(call):
             return any(self.naming.keys(a) & self.objects.models for a in call.args)
         return False
+
+    def _computes(self, method: ast.AST) -> bool:
+        """Whether a network's method runs a part of the network, or what casts matter for; not whether it counts
+        parameters or looks at gradients."""
+        if method not in self._computing:
+            self._computing[method] = False  # recursion
+            self._computing[method] = any(map(self._may_compute, ast.walk(method)))
+        return self._computing[method]
+
+    def _may_compute(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.BinOp):
+            return isinstance(node.op, ast.MatMult)
+        if not isinstance(node, ast.Call):
+            return False
+        last = last_name(node.func)
+        if last in NATIVE_HALF or FORWARDING.fit(last):
+            return True
+        callees = self.v.callees(node)
+        if callees:
+            return any(map(self._computes, callees))
+        root = node.func
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if root is node.func:  # `layer(x)`, `self.layers[0](x)`
+            return not (isinstance(root, ast.Name) and hasattr(builtins, last))
+        own = isinstance(root, ast.Name) and root.id == self.m.self_name(self.m.function(node))
+        return own and not NOT_RUN_BY_METHOD.fit(last)
 
     def _owners(self, base: ast.expr) -> frozenset[Key]:
         """The objects that a method's own object is or is a part of: ``model.decoder`` belongs to ``model``."""

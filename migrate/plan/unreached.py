@@ -1,0 +1,70 @@
+"""Optimizers of parts of a model that its forward leaves out under a condition: a loss without such a part gives them
+no gradients, which Apex let pass, and which `GradScaler.step` raises for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate.flow.values import Obj
+from migrate.units.ownership import said_of
+from migrate.units.unit import Context, Unit
+
+
+def review_unreached(ctx: Context, unit: Unit) -> None:
+    """Names the steps of optimizers all of whose parts a forward may leave out."""
+    for step in unit.steps:
+        for use in next(filter(None, (_sometimes(ctx, obj) for obj in sorted(step.objects, key=_place))), ())[:1]:
+            unit.review(
+                step.call,
+                "APX060",
+                f"`{ctx.m.src(use)}` (line {use.lineno}) runs under a condition: after a forward without it "
+                "this optimizer has no gradients, and scaler.step() raises (no inf checks were recorded); Apex did "
+                "nothing then",
+            )
+
+
+def _place(obj: Obj) -> tuple[int, int]:
+    return (getattr(obj.key, "lineno", 0), getattr(obj.key, "col_offset", 0))
+
+
+def _sometimes(ctx: Context, optimizer: Obj) -> list[ast.Attribute]:
+    """Where a model uses the parts that an optimizer was made of, where all of these uses hang on a condition; none
+    where one does not, or is not known."""
+    found: list[ast.Attribute] = []
+    if optimizer.kind != "call" or not isinstance(optimizer.key, ast.Call):
+        return found
+    for node in said_of(ctx, optimizer.key):
+        if isinstance(node, ast.Attribute) and node.attr in ("parameters", "named_parameters"):
+            uses = [*_uses(ctx, node.value)] if isinstance(node.value, ast.Attribute) else []
+            if not uses or not all(_asked_for(ctx, use) for use in uses):
+                return []
+            found += uses
+    return found
+
+
+def _uses(ctx: Context, part: ast.Attribute) -> Iterator[ast.Attribute]:
+    """Where the class of a model reads a part of it, other than to make it."""
+    for obj in ctx.v.of(part.value):
+        if obj.kind != "instance" or not isinstance(obj.key, ast.ClassDef):
+            continue
+        for method in obj.key.body:
+            if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method.name != "__init__":
+                first = ctx.m.self_name(ctx.m.scope_of[method])
+                for node in ast.walk(method):
+                    if isinstance(node, ast.Attribute) and node.attr == part.attr and isinstance(node.ctx, ast.Load):
+                        if isinstance(node.value, ast.Name) and node.value.id == first:
+                            yield node
+
+
+def _asked_for(ctx: Context, use: ast.Attribute) -> bool:
+    """Whether a condition decides about a use, one that a caller has a part in."""
+    scope = ctx.m.function(use)
+    for outer in ctx.m.ancestors(use):
+        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return False
+        if isinstance(outer, (ast.If, ast.IfExp)) and not ctx.m.inside(use, outer.test):
+            names = {node.id for node in ast.walk(outer.test) if isinstance(node, ast.Name)}
+            if names & {*scope.params} - {ctx.m.self_name(scope)}:
+                return True
+    return False
