@@ -24,6 +24,7 @@ MOST_SEEN = 5_000  # files that are looked at for imports
 FEW = 4  # importers of a file, all of which are looked into
 _TRAINS = re.compile(rb"\.backward\(|\.step\(|\bclip_grad|\.zero_grad\(|\.eval\(|\bno_grad\b")
 _REFUSED = re.compile(rb"\bbinary_cross_entropy\b|\bBCELoss\b")
+_LISTS = re.compile(rb"\b(?:dir|vars)\((?!self\b|args\b|opts?\b|cfg\b|config\b|parser\b)[a-z]\w*\)")
 _BACKWARD = re.compile(rb"\.backward\(|\.grad\b|\bclip_grad")
 _OPTIMIZER = re.compile(rb"\bclass[ \t]+\w+\([\w.]*Optimizer\)")
 _SCALER = re.compile(rb"\.(\w*scaler\w*)")
@@ -225,11 +226,16 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
 
 
 def _near(amp: Sequence[str], imports: Imports) -> set[str]:
-    """Files that users of amp import and that run networks outside of networks' own classes, or have to do with
-    gradients."""
+    """Files that users of amp import and that run networks outside of networks' own classes, have to do with
+    gradients, or list attributes."""
     near = {one for at in amp for one in (*imports.imported(at), *imports.through(at))}.difference(amp)
     others = {one for one in near if not imports.words(_OPTIMIZER, one)}
-    return {one for one in others if imports.words(_BACKWARD, one) or _may_run_networks(one, imports)}
+    return {one for one in others if _touches(one, imports) or _may_run_networks(one, imports)}
+
+
+def _touches(location: str, imports: Imports) -> bool:
+    """Whether a file has to do with gradients, lists attributes of objects, or keeps what CUDA's autocast refuses."""
+    return any(imports.words(pattern, location) for pattern in (_BACKWARD, _LISTS, _REFUSED))
 
 
 def _may_run_networks(location: str, imports: Imports) -> bool:

@@ -17,6 +17,7 @@ _PARAMETER = re.compile(r"(?:^|,)\s*\**(\w+)")
 _GIVEN = re.compile(r"\b((?:self\.)?\w+)[ \t]*=[ \t]*((?:\w+\.)*\w+)")
 _EACH = re.compile(r"\bfor[ \t]+([\w, ()]+?)[ \t]+in[ \t]+(?:(?:enumerate|zip|reversed)\()?([\w., ]+)")
 _CALLED = re.compile(r"(?<![\w.])(\w+(?:\.\w+)*|\)(?=\())(?:\[[^\[\]\n]*\])?\(")
+_NO_CODE = re.compile(r"#[^\n]*|\"{3}.*?\"{3}|'{3}.*?'{3}", re.S)
 _NAME, _SOURCE = re.compile(r"\w+"), re.compile(r"((?:self\.)?\w+)(?:\.values|\.items)?(?![\w.])")
 _RETURNED = re.compile(r"\breturn[ \t]+((?:\w+\.)*\w+)(\()?")
 _SET = re.compile(r"\bself\.(\w+)[ \t]*(?:=[^=]|,(?=[^()\n]*=[^=]))")
@@ -80,6 +81,7 @@ class Outline:
 
 def outline(text: str) -> Outline:
     """What a file has of these, by its text, whatever stands in it."""
+    text = _NO_CODE.sub("", text)
     classes = tuple(_classes(text))
     return Outline(classes, tuple(_functions(_CLASS.sub("", text) if classes else text)))
 
@@ -108,11 +110,12 @@ def may_run_networks(file: Outline, imported: Sequence[Outline]) -> bool:
 
 def _calls_what_it_holds(cls: _Class, method: _Function) -> bool:
     held = {name for one in cls.methods.values() for name in one.attributes} - cls.methods.keys()
+    handed = {*method.parameters} - {"self", "cls"}
     for called in method.called:
         owner, _, last = called.rpartition(".")
-        if (last in held if owner == "self" else called in method.parameters) and not _other(last):
+        if (last in held if owner == "self" else called in handed) and not _other(last):
             return True
-        if owner in method.parameters and owner != "self" and NETWORK_MADE.fit(last):
+        if owner in handed and NETWORK_MADE.fit(last):
             return True  # runner.model(x)
     return False
 
@@ -222,8 +225,8 @@ def _applying(functions: Iterable[_Function]) -> dict[str, frozenset[tuple[int, 
 
 
 def _applied(function: _Function) -> frozenset[tuple[int, str]]:
-    everything = enumerate(function.parameters)
-    return frozenset((n, name) for n, name in everything if _runs(function, frozenset({name}), ()))
+    others = ((n, name) for n, name in enumerate(function.parameters) if name != "self")
+    return frozenset((n, name) for n, name in others if _runs(function, frozenset({name}), ()))
 
 
 def _made(function: _Function, networks: Collection[str]) -> frozenset[str]:
@@ -254,6 +257,7 @@ def _runs(function: _Function, held: frozenset[str], known: Collection[str]) -> 
     for called in function.called if held else ():
         owner, _, last = called.rpartition(".")
         run = called if called in held else owner if owner in held and FORWARDING.fit(last) else ""
-        if run and not _other(run):
+        text = last == "encode" and run in function.parameters and not NETWORK_MADE.fit(run)  # of a string
+        if run and not text and not _other(run):
             return True
     return False

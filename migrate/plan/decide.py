@@ -6,7 +6,9 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from migrate.facts.names import last_name
 from migrate.facts.sites import Initialize, Scale
+from migrate.flow.values import Obj
 from migrate.plan import gradients, hazards, premises
 from migrate.plan.backends import Backend, native_backend
 from migrate.plan.carried import handed_for_state, sometimes_imported
@@ -125,6 +127,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         premises.check_plain_backwards(ctx, unit, merged)
         premises.check_moves(ctx, unit, schedule, merged)
         check_caught(ctx, unit, schedule)
+        premises.review_hooks(ctx, unit)
         review_unreached(ctx, unit)
     planner = Planner(ctx, unit)
     planner.plan()
@@ -135,6 +138,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     plan = Plan(ctx, unit, planner, merged, schedule, state, scaled)
     _homes(ctx, unit, plan)
     _asks_for_amp(ctx, unit, plan)
+    _check_attributes(ctx, plan)
     _name_conditions(ctx, unit, plan)
     if not _never(plan):
         plan.hazards = hazards.find(ctx, unit, planner, merged)
@@ -259,6 +263,38 @@ def _asks_for_amp(ctx: Context, unit: Unit, plan: Plan) -> None:
                 f"mixed precision is on where `{text}`, and that name is only imported at times",
                 "give the condition a name of its own, such as use_amp, and test that",
             )
+
+
+def _check_attributes(ctx: Context, plan: Plan) -> None:
+    """Each object that a scaler's condition may be read from has what is read: not only one of two backends."""
+    for creation in plan.homes.creations:
+        scope = ctx.m.function(creation.anchor)
+        for node in ast.walk(ast.parse(creation.enabled.text or "True", mode="eval")):
+            match node:
+                case ast.Attribute(value=ast.Name(id=name), attr=attr) if name != ctx.m.self_name(scope):
+                    pass
+                case _:
+                    continue
+            held = [o for o in ctx.v.variable(name, scope) if o.kind == "instance"]
+            without = [o for o in held if not _has(ctx, o, attr)]
+            if without and len(without) < len(held):
+                raise Manual(
+                    creation.anchor,
+                    f"mixed precision is on where `{ast.unparse(node)}` says so, which a {without[0].label} does not "
+                    "have",
+                    f"{attr} = … in {without[0].label}, too",
+                )
+
+
+def _has(ctx: Context, obj: Obj, attr: str) -> bool:
+    """Whether an object has an attribute, as far as its classes are known."""
+    assert isinstance(obj.key, ast.ClassDef)
+    order = ctx.v.order(obj.key)
+    said = {name.id for cls in order for s in cls.body for name in ast.walk(s) if isinstance(name, ast.Name)}
+    methods = {s.name for cls in order for s in cls.body if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    known = {cls.name for cls in order}
+    open_ = any(last_name(base) not in known for cls in order for base in cls.bases)
+    return open_ or bool(ctx.v.field(obj, attr)) or attr in ctx.v.attributes(obj) or attr in said | methods
 
 
 def _name_conditions(ctx: Context, unit: Unit, plan: Plan) -> None:

@@ -14,7 +14,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from migrate.facts.names import called_name
+from migrate.facts.names import called_name, last_name
 from migrate.flow.values import argument
 from migrate.knowledge import operations
 from migrate.model import Settings
@@ -70,6 +70,13 @@ class EntropyStatement:
     def plain(self) -> bool:
         """Whether the statement goes under the header as it is."""
         return self.names is None and all(c.lifted is None for c in self.calls)
+
+
+_ENTROPIES = ("BCELoss", "binary_cross_entropy")
+_BY_NAME = (
+    "binary cross entropy is an error under autocast on CUDA, and who calls this one is not seen: where a region is "
+    'around its call, put that under torch.autocast("cuda", enabled=False), its arguments with .float()'
+)
 
 
 @dataclass(eq=False)
@@ -248,7 +255,21 @@ class _Search:
                 by_statement.setdefault(self.m.statement(call), []).append(call)
         for stmt, here in by_statement.items():
             found.entropies.append(self._statement(stmt, here))
+        for node in self._classes():
+            self.unit.review(node, "APX033", _BY_NAME)
         found.entropies.sort(key=lambda e: self.m.start(e.stmt))
+
+    def _classes(self) -> Iterator[ast.expr]:
+        """Where ``nn.BCELoss`` or its function is kept, or spelled for who asks for a loss by its name."""
+        m = self.m
+        if m.calls("getattr"):
+            yield from (n for n in m.all(ast.Constant) if n.value in _ENTROPIES)
+        named: list[ast.Name | ast.Attribute] = [*m.all(ast.Name), *m.all(ast.Attribute)]
+        for node in named:
+            above = m.parent.get(node)
+            if last_name(node) in _ENTROPIES and isinstance(node.ctx, ast.Load) and self._of_torch(node):
+                if not (isinstance(above, ast.Call) and (above.func is node or called_name(above) == "isinstance")):
+                    yield node
 
     def _entropy(self, call: ast.Call) -> bool:
         func = call.func

@@ -444,19 +444,20 @@ class Finder:
 
     def _tell_listed(self, scaler: Scaler, owner: ast.ClassDef) -> None:
         """Who lists all attributes of an object finds the scaler among them."""
-        m = self.ctx.m
-        for cls in self.ctx.v.order(owner):
-            for node in ast.walk(cls):
-                match node:
-                    case ast.Attribute(value=ast.Name(id=name), attr="__dict__", ctx=ast.Load()):
-                        pass
-                    case ast.Call(func=ast.Name(id="vars"), args=[ast.Name(id=name)]):
-                        pass
-                    case _:
-                        continue
-                if name == m.self_name(m.function(node)):
-                    said = f"this lists {name}.{scaler.name}, too, from now on"
-                    self.unit.review(node, "APX020", said)
+        m, v = self.ctx.m, self.ctx.v
+        family = set(v.order(owner))
+        nodes: list[ast.Attribute | ast.Call] = [*m.attributes("__dict__"), *m.calls("vars"), *m.calls("dir")]
+        for node in m.in_order(nodes):
+            match node:
+                case ast.Attribute(value=listed, ctx=ast.Load()) | ast.Call(func=ast.Name(), args=[listed]):
+                    pass
+                case _:
+                    continue
+            own = isinstance(listed, ast.Name) and listed.id == m.self_name(m.function(node))
+            here = own and m.class_of(m.function(node)) in family
+            if here or any(o.kind == "instance" and owner in v.order(o.key) for o in v.of(listed)):  # type: ignore[arg-type]
+                said = f"this lists {m.src(listed)}.{scaler.name}, too, from now on"
+                self.unit.review(node, "APX020", said)
 
     # ------------------------------------------------------------ wrappers
 

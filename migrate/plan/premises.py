@@ -522,6 +522,17 @@ def review_second_order(ctx: Context, unit: Unit, regions: Planner) -> None:
             )
 
 
+def review_hooks(ctx: Context, unit: Unit) -> None:
+    """A hook behind the accumulation of a gradient: Apex had put the gradients of earlier backwards aside by then."""
+    for node in ctx.m.calls("register_post_accumulate_grad_hook"):
+        unit.review(
+            node,
+            "APX056",
+            "this hook sees gradients under the loss scale, as before; where several backwards go into a step, it sees "
+            "their sum now, where Apex showed it those of the last one",
+        )
+
+
 def check_derived_elsewhere(ctx: Context, unit: Unit) -> None:
     """A class of another file that trains by itself goes on as before, with gradients that are scaled now."""
     steps = [step.call for step in unit.steps]

@@ -15,6 +15,7 @@ from migrate.knowledge.host import HOST_MODULES, NO_COMPUTATION
 from migrate.knowledge.models import (
     FORWARDING,
     MODULE_METHODS,
+    NETWORK_MADE,
     NO_MODULE,
     NO_MODULE_MADE,
     NO_NETWORK,
@@ -243,13 +244,19 @@ class Compute:
         return self._forbids[node]
 
     def own_method(self, scope: Scope) -> bool:
-        """Whether a function belongs to a model's own class: its callers are what is wrapped."""
+        """Whether a function belongs to a network's own class: its callers are what is wrapped."""
         at: Scope | None = scope
         while at is not None:
-            if isinstance(at.node, ast.ClassDef) and at.node in self.model_classes:
-                return True
+            if isinstance(at.node, ast.ClassDef):
+                if at.node in self.model_classes or (at.node not in self._trainers and _network(self.ctx, at.node)):
+                    return True
             at = at.parent
         return False
+
+    @cached_property
+    def _trainers(self) -> set[ast.ClassDef | None]:
+        """The classes whose methods train: a network may be its own trainer."""
+        return {self.ctx.m.class_of(self.ctx.m.function(site.call)) for site in self.unit.sites}
 
 
 def _abstract(node: ast.AST) -> bool:
@@ -313,7 +320,7 @@ def _near(ctx: Context, own: set[Scope]) -> list[ast.Call]:
     while todo:
         at = todo.pop()
         calls = ctx.calls_in.get(at, ())
-        if at not in own and (any(called_name(call) == "backward" for call in calls) or _of_module(m.class_of(at))):
+        if at not in own and (any(called_name(call) == "backward" for call in calls) or _of_module(ctx, at)):
             continue
         found.update(calls)
         more = {m.scope_of[f] for call in calls for f in ctx.v.callees(call)} - seen
@@ -326,8 +333,17 @@ def _hands_out(scope: Scope) -> bool:
     return getattr(scope.node, "name", "") in ("__iter__", "__next__", "__getitem__")
 
 
-def _of_module(cls: ast.ClassDef | None) -> bool:
-    return cls is not None and any(last_name(base).endswith("Module") for base in cls.bases)
+def _of_module(ctx: Context, scope: Scope) -> bool:
+    """Whether a function is a method of a network."""
+    cls = ctx.m.class_of(scope)
+    return cls is not None and _network(ctx, cls)
+
+
+def _network(ctx: Context, cls: ast.ClassDef) -> bool:
+    """Whether a class is a network, as far as its bases tell."""
+    bases = [last_name(base) for one in ctx.v.order(cls) for base in one.bases]
+    known = ctx.facts.elsewhere.networks
+    return any(b.endswith(("Module", "Sequential")) or b in known or NETWORK_MADE.fit(b) for b in bases)
 
 
 def _neighbours(ctx: Context, unit: Unit, own: set[Scope], near: list[ast.Call]) -> frozenset[Obj]:

@@ -109,11 +109,7 @@ def paired(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]
 
 def _assigned(ctx: Context, text: str, scope: Scope) -> int:
     """How often a function assigns what ``text`` names."""
-    m = ctx.m
-    targets: list[ast.Name | ast.Attribute | ast.Subscript] = [
-        *m.own(scope, ast.Name), *m.own(scope, ast.Attribute), *m.own(scope, ast.Subscript)
-    ]
-    return sum(isinstance(n.ctx, ast.Store) and ast.unparse(n) == text for n in targets)
+    return ctx.assigned[scope][text]
 
 
 def _substitute(text: str, said: dict[str, str]) -> str | None:

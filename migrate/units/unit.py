@@ -7,7 +7,7 @@ carries the reason and the code to write.
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -145,6 +145,15 @@ class Context:
             made = [o.key for o in held if o.kind == "call" and isinstance(o.key, ast.Call) and o.key.args]
             for obj in held.union(*(opened(v, v.of(call.args[0])) for call in made)):
                 found[obj].append(node)
+        return found
+
+    @cached_property
+    def assigned(self) -> dict[Scope, Counter[str]]:
+        """For each function how often it assigns what a text names: ``args.fp16``."""
+        found: dict[Scope, Counter[str]] = defaultdict(Counter)
+        for node in self.m.nodes:
+            if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
+                found[self.m.function(node)][ast.unparse(node)] += 1
         return found
 
     @cached_property

@@ -662,9 +662,23 @@ Trainer(build()).step(x)
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("vars(self)", True), ("self.__dict__.items()", True), ("vars(other)", False), ("self.net", False)],
+    [
+        ("vars(self)", True),
+        ("self.__dict__.items()", True),
+        ("[k for k in dir(self)]", True),
+        ("vars(other)", False),
+        ("self.net", False),
+    ],
 )
 def test_who_lists_all_attributes_is_told_of_the_scaler(text: str, told: bool) -> None:
     result = migrate_module(LISTED.replace("LIST", text), Settings())
     assert result.new_text is not None
     assert any("this lists self.scaler, too" in found.message for found in result.findings) is told
+
+
+def test_who_lists_the_attributes_of_an_object_that_it_is_handed_is_told_of_the_scaler() -> None:
+    listing = "def stateful(obj):\n    return [k for k in dir(obj) if hasattr(getattr(obj, k), 'state_dict')]\n\n\n"
+    text = LISTED.replace("LIST", "None").replace("class Trainer", listing + "class Trainer")
+    text = text.replace("Trainer(build()).step(x)", "trainer = Trainer(build())\ntrainer.step(x)\nstateful(trainer)")
+    result = migrate_module(text, Settings())
+    assert [f.message for f in result.findings if f.rule == "APX020"] == ["this lists obj.scaler, too, from now on"]
