@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from migrate.facts.elsewhere import Elsewhere, elsewhere, may_run_networks
+from migrate.knowledge.models import OPTIONS
 from migrate.model import Neighbours
 from migrate.reach import Imports
 from migrate.sources import Selection, Source
@@ -24,7 +25,8 @@ MOST_SEEN = 5_000  # files that are looked at for imports
 FEW = 4  # importers of a file, all of which are looked into
 _TRAINS = re.compile(rb"\.backward\(|\.step\(|\bclip_grad|\.zero_grad\(|\.eval\(|\bno_grad\b")
 _REFUSED = re.compile(rb"\bbinary_cross_entropy\b|\bBCELoss\b")
-_LISTS = re.compile(rb"\b(?:dir|vars)\((?!self\b|args\b|opts?\b|cfg\b|config\b|parser\b)[a-z]\w*\)")
+_RUN = b"|".join(one.encode() for one in sorted({"self", *OPTIONS}))  # the options of a run are no object of interest
+_LISTS = re.compile(rb"\b(?:dir|vars)\((?!(?:" + _RUN + rb")\b)[a-z]\w*\)")
 _BACKWARD = re.compile(rb"\.backward\(|\.grad\b|\bclip_grad")
 _OPTIMIZER = re.compile(rb"\bclass[ \t]+\w+\([\w.]*Optimizer\)")
 _SCALER = re.compile(rb"\.(\w*scaler\w*)")

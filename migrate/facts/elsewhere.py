@@ -97,14 +97,12 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
 
 
 def may_run_networks(file: Outline, imported: Sequence[Outline]) -> bool:
-    """Whether a file may run networks in what is no network itself: one that an object holds, that a function is
-    handed, makes or asks for. ``imported`` are the files that it imports."""
-    known = elsewhere([file, *imported])
-    if any(one.name in known.running or one.name in known.applying for one in file.functions):
-        return True
+    """Whether objects of a file may run networks that they hold or are handed, or its functions one that they ask for:
+    what the text of a function does not say. ``imported`` are the files that it imports."""
     if any(")" in one.called for one in file.functions):
         return True
-    plain = [one for one in file.classes if not _modules(one.bases, known.networks)]
+    networks = elsewhere([file, *imported]).networks
+    plain = [one for one in file.classes if not _modules(one.bases, networks)]
     return any(_calls_what_it_holds(cls, method) for cls in plain for method in cls.methods.values())
 
 

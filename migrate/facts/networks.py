@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from migrate.facts.elsewhere import Elsewhere
 from migrate.facts.names import last_name
@@ -43,8 +44,9 @@ def may_be_network(v: Values, call: ast.Call, elsewhere: Elsewhere) -> frozenset
     return frozenset(o for o in held if (parts or o.kind == "call") and _made_elsewhere(v, o, elsewhere))
 
 
-def runs_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere) -> bool:
-    """Whether a call runs code of another file that runs a network: one that it holds, or that it is handed."""
+def runs_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere, models: Collection[Obj] = ()) -> bool:
+    """Whether a call runs code of another file that runs a network: one that it holds, or that it is handed.
+    ``models`` are what Apex was handed."""
     func = call.func
     held = {(o, "__call__") for o in v.of(func)}
     if isinstance(func, ast.Attribute):
@@ -62,7 +64,7 @@ def runs_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere) -> bool:
     handed = [*enumerate(call.args), *((k.arg, k.value) for k in call.keywords)]
     given = [arg for at, arg in handed if any(at in parameter for parameter in run)]
     objects = {o for arg in given for o in opened(v, v.of(arg))}
-    return any(is_network(v, o, elsewhere) or _made_elsewhere(v, o, elsewhere) for o in objects)
+    return any(o in models or is_network(v, o, elsewhere) or _made_elsewhere(v, o, elsewhere) for o in objects)
 
 
 def _named(v: Values, func: ast.expr) -> str:

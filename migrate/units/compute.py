@@ -42,7 +42,8 @@ class Compute:
             own = _own(ctx, unit)
             near = _near(ctx, own)
             self.models |= frozenset(o for o in _neighbours(ctx, unit, own, near) if not _no_module(o))
-            self.beside = frozenset(call for call in near if runs_elsewhere(ctx.v, call, ctx.facts.elsewhere))
+            handed, elsewhere = unit.model_objects, ctx.facts.elsewhere
+            self.beside = frozenset(call for call in near if runs_elsewhere(ctx.v, call, elsewhere, handed))
         self._functions: dict[ast.AST, bool] = {}
         self._forbids: dict[ast.AST, bool] = {}
         self._own: dict[ast.AST, bool] = {}

@@ -151,7 +151,7 @@ class Classifier:
         func = call.func
         if any(o.kind in ("method", "function") and not self._of_network(o) for o in self.v.of(func)):
             return False
-        if runs_elsewhere(self.v, call, self.objects.elsewhere):
+        if runs_elsewhere(self.v, call, self.objects.elsewhere, self.objects.handed):
             return True
         callees = self.v.callees(call)
         if callees and isinstance(func, ast.Attribute) and not any(map(self._computes, callees)):

@@ -28,6 +28,7 @@ class Objects:
     cast: frozenset[Key]  # networks under O1's casts, models or not
     scales: dict[ast.Call, frozenset[Key]] = field(default_factory=dict)  # scale_loss calls and their optimizers
     elsewhere: Elsewhere = NOWHERE  # what code of other files runs under O1's casts
+    handed: frozenset[Obj] = frozenset()  # the models, as the old program has them
 
     def known(self, expr: ast.AST) -> frozenset[Key]:
         """The models and optimizers that an expression may hold on any path."""
@@ -72,6 +73,7 @@ def known_objects(m: Module, v: Values, naming: Naming, facts: Facts) -> Objects
         cast,
         scales,
         elsewhere,
+        frozenset(models),
     )
 
 
