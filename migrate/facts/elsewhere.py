@@ -20,7 +20,7 @@ _CALLED = re.compile(r"(?<![\w.])(\w+(?:\.\w+)*|\)(?=\())(?:\[[^\[\]\n]*\])?\(")
 _NO_CODE = re.compile(r"#[^\n]*|\"{3}.*?\"{3}|'{3}.*?'{3}", re.S)
 _NAME, _SOURCE = re.compile(r"\w+"), re.compile(r"((?:self\.)?\w+)(?:\.values|\.items)?(?![\w.])")
 _RETURNED = re.compile(r"\breturn[ \t]+((?:\w+\.)*\w+)(\()?")
-_SET = re.compile(r"\bself\.(\w+)[ \t]*(?:=[^=]|,(?=[^()\n]*=[^=]))")
+_SET = re.compile(r"\bself\.(\w+)[ \t]*(?:=[^=]|,(?=[^()\n]{0,200}=[^=]))")
 # What no region may be around, or what runs later than it is called.
 _APART = re.compile(r"\.backward\(|\.step\(|\bzero_grad\(|\byield\b|\bscale_loss\(")
 

@@ -201,6 +201,13 @@ def test_any_text_has_an_outline(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text", ["def f(a):\n " + "self.a," * 50_000, "class A(" * 50_000, "def f(\n" * 50_000, "for a in b " * 50_000]
+)
+def test_the_outline_of_a_hostile_text_ends(text: str) -> None:
+    outline(text)
+
+
+@pytest.mark.parametrize(
     ("made", "run", "found"),
     [
         ("t = lib.Frozen()", "t(x)", True),
