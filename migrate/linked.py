@@ -12,10 +12,11 @@ from dataclasses import replace
 
 from migrate.engine import migrate_program
 from migrate.facts.module import reached_from
-from migrate.model import FileText, ModuleResult, Settings, by_hand, renumbered
+from migrate.model import Applicability, FileText, ModuleResult, Settings, Severity, UnitSummary, by_hand, renumbered
 from migrate.untouched import runs_as_before, still_fits
 
 MOST_AGAIN = 20  # files that are tried together though one of their programs stays by itself
+UNCALLED = "APX023"  # what is said of code that a program does not call
 Numbers = tuple[int, ...]  # of the files of one program
 
 
@@ -73,7 +74,34 @@ def _agreed(
             elif number not in differ:
                 results[number] = _both(results[number], mine)
         before += _units(part)
-    return [results.get(number, ModuleResult(None)) for number in range(len(files))]
+    called = {number: _called_somewhere(number, programs, apart) for number in results}
+    return _without([results.get(number, ModuleResult(None)) for number in range(len(files))], called)
+
+
+def _called_somewhere(
+    number: int, programs: Sequence[Numbers], apart: Sequence[Sequence[ModuleResult]]
+) -> set[tuple[int, str]]:
+    """What one program says that it does not call, and another with the file does: the line and the words."""
+    parts = [part[mine.index(number)] for mine, part in zip(programs, apart, strict=True) if number in mine]
+    said = [{(f.line, f.message) for f in one.findings if f.rule == UNCALLED} for one in parts]
+    return {one for each in said for one in each if not all(one in other for other in said)}
+
+
+def _without(results: Sequence[ModuleResult], called: Mapping[int, set[tuple[int, str]]]) -> list[ModuleResult]:
+    """The results without what was said of code that is called after all; what was *review* only for that is safe."""
+    if not any(called.values()):
+        return list(results)
+    left = [
+        replace(one, findings=tuple(f for f in one.findings if (f.line, f.message) not in called.get(number, ())))
+        for number, one in enumerate(results)
+    ]
+    reviewed = {f.unit for one in left for f in one.findings if f.severity is Severity.REVIEW}
+    asked = {f.unit for one in results for f in one.findings if f.rule == UNCALLED} - reviewed
+    return [replace(one, units=tuple(_safe(u) if u.number in asked else u for u in one.units)) for one in left]
+
+
+def _safe(unit: UnitSummary) -> UnitSummary:
+    return replace(unit, applicability=Applicability.SAFE)
 
 
 def _has_units(part: Sequence[ModuleResult]) -> bool:

@@ -20,6 +20,7 @@ from migrate.plan.ahead import changes
 from migrate.plan.decorators import hands_on
 from migrate.plan.places import Creation, Homes, Parameter, Place
 from migrate.plan.schedule import Scaler
+from migrate.plan.unmade import unmade
 from migrate.units.conditions import FALSE, Term, conjunction, negation, reads
 from migrate.units.order import Order
 from migrate.units.references import escape
@@ -214,6 +215,8 @@ class Finder:
             if opened(self.ctx.v, self.ctx.v.variable(name, scope)) & scaler.objects and scope.is_function:
                 if not self._initializes(scope):
                     return self._variable(scaler, node, name, scope)
+        if node in self.ctx.facts.uses and (found := unmade(self.ctx, scope)) is not None:
+            return self._hand_to_unmade(scaler, scope, *found)
         if scope.is_function and self.ctx.v.calls[scope.node] and self._places.get(id(scaler)):
             self._parameter(scaler, scope, None)
             return scaler.name
@@ -225,6 +228,26 @@ class Finder:
             "the scaler cannot be reached from here: no optimizer is at hand and the callers are not known",
             "hand the GradScaler on to here from where the optimizer is made: as a result, an argument, an attribute",
         )
+
+    def _hand_to_unmade(
+        self, scaler: Scaler, scope: Scope, taker: Scope, kept: ast.stmt | None, after: str | None
+    ) -> str:
+        """Code that nothing in the program runs gets the scaler by one more parameter."""
+        if not any(p.function is taker for p in self.homes.parameters):
+            self.homes.parameters.append(Parameter(taker, after, scaler.name))
+            cls = self.ctx.m.class_of(taker)
+            name = cls.name if cls is not None else getattr(taker.node, "name", "")
+            self.unit.review(
+                taker.node,
+                "APX023",
+                f"nothing that is read here calls {name}(): whoever does hands it the GradScaler, too, from now on",
+            )
+        own = f"{self.ctx.m.self_name(taker)}.{scaler.name}"
+        if kept is None:
+            return scaler.name
+        if not any(stmt is kept for stmt, _ in self.homes.kept):
+            self.homes.kept.append((kept, f"{own} = {scaler.name}"))
+        return f"{self.ctx.m.self_name(scope)}.{scaler.name}"
 
     def _kept_by_instance(self, scaler: Scaler, scope: Scope) -> ast.Attribute | None:
         """``self.optimizer`` as some method of a function's class says it."""

@@ -75,7 +75,8 @@ def print_summary(console: Console, outcome: Outcome, *, written: bool) -> None:
         if file.findings:
             console.print()
             console.print(Text(harmless.line(file.path), style="bold"))
-            for finding in file.findings:
+            shown = {(f.rule, _where(f), f.message, f.suggestion): f for f in reversed(file.findings)}
+            for finding in reversed(shown.values()):  # what holds for several units is said once
                 _print_finding(console, finding)
     verdict = _verdict(outcome, written=written)
     if verdict:

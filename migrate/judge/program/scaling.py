@@ -9,7 +9,7 @@ from migrate.facts.module import Module
 from migrate.flow.values import Values
 from migrate.judge.program.marks import Marks
 from migrate.judge.program.objects import Objects
-from migrate.judge.program.syntax import last_name
+from migrate.judge.program.syntax import FUNCTIONS, last_name
 from migrate.judge.state import Key
 
 
@@ -24,11 +24,51 @@ class Scaling:
 
     def scalers(self, expr: ast.AST) -> list[Key]:
         """The GradScalers of this program that an expression may hold."""
-        return [
+        found = [
             self.naming.key(o)
             for o in self.v.of(expr)
             if o.kind == "call" and isinstance(o.key, ast.Call) and last_name(o.key.func) == "GradScaler"
         ]
+        return self._made if not found and self._handed_over(expr) else found
+
+    @cached_property
+    def _made(self) -> list[Key]:
+        """All GradScalers that this program makes, whose keys are as those of their objects."""
+        return sorted({key for call in self.m.calls("GradScaler") for key in self.naming.keys(call)}, key=str)
+
+    def _handed_over(self, expr: ast.AST) -> bool:
+        """Whether an expression is a parameter that the migration gave to a function, or to the constructor of a class,
+        that nothing in the program calls: the report says that whoever calls it has to hand the scaler over."""
+        m = self.m
+        if isinstance(expr, ast.Name):
+            return (m.function(expr).node, expr.id) in self._new_parameters
+        if not isinstance(expr, ast.Attribute) or not isinstance(expr.value, ast.Name):
+            return False
+        scope = m.function(expr)
+        return expr.value.id == m.self_name(scope) and (m.class_of(scope), expr.attr) in self._kept_parameters
+
+    @cached_property
+    def _new_parameters(self) -> set[tuple[ast.AST, str]]:
+        """The functions that nothing calls, each with a parameter that the old one had not."""
+        found: set[tuple[ast.AST, str]] = set()
+        for node in (*self.m.all(ast.FunctionDef), *self.m.all(ast.AsyncFunctionDef)):
+            was = self.naming.twin(node)
+            if isinstance(was, FUNCTIONS) and not self.v.calls.get(node):
+                before = {arg.arg for arg in ast.walk(was.args) if isinstance(arg, ast.arg)}
+                found |= {(node, name) for name in self.m.scope_of[node].params if name not in before}
+        return found
+
+    @cached_property
+    def _kept_parameters(self) -> set[tuple[ast.ClassDef | None, str]]:
+        """The attributes that such a constructor keeps them in."""
+        return {
+            (self.m.class_of(self.m.scope_of[init]), target.attr)
+            for init, name in self._new_parameters
+            for stmt in ast.walk(init)
+            if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Name) and stmt.value.id == name
+            for target in stmt.targets
+            if isinstance(target, ast.Attribute)
+        }
 
     def is_scaler(self, expr: ast.AST) -> bool:
         """Whether an expression holds a GradScaler: it may, and it is called so or may hold nothing else."""

@@ -1,0 +1,70 @@
+"""Code with amp's state that nothing in the program runs: a class of which no object is made, a function nobody calls.
+
+A script often imports a file for one helper and leaves alone another that saves ``amp.state_dict()``: no optimizer
+leads to the scaler there. Whoever makes such an object, or calls such a function, hands the scaler over from then on.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.facts.module import Scope
+from migrate.knowledge.words import Patterns
+from migrate.plan import switch
+from migrate.units.references import escape
+from migrate.units.unit import Context
+
+_OPTIMIZER = Patterns("*optim* opt")
+
+
+def unmade(ctx: Context, scope: Scope) -> tuple[Scope, ast.Assign | None, str | None] | None:
+    """What takes the scaler for the code of ``scope``: a function that is never called, or the constructor of a class
+    that is never used, then with its statement behind which the object keeps the scaler; and the parameter behind
+    which it comes, None for the last. None where somebody may run that code."""
+    cls = ctx.m.class_of(scope)
+    if cls is None:
+        node = scope.node
+        if isinstance(node, ast.FunctionDef) and isinstance(ctx.m.parent[node], ast.Module) and _unused(ctx, node):
+            return scope, None, next(iter(_optimizers(scope)), None)
+        return None
+    init = switch.constructor(cls)
+    if init is None or ctx.m.self_name(scope) is None or not _unused(ctx, cls) or ctx.v.calls[init]:
+        return None
+    inner = ctx.m.scope_of[init]
+    kept = {arg: stmt for stmt in init.body if isinstance(stmt, ast.Assign) and (arg := _kept(ctx, inner, stmt))}
+    for name in (*_optimizers(inner), *kept):
+        if name in kept:
+            return inner, kept[name], name if _OPTIMIZER.fit(name) else None
+    return None
+
+
+def _unused(ctx: Context, node: ast.FunctionDef | ast.ClassDef) -> bool:
+    """Whether a function or class is only defined, and perhaps imported."""
+    bases = [] if isinstance(node, ast.FunctionDef) else [b for b in node.bases if ctx.m.src(b) != "object"]
+    if node.decorator_list or bases or escape(ctx, node) is not None or node.name.startswith("test"):
+        return False
+    uses: list[ast.Name | ast.Attribute] = [*ctx.m.named(node.name), *ctx.m.attributes(node.name)]
+    return all(_is_another(ctx, node, use) for use in uses) and not ctx.m.strings(node.name)
+
+
+def _is_another(ctx: Context, node: ast.AST, use: ast.Name | ast.Attribute) -> bool:
+    """Whether a name of that spelling is something else: ``torch.save``, a class of that name of another file."""
+    if held := ctx.v.of(use):
+        return all(o.key is not node for o in held)
+    root: ast.expr = use
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    imported = {alias.asname or alias.name.split(".")[0] for alias in ctx.m.all(ast.alias)}
+    return root is not use and isinstance(root, ast.Name) and root.id in imported
+
+
+def _optimizers(scope: Scope) -> list[str]:
+    return [name for name in scope.params if _OPTIMIZER.fit(name)]
+
+
+def _kept(ctx: Context, init: Scope, stmt: ast.Assign) -> str | None:
+    """The parameter of a constructor that a statement puts into an attribute of the object."""
+    match stmt:
+        case ast.Assign(targets=[ast.Attribute(value=ast.Name(id=own))], value=ast.Name(id=given)):
+            return given if own == ctx.m.self_name(init) and given in init.params else None
+    return None
