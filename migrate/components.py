@@ -28,6 +28,7 @@ _REFUSED = re.compile(rb"\bbinary_cross_entropy\b|\bBCELoss\b")
 _RUN = b"|".join(one.encode() for one in sorted({"self", *OPTIONS}))  # the options of a run are no object of interest
 _LISTS = re.compile(rb"\b(?:dir|vars)\((?!(?:" + _RUN + rb")\b)[a-z]\w*\)")
 _BACKWARD = re.compile(rb"\.backward\(|\.grad\b|\bclip_grad")
+_LEVELS = re.compile(rb"[=!]=[ \t]*[\"']O[1-3][\"']")
 _OPTIMIZER = re.compile(rb"\bclass[ \t]+\w+\([\w.]*Optimizer\)")
 _SCALER = re.compile(rb"\.(\w*scaler\w*)")
 _THREADS = re.compile(rb"\bThread(?:Pool|PoolExecutor)?\(")
@@ -92,7 +93,10 @@ def components(selection: Selection, imports: Imports) -> list[Component]:
     """The programs of a tree that consist of several files, sorted by their first names."""
     amp = [source.location for source in selection.amp]
     joints = _joints(amp, imports)
-    members = {*_between(amp, imports), *_users(amp, imports), *_told(amp, imports), *joints}
+    told = _told(amp, imports)
+    members = {*_between(amp, imports), *_users(amp, imports), *told, *joints}
+    refused = {one for one in told if _refused(one, imports)}
+    members |= {one for at in amp for one in _ways(at, refused, imports)}
     if len(members) > MOST_FILES + len(amp):
         members = set(amp).union(*(_ways(one, amp, imports) for one in amp))
     found = [_component(group, selection, imports) for group in _joined(amp, members, joints, imports)]
@@ -215,16 +219,22 @@ def _users(amp: Sequence[str], imports: Imports) -> set[str]:
 def _told(amp: Sequence[str], imports: Imports) -> set[str]:
     """Files that run in one process with users of amp, and of which more has to be known than what they are called.
 
-    These are imported by a user of amp: what CUDA's autocast refuses to run, and a model that runs in another thread,
-    or when the next one of a generator is asked for, which a region around the call is not in force for. And what
-    trains beside it, as Apex's casts held there too, or has to do with gradients, which may be scaled now."""
+    These are imported by a user of amp: what CUDA's autocast refuses to run, what asks for Apex's level, and a model
+    that runs in another thread, or when the next one of a generator is asked for, which a region around the call is not
+    in force for. And what trains beside it, as Apex's casts held there too, or has to do with gradients, which may be
+    scaled now."""
     beside = dict.fromkeys((*amp, *(one for at in amp for one in imports.importers(at))))
     own = set(_below(amp, imports))  # what a user of amp calls itself is known by its name, as anywhere
     below = [one for one in _below(list(beside), imports) if one not in own]
     # the classes of optimizers read gradients for a living: what they are called says enough
     trains = {one for one in below if imports.words(_BACKWARD, one) and not imports.words(_OPTIMIZER, one)}
-    refused = {one for one in _below(amp, imports) if imports.words(_REFUSED, one) or _runs_later(one, imports)}
+    refused = {one for one in _below(amp, imports) if _refused(one, imports) or _runs_later(one, imports)}
     return trains | refused | _near(amp, imports)
+
+
+def _refused(location: str, imports: Imports) -> bool:
+    """Whether a file uses what CUDA's autocast refuses to run, or asks for Apex's level."""
+    return any(imports.words(pattern, location) for pattern in (_REFUSED, _LEVELS))
 
 
 def _near(amp: Sequence[str], imports: Imports) -> set[str]:

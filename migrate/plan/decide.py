@@ -16,6 +16,7 @@ from migrate.plan.caught import check_caught
 from migrate.plan.fold import Fold, folds
 from migrate.plan.hazards import Hazards
 from migrate.plan.home import Finder, either, free_name, guards, terms_there
+from migrate.plan.levels import review_levels
 from migrate.plan.made import leave_out_makers, not_made
 from migrate.plan.named import Named, named
 from migrate.plan.places import Homes
@@ -23,6 +24,7 @@ from migrate.plan.regions import Planner, Region
 from migrate.plan.replaced import check_replaced
 from migrate.plan.schedule import Scaler, Schedule
 from migrate.plan.threads import review_threads
+from migrate.plan.traced import review_traced
 from migrate.plan.unreached import review_unreached
 from migrate.units import options
 from migrate.units.conditions import Term, reads
@@ -135,6 +137,8 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     premises.review_trained_apart(ctx, unit, planner)
     premises.review_switches(ctx, unit)
     review_threads(ctx, unit, planner)
+    review_traced(ctx, unit, planner)
+    review_levels(ctx, unit)
     plan = Plan(ctx, unit, planner, merged, schedule, state, scaled)
     _homes(ctx, unit, plan)
     _asks_for_amp(ctx, unit, plan)

@@ -119,6 +119,22 @@ def test_an_import_that_may_mean_two_files_joins_nothing(tmp_path: Path) -> None
     assert components(*_selected(tmp_path, files)) == []
 
 
+@pytest.mark.parametrize(
+    "line", ["loss = torch.nn.BCELoss()", "half = LEVEL == 'O2'", "F.binary_cross_entropy(x, y)", "x = 1"]
+)
+def test_what_autocast_refuses_belongs_to_it_behind_other_files(tmp_path: Path, line: str) -> None:
+    files = {
+        "main.py": MAIN.replace("from engine", "from losses import Loss\nfrom engine"),
+        "engine.py": ENGINE,
+        "losses/__init__.py": "from losses.gan import Loss\n",
+        "losses/gan.py": f"from losses.deep import Loss\n{line}\n",
+        "losses/deep.py": "class Loss:\n    pass\n",
+    }
+    (program,) = components(*_selected(tmp_path, files))
+    joined = {"losses/__init__.py", "losses/gan.py"} if line != "x = 1" else set()
+    assert set(_names(program)) == {"engine.py", "main.py", *joined}
+
+
 def test_comments_about_amp_join_nothing(tmp_path: Path) -> None:
     files = {"main.py": "import engine  \nfrom apex import amp\n", "engine.py": "# from apex import amp\n"}
     assert components(*_selected(tmp_path, files)) == []

@@ -1,0 +1,75 @@
+"""What asks for Apex's level, and what is traced behind ``initialize``, is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from migrate.engine import migrate_module
+from migrate.model import Applicability, Settings
+
+TEXT = """\
+import torch
+from torch.jit import trace
+import torch.nn.functional as F
+from apex import amp
+
+
+def main(args, model, optimizer, loader):
+    BEFORE
+    model, optimizer = amp.initialize(model, optimizer, opt_level=args.opt_level)
+    for x, y in loader:
+        LINE
+        loss = F.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()
+    AFTER
+
+
+model = torch.nn.Linear(4, 2)
+main(args, model, torch.optim.SGD(model.parameters(), lr=0.1), loader)
+"""
+NAMED = {
+    "an input made half": "if args.opt_level == 'O2':\n            x = x.half()",
+    "an expression": "x = x.half() if args.opt_level == 'O3' else x",
+    "the other way round": "if 'O1' != args.opt_level:\n            x = x.half()",
+}
+LEFT = {
+    "O0 is off in both": "if args.opt_level != 'O0':\n            x = x + 1",
+    "only said": "if args.opt_level == 'O2':\n            print('half weights')",
+    "refused": "if args.opt_level == 'O3':\n            raise ValueError('no O3')",
+    "another string": "if args.name == 'O2 sensor':\n            x = x + 1",
+}
+
+
+def _migrated(before: str = "pass", line: str = "pass", after: str = "pass") -> list[str]:
+    text = TEXT.replace("BEFORE", before).replace("LINE", line).replace("AFTER", after)
+    result = migrate_module(text, Settings())
+    assert result.new_text is not None and result.units[0].applicability is Applicability.REVIEW
+    return [f.message for f in result.findings]
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_condition_on_the_level_is_named(name: str) -> None:
+    assert any("asks for Apex's level" in said for said in _migrated(line=NAMED[name]))
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_conditions_that_keep_their_sense(name: str) -> None:
+    assert not any("asks for Apex's level" in said for said in _migrated(line=LEFT[name]))
+
+
+TRACED = {
+    "behind it": ("pass", "traced = torch.jit.trace(model, torch.rand(1, 4))", True),
+    "by its name": ("pass", "traced = trace(model, torch.rand(1, 4))", True),
+    "as a file": ("pass", "torch.onnx.export(model, torch.rand(1, 4), 'model.onnx')", True),
+    "before": ("traced = torch.jit.trace(model, torch.rand(1, 4))", "pass", False),
+    "of a matrix": ("pass", "total = torch.trace(torch.rand(4, 4))", False),
+}
+
+
+@pytest.mark.parametrize("name", TRACED)
+def test_a_graph_that_is_written_down(name: str) -> None:
+    before, after, named = TRACED[name]
+    assert any("so its graph" in said for said in _migrated(before=before, after=after)) is named
