@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from migrate.facts.elsewhere import Elsewhere, elsewhere, may_run_networks
+from migrate.facts.elsewhere import Elsewhere, elsewhere, may_hold_networks, may_run_networks
 from migrate.knowledge.models import OPTIONS
 from migrate.model import Neighbours
 from migrate.reach import Imports
@@ -229,7 +229,7 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
     # the classes of optimizers read gradients for a living: what they are called says enough
     trains = {one for one in below if imports.words(_BACKWARD, one) and not imports.words(_OPTIMIZER, one)}
     refused = {one for one in _below(amp, imports) if _refused(one, imports) or _runs_later(one, imports)}
-    return trains | refused | _near(amp, imports)
+    return trains | refused | _near(amp, beside, imports)
 
 
 def _refused(location: str, imports: Imports) -> bool:
@@ -237,12 +237,19 @@ def _refused(location: str, imports: Imports) -> bool:
     return any(imports.words(pattern, location) for pattern in (_REFUSED, _LEVELS))
 
 
-def _near(amp: Sequence[str], imports: Imports) -> set[str]:
+def _near(amp: Sequence[str], beside: Iterable[str], imports: Imports) -> set[str]:
     """Files that users of amp import and that run networks outside of networks' own classes, have to do with
-    gradients, or list attributes."""
-    near = {one for at in amp for one in (*imports.imported(at), *imports.through(at))}.difference(amp)
-    others = {one for one in near if not imports.words(_OPTIMIZER, one)}
-    return {one for one in others if _touches(one, imports) or _may_run_networks(one, imports)}
+    gradients, or list attributes; and those with objects that run a network which they hold, if only somebody who
+    imports a user of amp imports them (``beside`` are both): a data set with an encoder."""
+    near = {one for one in _from(amp, imports).difference(amp) if not imports.words(_OPTIMIZER, one)}
+    above = _from(beside, imports).difference(amp, near)
+    found = {one for one in near if _touches(one, imports) or _may_run_networks(one, imports)}
+    return found | {one for one in above if _may_hold_networks(one, imports)}
+
+
+def _from(files: Iterable[str], imports: Imports) -> set[str]:
+    """What some files import, also through packages."""
+    return {one for at in files for one in (*imports.imported(at), *imports.through(at))}
 
 
 def _touches(location: str, imports: Imports) -> bool:
@@ -252,6 +259,12 @@ def _touches(location: str, imports: Imports) -> bool:
 
 def _may_run_networks(location: str, imports: Imports) -> bool:
     return may_run_networks(imports.outline(location), [imports.outline(one) for one in imports.imported(location)])
+
+
+def _may_hold_networks(location: str, imports: Imports) -> bool:
+    if imports.words(_OPTIMIZER, location):
+        return False
+    return may_hold_networks(imports.outline(location), [imports.outline(one) for one in imports.imported(location)])
 
 
 def _runs_later(location: str, imports: Imports) -> bool:

@@ -130,11 +130,8 @@ def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Un
             why = f"not every path of this could be compared with the old one: {verdict.unknown}"
             plan.unit.review(plan.unit.line_node, "APX092", why)
         return []
-    return [
-        (plan.unit, Manual(plan.unit.line_node, f"the result would not be the same program: {found.said}"))
-        for found in verdict.differences
-        for plan in plans
-    ]
+    said = f"the result would not be the same program: {verdict.differences[0].said}" if verdict.differences else ""
+    return [(plan.unit, Manual(plan.unit.line_node, said)) for plan in plans if said]
 
 
 # ---------------------------------------------------------------- deciding
@@ -435,7 +432,7 @@ def _amp_left(ctx: Context, work: Work, file: File | None = None) -> int | None:
 
 def _untouched(units: list[Unit], manual: list[tuple[Unit, Manual]], held: list[Plan]) -> str:
     if manual or held:
-        return "left as it is: it belongs to a unit of this file that stays (APX091)"
+        return "left as it is: it belongs to a unit that stays (APX091)"
     if not units:
         return "the training code of this amp stands in another file, and no import that is followed leads there"
     return "this use of apex.amp has no counterpart that could be proved"

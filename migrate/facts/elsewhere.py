@@ -7,7 +7,15 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from migrate.knowledge.models import BUILDS, FORWARDING, HANDS_ON, NETWORK_MADE, NO_NETWORK, RUN_AS_OTHER
+from migrate.knowledge.models import (
+    BUILDS,
+    CALLED_AS_OTHER,
+    FORWARDING,
+    GENERATING,
+    HANDS_ON,
+    NETWORK_MADE,
+    NO_NETWORK,
+)
 
 _PARENTHESES = r"\(((?:[^()]|\([^()]*\))*)\)"
 _BODY = r"([^\n]*\n?(?:\1[ \t]+[^\n]*\n?|[ \t\r]*\n)*)"
@@ -30,19 +38,20 @@ class Elsewhere:
     """Names of other files. ``networks`` are classes of networks, and functions that give one back; ``running`` are
     functions, and methods as ``Class.method``, that run a network of their own, ``applying`` functions with those of
     their parameters, by number and name, that they run. ``plain`` are classes that are no networks
-    for sure, and functions that give back none."""
+    for sure, and functions that give back none. ``methods`` are called of an object that a function is handed,
+    or holds."""
 
     networks: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
     running: frozenset[str] = frozenset()
     applying: Mapping[str, frozenset[tuple[int, str]]] = field(default_factory=dict)
-
+    methods: frozenset[str] = frozenset()
 
     def with_(self, other: Elsewhere) -> Elsewhere:
         """This, and what another has."""
         applying = {**self.applying, **other.applying}
-        plain = self.plain | other.plain
-        return Elsewhere(self.networks | other.networks, plain, self.running | other.running, applying)
+        plain, methods = self.plain | other.plain, self.methods | other.methods
+        return Elsewhere(self.networks | other.networks, plain, self.running | other.running, applying, methods)
 
 
 NOWHERE = Elsewhere()
@@ -52,7 +61,7 @@ NOWHERE = Elsewhere()
 class _Function:
     """A function by its text: what it is handed, which names it gives what is made by which call or name, which it
     goes through for which, what it calls and what it gives back; which attributes of its object it sets. ``apart`` is
-    one that no region may be around."""
+    one that no region may be around, ``builds`` one that is called as what puts a network together, or none."""
 
     name: str
     parameters: tuple[str, ...]
@@ -62,6 +71,7 @@ class _Function:
     returned: tuple[tuple[str, str], ...]
     attributes: frozenset[str]
     apart: bool
+    builds: bool
 
 
 @dataclass(frozen=True)
@@ -93,14 +103,19 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
     networks = _networks(classes, functions)
     plain = {one.name: one for one in classes if not _modules(one.bases, networks)}
     running = _all(lambda found: _running(functions, plain, networks, found))
-    return Elsewhere(networks, _plain(plain.values(), functions, networks), running, _applying(functions))
+    methods = {one for f in (*functions, *(m for cls in classes for m in cls.methods.values())) for one in f.called}
+    asked = frozenset(last for one in methods for owner, _, last in [one.rpartition(".")] if owner not in ("", "self"))
+    return Elsewhere(networks, _plain(plain.values(), functions, networks), running, _applying(functions), asked)
 
 
 def may_run_networks(file: Outline, imported: Sequence[Outline]) -> bool:
     """Whether objects of a file may run networks that they hold or are handed, or its functions one that they ask for:
     what the text of a function does not say. ``imported`` are the files that it imports."""
-    if any(")" in one.called for one in file.functions):
-        return True
+    return any(")" in one.called for one in file.functions) or may_hold_networks(file, imported)
+
+
+def may_hold_networks(file: Outline, imported: Sequence[Outline]) -> bool:
+    """Whether objects of a file may run networks that they hold or are handed."""
     networks = elsewhere([file, *imported]).networks
     plain = [one for one in file.classes if not _modules(one.bases, networks)]
     return any(_calls_what_it_holds(cls, method) for cls in plain for method in cls.methods.values())
@@ -109,9 +124,11 @@ def may_run_networks(file: Outline, imported: Sequence[Outline]) -> bool:
 def _calls_what_it_holds(cls: _Class, method: _Function) -> bool:
     held = {name for one in cls.methods.values() for name in one.attributes} - cls.methods.keys()
     handed = {*method.parameters} - {"self", "cls"}
+    sources = {one for one in ({f"self.{name}" for name in held} | handed) if not _other(one.removeprefix("self."))}
+    items = {name for new, old in method.each if old & sources for name in new}
     for called in method.called:
         owner, _, last = called.rpartition(".")
-        if (last in held if owner == "self" else called in handed) and not _other(last):
+        if (last in held if owner == "self" else called in handed | items) and not _other(last):
             return True
         if owner in handed and NETWORK_MADE.fit(last):
             return True  # runner.model(x)
@@ -120,7 +137,7 @@ def _calls_what_it_holds(cls: _Class, method: _Function) -> bool:
 
 def _other(name: str) -> bool:
     """Whether something is called as no network is."""
-    return RUN_AS_OTHER.fit(name) or NO_NETWORK.fit(name)
+    return CALLED_AS_OTHER.fit(name)
 
 
 def _all(more: Callable[[frozenset[str]], Iterable[str]]) -> frozenset[str]:
@@ -147,7 +164,8 @@ def _functions(text: str) -> Iterator[_Function]:
             frozenset(_CALLED.findall(body)),
             tuple(_RETURNED.findall(body)),
             frozenset(_SET.findall(body)),
-            apart=bool(_APART.search(body)) or NO_NETWORK.fit(name) or BUILDS.fit(name),
+            apart=bool(_APART.search(body)),
+            builds=NO_NETWORK.fit(name) or BUILDS.fit(name),
         )
 
 
@@ -200,7 +218,7 @@ def _running(
 ) -> Iterator[str]:
     """Functions and methods that run a network of their own, directly or by what is known to."""
     for one in functions:
-        if _runs(one, _made(one, networks), running):
+        if not one.builds and _runs(one, _made(one, networks), running):
             yield one.name
     for cls in plain.values():
         mine = {name.partition(".")[2] for name in running if name.partition(".")[0] in (cls.name, *cls.bases)}
@@ -208,14 +226,16 @@ def _running(
         held = _held(cls, networks, plain)
         known = running | {f"self.{name}" for name in mine}
         for name, method in cls.methods.items():
-            if name != "__init__" and _runs(method, held | _made(method, networks), known):
+            if not method.builds and _runs(method, held | _made(method, networks), known):
                 yield f"{cls.name}.{name}"
 
 
 def _applying(functions: Iterable[_Function]) -> dict[str, frozenset[tuple[int, str]]]:
-    """Functions that run parameters of theirs, or may hand them on to one that does."""
+    """Functions that run parameters of theirs, or may hand them on to one that does. What they are called does not
+    matter where they run one themselves: ``create_embeddings(model, data)``."""
     found = {one.name: own for one in functions if (own := _applied(one))}
-    onward = _all(lambda more: (one.name for one in functions if _runs(one, frozenset(), {*found, *more})))
+    others = [one for one in functions if not one.builds]
+    onward = _all(lambda more: (one.name for one in others if _runs(one, frozenset(), {*found, *more})))
     for one in functions:
         if one.name in onward and one.name not in found:
             found[one.name] = frozenset(enumerate(one.parameters))
@@ -254,7 +274,8 @@ def _runs(function: _Function, held: frozenset[str], known: Collection[str]) -> 
         held |= new if old & held else frozenset()
     for called in function.called if held else ():
         owner, _, last = called.rpartition(".")
-        run = called if called in held else owner if owner in held and FORWARDING.fit(last) else ""
+        method = FORWARDING.fit(last) or GENERATING.fit(last)
+        run = called if called in held else owner if owner in held and method else ""
         text = last == "encode" and run in function.parameters and not NETWORK_MADE.fit(run)  # of a string
         if run and not text and not _other(run):
             return True

@@ -19,7 +19,7 @@ def is_network(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
         case "instance", ast.ClassDef() as cls:
             bases = (last_name(base) for one in v.order(cls) for base in one.bases)
             return not NO_NETWORK.fit(cls.name) and any(b.endswith("Module") or b in elsewhere.networks for b in bases)
-        case "call", ast.Call(func=func) if _from_elsewhere(v, func):
+        case "call", ast.Call(func=func) if comes_from_elsewhere(v, func):
             owner = last_name(func.value) if isinstance(func, ast.Attribute) else ""
             name = _named(v, func)
             made = name in elsewhere.networks or (NETWORK_MADE.fit(name) and name not in elsewhere.plain)
@@ -52,10 +52,10 @@ def runs_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere, models: Coll
     if isinstance(func, ast.Attribute):
         held |= {(o, func.attr) for o in v.of(func.value)}
     for obj, method in held:
-        if obj.kind == "call" and isinstance(obj.key, ast.Call) and _from_elsewhere(v, obj.key.func):
+        if obj.kind == "call" and isinstance(obj.key, ast.Call) and comes_from_elsewhere(v, obj.key.func):
             if f"{_named(v, obj.key.func)}.{method}" in elsewhere.running:
                 return True
-    if not _from_elsewhere(v, func):
+    if not comes_from_elsewhere(v, func):
         return False
     name = _named(v, func)
     if name in elsewhere.running:
@@ -81,7 +81,7 @@ def _made_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
     """Whether code of another file, of which nothing better is known, made an object, or what it is a part of."""
     while obj.kind == "path" and isinstance(obj.key, tuple) and isinstance(obj.key[0], Obj):
         obj = obj.key[0]
-    if obj.kind != "call" or not isinstance(obj.key, ast.Call) or not _from_elsewhere(v, obj.key.func):
+    if obj.kind != "call" or not isinstance(obj.key, ast.Call) or not comes_from_elsewhere(v, obj.key.func):
         return False
     func = obj.key.func
     name = _named(v, func)
@@ -103,7 +103,7 @@ def _library(v: Values, func: ast.expr) -> str:
     return ""
 
 
-def _from_elsewhere(v: Values, func: ast.expr) -> bool:
+def comes_from_elsewhere(v: Values, func: ast.expr) -> bool:
     """Whether what is called is a function or class of another file, or one that is known by its name alone: not an
     object that was made, or handed over."""
     if _by_name(v, func):

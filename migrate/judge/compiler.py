@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 from migrate.facts.module import Module
@@ -109,7 +110,10 @@ class _Compiler:
         if not self.sight.relevant(stmt):
             if isinstance(stmt, ast.If):
                 self._changes(stmt.test)
-                self._perhaps(stmt)
+                if ast.unparse(stmt.test) in self._asked:
+                    self._fork(stmt)
+                else:
+                    self._perhaps(stmt)
             else:
                 self._changes(stmt)
                 self._aside(stmt)
@@ -124,18 +128,9 @@ class _Compiler:
             self._aside(stmt)
             return
         match stmt:
-            case ast.If(test=test, body=body, orelse=orelse):
-                other, end = Label(), Label()
+            case ast.If(test=test):
                 self.header(stmt, test)
-                if self.sight.aside(stmt):
-                    self.emit(Op("aside", stmt, other))
-                else:
-                    self.branch(test, other)
-                self.block(body)
-                self.emit(Op("jump", stmt, end))
-                self.mark(other)
-                self.block(orelse)
-                self.mark(end)
+                self._fork(stmt)
             case ast.For() | ast.AsyncFor() | ast.While():
                 self._loop(stmt)
             case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
@@ -242,6 +237,25 @@ class _Compiler:
             first = set(names.values())
             self.bindings[stmt] = [node for node in parts if not isinstance(node, ast.Name) or node in first]
         return self.bindings[stmt]
+
+    @cached_property
+    def _asked(self) -> set[str]:
+        """The conditions that training hangs on in this function. Where one is asked for the sake of a name first, it
+        is the same question: were it asked later, only the program that runs second would know the name's value."""
+        asked = [n for n in ast.walk(self.code.node) if isinstance(n, ast.If) and self.sight.relevant(n)]
+        return {ast.unparse(n.test) for n in asked if not self.sight.aside(n) and not isinstance(n.test, ast.Name)}
+
+    def _fork(self, stmt: ast.If) -> None:
+        other, end = Label(), Label()
+        if self.sight.aside(stmt):
+            self.emit(Op("aside", stmt, other))
+        else:
+            self.branch(stmt.test, other)
+        self.block(stmt.body)
+        self.emit(Op("jump", stmt, end))
+        self.mark(other)
+        self.block(stmt.orelse)
+        self.mark(end)
 
     def _perhaps(self, stmt: ast.If) -> None:
         """A condition under which nothing happens but that names are bound: its arms count where they are known."""

@@ -61,11 +61,14 @@ NOT_RUN_BY_FUNCTION = Patterns(
 )
 # Functions of torch that run the module they are handed.
 RUN_BY_FUNCTION = frozenset("data_parallel checkpoint checkpoint_sequential functional_call update_bn".split())
+# Functions of Python that run what they are handed first, one by one, when they are read.
+MAPPING = frozenset("map starmap".split())
 # Objects with a mode or parameters that are no networks.
-NO_NETWORK = Patterns(
+_NO_NETWORK = (
     "*loss *optim* *adam* *sgd* *sched* *loader* *parser* *dataset* *tokenizer* *logger* *writer* *meter* *metric* "
-    "*ema* *config* *processor *featureextractor"
+    "*config* *processor *featureextractor"
 )
+NO_NETWORK = Patterns(_NO_NETWORK, "*ema*")
 # Functions and classes whose result is a network.
 NETWORK_MADE = Patterns(
     "create_model from_pretrained resnet* resnext* wide_resnet* vgg* densenet* efficientnet* mobilenet* inception* "
@@ -86,6 +89,8 @@ RUN_AS_OTHER = Patterns(
     "getattr import_module *vocab* *bpe* *codec* *sentencepiece* *process* Compose attrgetter itemgetter wraps jit "
     "script vmap grad"
 )
+# The same for what is called: a running average that is called is a network.
+CALLED_AS_OTHER = Patterns(*RUN_AS_OTHER.patterns, _NO_NETWORK)
 # Functions that make a copy or a running average of a model.
 COPIES = Patterns("*averag* *swa* *ema* *copy* *clone*")
 # Methods by which a model, or a part of one, is run.
@@ -94,6 +99,9 @@ FORWARDING = Patterns(
     "feature feature_?* ?*_feature features features_?* ?*_features",
     exact=True,
 )
+
+# Methods by which models of sequences are run.
+GENERATING = Patterns("generate generate_* sample sample_* predict predict_* infer infer_* inference", exact=True)
 
 # Functions that run a model to see how good it is: `_run_evaluate_epoch`, `test2`.
 _EVALUATE = "eval evaluate valid validate validation test infer inference predict generate sample".split()

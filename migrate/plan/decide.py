@@ -388,6 +388,8 @@ def _enabled(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stm
         return ""
     if any(t.value is False for init in unit.initializes for _, t in unit.options_of(init).enabled):
         return "False" if len(unit.initializes) == 1 else _ambiguous(unit)
+    if _switched_on_above(ctx, unit, stmt):
+        return ""
     scope = ctx.m.function(stmt)
     scaling = _scaling(unit, plan)
     near = any(ctx.m.function(s.call) is scope for s in unit.moments) and scaling
@@ -412,6 +414,16 @@ def _enabled(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stm
         f"the condition `{said}` under which mixed precision is on cannot be said here",
         f'with torch.autocast("cuda", dtype=torch.float16, enabled={said}): …',
     )
+
+
+def _switched_on_above(ctx: Context, unit: Unit, stmt: ast.stmt) -> bool:
+    """Whether a block around ``stmt`` has run an ``initialize`` that hangs on nothing further."""
+    for init in unit.initializes:
+        block, index = ctx.m.place[ctx.m.statement(init.call)]
+        whole = any(ctx.m.block(s) is block and ctx.m.place[s][1] > index for s in ctx.m.spine(stmt))
+        if whole and all(term.value for _, term in unit.options_of(init).enabled) and not init.optimizers:
+            return ctx.m.function(init.call) is ctx.m.function(stmt)
+    return False
 
 
 def _check_made(ctx: Context, plan: Plan, region: Region, enabled: str) -> None:

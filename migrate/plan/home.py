@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from migrate.facts.loops import gone_through
 from migrate.facts.module import Module, Scope
+from migrate.facts.networks import comes_from_elsewhere
 from migrate.facts.sites import Initialize, opened
 from migrate.plan import switch
 from migrate.plan.ahead import changes
@@ -370,6 +371,12 @@ class Finder:
                 f"{node.name}() is called from other files too, and they would have to hand it the scaler",
                 f"give {node.name}() a parameter for the scaler, and its callers in the other files the argument",
             )
+        if owner is not None and node.name in ctx.facts.elsewhere.methods and self._handed_elsewhere(owner):
+            raise Manual(
+                node,
+                f"code of another file is handed an object of {owner.name} and calls {node.name}() without the scaler",
+                f"give {node.name}() a parameter for the scaler, and its callers in the other files the argument",
+            )
         of_class = owner.decorator_list if owner is not None and node.name == "__init__" else []
         if of_class or any(not hands_on(ctx, d) for d in node.decorator_list):
             raise Manual(node, f"{node.name}() is handed to a decorator, which may call it with other arguments")
@@ -405,6 +412,17 @@ class Finder:
                 continue  # else the default is taken: no optimizer, no scaler
             self._uses[id(scaler)].append(call)
             parameter.calls[call] = self._follow(scaler, call, argument)
+
+    def _handed_elsewhere(self, owner: ast.ClassDef) -> bool:
+        """Whether an object of a class, or of one that derives from it, is handed to a function of another file."""
+        v = self.ctx.v
+        return any(
+            o.kind == "instance" and isinstance(o.key, ast.ClassDef) and owner in v.order(o.key)
+            for call in self.ctx.m.all(ast.Call)
+            if comes_from_elsewhere(v, call.func)
+            for given in (*call.args, *(k.value for k in call.keywords))
+            for o in opened(v, v.of(given))
+        )
 
     def _last_optimizer(self, scope: Scope, after: str | None) -> str | None:
         """The last of the optimizers that follow each other among the parameters: the scaler does not part them."""

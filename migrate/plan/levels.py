@@ -15,6 +15,8 @@ _SAYS = Patterns("print *log *logger info debug warn warning error write format 
 
 def review_levels(ctx: Context, unit: Unit) -> None:
     """Names the conditions that ask for another level than O0, other than around Apex itself."""
+    if all(options.levels <= {"O0", "O1"} for options in unit.options.values()):
+        return  # O1 is what it was
     apex: list[ast.AST] = [*ctx.facts.uses, *(i.call for i in ctx.facts.initializes)]
     for stmt, test in _conditions(ctx.m):
         compared = next(filter(None, map(_level, ast.walk(test))), None)

@@ -14,6 +14,7 @@ from migrate.facts.sites import Initialize, Scale, on_stack
 from migrate.flow.values import Obj
 from migrate.knowledge.gradients import SCHEDULERS
 from migrate.knowledge.host import BEFORE_INITIALIZE
+from migrate.knowledge.words import Patterns
 from migrate.plan.blocks import common
 from migrate.plan.fold import Fold
 from migrate.plan.regions import Planner
@@ -21,6 +22,8 @@ from migrate.plan.schedule import Schedule
 from migrate.units.order import NOT_YET, Order
 from migrate.units.translate import paired
 from migrate.units.unit import Context, Manual, Unit
+
+_RUNS = Patterns("OptimizerHook build_runner *Runner")
 
 
 def check(ctx: Context, unit: Unit) -> None:
@@ -36,6 +39,7 @@ def check(ctx: Context, unit: Unit) -> None:
         if scale.optimizers is None:
             raise Manual(scale.call, "scale_loss without an optimizer that can be read here")
     if unit.scales and not unit.initializes:
+        _check_runner(ctx, unit.scales[0].call)
         raise Manual(
             unit.scales[0].call,
             "this optimizer is initialized in another file (or is a parameter that nothing in this file fills)",
@@ -55,6 +59,7 @@ def check(ctx: Context, unit: Unit) -> None:
             )
     alone = _trains_plainly(ctx, unit) or _only_evaluates(ctx, unit)
     if not unit.scales and any(i.optimizers for i in unit.initializes) and not alone:
+        _check_runner(ctx, unit.initializes[0].call)
         raise Manual(
             unit.initializes[0].call,
             "the loss of this optimizer is not scaled in this file",
@@ -64,6 +69,20 @@ def check(ctx: Context, unit: Unit) -> None:
         _check_stand_in(ctx, init)
     for name in ctx.facts.ambiguous & {"amp", "apex"}:
         raise Manual(unit.line_node, f"`{name}` may be Apex or another module here: two backends side by side")
+
+
+def _check_runner(ctx: Context, site: ast.Call) -> None:
+    """Where mmcv's runner trains, a hook scales the loss and no line of the project runs the model."""
+    file = ctx.m.file(site)
+    for stmt in ctx.m.all(ast.ImportFrom):
+        runner = (stmt.module or "").split(".")[0] == "mmcv" and (stmt.module or "").endswith("runner")
+        if runner and ctx.m.file(stmt) is file and any(_RUNS.fit(alias.name) for alias in stmt.names):
+            raise Manual(
+                site,
+                "the model is run by mmcv's runner, so no line here can put it under autocast",
+                "fp16 = dict(loss_scale='dynamic') in the config, and an optimizer_config without this hook: "
+                "mmcv's Fp16OptimizerHook has a GradScaler, and its models run under autocast then",
+            )
 
 
 def _check_stand_in(ctx: Context, init: Initialize) -> None:

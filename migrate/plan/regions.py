@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from migrate.facts.module import Block, Scope
 from migrate.facts.names import called_name
 from migrate.knowledge.host import HOST_WORK
+from migrate.knowledge.models import MAPPING
 from migrate.knowledge.operations import NATIVE_FLOAT, NATIVE_HALF
 from migrate.knowledge.results import FLOAT_WORK, makes_loss
 from migrate.plan.tight import Tight
@@ -41,6 +42,7 @@ LAZY = frozenset(
     "map filter zip enumerate iter tqdm trange chain from_iterable islice starmap takewhile dropwhile cycle tee "
     "zip_longest accumulate groupby pairwise batched product".split()
 )
+_READ_LATER = "a generator calls the model here, and runs it where it is read"
 # Operations of torch by which a loss is made; a sum of losses that are there is none.
 _CASTED = (NATIVE_HALF | NATIVE_FLOAT) - {"sum"}
 
@@ -428,7 +430,10 @@ class Planner:
         """A generator expression runs the model where it is read, which has to be the statement that it stands in."""
         for node in self.ctx.m.all(ast.GeneratorExp):
             if any(map(self.compute.forwards, _lazy_parts(node))) and not self._read_here(node):
-                raise Manual(node, "a generator calls the model here, and runs it where it is read", "use a list")
+                raise Manual(node, _READ_LATER, "use a list")
+        for call in self.compute.near:
+            if called_name(call) in MAPPING and self.compute.runs_model(call) and not self._read_here(call):
+                raise Manual(call, _READ_LATER, f"list({self.ctx.m.src(call)})")
 
     def _read_here(self, node: ast.expr) -> bool:
         """Whether all that an expression hands out one by one is read by the statement that it stands in."""
@@ -474,7 +479,7 @@ class Planner:
             return True
         if self.compute.forbids_function(scope.node) or generates(scope.node) or self._stays_inside(scope):
             return False
-        if any(self.early(c) for c in calls):
+        if any(self.early(c) for c in calls) and not self.order.switches(scope.node):
             return True
         if self.ctx.m.loops(call) or any(self.compute.forbidden(self.ctx.m.statement(c)) for c in calls):
             return False  # the statement of a caller trains, too: `out += [self.train(x), self.test(x)]`

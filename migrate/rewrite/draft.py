@@ -12,6 +12,7 @@ import ast
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 
 from migrate.facts.module import Block, Module
 from migrate.facts.names import called_name
@@ -430,7 +431,9 @@ class Draft:
         if not m.owns_lines(stmt):
             if self._stmt.get(stmt) == ():
                 return  # `_emit_statement` has put them there
-            if before:
+            if before and any(line.startswith("\t") for line in before):  # a block needs lines of its own
+                self._edits.append(self._broken_above(stmt, before))
+            elif before:
                 self._edits.append(Replace(m.start(stmt), m.start(stmt), "; ".join(before) + "; "))
             if after:
                 self._edits.append(Replace(m.end(stmt), m.end(stmt), "; " + "; ".join(after)))
@@ -445,6 +448,18 @@ class Draft:
         if after:
             lines = self._expand(after, indent, stmt)
             self._edits.append(InsertLines(m.last_line(stmt) + 1, lines, after_previous=True))
+
+    def _broken_above(self, stmt: ast.stmt, lines: list[str]) -> Replace:
+        """Lines above a statement that shares its own with a header or with others: it comes to stand below them."""
+        m, block = self.m, self.m.block(stmt)
+        suite = self._behind_header(block) and block.body[0].lineno == stmt.lineno
+        if suite and block.body[0] is not stmt:
+            self._emit_opened(block)
+        indent = m.indent(stmt) + (self.unit(stmt) if suite else "")
+        start = self._blanks_before(m.start(stmt))
+        lead = "\n" if m.text[m.starts[stmt.lineno - 1] : start].strip() else ""
+        start = start if lead else m.starts[stmt.lineno - 1]
+        return Replace(start, m.start(stmt), lead + "\n".join(self._expand([*lines, ""], indent, stmt)) + indent)
 
     def _emit_wrap(self, wrap: Wrap) -> None:
         m = self.m
@@ -479,19 +494,24 @@ class Draft:
         suite = self._behind_header(block)
         if suite and wrap.first:
             self._emit_opened(block)
-        outer = m.indent(body[0]) + (self.unit(body[0]) if suite else "")
-        inner = [*(outer + line for line in wrap.header.split("\n"))]
-        inner += [outer + self.unit(body[0]) + m.src(s) for s in body]
-        start, end = m.start(body[0]), m.end(body[-1])
+        unit = self.unit(body[0])
+        outer = m.indent(body[0]) + (unit if suite else "")
+        header = [*(outer + line for line in wrap.header.split("\n")), outer + unit]
+        start, line = m.start(body[0]), body[0].lineno
         if wrap.first == 0 or block.body[wrap.first - 1] not in self._stmt:
             start = self._blanks_before(start)
+        lead = "\n" if m.text[m.starts[line - 1] : start].strip() else ""  # what stood before keeps its line
+        start = start if lead else m.starts[line - 1]
+        self._edits.append(Replace(start, m.start(body[0]), lead + "\n".join(header)))
+        for one, following in pairwise(body):
+            if following.lineno == m.last_line(one) and one not in self._stmt and following not in self._stmt:
+                self._edits.append(Replace(m.end(one), m.start(following), "\n" + outer + unit))
+        if m.last_line(body[-1]) > line:
+            indent = m.indent(body[0])
+            self._edits.append(Reindent(line + 1, m.last_line(body[-1]), indent, outer + unit))
         beside = rest and rest[0].lineno == m.last_line(body[-1]) and rest[0] not in self._stmt
         if beside and not any(w.block is block and w.first == wrap.last + 1 for w in self._wraps):
-            inner.append(outer)
-            end = m.start(rest[0])
-        lead = "\n" if m.text[m.starts[body[0].lineno - 1] : start].strip() else ""  # what stood before keeps its line
-        start = start if lead else m.starts[body[0].lineno - 1]
-        self._edits.append(Replace(start, end, lead + "\n".join(inner)))
+            self._edits.append(Replace(m.end(body[-1]), m.start(rest[0]), "\n" + outer))
 
     def _behind_header(self, block: Block) -> bool:
         """Whether a block stands on the line of its header."""

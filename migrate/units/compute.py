@@ -14,6 +14,7 @@ from migrate.flow.values import ELEMENT_KEY, Obj
 from migrate.knowledge.host import HOST_MODULES, NO_COMPUTATION
 from migrate.knowledge.models import (
     FORWARDING,
+    MAPPING,
     MODULE_METHODS,
     NETWORK_MADE,
     NO_MODULE,
@@ -125,6 +126,8 @@ class Compute:
         name = last_name(func)
         if v.apex_names(func):
             return False
+        if name in MAPPING and call.args and last_name(getattr(func, "value", func)) in (*MAPPING, "itertools"):
+            return self.is_model(v.of(call.args[0])) and not NOT_RUN_BY_METHOD.fit(last_name(call.args[0]))
         if name in RUN_BY_FUNCTION and any(self.is_model(opened(v, v.of(a))) for a in call.args):
             return True  # a part of it, too
         if name in RUN_BY_FUNCTION or evaluates(name):
@@ -313,11 +316,12 @@ def _own(ctx: Context, unit: Unit) -> set[Scope]:
 
 
 def _near(ctx: Context, own: set[Scope]) -> list[ast.Call]:
-    """The calls of the unit's functions, of what hands out batches, and of what all these call: not what a network
-    does inside, nor what trains apart."""
+    """The calls of the unit's functions, of those that call them, of what hands out batches, and of what all these
+    call: not what a network does inside, nor what trains apart."""
     m = ctx.m
     batches = {scope for methods in ctx.methods.values() for scope in methods if _hands_out(scope)}
-    todo, seen, found = [*own, *batches], own | batches, set[ast.Call]()
+    seen = own | batches | _callers(ctx, own)
+    todo, found = [*seen], set[ast.Call]()
     while todo:
         at = todo.pop()
         calls = ctx.calls_in.get(at, ())
@@ -328,6 +332,17 @@ def _near(ctx: Context, own: set[Scope]) -> list[ast.Call]:
         seen |= more
         todo += more
     return m.in_order(found)
+
+
+def _callers(ctx: Context, scopes: set[Scope]) -> set[Scope]:
+    """The functions, and files, that call some of ``scopes``, directly or not."""
+    found, todo = set[Scope](), [*scopes]
+    while todo:
+        node = todo.pop().node
+        more = {ctx.m.function(call) for call in ctx.v.calls.get(node, ())} - found - scopes
+        found |= more
+        todo += more
+    return found
 
 
 def _hands_out(scope: Scope) -> bool:

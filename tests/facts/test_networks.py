@@ -174,6 +174,8 @@ def report(x): print(fid(x))
 def train(net, x): net(x).backward()
 def transformed(transform, x): return transform(x)
 def create_both(net): return net(3)
+def create_other(classes): return classes.first(3)
+def log_samples(net, prefix): print(net.generate(prefix, n=2))
 def saved(net, path): torch.save(net.state_dict(), path)
 """
 
@@ -182,6 +184,7 @@ def test_what_other_files_make_of_networks() -> None:
     found = elsewhere([outline(TOOLS), outline(NETS)])
     assert found.networks == {"Net", "Deep", "make", "pair"}
     functions = {"labels", "bank", "ensemble", "by_name", "onward", "report", "train", "transformed", "saved"}
+    functions |= {"log_samples", "create_other"}
     assert found.plain == {"Frozen", "Twice", "Wrapper", "Labels", "Masks", *functions}
     methods = {"Frozen.__call__", "Twice.__call__", "Wrapper.targets", "Wrapper._soft"}
     assert found.running == {"fid", "report", *methods}
@@ -189,6 +192,8 @@ def test_what_other_files_make_of_networks() -> None:
         "bank": {(0, "net")},
         "ensemble": {(1, "models")},
         "onward": {(0, "x"), (1, "net")},
+        "create_both": {(0, "net")},
+        "log_samples": {(0, "net")},
     }
 
 

@@ -364,3 +364,72 @@ def test_a_script_goes_where_another_one_stays_and_runs_nothing_that_changes(tmp
     together = STAYS.replace("import build", "import build, train") + "train(model, optimizer, x)\n"
     results = _results(tmp_path / "shared", {**files, "stays.py": together})
     assert all(one.status == "unchanged" for one in results.values())
+
+
+ENGINE_CLASS = """\
+import collections
+
+
+class Engine:
+    def __init__(self, process):
+        self.process, self.handlers = process, collections.defaultdict(list)
+
+    def add(self, event, handler, *args):
+        self.handlers[event].append(lambda engine: handler(engine, *args))
+
+    def fire(self, event):
+        for handler in self.handlers[event]:
+            handler(self)
+
+    def run(self, data, epochs=1):
+        for epoch in range(epochs):
+            for batch in data:
+                self.output = self.process(self, batch)
+                self.fire("iteration")
+            self.fire("epoch")
+"""
+FACTORY = """\
+import torch
+from engine import Engine
+
+
+def create_trainer(model, optimizer, args):
+    def update(engine, batch):
+        loss = torch.nn.functional.cross_entropy(model(batch[0]), batch[1])
+        if args.fp16:
+            from apex import amp
+            with amp.scale_loss(loss, optimizer) as scaled_loss:
+                scaled_loss.backward()
+        else:
+            loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    return Engine(update)
+
+
+def create_evaluator(model):
+    def inference(engine, batch):
+        with torch.no_grad():
+            return model(batch[0])
+    return Engine(inference)
+"""
+
+
+def test_a_method_that_another_file_calls_of_what_it_is_handed_takes_no_scaler(tmp_path: Path) -> None:
+    """``handlers.py`` belongs to no program, and calls ``run`` of an engine that it is handed."""
+    files = {
+        "main.py": MAIN.replace("from engine import train", "import handlers\nfrom factory import *").replace(
+            "train(model, optimizer, args)",
+            "trainer, evaluator = create_trainer(model, optimizer, args), create_evaluator(model)\n"
+            "handlers.attach(trainer, evaluator, loader)\ntrainer.run(loader, 2)",
+        ),
+        "engine.py": ENGINE_CLASS,
+        "factory.py": FACTORY,
+        "handlers.py": "def attach(trainer, evaluator, data):\n    trainer.add('epoch', lambda engine: evaluator.run(data))\n",
+    }
+    with Spool() as spool:
+        outcome = analyse(collect([str(tree(tmp_path, files))]), Settings(), spool, jobs=1)
+        new = {Path(one.texts.location).name: spool.get(one.texts.new) for one in outcome.changed if one.texts}
+    assert b"scaler.scale(loss).backward()" in new["factory.py"]
+    assert b"scaler" not in new.get("engine.py", b"")
+    assert any("an object of Engine" in f.message for one in outcome.results for f in one.findings)
