@@ -33,7 +33,7 @@ _REMEDY = "to keep the casts, put it under torch.autocast"
 _REVIEWED = {
     "loss-casts": ("APX031", _REMEDY),
     "eval-casts": ("APX031", _REMEDY),
-    "skip-late": ("APX060", "nothing has to be done"),
+    "skip-late": ("APX060", "one step more is taken then"),
     "scale-time": ("APX071", "where that matters, read it behind update()"),
     "scale-gained": ("APX042", "the same gradients, but a step whose gradients overflow is left out"),
 }

@@ -19,6 +19,7 @@ from migrate.plan.home import Finder, either, free_name, guards, terms_there
 from migrate.plan.levels import review_levels
 from migrate.plan.made import leave_out_makers, not_made
 from migrate.plan.named import Named, named
+from migrate.plan.overflow import review_overflow_tests
 from migrate.plan.places import Homes
 from migrate.plan.regions import Planner, Region
 from migrate.plan.replaced import check_replaced
@@ -131,6 +132,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         check_caught(ctx, unit, schedule)
         premises.review_hooks(ctx, unit)
         review_unreached(ctx, unit)
+        review_overflow_tests(ctx, unit, state)
     planner = Planner(ctx, unit)
     planner.plan()
     premises.review_second_order(ctx, unit, planner)
@@ -220,7 +222,7 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
         stmt = region.block.body[region.first]
         before = finder.snapshot()
         try:
-            plan.enabled_at[region] = _enabled(ctx, unit, plan, finder, stmt)
+            plan.enabled_at[region] = _enabled(ctx, unit, plan, finder, stmt, evaluates=region.why == "evaluation")
             _check_made(ctx, plan, region, plan.enabled_at[region])
         except Manual as missing:
             finder.restore(before)
@@ -381,7 +383,7 @@ def _own_guards(ctx: Context, unit: Unit, init: Initialize) -> list[tuple[ast.ex
         return [(init.call, Term("…"))]
 
 
-def _enabled(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stmt) -> str:
+def _enabled(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stmt, *, evaluates: bool = False) -> str:
     """The text of ``enabled=`` for a region at ``stmt``; "" where it is always on."""
     _check_alone(ctx, stmt)
     if plan.always:
@@ -393,7 +395,9 @@ def _enabled(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stm
     scope = ctx.m.function(stmt)
     scaling = _scaling(unit, plan)
     near = any(ctx.m.function(s.call) is scope for s in unit.moments) and scaling
-    if near:
+    # an evaluation may be under casts where only a model was handed over, and the scaler is off
+    apart = evaluates and not all(i.optimizers for i in unit.initializes)
+    if near and not (apart and isinstance(_said(ctx, unit, stmt), Term)):
         return f"{_near(ctx, unit, finder, stmt)}.is_enabled()"
     if scaling and all(i.optimizers for i in unit.initializes):
         at_hand = finder.at_hand(finder.scalers[0], stmt)

@@ -27,8 +27,9 @@ def decide(ctx: Context, schedule: Schedule, unit: Unit) -> None:
         if step is None:
             continue
         for leaves in _between(ctx, unscale, schedule.updated_behind(step)):
-            if _hoisted(ctx, unscale, leaves) and not any(e is leaves and _same(s, step) for e, s in schedule.exits):
-                schedule.exits.append((leaves, step))
+            place = _ahead_of_state(ctx, leaves)
+            if _hoisted(ctx, unscale, leaves) and not any(e is place and _same(s, step) for e, s in schedule.exits):
+                schedule.exits.append((place, step))
                 review(unit, leaves)
 
 
@@ -40,6 +41,19 @@ def review(unit: Unit, site: ast.stmt) -> None:
         "where this step is left out after an overflow, Apex left the next one out as well (its skip stayed armed); a "
         "GradScaler takes it",
     )
+
+
+def _ahead_of_state(ctx: Context, leaves: ast.stmt) -> ast.stmt:
+    """The statement before which ``update`` goes: that which leaves, or one before it that loads a saved state, which
+    is the scale from then on."""
+    m = ctx.m
+    block, index = m.place[leaves]
+    loads = [use for use, dotted in ctx.facts.uses.items() if dotted.endswith(".load_state_dict")]
+    for stmt in block.body[:index]:
+        run = [stmt, *(f for n in ast.walk(stmt) if isinstance(n, ast.Call) for f in ctx.v.callees(n))]
+        if any(m.inside(use, one) for use in loads for one in run):
+            return stmt
+    return leaves
 
 
 def _same(one: Step, other: Step) -> bool:

@@ -371,7 +371,8 @@ class Finder:
                 f"{node.name}() is called from other files too, and they would have to hand it the scaler",
                 f"give {node.name}() a parameter for the scaler, and its callers in the other files the argument",
             )
-        if owner is not None and node.name in ctx.facts.elsewhere.methods and self._handed_elsewhere(owner):
+        asked = node.name in ctx.facts.elsewhere.methods or node.name in ("state_dict", "load_state_dict")
+        if owner is not None and asked and self._handed_elsewhere(owner):
             raise Manual(
                 node,
                 f"code of another file is handed an object of {owner.name} and calls {node.name}() without the scaler",

@@ -80,7 +80,7 @@ def read(m: Module, c: Conditions, init: Initialize, scaled: bool = True) -> Opt
 _CHANGES = {
     "O0": "",
     "O1": "",
-    "O2": ", whose float16 weights are float32 now: that takes more memory, and outputs may be float16",
+    "O2": ", whose float16 copies of the weights are gone, and outputs may be float16",
     "O3": ", whose float16 weights are float32 now: that takes more memory",
 }
 

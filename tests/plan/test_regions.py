@@ -6,6 +6,8 @@ from textwrap import dedent, indent
 
 import pytest
 
+from migrate.engine import migrate_module
+from migrate.model import Settings
 from migrate.plan.decide import decide
 from migrate.units.unit import Manual
 from tests.asking import context, unit
@@ -423,3 +425,76 @@ def test_by_hand(case: str) -> None:
 def test_a_generator_that_is_read_later(name: str) -> None:
     with pytest.raises(Manual, match="a generator calls the model here"):
         regions(LOOP + f"outs = {name}((model(x) for x in test))\n")
+
+
+ALONE = """\
+import torch
+import torch.nn.functional as F
+from apex import amp
+
+parser.add_argument("--fp16", action="store_true")
+args = parser.parse_args()
+
+
+def smoke(net):
+    net = amp.initialize(net, opt_level=LEVEL)
+    print(net(torch.rand(2, 4)))
+
+
+def main(net, optimizer):
+    if args.fp16:
+        net, optimizer = amp.initialize(net, optimizer, opt_level="O1")
+    for x, y in loader:
+        loss = F.cross_entropy(net(x), y)
+        optimizer.zero_grad()
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()
+
+
+net = torch.nn.Linear(4, 2)
+if args.smoke:
+    smoke(net)
+else:
+    main(net, torch.optim.SGD(net.parameters(), lr=0.1))
+"""
+
+
+def test_an_initialize_right_above_says_when_a_region_is_on() -> None:
+    new = migrate_module(ALONE.replace("LEVEL", '"O1"'), Settings()).new_text
+    assert new is not None
+    assert 'with torch.autocast("cuda", dtype=torch.float16):\n        print(net(torch.rand(2, 4)))' in new
+
+
+ARMS = """\
+import torch
+import torch.nn.functional as F
+from apex import amp
+
+args = parser.parse_args()
+net = torch.nn.Linear(4, 2)
+optimizer = None if args.evaluate else torch.optim.SGD(net.parameters(), lr=0.1)
+if args.fp16:
+    if optimizer is None:
+        net = amp.initialize(net, opt_level="O1")
+    else:
+        net, optimizer = amp.initialize(net, optimizer, opt_level="O1")
+if args.evaluate:
+    print(net(x))
+else:
+    for x, y in loader:
+        loss = F.cross_entropy(net(x), y)
+        optimizer.zero_grad()
+        if args.fp16:
+            with amp.scale_loss(loss, optimizer) as scaled_loss:
+                scaled_loss.backward()
+        else:
+            loss.backward()
+        optimizer.step()
+"""
+
+
+def test_casts_are_on_also_where_only_a_model_was_handed_over() -> None:
+    new = migrate_module(ARMS, Settings()).new_text
+    assert new is not None
+    assert 'if args.evaluate:\n    with torch.autocast("cuda", dtype=torch.float16, enabled=bool(args.fp16)):' in new

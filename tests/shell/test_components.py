@@ -425,7 +425,8 @@ def test_a_method_that_another_file_calls_of_what_it_is_handed_takes_no_scaler(t
         ),
         "engine.py": ENGINE_CLASS,
         "factory.py": FACTORY,
-        "handlers.py": "def attach(trainer, evaluator, data):\n    trainer.add('epoch', lambda engine: evaluator.run(data))\n",
+        "handlers.py": "def attach(trainer, evaluator, data):\n"
+        "    trainer.add('epoch', lambda engine: evaluator.run(data))\n",
     }
     with Spool() as spool:
         outcome = analyse(collect([str(tree(tmp_path, files))]), Settings(), spool, jobs=1)

@@ -144,7 +144,7 @@ def test_differences(call: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("default='O2'", "; by default (line 3) it is O2, whose float16 weights are float32 now"),
+        ("default='O2'", "; by default (line 3) it is O2, whose float16 copies of the weights are gone"),
         ("default='O1'", "; by default (line 3) it is O1"),
         ("type=str", "every other level becomes what O1 was"),
         ("default=None", "every other level becomes what O1 was"),

@@ -1,0 +1,32 @@
+"""Overflows seen by a smaller loss scale: Apex halved it behind the backward, a GradScaler does at update()."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.units.unit import Context, Unit
+
+
+def review_overflow_tests(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> None:
+    """Names the comparisons of two loss scales between a backward and its step: no overflow is seen there any more."""
+    m = ctx.m
+    reads = [use for use, kind in state if kind in ("scale", "entry", "scaler", "alias")]
+    held = {m.src(target) for use in reads for target in _targets(m.statement(use))}
+    for test in m.all(ast.Compare):
+        sides = (test.left, *test.comparators)
+        scales = [s for s in sides if m.src(s) in held or any(m.inside(use, s) for use in reads)]
+        if len(scales) < 2 or not isinstance(test.ops[0], (ast.Lt, ast.Gt, ast.NotEq, ast.Eq, ast.LtE, ast.GtE)):
+            continue
+        here, at = m.function(test), m.start(test)
+        behind = any(m.function(s.call) is here and m.start(s.call) < at for s in unit.scales)
+        if behind and not any(m.function(s.call) is here and m.start(s.call) < at for s in unit.steps):
+            unit.review(
+                test,
+                "APX071",
+                f"`{m.src(test)}` no longer sees an overflow here: the scale of a GradScaler changes at update() only. "
+                "Compare behind scaler.update(), with the scale from before the step",
+            )
+
+
+def _targets(stmt: ast.stmt) -> list[ast.expr]:
+    return list(stmt.targets) if isinstance(stmt, ast.Assign) else []
