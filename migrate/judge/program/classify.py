@@ -16,7 +16,7 @@ from migrate.judge.program.objects import Objects, within_module_class
 from migrate.judge.program.scaling import Scaling
 from migrate.judge.program.syntax import around, goes_on, last_name, tried
 from migrate.judge.state import Key
-from migrate.knowledge.models import FORWARDING, NO_MODULE, NOT_RUN_BY_METHOD
+from migrate.knowledge.models import FORWARDING, MAPPING, NO_MODULE, NOT_RUN_BY_METHOD
 from migrate.knowledge.operations import NATIVE_HALF
 
 
@@ -168,7 +168,16 @@ class Classifier:
             return True
         if last in RUNS_MODEL and not self.v.callees(call):
             return any(self.naming.keys(a) & self.objects.models for a in call.args)
+        if last in MAPPING and isinstance(func, ast.Name) and call.args:
+            return self._maps(call.args[0])
         return False
+
+    def _maps(self, mapped: ast.expr) -> bool:
+        """Whether ``map`` runs a model with what it goes through: the model itself, or a method of it."""
+        if isinstance(mapped, ast.Attribute):
+            owned = self.naming.keys(mapped.value) & (self.objects.models | self.objects.cast)
+            return bool(owned) and FORWARDING.fit(mapped.attr)
+        return bool(self.naming.keys(mapped) & (self.objects.models | self.objects.cast))
 
     def _computes(self, method: ast.AST) -> bool:
         """Whether a network's method runs a part of the network, or what casts matter for; not whether it counts
