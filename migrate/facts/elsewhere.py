@@ -38,19 +38,19 @@ class Elsewhere:
     """Names of other files. ``networks`` are classes of networks, and functions that give one back; ``running`` are
     functions, and methods as ``Class.method``, that run a network of their own, ``applying`` functions with those of
     their parameters, by number and name, that they run. ``plain`` are classes that are no networks
-    for sure, and functions that give back none. ``methods`` are called of an object that a function is handed,
-    or holds."""
+    for sure, and functions that give back none. ``methods`` says for a function which it calls of what it is handed,
+    by the parameter's number and name, for a class which any of its methods calls of what it holds (None)."""
 
     networks: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
     running: frozenset[str] = frozenset()
     applying: Mapping[str, frozenset[tuple[int, str]]] = field(default_factory=dict)
-    methods: frozenset[str] = frozenset()
+    methods: Mapping[str, frozenset[tuple[int | str | None, str]]] = field(default_factory=dict)
 
     def with_(self, other: Elsewhere) -> Elsewhere:
         """This, and what another has."""
         applying = {**self.applying, **other.applying}
-        plain, methods = self.plain | other.plain, self.methods | other.methods
+        plain, methods = self.plain | other.plain, {**self.methods, **other.methods}
         return Elsewhere(self.networks | other.networks, plain, self.running | other.running, applying, methods)
 
 
@@ -103,9 +103,21 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
     networks = _networks(classes, functions)
     plain = {one.name: one for one in classes if not _modules(one.bases, networks)}
     running = _all(lambda found: _running(functions, plain, networks, found))
-    methods = {one for f in (*functions, *(m for cls in classes for m in cls.methods.values())) for one in f.called}
-    asked = frozenset(last for one in methods for owner, _, last in [one.rpartition(".")] if owner not in ("", "self"))
+    asked = {one.name: found for one in functions if (found := _asked(one))}
+    asked |= {cls.name: found for cls in classes if (found := _asked_of_held(cls))}
     return Elsewhere(networks, _plain(plain.values(), functions, networks), running, _applying(functions), asked)
+
+
+def _asked(function: _Function) -> frozenset[tuple[int | str | None, str]]:
+    """The methods that a function calls of its parameters."""
+    pairs = [(owner, last) for one in function.called for owner, _, last in [one.rpartition(".")]]
+    named: list[tuple[int | str | None, str]] = [(owner, last) for owner, last in pairs if owner in function.parameters]
+    return frozenset((*named, *((function.parameters.index(str(owner)), last) for owner, last in named)))
+
+
+def _asked_of_held(cls: _Class) -> frozenset[tuple[int | str | None, str]]:
+    called = {one for method in cls.methods.values() for one in method.called}
+    return frozenset((None, one.rpartition(".")[2]) for one in called if one.count(".") > 1)
 
 
 def may_run_networks(file: Outline, imported: Sequence[Outline]) -> bool:

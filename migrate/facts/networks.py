@@ -21,7 +21,7 @@ def is_network(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
             return not NO_NETWORK.fit(cls.name) and any(b.endswith("Module") or b in elsewhere.networks for b in bases)
         case "call", ast.Call(func=func) if comes_from_elsewhere(v, func):
             owner = last_name(func.value) if isinstance(func, ast.Attribute) else ""
-            name = _named(v, func)
+            name = name_elsewhere(v, func)
             made = name in elsewhere.networks or (NETWORK_MADE.fit(name) and name not in elsewhere.plain)
             return made and not NO_NETWORK.fit(obj.label) and not NO_NETWORK.fit(owner)
         case "path", (Obj() as owner, str(name)):
@@ -53,11 +53,11 @@ def runs_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere, models: Coll
         held |= {(o, func.attr) for o in v.of(func.value)}
     for obj, method in held:
         if obj.kind == "call" and isinstance(obj.key, ast.Call) and comes_from_elsewhere(v, obj.key.func):
-            if f"{_named(v, obj.key.func)}.{method}" in elsewhere.running:
+            if f"{name_elsewhere(v, obj.key.func)}.{method}" in elsewhere.running:
                 return True
     if not comes_from_elsewhere(v, func):
         return False
-    name = _named(v, func)
+    name = name_elsewhere(v, func)
     if name in elsewhere.running:
         return True
     run = elsewhere.applying.get(name, frozenset())
@@ -67,7 +67,7 @@ def runs_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere, models: Coll
     return any(o in models or is_network(v, o, elsewhere) or _made_elsewhere(v, o, elsewhere) for o in objects)
 
 
-def _named(v: Values, func: ast.expr) -> str:
+def name_elsewhere(v: Values, func: ast.expr) -> str:
     """What a function is called in the file that it is imported from."""
     name = last_name(func)
     if isinstance(func, ast.Name):
@@ -84,7 +84,7 @@ def _made_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
     if obj.kind != "call" or not isinstance(obj.key, ast.Call) or not comes_from_elsewhere(v, obj.key.func):
         return False
     func = obj.key.func
-    name = _named(v, func)
+    name = name_elsewhere(v, func)
     if name in elsewhere.plain or RUN_AS_OTHER.fit(name) or NO_NETWORK.fit(name):
         return False
     return HANDS_ON.fit(name) or _library(v, func) not in (*HOST_MODULES, "torch")

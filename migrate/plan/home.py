@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from migrate.facts.loops import gone_through
 from migrate.facts.module import Module, Scope
-from migrate.facts.networks import comes_from_elsewhere
+from migrate.facts.networks import comes_from_elsewhere, name_elsewhere
 from migrate.facts.sites import Initialize, opened
 from migrate.plan import switch
 from migrate.plan.ahead import changes
@@ -371,8 +371,7 @@ class Finder:
                 f"{node.name}() is called from other files too, and they would have to hand it the scaler",
                 f"give {node.name}() a parameter for the scaler, and its callers in the other files the argument",
             )
-        asked = node.name in ctx.facts.elsewhere.methods or node.name in ("state_dict", "load_state_dict")
-        if owner is not None and asked and self._handed_elsewhere(owner):
+        if owner is not None and self._called_elsewhere(owner, node.name):
             raise Manual(
                 node,
                 f"code of another file is handed an object of {owner.name} and calls {node.name}() without the scaler",
@@ -414,16 +413,20 @@ class Finder:
             self._uses[id(scaler)].append(call)
             parameter.calls[call] = self._follow(scaler, call, argument)
 
-    def _handed_elsewhere(self, owner: ast.ClassDef) -> bool:
-        """Whether an object of a class, or of one that derives from it, is handed to a function of another file."""
-        v = self.ctx.v
-        return any(
-            o.kind == "instance" and isinstance(o.key, ast.ClassDef) and owner in v.order(o.key)
-            for call in self.ctx.m.all(ast.Call)
-            if comes_from_elsewhere(v, call.func)
-            for given in (*call.args, *(k.value for k in call.keywords))
-            for o in opened(v, v.of(given))
-        )
+    def _called_elsewhere(self, owner: ast.ClassDef, method: str) -> bool:
+        """Whether code of another file calls a method of an object of a class that it is handed; a saved state is asked
+        for by libraries as well."""
+        v, known = self.ctx.v, self.ctx.facts.elsewhere.methods
+        for call in self.ctx.m.all(ast.Call):
+            if not comes_from_elsewhere(v, call.func):
+                continue
+            asked = known.get(name_elsewhere(v, call.func), frozenset())
+            for at, given in (*enumerate(call.args), *((k.arg, k.value) for k in call.keywords)):
+                if (at, method) in asked or (None, method) in asked or method in ("state_dict", "load_state_dict"):
+                    held = (o for o in opened(v, v.of(given)) if o.kind == "instance")
+                    if any(isinstance(o.key, ast.ClassDef) and owner in v.order(o.key) for o in held):
+                        return True
+        return False
 
     def _last_optimizer(self, scope: Scope, after: str | None) -> str | None:
         """The last of the optimizers that follow each other among the parameters: the scaler does not part them."""

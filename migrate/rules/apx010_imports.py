@@ -298,7 +298,7 @@ def _about(ctx: Context, test: ast.expr, names: set[Key]) -> bool:
     m = ctx.m
     return any(
         isinstance(n, ast.Name) and (m.binding_scope(n.id, m.scope(n)), n.id) in names for n in ast.walk(test)
-    ) or any(isinstance(n, ast.Attribute) and ctx.conditions.constant(n) for n in ast.walk(test))
+    ) or any(isinstance(n, (ast.Attribute, ast.Call)) and ctx.conditions.constant(n) for n in ast.walk(test))
 
 
 def _fold_test(ctx: Context, work: Work, test: ast.expr) -> None:

@@ -89,6 +89,8 @@ def apply(ctx: Context, work: Work) -> None:
             message += "; where no amp.initialize has run this decorator does nothing"
         if dotted == "apex.parallel.DistributedDataParallel" and _delayed(ctx):
             suggestion = _DELAYED
+        if dotted == "apex.optimizers.FusedAdam" and _uncorrected(ctx):
+            suggestion = "torch has no Adam without bias correction: keep Apex's, or write the step out"
         if suggestion is not None:
             suggestion = suggestion.replace("[local_rank]", f"[{_rank(ctx)}]")
         open_sites.setdefault((message, severity, suggestion), []).append(line)
@@ -113,6 +115,12 @@ def _delayed(ctx: Context) -> bool:
     return any(
         k.arg == "delay_allreduce" and not (isinstance(k.value, ast.Constant) and not k.value.value) for k in words
     )
+
+
+def _uncorrected(ctx: Context) -> bool:
+    """Whether Apex's Adam is made without bias correction."""
+    words = [k for call in ctx.m.calls("FusedAdam") for k in call.keywords if k.arg == "bias_correction"]
+    return any(isinstance(k.value, ast.Constant) and not k.value.value for k in words)
 
 
 def _sites(ctx: Context, work: Work) -> list[tuple[ast.AST, str]]:

@@ -140,6 +140,9 @@ class Conditions:
                 return isinstance(op, ast.In) if isinstance(op, (ast.In, ast.NotIn)) else None
             case ast.Call() if _finds_apex(expr):
                 return True
+            case ast.Call(args=[], keywords=[]):
+                asked = [_only_returns(f) for f in self.v.callees(expr)]
+                return self.constant(asked[0]) if len(asked) == 1 and asked[0] is not None else None
             case _:
                 return None
 
@@ -380,6 +383,16 @@ def _stands_in(m: Module, node: ast.Name, import_: ast.stmt) -> bool:
         return True
     block, index = m.place[import_]
     return m.place[above][0] is block and m.place[above][1] < index
+
+
+def _only_returns(function: ast.AST) -> ast.expr | None:
+    """What a function gives back that does nothing else: ``def is_apex_available(): return _has_apex``."""
+    match function:
+        case ast.FunctionDef(decorator_list=[], body=[*said, ast.Return(value=ast.expr() as value)]):
+            said = [s for s in said if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+            return None if said or function.args.args else value
+        case _:
+            return None
 
 
 def _availability_flags(m: Module, facts: Facts) -> dict[tuple[Scope | None, str], bool]:

@@ -34,3 +34,11 @@ def test_a_decorator_in_a_file_without_training(name: str) -> None:
     findings = migrate_module(text, Settings()).findings
     (decorator,) = (one for one in findings if "this decorator does nothing" in one.message)
     assert decorator.line == 2 and "torch.autocast" in (decorator.suggestion or "")
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"), [("", False), (", bias_correction=False", True), (", bias_correction=True", False)]
+)
+def test_an_adam_without_bias_correction_has_no_counterpart(words: str, kept: bool) -> None:
+    text = f"from apex.optimizers import FusedAdam\noptimizer = FusedAdam(model.parameters(){words})\n"
+    assert all(("without bias correction" in one) is kept for one in suggested(text))
