@@ -175,8 +175,9 @@ class Imports:
             return [one for one in files if one in (f"{base}.py", os.path.join(base, "__init__.py"))]
         tail = os.path.join(os.sep, *words)
         near = [one for one in files if one.endswith((f"{tail}.py", os.path.join(tail, "__init__.py")))]
-        if len(words) == 1:
-            near = [one for one in near if _above(one, here)]
+        if len(words) == 1:  # else on a path that somebody adds: `lib`
+            beneath = [one for one in near if one.startswith(here + os.sep)]
+            near = [one for one in near if _above(one, here)] or (beneath if len(beneath) == 1 else [])
         shared = [len(os.path.commonpath([one, location])) for one in near]
         return [one for one, length in zip(near, shared, strict=True) if length == max(shared)]
 

@@ -15,8 +15,9 @@ from migrate.judge.run.calls import Calls
 from migrate.judge.run.contexts import Contexts
 from migrate.judge.run.event import Event
 from migrate.judge.run.results import MARK
-from migrate.judge.run.values import Evaluator
-from migrate.judge.state import Crash, Frame, Key, LegacyRaises, Scaler, State, Unfollowed
+from migrate.judge.run.values import Evaluator, switched_by
+from migrate.judge.run.variables import CHANGED
+from migrate.judge.state import Crash, Frame, Key, LegacyRaises, Scaler, State
 from migrate.judge.terms import NONE, TRUE, Facts, Term, compared, truth
 
 
@@ -125,7 +126,7 @@ class Training:
         if owner[0] != "obj" or len(owner[1]) != 1 or not self.program.definitions.sets(func.attr):
             return False
         (key,) = owner[1]
-        return state.is_made(key) and (key, func.attr) not in state.heap
+        return state.is_made(key) and (key, func.attr) not in state.heap and (CHANGED, func.attr) not in state.heap
 
     def _zeroed(self, state: State, call: ast.Call, facts: Facts) -> tuple[frozenset[Key], bool]:
         assert isinstance(call.func, (ast.Attribute, ast.Name))
@@ -162,11 +163,10 @@ class Training:
         optimizers = argument(call, 1, "optimizers")
         for key in self.program.objects.known(optimizers) if optimizers is not None and not old_api else ():
             state.heap[(key, MARK)] = TRUE
-        if any(k.arg is None for k in call.keywords):
-            raise Unfollowed("the options of amp.initialize come in a dictionary")
+        tables = [k.value for k in call.keywords if k.arg is None]
         level = argument(call, 3, "opt_level")
-        on = True
-        if level is not None and self.maybe_o0(call):
+        on = all(truth(switched_by(self.m.src(table)), facts) for table in tables)
+        if not tables and level is not None and self.maybe_o0(call):
             on = not truth(compared("eq", self.evaluator.value(state, level, facts), ("k", "O0")), facts)
         scale = next((k.value for k in call.keywords if k.arg == "loss_scale"), None)
         term = self.evaluator.value(state, scale, facts) if scale is not None else NONE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 
 from migrate.judge.owners import Owners
 from migrate.judge.program.program import Program
@@ -17,6 +18,11 @@ _COMPARE = {
     ast.Eq: "eq", ast.NotEq: "ne", ast.Is: "is", ast.IsNot: "isnot", ast.In: "in", ast.NotIn: "notin",
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge",
 }  # fmt: skip
+
+
+def switched_by(table: str) -> Term:
+    """Whether Apex is on by the options in a dictionary, by the words with which the text reads it."""
+    return opaque(0, f"the options in {table}")
 
 
 class Evaluator:
@@ -96,6 +102,14 @@ class Evaluator:
                 return ("k", -number)
             case ast.UnaryOp(op=op, operand=inner):
                 return made_of(type(op).__name__, self.value(state, inner, facts))
+            case ast.Compare(left=ast.Call(func=ast.Attribute(value=table, attr="get"), args=[asked, *_])) if (
+                self._new_option(expr, table, asked, "opt_level")
+            ):
+                return switched_by(self.program.m.src(table))
+            case ast.Call(func=ast.Attribute(value=table, attr="get"), args=[asked, *_]) if (
+                self._new_option(expr, table, asked, "enabled")
+            ):
+                return ("k", True)  # `switched_by` asks for it, too
             case ast.Compare(left=left, ops=ops, comparators=rights):
                 terms = [self.value(state, x, facts) for x in (left, *rights)]
                 parts = [compared(_COMPARE[type(o)], a, b) for o, a, b in zip(ops, terms, terms[1:], strict=False)]
@@ -123,6 +137,19 @@ class Evaluator:
                 return ("obj", frozenset({("function", place(expr))}))
             case _:
                 return opaque(place(expr))
+
+    def _new_option(self, expr: ast.expr, table: ast.expr, asked: ast.expr, name: str) -> bool:
+        """Whether the new text asks a dictionary for an option that ``initialize`` was handed with it."""
+        if not isinstance(asked, ast.Constant) or asked.value != name or self.naming.origin is None:
+            return False
+        return self.naming.twin(expr) is None and self.program.m.src(table) in self._tables
+
+    @cached_property
+    def _tables(self) -> set[str]:
+        """The dictionaries whose options the old program's ``initialize`` was handed."""
+        old = self.naming.old
+        words = [k for call in old.calls("initialize") for k in call.keywords]
+        return {old.src(k.value) for k in words if k.arg is None}
 
     def _names(self, expr: ast.expr) -> set[str]:
         if expr not in self._said:
