@@ -503,14 +503,22 @@ class Draft:
         lead = "\n" if m.text[m.starts[line - 1] : start].strip() else ""  # what stood before keeps its line
         start = start if lead else m.starts[line - 1]
         self._edits.append(Replace(start, m.start(body[0]), lead + "\n".join(header)))
+        last = m.last_line(body[-1])
+        beside = rest and rest[0].lineno == last and rest[0] not in self._stmt
+        apart = beside and not any(w.block is block and w.first == wrap.last + 1 for w in self._wraps)
+        # those on a line that is shared at its end
+        alone = [s for s in body if s.lineno == last] if apart and last > line else []
         for one, following in pairwise(body):
             if following.lineno == m.last_line(one) and one not in self._stmt and following not in self._stmt:
-                self._edits.append(Replace(m.end(one), m.start(following), "\n" + outer + unit))
-        if m.last_line(body[-1]) > line:
-            indent = m.indent(body[0])
-            self._edits.append(Reindent(line + 1, m.last_line(body[-1]), indent, outer + unit))
-        beside = rest and rest[0].lineno == m.last_line(body[-1]) and rest[0] not in self._stmt
-        if beside and not any(w.block is block and w.first == wrap.last + 1 for w in self._wraps):
+                moved = line < following.lineno and following not in alone  # with its line
+                below = m.indent(body[0]) if moved else outer + unit
+                self._edits.append(Replace(m.end(one), m.start(following), "\n" + below))
+        if alone and m.starts[last - 1] + len(m.indent(alone[0])) == m.start(alone[0]):
+            self._edits.append(Replace(m.starts[last - 1], m.start(alone[0]), outer + unit))
+            last -= 1
+        if last > line:
+            self._edits.append(Reindent(line + 1, last, m.indent(body[0]), outer + unit))
+        if apart:
             self._edits.append(Replace(m.end(body[-1]), m.start(rest[0]), "\n" + outer))
 
     def _behind_header(self, block: Block) -> bool:

@@ -204,3 +204,23 @@ def test_what_only_evaluates_needs_no_loss() -> None:
 def test_what_trains_without_a_scale_needs_none() -> None:
     one = decided(TOP + "for x in y:\n    loss = model(x)\n    loss.backward()\n    optimizer.step()\n")
     assert not one.steps
+
+
+RUNNER = """\
+from apex import amp
+from mmcv.runner import NAMES
+
+
+class DistOptimizerHook(Base):
+    def after_train_iter(self, runner):
+        with amp.scale_loss(runner.outputs["loss"], runner.optimizer) as scaled_loss:
+            scaled_loss.backward()
+        runner.optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("names", "named"), [("HOOKS, OptimizerHook", True), ("load_checkpoint", False)])
+def test_a_model_that_mmcv_runs_is_named(names: str, named: bool) -> None:
+    with pytest.raises(Manual) as found:
+        decided(RUNNER.replace("NAMES", names))
+    assert ("mmcv's runner" in found.value.message) is named

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from migrate.judge.program.program import Program
-from migrate.judge.run.variables import Variables
+from migrate.judge.run.variables import CHANGED, Variables
 from migrate.judge.state import Crash, Key, LegacyRaises, State
 from migrate.judge.terms import NONE, Facts, Term
 
@@ -51,7 +51,8 @@ class Lookup:
                 raise Crash(f"`{text}` does not exist yet")
         if isinstance(expr, ast.Attribute):
             owner = self.value(state, expr.value, facts)
-            if owner[0] == "obj" and not any((k, expr.attr) in state.heap for k in owner[1]):
+            changed = (CHANGED, expr.attr) in state.heap  # by a computed name, which is another one
+            if owner[0] == "obj" and not changed and not any((k, expr.attr) in state.heap for k in owner[1]):
                 raise Crash(f"`{text}` does not exist yet")
         return made[0]
 
