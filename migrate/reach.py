@@ -175,11 +175,14 @@ class Imports:
             return [one for one in files if one in (f"{base}.py", os.path.join(base, "__init__.py"))]
         tail = os.path.join(os.sep, *words)
         near = [one for one in files if one.endswith((f"{tail}.py", os.path.join(tail, "__init__.py")))]
-        if len(words) == 1:  # else on a path that somebody adds: `lib`
-            beneath = [one for one in near if one.startswith(here + os.sep)]
-            near = [one for one in near if _above(one, here)] or (beneath if len(beneath) == 1 else [])
+        if len(words) == 1:
+            added = [one for one in near if os.path.dirname(one) in (os.path.join(here, path) for path in _ADDED)]
+            near = [one for one in near if _above(one, here)] or added
         shared = [len(os.path.commonpath([one, location])) for one in near]
         return [one for one, length in zip(near, shared, strict=True) if length == max(shared)]
+
+
+_ADDED = ("lib", "src")  # folders that scripts put on the path of what they import
 
 
 def _near(one: str, other: str) -> bool:

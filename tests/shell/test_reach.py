@@ -42,3 +42,13 @@ def test_one_word_is_beside_or_above(tmp_path: Path) -> None:
     assert _reached(root, "a/run.py", "a/utils.py")
     assert not _reached(root, "a/run.py", "b/utils.py")
     assert not _reached(root, "a/run.py", "b/checkpoint.py")
+
+
+def test_a_name_that_stands_in_a_lib_folder_is_meant(tmp_path: Path) -> None:
+    """Scripts put `lib` on the path; a file deeper down is no module of the same name (`import random`)."""
+    root = tree(
+        tmp_path,
+        {"train.py": "import core\nimport random\n", "lib/core.py": "", "src/mpu/random.py": "", "src/mpu/core.py": ""},
+    )
+    imports = Imports(str(one) for one in root.rglob("*.py"))
+    assert imports.imported(str(root / "train.py")) == (str(root / "lib/core.py"),)
