@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from migrate.facts.elsewhere import Elsewhere, elsewhere, may_hold_networks, may_run_networks
 from migrate.knowledge.models import OPTIONS
+from migrate.knowledge.operations import BACKWARD_PRODUCTS
 from migrate.model import Neighbours
 from migrate.reach import Imports
 from migrate.sources import Selection, Source
@@ -29,6 +30,7 @@ _RUN = b"|".join(one.encode() for one in sorted({"self", *OPTIONS}))  # the opti
 _LISTS = re.compile(rb"\b(?:dir|vars)\((?!(?:" + _RUN + rb")\b)[a-z]\w*\)")
 _BACKWARD = re.compile(rb"\.backward\(|\.grad\b|\bclip_grad")
 _LEVELS = re.compile(rb"[=!]=[ \t]*[\"']O[1-3][\"']")
+_FUNCTIONS = re.compile(rb"\bclass[ \t]+\w+\([\w.]*\bFunction\)")
 _OPTIMIZER = re.compile(rb"\bclass[ \t]+\w+\([\w.]*Optimizer\)")
 _SCALER = re.compile(rb"\.(\w*scaler\w*)")
 _THREADS = re.compile(rb"\bThread(?:Pool|PoolExecutor)?\(")
@@ -95,8 +97,8 @@ def components(selection: Selection, imports: Imports) -> list[Component]:
     joints = _joints(amp, imports)
     told = _told(amp, imports)
     members = {*_between(amp, imports), *_users(amp, imports), *told, *joints}
-    refused = {one for one in told if _refused(one, imports)}
-    members |= {one for at in amp for one in _ways(at, refused, imports)}
+    ends = {one for one in told if _refused(one, imports) or _multiplies_backward(one, imports)}
+    members |= {one for at in {*amp, *members} if at not in ends for one in _ways(at, ends, imports)}
     if len(members) > MOST_FILES + len(amp):
         members = set(amp).union(*(_ways(one, amp, imports) for one in amp))
     found = [_component(group, selection, imports) for group in _joined(amp, members, joints, imports)]
@@ -220,21 +222,33 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
     """Files that run in one process with users of amp, and of which more has to be known than what they are called.
 
     These are imported by a user of amp: what CUDA's autocast refuses to run, what asks for Apex's level, and a model
-    that runs in another thread, or when the next one of a generator is asked for, which a region around the call is not
-    in force for. And what trains beside it, as Apex's casts held there too, or has to do with gradients, which may be
-    scaled now."""
+    that runs in another thread, in a backward, or when the next one of a generator is asked for, which a region around
+    the call is not in force for. And what trains beside it, as Apex's casts held there too, or has to do with
+    gradients, which may be scaled now."""
     beside = dict.fromkeys((*amp, *(one for at in amp for one in imports.importers(at))))
     own = set(_below(amp, imports))  # what a user of amp calls itself is known by its name, as anywhere
     below = [one for one in _below(list(beside), imports) if one not in own]
     # the classes of optimizers read gradients for a living: what they are called says enough
     trains = {one for one in below if imports.words(_BACKWARD, one) and not imports.words(_OPTIMIZER, one)}
     refused = {one for one in _below(amp, imports) if _refused(one, imports) or _runs_later(one, imports)}
-    return trains | refused | _near(amp, beside, imports)
+    backwards = {one for one in _below(list(beside), imports) if _multiplies_backward(one, imports)}
+    return trains | refused | backwards | _near(amp, beside, imports)
 
 
 def _refused(location: str, imports: Imports) -> bool:
     """Whether a file uses what CUDA's autocast refuses to run, or asks for Apex's level."""
     return any(imports.words(pattern, location) for pattern in (_REFUSED, _LEVELS))
+
+
+def _multiplies_backward(location: str, imports: Imports) -> bool:
+    """Whether a file has an autograd function whose own backward computes products, which O1 cast in as well; not one
+    that runs a backward itself (Megatron's checkpoints)."""
+    if not imports.words(_FUNCTIONS, location):
+        return False
+    functions = [cls for cls in imports.outline(location).classes if "Function" in cls.bases]
+    called = {one for cls in functions if (own := cls.methods.get("backward")) for one in own.called}
+    names = {one.rpartition(".")[2] for one in called}
+    return not BACKWARD_PRODUCTS.isdisjoint(names) and "backward" not in names
 
 
 def _near(amp: Sequence[str], beside: Iterable[str], imports: Imports) -> set[str]:

@@ -49,6 +49,8 @@ O1_FLOAT_FUNCTIONAL = frozenset(
 )
 # … and, of those, what takes two results of a model.
 O1_PAIRS = frozenset("cosine_similarity kl_div l1_loss mse_loss smooth_l1_loss".split())
+# What an autograd function's own backward computes in half precision, be it in a model that it runs anew.
+BACKWARD_PRODUCTS = NATIVE_HALF | {"enable_grad"}
 # Products of two, which O1 ran in half; natively, outside of a region, both have to be of one type.
 O1_PRODUCTS = frozenset("matmul mm mv bmm".split())
 # Those that are added in place, which autocast does not cast.

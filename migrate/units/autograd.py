@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from migrate.facts.names import called_name, last_name
-from migrate.knowledge.operations import NATIVE_HALF
+from migrate.knowledge.operations import BACKWARD_PRODUCTS
 from migrate.units.unit import Context
 
 
@@ -38,6 +38,6 @@ def _multiplies(function: ast.FunctionDef) -> bool:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             return True
         if isinstance(node, ast.Call):
-            if called_name(node) in NATIVE_HALF:
+            if called_name(node) in BACKWARD_PRODUCTS:
                 return True
     return False

@@ -135,6 +135,40 @@ def test_what_autocast_refuses_belongs_to_it_behind_other_files(tmp_path: Path, 
     assert set(_names(program)) == {"engine.py", "main.py", *joined}
 
 
+FUNCTION = """\
+class Binary(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, weight):
+        return x.matmul(weight)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        BODY
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "joined"),
+    [
+        ("return gradient.matmul(ctx.weight), None", True),
+        ("with torch.enable_grad():\n            y = ctx.run(x)", True),
+        ("torch.autograd.backward(ctx.run(x).mm(x), gradient)", False),
+        ("return gradient * ctx.mask, None", False),
+    ],
+)
+def test_backwards_of_ones_own_belong_to_it(tmp_path: Path, body: str, joined: bool) -> None:
+    """O1 cast in a backward, too; autocast does so where ``custom_fwd`` and ``custom_bwd`` say it."""
+    files = {
+        "main.py": MAIN.replace("from engine", "from net import Net\nfrom engine"),
+        "engine.py": ENGINE,
+        "net.py": "from binary import Binary\n",
+        "binary.py": FUNCTION.replace("BODY", body),
+    }
+    (program,) = components(*_selected(tmp_path, files))
+    assert ("binary.py" in _names(program)) is joined
+    assert ("net.py" in _names(program)) is joined
+
+
 def test_comments_about_amp_join_nothing(tmp_path: Path) -> None:
     files = {"main.py": "import engine  \nfrom apex import amp\n", "engine.py": "# from apex import amp\n"}
     assert components(*_selected(tmp_path, files)) == []
