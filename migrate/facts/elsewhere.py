@@ -144,6 +144,9 @@ def _calls_what_it_holds(cls: _Class, method: _Function) -> bool:
             return True
         if owner in handed and NETWORK_MADE.fit(last):
             return True  # runner.model(x)
+        part = owner.removeprefix("self.")
+        if part != owner and part in held and not _other(part) and (FORWARDING.fit(last) or GENERATING.fit(last)):
+            return True  # self.vae.encode(x)
     return False
 
 
