@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from migrate.knowledge import operations
+from migrate.knowledge.host import HOST_MODULES
 from migrate.knowledge.models import (
     BUILDS,
     CALLED_AS_OTHER,
@@ -31,6 +33,12 @@ _RETURNED = re.compile(r"\breturn[ \t]+((?:\w+\.)*\w+)(\()?")
 _SET = re.compile(r"\bself\.(\w+)[ \t]*(?:=[^=]|,(?=[^()\n]{0,200}=[^=]))")
 # What no region may be around, or what runs later than it is called.
 _APART = re.compile(r"\.backward\(|\.step\(|\bzero_grad\(|\byield\b|\bscale_loss\(")
+_HALF, _METHODS = ("|".join(sorted(names)) for names in (operations.O1_HALF, operations.O1_HALF_METHODS))
+_ADDS_PART = re.compile(r"^[ \t]+\w+[ \t]*\+=[ \t]*self\.[\w.]+(?![\w.(])", re.M)
+_PRODUCT = re.compile(
+    rf"\b(?:torch|F|functional)\.(?:{_HALF})\(|[\w\])]\.(?<!\bnp\.)(?<!\bnumpy\.)(?:{_METHODS})\("
+    r"|\bself\.[\w.]+(?:\(\))?[ \t]*@[ \t]*self\."
+)
 
 
 @dataclass(frozen=True)
@@ -39,19 +47,31 @@ class Elsewhere:
     functions, and methods as ``Class.method``, that run a network of their own, ``applying`` functions with those of
     their parameters, by number and name, that they run. ``plain`` are classes that are no networks
     for sure, and functions that give back none. ``methods`` says for a function which it calls of what it is handed,
-    by the parameter's number and name, for a class which any of its methods calls of what it holds (None)."""
+    by the parameter's number and name, for a class which any of its methods calls of what it holds (None).
+    ``multiplying`` are functions and methods outside of networks that compute products of torch, ``operations`` all
+    functions that networks call."""
 
     networks: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
     running: frozenset[str] = frozenset()
     applying: Mapping[str, frozenset[tuple[int, str]]] = field(default_factory=dict)
     methods: Mapping[str, frozenset[tuple[int | str | None, str]]] = field(default_factory=dict)
+    multiplying: frozenset[str] = frozenset()
+    operations: frozenset[str] = frozenset()
 
     def with_(self, other: Elsewhere) -> Elsewhere:
         """This, and what another has."""
         applying = {**self.applying, **other.applying}
         plain, methods = self.plain | other.plain, {**self.methods, **other.methods}
-        return Elsewhere(self.networks | other.networks, plain, self.running | other.running, applying, methods)
+        return Elsewhere(
+            self.networks | other.networks,
+            plain,
+            self.running | other.running,
+            applying,
+            methods,
+            self.multiplying | other.multiplying,
+            self.operations | other.operations,
+        )
 
 
 NOWHERE = Elsewhere()
@@ -61,7 +81,8 @@ NOWHERE = Elsewhere()
 class _Function:
     """A function by its text: what it is handed, which names it gives what is made by which call or name, which it
     goes through for which, what it calls and what it gives back; which attributes of its object it sets. ``apart`` is
-    one that no region may be around, ``builds`` one that is called as what puts a network together, or none."""
+    one that no region may be around, ``builds`` one that is called as what puts a network together, or none,
+    ``multiplies`` one that computes a product of torch."""
 
     name: str
     parameters: tuple[str, ...]
@@ -72,6 +93,7 @@ class _Function:
     attributes: frozenset[str]
     apart: bool
     builds: bool
+    multiplies: bool
 
 
 @dataclass(frozen=True)
@@ -103,9 +125,21 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
     networks = _networks(classes, functions)
     plain = {one.name: one for one in classes if not _modules(one.bases, networks)}
     running = _all(lambda found: _running(functions, plain, networks, found))
+    made = [_constructed(cls, init) for cls in classes if (init := cls.methods.get("__init__")) is not None]
+    multiplying = _all(lambda found: _multiplying(functions, classes, plain, found))
+    used = frozenset(
+        called.rpartition(".")[2]
+        for cls in classes
+        if cls.name not in plain
+        for method in cls.methods.values()
+        for called in method.called
+        if called.partition(".")[0] not in HOST_MODULES
+    )
     asked = {one.name: found for one in functions if (found := _asked(one))}
     asked |= {cls.name: found for cls in classes if (found := _asked_of_held(cls))}
-    return Elsewhere(networks, _plain(plain.values(), functions, networks), running, _applying(functions), asked)
+    applying = _applying([*functions, *made])
+    plain_names = _plain(plain.values(), functions, networks)
+    return Elsewhere(networks, plain_names, running, applying, asked, multiplying, used)
 
 
 def _asked(function: _Function) -> frozenset[tuple[int | str | None, str]]:
@@ -176,11 +210,12 @@ def _functions(text: str) -> Iterator[_Function]:
             tuple(_PARAMETER.findall(parameters)),
             tuple(_GIVEN.findall(body)),
             tuple((frozenset(_NAME.findall(new)), frozenset(_SOURCE.findall(old))) for new, old in _EACH.findall(body)),
-            frozenset(_CALLED.findall(body)),
+            frozenset(_CALLED.findall(body)) | ({operations.IN_PLACE} if _ADDS_PART.search(body) else set()),
             tuple(_RETURNED.findall(body)),
             frozenset(_SET.findall(body)),
             apart=bool(_APART.search(body)),
             builds=NO_NETWORK.fit(name) or BUILDS.fit(name),
+            multiplies=bool(_PRODUCT.search(body)),
         )
 
 
@@ -242,6 +277,28 @@ def _running(
         known = running | {f"self.{name}" for name in mine}
         for name, method in cls.methods.items():
             if not method.builds and _runs(method, held | _made(method, networks), known):
+                yield f"{cls.name}.{name}"
+
+
+def _constructed(cls: _Class, init: _Function) -> _Function:
+    """The constructor of a class as the function that somebody calls."""
+    return replace(init, name=cls.name, parameters=init.parameters[1:])
+
+
+def _multiplying(
+    functions: Iterable[_Function], classes: Iterable[_Class], plain: Collection[str], known: frozenset[str]
+) -> Iterator[str]:
+    """Functions, and methods that no forward of their object runs, that compute products of torch."""
+    for one in functions:
+        if one.multiplies or any(called in known for called in one.called):
+            yield one.name
+    for cls in classes:
+        inner = {called for method in cls.methods.values() for called in method.called}
+        for name, method in cls.methods.items():
+            if cls.name not in plain and (f"self.{name}" in inner or name in ("forward", "__call__")):
+                continue
+            own = {f"self.{other.partition('.')[2]}" for other in known if other.partition(".")[0] == cls.name}
+            if method.multiplies or any(called in known or called in own for called in method.called):
                 yield f"{cls.name}.{name}"
 
 

@@ -47,24 +47,27 @@ def may_be_network(v: Values, call: ast.Call, elsewhere: Elsewhere) -> frozenset
 def runs_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere, models: Collection[Obj] = ()) -> bool:
     """Whether a call runs code of another file that runs a network: one that it holds, or that it is handed.
     ``models`` are what Apex was handed."""
-    func = call.func
-    held = {(o, "__call__") for o in v.of(func)}
-    if isinstance(func, ast.Attribute):
-        held |= {(o, func.attr) for o in v.of(func.value)}
-    for obj, method in held:
-        if obj.kind == "call" and isinstance(obj.key, ast.Call) and comes_from_elsewhere(v, obj.key.func):
-            if f"{name_elsewhere(v, obj.key.func)}.{method}" in elsewhere.running:
-                return True
-    if not comes_from_elsewhere(v, func):
-        return False
-    name = name_elsewhere(v, func)
-    if name in elsewhere.running:
+    if not elsewhere.running.isdisjoint(names_elsewhere(v, call)):
         return True
+    if not comes_from_elsewhere(v, call.func):
+        return False
+    name = name_elsewhere(v, call.func)
     run = elsewhere.applying.get(name, frozenset())
     handed = [*enumerate(call.args), *((k.arg, k.value) for k in call.keywords)]
     given = [arg for at, arg in handed if any(at in parameter for parameter in run)]
     objects = {o for arg in given for o in opened(v, v.of(arg))}
     return any(o in models or is_network(v, o, elsewhere) or _made_elsewhere(v, o, elsewhere) for o in objects)
+
+
+def names_elsewhere(v: Values, call: ast.Call) -> frozenset[str]:
+    """What a call may run of other files: functions by name, methods as ``Class.method``."""
+    func = call.func
+    held = {(o, "__call__") for o in v.of(func)}
+    if isinstance(func, ast.Attribute):
+        held |= {(o, func.attr) for o in v.of(func.value)}
+    made = [(o.key.func, method) for o, method in held if o.kind == "call" and isinstance(o.key, ast.Call)]
+    found = {f"{name_elsewhere(v, maker)}.{method}" for maker, method in made if comes_from_elsewhere(v, maker)}
+    return frozenset(found | ({name_elsewhere(v, func)} if comes_from_elsewhere(v, func) else set()))
 
 
 def name_elsewhere(v: Values, func: ast.expr) -> str:

@@ -53,6 +53,15 @@ O1_PAIRS = frozenset("cosine_similarity kl_div l1_loss mse_loss smooth_l1_loss".
 BACKWARD_PRODUCTS = NATIVE_HALF | {"enable_grad"}
 # Products of two, which O1 ran in half; natively, outside of a region, both have to be of one type.
 O1_PRODUCTS = frozenset("matmul mm mv bmm".split())
+# All that O1 ran in half, wherever in the process it was called.
+O1_HALF = NATIVE_HALF - frozenset("einsum chain_matmul multi_dot scaled_dot_product_attention prelu".split())
+# … of these, methods of a tensor.
+O1_HALF_METHODS = O1_PRODUCTS | frozenset("addmm addmv addr addbmm baddbmm".split())
+# What comes out in half under autocast where O1 gave float32: of a half tensor, and of a float32 one.
+HALF_NOT_FLOAT = frozenset("std var gelu grid_sample".split())
+HALF_NOT_AS_GIVEN = frozenset("einsum chain_matmul multi_dot scaled_dot_product_attention".split())
+# How `x += self.bias` is called, whose result autocast leaves in the type of `x`.
+IN_PLACE = "+="
 # Those that are added in place, which autocast does not cast.
 PRODUCTS_IN_PLACE = frozenset("addmm_ addmv_ addr_ addbmm_ baddbmm_".split())
 

@@ -21,6 +21,8 @@ from migrate.plan.made import leave_out_makers, not_made
 from migrate.plan.named import Named, named
 from migrate.plan.overflow import review_overflow_tests
 from migrate.plan.places import Homes
+from migrate.plan.policy import tell_policy
+from migrate.plan.products import review_products
 from migrate.plan.regions import Planner, Region
 from migrate.plan.replaced import check_replaced
 from migrate.plan.schedule import Scaler, Schedule
@@ -143,10 +145,13 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     review_levels(ctx, unit)
     plan = Plan(ctx, unit, planner, merged, schedule, state, scaled)
     _homes(ctx, unit, plan)
+    if not _never(plan):
+        review_products(ctx, unit, planner)
     _asks_for_amp(ctx, unit, plan)
     _check_attributes(ctx, plan)
     _name_conditions(ctx, unit, plan)
     if not _never(plan):
+        tell_policy(ctx, unit, planner)
         plan.hazards = hazards.find(ctx, unit, planner, merged)
     return plan
 

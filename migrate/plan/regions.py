@@ -343,7 +343,7 @@ class Planner:
                 continue
             seen.add(call)
             scope = m.function(call)
-            if compute.own_method(scope) or self.in_region(call) or self.covered(scope):
+            if compute.inner(call) or self.in_region(call) or self.covered(scope):
                 continue
             within = self._lambda_around(call)
             if within is not None:

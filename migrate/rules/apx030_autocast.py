@@ -30,6 +30,8 @@ NOTES = {
     "APX031": "A forward in evaluation that could not be wrapped and now runs in float32.",
     "APX034": "Gradients taken inside a region (a gradient penalty) stay under autocast and unscaled.",
     "APX035": "A model in another thread, or an object with its own switch: Apex's casts were the whole process's.",
+    "APX036": "Products beside the model, on weights or gradients: float16 under O1, float32 now.",
+    "APX037": "Operations of the networks that autocast runs in another type than O1 did.",
 }
 
 

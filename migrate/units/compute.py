@@ -39,9 +39,11 @@ class Compute:
         self.copied_before: list[ast.Call] = []  # copies that O2 and O3 left in float32
         self.models = _with_members(ctx, known, self._left_alone)
         self.beside: frozenset[ast.Call] = frozenset()  # that run another network in code of another file
+        self.around: frozenset[Scope] = frozenset()  # the functions around the training, networks' own apart
         if any("O1" in o.levels for o in unit.options.values()):
             own = _own(ctx, unit)
-            near = _near(ctx, own)
+            self.around = _around(ctx, own)
+            near = ctx.m.in_order({call for scope in self.around for call in ctx.calls_in.get(scope, ())})
             self.models |= frozenset(o for o in _neighbours(ctx, unit, own, near) if not _no_module(o))
             handed, elsewhere = unit.model_objects, ctx.facts.elsewhere
             self.beside = frozenset(call for call in near if runs_elsewhere(ctx.v, call, elsewhere, handed))
@@ -257,6 +259,14 @@ class Compute:
             at = at.parent
         return False
 
+    def inner(self, call: ast.Call) -> bool:
+        """Whether a call stands in a network's own class, where its callers are what is wrapped: not what a
+        constructor is handed and runs."""
+        scope = self.ctx.m.function(call)
+        constructs = getattr(scope.node, "name", "") == "__init__"
+        handed = {*scope.params} - {self.ctx.m.self_name(scope)}
+        return self.own_method(scope) and not (constructs and _root(call.func) in handed)
+
     @cached_property
     def _trainers(self) -> set[ast.ClassDef | None]:
         """The classes whose methods train: a network may be its own trainer."""
@@ -315,23 +325,23 @@ def _own(ctx: Context, unit: Unit) -> set[Scope]:
     return scopes.union(*(ctx.methods.get(cls, ()) for cls in classes))
 
 
-def _near(ctx: Context, own: set[Scope]) -> list[ast.Call]:
-    """The calls of the unit's functions, of those that call them, of what hands out batches, and of what all these
-    call: not what a network does inside, nor what trains apart."""
+def _around(ctx: Context, own: set[Scope]) -> frozenset[Scope]:
+    """The unit's functions, those that call them, those that hand out batches, and what all these call: not what a
+    network does inside, nor what trains apart."""
     m = ctx.m
     batches = {scope for methods in ctx.methods.values() for scope in methods if _hands_out(scope)}
     seen = own | batches | _callers(ctx, own)
-    todo, found = [*seen], set[ast.Call]()
+    todo, found = [*seen], set[Scope]()
     while todo:
         at = todo.pop()
         calls = ctx.calls_in.get(at, ())
         if at not in own and (any(called_name(call) == "backward" for call in calls) or _of_module(ctx, at)):
             continue
-        found.update(calls)
+        found.add(at)
         more = {m.scope_of[f] for call in calls for f in ctx.v.callees(call)} - seen
         seen |= more
         todo += more
-    return m.in_order(found)
+    return frozenset(found)
 
 
 def _callers(ctx: Context, scopes: set[Scope]) -> set[Scope]:

@@ -1,0 +1,55 @@
+"""Operations of networks that autocast runs in another type than O1 did: said once, as nothing has to be done."""
+
+from __future__ import annotations
+
+import ast
+
+from migrate.facts.names import called_name, last_name
+from migrate.knowledge.host import HOST_MODULES
+from migrate.knowledge.operations import HALF_NOT_AS_GIVEN, HALF_NOT_FLOAT, IN_PLACE
+from migrate.plan.coverage import Coverage
+from migrate.plan.regions import Planner
+from migrate.units.unit import Context, Unit
+
+_WORDS = (
+    (HALF_NOT_FLOAT, "in float16 under autocast, O1 gave float32"),
+    (HALF_NOT_AS_GIVEN, "in float16 under autocast, O1 left the type as it was given"),
+    (frozenset({IN_PLACE}), "in float16 under autocast, O1 made a new float32 tensor where the right side was one"),
+)
+
+
+def tell_policy(ctx: Context, unit: Unit, planner: Planner) -> None:
+    """Names the operations whose results have another type under autocast than under O1."""
+    if not any("O1" in options.levels for options in unit.options.values()):
+        return
+    coverage, lines = Coverage(ctx, planner), dict[str, int]()
+    operations: list[ast.Call | ast.AugAssign] = [*ctx.m.all(ast.Call), *ctx.m.all(ast.AugAssign)]
+    for node in sorted(operations, key=ctx.m.start):
+        name = _operation(node)
+        if name is not None and name not in lines:
+            if planner.compute.own_method(ctx.m.function(node)) or coverage.may(node):
+                lines[name] = node.lineno
+    found = lines.keys() | ctx.facts.elsewhere.operations
+    told = [
+        f"{', '.join(_said(name, lines) for name in sorted(names & found))}: {what}"
+        for names, what in _WORDS
+        if names & found
+    ]
+    if told:
+        text = f"types of results in the networks: {'; '.join(told)}. Where that matters, put `.float()` there"
+        unit.infos.append((unit.line_node, "APX037", text))
+
+
+def _operation(node: ast.Call | ast.AugAssign) -> str | None:
+    """The operation that a node is, if it is one of those: not of an array."""
+    if isinstance(node, ast.AugAssign):
+        part = isinstance(node.target, ast.Name) and ast.unparse(node.value).startswith("self.")
+        return IN_PLACE if part and not isinstance(node.value, ast.Call) else None
+    if isinstance(node.func, ast.Attribute) and last_name(node.func.value) in HOST_MODULES:
+        return None
+    name = called_name(node)
+    return name if name in HALF_NOT_FLOAT | HALF_NOT_AS_GIVEN else None
+
+
+def _said(name: str, lines: dict[str, int]) -> str:
+    return f"`{name}`" + (f" (line {lines[name]})" if name in lines else "")

@@ -1,0 +1,74 @@
+"""Products that no region holds: beside the model, on weights or on gradients. O1 ran them in float16 wherever they
+were called, and they run in float32 now."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate.facts.names import called_name, last_name
+from migrate.facts.networks import names_elsewhere
+from migrate.knowledge.operations import O1_HALF, O1_HALF_METHODS
+from migrate.plan.coverage import Coverage
+from migrate.plan.regions import Planner
+from migrate.units.order import NOT_YET
+from migrate.units.unit import Context, Unit
+
+_MODES = ("train", "eval")
+_OF_TENSORS = (".t()", ".grad", ".weight", ".detach()", "torch.", ".mT", ".transpose(-")
+
+
+def review_products(ctx: Context, unit: Unit, planner: Planner) -> None:
+    """Names the products behind ``initialize`` that no region holds, the first of each function."""
+    if not any(options.levels & {"O1"} for options in unit.options.values()):
+        return  # O2 and O3 cast models alone
+    coverage, named = Coverage(ctx, planner), set[ast.AST]()
+    for node in sorted(_products(ctx, planner), key=ctx.m.start):
+        scope = ctx.m.function(node)
+        if scope.node in named or planner.order.states(node) == {NOT_YET} or coverage.autocast(node):
+            continue
+        named.add(scope.node)
+        unit.review(
+            node,
+            "APX036",
+            f"`{_said(ctx, node)}` computes products outside of the model and its loss: O1 ran them in float16, "
+            "and they run in float32 now; to keep the casts, wrap it in torch.autocast",
+        )
+
+
+def _said(ctx: Context, node: ast.expr) -> str:
+    return f"{ctx.m.src(node.func)}(…)" if isinstance(node, ast.Call) else ctx.m.src(node)
+
+
+def _products(ctx: Context, planner: Planner) -> Iterator[ast.Call | ast.BinOp]:
+    """Products of torch around the training, and calls of what computes some in other files."""
+    around = planner.compute.around
+    yield from (c for c in ctx.m.all(ast.Call) if ctx.m.function(c) in around and _multiplies(ctx, planner, c))
+    yield from (b for b in ctx.m.all(ast.BinOp) if ctx.m.function(b) in around and _tensor(b))
+
+
+def _product(call: ast.Call) -> bool:
+    func = call.func
+    if not isinstance(func, ast.Attribute):
+        return False
+    owner = last_name(func.value)
+    if isinstance(func.value, (ast.Name, ast.Attribute)) and owner in ("torch", "F", "functional"):
+        return func.attr in O1_HALF
+    return func.attr in O1_HALF_METHODS and owner not in ("np", "numpy")
+
+
+def _multiplies(ctx: Context, planner: Planner, call: ast.Call) -> bool:
+    """Whether a call is a product, or runs code of another file that computes some, and no network."""
+    known = ctx.facts.elsewhere.multiplying
+    if _product(call) or not known.isdisjoint(names_elsewhere(ctx.v, call)):
+        return True
+    name = called_name(call)
+    if any(planner.compute.is_model(ctx.v.of(arg)) for arg in call.args):  # an object that watches the model
+        return name in ctx.facts.elsewhere.plain and any(one.startswith(f"{name}.") for one in known)
+    return name in _MODES and not call.args and any(one.partition(".")[2] in _MODES for one in known)
+
+
+def _tensor(node: ast.BinOp) -> bool:
+    """Whether a product is one of tensors, as far as its text tells: numpy has the same sign."""
+    text = ast.unparse(node)
+    return isinstance(node.op, ast.MatMult) and any(word in text for word in _OF_TENSORS)
