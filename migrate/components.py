@@ -13,7 +13,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from migrate.facts.elsewhere import Elsewhere, elsewhere, may_hold_networks, may_run_networks
+from migrate.facts.elsewhere import (
+    Elsewhere,
+    elsewhere,
+    may_hold_networks,
+    may_run_bit_by_bit,
+    may_run_networks,
+)
 from migrate.knowledge.models import OPTIONS
 from migrate.knowledge.operations import BACKWARD_PRODUCTS
 from migrate.model import Neighbours
@@ -283,9 +289,9 @@ def _may_hold_networks(location: str, imports: Imports) -> bool:
 
 def _runs_later(location: str, imports: Imports) -> bool:
     """Whether a file may run a model in another thread, or bit by bit in a generator."""
-    runs = bool(imports.words(_RUNS_MODEL, location))
-    if runs and imports.words(_YIELDS, location):
+    if imports.words(_YIELDS, location) and may_run_bit_by_bit(imports.outline(location)):
         return True
+    runs = bool(imports.words(_RUNS_MODEL, location))
     return (runs or bool(imports.words(_HANDED, location))) and bool(imports.words(_THREADS, location))
 
 

@@ -127,7 +127,8 @@ def _nearest(m: Module, units: Sequence[Unit], node: ast.AST | None) -> Unit:
 def _rescaled(m: Module, schedule: Schedule) -> list[ast.AST]:
     """Readers to whom the size of gradients is all one, or for which a rule made up for it."""
     calls = schedule.rescaled_clips
-    return [*schedule.scaled_clips, *schedule.scale_free, *calls, *(m.statement(call) for call in calls)]
+    stmts = [m.statement(node) for node in (*calls, *schedule.divided)]
+    return [*schedule.scaled_clips, *schedule.scale_free, *calls, *stmts]
 
 
 def _moved(m: Module, plan: Plan) -> set[ast.stmt]:

@@ -34,6 +34,8 @@ _SET = re.compile(r"\bself\.(\w+)[ \t]*(?:=[^=]|,(?=[^()\n]{0,200}=[^=]))")
 # What no region may be around, or what runs later than it is called.
 _APART = re.compile(r"\.backward\(|\.step\(|\bzero_grad\(|\byield\b|\bscale_loss\(")
 _HALF, _METHODS = ("|".join(sorted(names)) for names in (operations.O1_HALF, operations.O1_HALF_METHODS))
+_YIELD = re.compile(r"\byield\b")
+_RUN = re.compile(r"\w*(?:model|net|network|encoder|decoder|critic|backbone|discriminator)\Z")
 _ADDS_PART = re.compile(r"^[ \t]+\w+[ \t]*\+=[ \t]*self\.[\w.]+(?![\w.(])", re.M)
 _PRODUCT = re.compile(
     rf"\b(?:torch|F|functional)\.(?:{_HALF})\(|[\w\])]\.(?<!\bnp\.)(?<!\bnumpy\.)(?:{_METHODS})\("
@@ -82,7 +84,7 @@ class _Function:
     """A function by its text: what it is handed, which names it gives what is made by which call or name, which it
     goes through for which, what it calls and what it gives back; which attributes of its object it sets. ``apart`` is
     one that no region may be around, ``builds`` one that is called as what puts a network together, or none,
-    ``multiplies`` one that computes a product of torch."""
+    ``multiplies`` one that computes a product of torch, ``yields`` a generator."""
 
     name: str
     parameters: tuple[str, ...]
@@ -94,6 +96,7 @@ class _Function:
     apart: bool
     builds: bool
     multiplies: bool
+    yields: bool
 
 
 @dataclass(frozen=True)
@@ -152,6 +155,20 @@ def _asked(function: _Function) -> frozenset[tuple[int | str | None, str]]:
 def _asked_of_held(cls: _Class) -> frozenset[tuple[int | str | None, str]]:
     called = {one for method in cls.methods.values() for one in method.called}
     return frozenset((None, one.rpartition(".")[2]) for one in called if one.count(".") > 1)
+
+
+def may_run_bit_by_bit(file: Outline) -> bool:
+    """Whether a file has a generator that runs a model, itself or by a function of the file."""
+    functions = [*file.functions, *(method for cls in file.classes for method in cls.methods.values())]
+    calls = [(one, {called.rpartition(".")[2] for called in one.called}) for one in functions]
+    own = {one.name for one in functions}
+    run = _all(lambda more: (one.name for one, names in calls if any(n in more or _runs_model(n, own) for n in names)))
+    return any(one.yields and one.name in run for one in functions)
+
+
+def _runs_model(name: str, own: Collection[str]) -> bool:
+    """Whether a call of this name is one of a model: not of a function of the file that makes one."""
+    return bool(_RUN.match(name)) and name not in own and not name.startswith(("get_", "build_", "make_", "create_"))
 
 
 def may_run_networks(file: Outline, imported: Sequence[Outline]) -> bool:
@@ -216,6 +233,7 @@ def _functions(text: str) -> Iterator[_Function]:
             apart=bool(_APART.search(body)),
             builds=NO_NETWORK.fit(name) or BUILDS.fit(name),
             multiplies=bool(_PRODUCT.search(body)),
+            yields=bool(_YIELD.search(body)),
         )
 
 

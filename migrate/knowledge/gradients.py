@@ -32,6 +32,12 @@ CLIP_METHODS = Patterns("*clip* *grad_norm*", exact=True)
 OF_GRADIENTS = Patterns("*grad* *optim* *model* *net* *param* *clip* *master*")
 # Functions that have to do with gradients, so that what they are handed may be read.
 ABOUT_GRADIENTS = Patterns("*grad* *norm* *clip*")
+# Methods of a gradient, and functions that are handed one, that only look at it.
+LOOKS = Patterns(
+    "mean std var norm abs max min sum square pow sqrt item tolist cpu numpy float double detach clone flatten view "
+    "reshape isnan isinf isfinite median quantile histc add_scalar add_histogram vector_norm",
+    exact=True,
+)
 # Attributes of a model that are made of its gradients (not the flags of a tensor, nor a parameter's own).
 MADE_OF_GRADIENTS = Patterns("gradient gradients grads grad_norm* gradient_norm* *_gradients *_grads")
 

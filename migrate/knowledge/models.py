@@ -37,7 +37,8 @@ OPTIONS = frozenset("params args opt opts options config configs cfg conf hparam
 NO_MODULE_MADE = Patterns(
     "int float str bool len range item size dim numel time keys format split join strip lower FloatTensor LongTensor "
     "Tensor tensor zeros ones empty full arange rand randn fill_ zero_ random_ normal_ uniform_ chunk tolist numpy "
-    "*iterator *loader *dataset",
+    "*iterator *loader *dataset "
+    "parse_args parse_known_args Namespace AttrDict EasyDict edict get_args get_config load_config *_options *_logger",
     exact=True,
 )
 # Methods that only a module has.

@@ -178,6 +178,9 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
         for step in unit.steps:
             scaler = next(s for s in scalers if s.objects & step.objects)
             plan.scaler_at[step.call] = finder.reach(scaler, step.call, step.optimizer)
+        for grad, step in plan.schedule.divided.items():
+            scaler = next(s for s in scalers if s.objects & step.objects)
+            plan.scaler_at[grad] = finder.reach(scaler, grad, None)
         for unscale in plan.schedule.unscales:
             scaler = next(s for s in scalers if s.objects & unscale.objects)
             same = next((x.optimizer for x in unit.steps if x.text == unscale.optimizer), None)

@@ -18,6 +18,7 @@ from migrate.flow.values import Obj
 from migrate.plan import exits
 from migrate.plan.blocks import common, exclusive
 from migrate.plan.home import free_name
+from migrate.plan.looked import looked_at
 from migrate.plan.schedule import Early, Scaler, Schedule, Unscale
 from migrate.units.degree import scale_free_reader
 from migrate.units.events import (
@@ -487,6 +488,15 @@ def _place(
             "APX054",
             "the norm of gradients is used after every backward, while the step is taken under a condition: they stay "
             f"{until}, so the norm is divided by the loss scale there, and a clip acts at its threshold times it",
+        )
+        return None
+    if step in unit.steps and (seen := looked_at(ctx, unit, reader)):
+        schedule.divided.update((grad, step) for grad in seen)
+        unit.review(
+            reader,
+            "APX054",
+            "gradients are looked at after every backward, while the step is taken under a condition: they stay scaled "
+            "until then, so what is looked at is divided by the loss scale",
         )
         return None
     raise Manual(

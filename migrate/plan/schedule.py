@@ -48,6 +48,7 @@ class Schedule:
     scaled_clips: list[ast.stmt] = field(default_factory=list)
     rescaled_clips: dict[ast.Call, Step] = field(default_factory=dict)  # clips of gradients that stay scaled
     early: dict[ast.Call, Early] = field(default_factory=dict)  # those of them that are unscaled where a step follows
+    divided: dict[ast.expr, Step] = field(default_factory=dict)  # gradients that are looked at while they are scaled
     scale_free: list[ast.stmt] = field(default_factory=list)  # of readers to whom the size of gradients is all one
     updates: list[Step] = field(default_factory=list)  # an update() follows these
     late: dict[Step, ast.stmt] = field(default_factory=dict)  # step -> what update() follows instead of it

@@ -67,6 +67,8 @@ def apply(plan: Plan, work: Work) -> None:
         for call, step in plan.schedule.rescaled_clips.items():
             held = plan.schedule.early.get(call)
             _rescale(plan, work, call, held.scale if held else f"{plan.scaler_at[step.call]}.get_scale()")
+        for grad in plan.schedule.divided:
+            _divide(plan, work, grad)
 
 
 def _own_guard(work: Work, clip: ast.stmt, anchor: ast.stmt) -> ast.If | None:
@@ -115,6 +117,14 @@ def _rescale(plan: Plan, work: Work, call: ast.Call, scale: str) -> None:
         work.draft.insert_at(work.m.start(call), "" if alone else "(")
         work.draft.insert_at(work.m.end(call), tail if alone else f"{tail})")
     work.note(plan.unit.number, "APX054", call, "gradients stay scaled here: threshold and norm take the scale along")
+
+
+def _divide(plan: Plan, work: Work, grad: ast.expr) -> None:
+    """Gradients that stay scaled are looked at as they were."""
+    alone = isinstance(work.m.parent[grad], ast.Call)
+    text = f"{work.m.src(grad)} / {plan.scaler_at[grad]}.get_scale()"
+    work.draft.replace(grad, text if alone else f"({text})")
+    work.note(plan.unit.number, "APX054", grad, "gradients stay scaled here: what is looked at is divided by the scale")
 
 
 def _operand(work: Work, expr: ast.expr) -> str:

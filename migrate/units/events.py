@@ -480,11 +480,15 @@ def _kept(ctx: Context, call: ast.Call) -> bool:
 def _looks(ctx: Context, node: ast.Attribute) -> bool:
     """Whether a gradient's value matters: not where one only asks whether it is there or throws it away, nor that of
     a tensor that no optimizer holds, which Apex left scaled as well."""
-    above = ctx.m.parent[node]
     if isinstance(node.ctx, ast.Del) or _all_go(ctx, node):
         return False
-    asks = isinstance(above, ast.Compare) and all(isinstance(o, (ast.Is, ast.IsNot)) for o in above.ops)
-    return not asks and not _is_torch_grad(node) and not own_gradient(ctx.m, ctx.v, node)
+    return not is_none_test(ctx, node) and not _is_torch_grad(node) and not own_gradient(ctx.m, ctx.v, node)
+
+
+def is_none_test(ctx: Context, node: ast.Attribute) -> bool:
+    """Whether one only asks whether a gradient is there: ``p.grad is None``."""
+    above = ctx.m.parent[node]
+    return isinstance(above, ast.Compare) and all(isinstance(o, (ast.Is, ast.IsNot)) for o in above.ops)
 
 
 def _all_go(ctx: Context, node: ast.Attribute) -> bool:

@@ -468,3 +468,19 @@ def test_a_method_that_another_file_calls_of_what_it_is_handed_takes_no_scaler(t
     assert b"scaler.scale(loss).backward()" in new["factory.py"]
     assert b"scaler" not in new.get("engine.py", b"")
     assert any("an object of Engine" in f.message for one in outcome.results for f in one.findings)
+
+
+LATER = {
+    "def batches(self):\n    for x in self.data:\n        yield self.model(x)\n": True,
+    "def batches(self):\n    for x in self.data:\n        yield run(x)\n\ndef run(x):\n    return net(x)\n": True,
+    "def batches(self):\n    yield 1\n\ndef run(x):\n    return net(x)\n": False,
+    'def batches(self):\n    """Use it as model(x)."""\n    yield 1\n': False,
+    "def events(self):\n    yield from self.all\n\ndef model(self):\n    return self.held\n": False,
+}
+
+
+@pytest.mark.parametrize("text", LATER)
+def test_a_generator_that_runs_a_model_belongs_to_it(tmp_path: Path, text: str) -> None:
+    files = {"main.py": MAIN.replace("from engine", "import feed\nfrom engine"), "engine.py": ENGINE, "feed.py": text}
+    (program,) = components(*_selected(tmp_path, files))
+    assert ("feed.py" in _names(program)) is LATER[text]

@@ -81,6 +81,18 @@ class Gradients:
                 raise Differs("read-scaled", old.node, message)
             raise Differs("read-other", old.node, "gradients are read here that are not the same as before")
 
+    def read_divided(self, pair: Pair, old: Event) -> None:
+        """A reader that divides what it sees by the loss scale, as a rule wrote it: gradients have to be scaled by it,
+        or by no scaler at all."""
+        if not any(scaler.enabled for scaler in pair.new.scalers.values()):
+            return self.read(pair, old)
+        for one in sorted(old.about, key=str):
+            after = frozenset((b, "1" if f == "S" else f"{f} / S") for b, f in pair.new.seen(one))
+            if pair.old.seen(one) != after:
+                message = "gradients are divided by the loss scale here, and may be unscaled already"
+                raise Differs("read-scaled", old.node, message)
+        return None
+
     def unscaled(self, pair: Pair, new: Event) -> None:
         """A reader that a rule moved: it sees none that are scaled."""
         if any("S" in f for one in new.about for _, f in pair.new.seen(one)):

@@ -10,7 +10,7 @@ from migrate.judge.compare.forgetting import Forgetting
 from migrate.judge.compare.gradients import Gradients
 from migrate.judge.compare.pair import Both, Differs, Pair
 from migrate.judge.compare.telling import Teller
-from migrate.judge.program.syntax import factors, names_in
+from migrate.judge.program.syntax import divides, factors, names_in
 from migrate.judge.run.event import Event
 from migrate.judge.state import State
 
@@ -133,7 +133,9 @@ class Joint:
             case "backward":
                 return self.gradients.backward(pair, old, new)
             case "read":
-                if old.node not in self.rescaled or self._takes_as_unscaled(pair, old.node, new.node):
+                if divides(new.node):
+                    self.gradients.read_divided(pair, old)
+                elif old.node not in self.rescaled or self._takes_as_unscaled(pair, old.node, new.node):
                     self.gradients.read(pair, old)
             case "clear":
                 self.gradients.clear(pair, old, new)

@@ -105,6 +105,22 @@ def factors(reader: ast.AST) -> list[ast.Name]:
     ]
 
 
+def divides(reader: ast.AST) -> bool:
+    """Whether a reader divides each gradient that it reads by the loss scale: ``p.grad / scaler.get_scale()``."""
+    divided = [
+        n.left
+        for n in ast.walk(reader)
+        if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div) and _asks_scale(n.right)
+    ]
+    grads = [n for n in ast.walk(reader) if isinstance(n, ast.Attribute) and n.attr == "grad"]
+    inside = {n for left in divided for n in ast.walk(left)}
+    return bool(divided) and bool(grads) and inside.issuperset(grads)
+
+
+def _asks_scale(expr: ast.expr) -> bool:
+    return isinstance(expr, ast.Call) and last_name(expr.func) == "get_scale"
+
+
 def goes_on(m: Module, node: ast.AST) -> bool:
     """Whether the function goes on where an exception raised here is no error of Python's own."""
     return any(

@@ -42,7 +42,7 @@ class Results:
         last = last_name(call.func)
         if last == "super" and state.frames and (own := self.variables.receiver(state.frames[-1])) in env:
             return env[own]
-        for found_by in (self._of_amp, self._of_wrapper, self._of_builtin, self._of_scaled):
+        for found_by in (self._of_amp, self._of_wrapper, self._of_builtin, self._of_scaled, self._of_flag):
             found = found_by(state, call, last, facts)
             if found is not None:
                 return found
@@ -110,6 +110,15 @@ class Results:
             return scaled[0] if scaled else None
         return None
 
+    def _of_flag(self, state: State, call: ast.Call, last: str, facts: Facts) -> Term | None:
+        """A function that only says a name of its file: ``def is_apex_available(): return _has_apex``."""
+        callees = [*self.v.callees(call)]
+        flag = _flag(callees[0]) if len(callees) == 1 and not (call.args or call.keywords) else None
+        if flag is None:
+            return None
+        home = self.program.m.binding_scope(flag.id, self.program.m.scope(flag))
+        return self.value(state, flag, facts) if home is not None and home.parent is None else None
+
     def _scaled_loss(self, state: State, call: ast.Call, facts: Facts) -> Term:
         """What ``amp.scale_loss`` hands back: nothing happens before it is entered."""
         loss, given = argument(call, 0, "loss"), argument(call, 1, "optimizers")
@@ -139,3 +148,13 @@ def _rows(name: str, given: list[Term], more: bool) -> Term | None:
             return None
         lists.insert(0, tuple(("k", number) for number in range(len(lists[0]))))
     return ("seq", tuple(("seq", row) for row in zip(*lists, strict=False)))
+
+
+def _flag(function: ast.AST) -> ast.Name | None:
+    """The name that a function gives back which does nothing else."""
+    match function:
+        case ast.FunctionDef(decorator_list=[], body=[*said, ast.Return(value=ast.Name() as name)]):
+            plain = all(isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) for s in said)
+            return name if plain else None
+        case _:
+            return None

@@ -1,4 +1,4 @@
-# expect: manual unscale_ may run only once per step
+# expect: review
 import torch
 from apex import amp
 

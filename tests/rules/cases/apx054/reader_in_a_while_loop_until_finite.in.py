@@ -1,15 +1,16 @@
-# expect: manual
+# expect: review
 import torch
 from apex import amp
 
 model = build().cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
-for batch in loader:
-    optimizer.zero_grad()
-    for x, y in batch.split(4):
+for x, y in loader:
+    done = False
+    while not done:
+        optimizer.zero_grad()
         loss = criterion(model(x), y)
         with amp.scale_loss(loss, optimizer) as scaled_loss:
             scaled_loss.backward()
-        print(sum(p.grad.norm() for p in model.parameters()))
+        done = all(torch.isfinite(p.grad).all() for p in model.parameters())
     optimizer.step()

@@ -5,12 +5,11 @@ from apex import amp
 model = build().cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
-for x, y in loader:
-    done = False
-    while not done:
-        optimizer.zero_grad()
+for batch in loader:
+    optimizer.zero_grad()
+    for x, y in batch.split(4):
         loss = criterion(model(x), y)
         with amp.scale_loss(loss, optimizer) as scaled_loss:
             scaled_loss.backward()
-        done = all(torch.isfinite(p.grad).all() for p in model.parameters())
+        [p.grad.mul_(0.5) for p in model.parameters()]
     optimizer.step()
