@@ -36,7 +36,7 @@ _APART = re.compile(r"\.backward\(|\.step\(|\bzero_grad\(|\byield\b|\bscale_loss
 _HALF, _METHODS = ("|".join(sorted(names)) for names in (operations.O1_HALF, operations.O1_HALF_METHODS))
 _YIELD = re.compile(r"\byield\b")
 _RUN = re.compile(r"\w*(?:model|net|network|encoder|decoder|critic|backbone|discriminator)\Z")
-_ADDS_PART = re.compile(r"^[ \t]+\w+[ \t]*\+=[ \t]*self\.[\w.]+(?![\w.(])", re.M)
+_ADDS_PART = re.compile(r"^[ \t]+\w+[ \t]*\+=[ \t]*self\.[\w.]+(?:\[.*\])?[ \t\r]*$", re.M)
 _PRODUCT = re.compile(
     rf"\b(?:torch|F|functional)\.(?:{_HALF})\(|[\w\])]\.(?<!\bnp\.)(?<!\bnumpy\.)(?:{_METHODS})\("
     r"|\bself\.[\w.]+(?:\(\))?[ \t]*@[ \t]*self\."

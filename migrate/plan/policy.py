@@ -43,8 +43,9 @@ def tell_policy(ctx: Context, unit: Unit, planner: Planner) -> None:
 def _operation(node: ast.Call | ast.AugAssign) -> str | None:
     """The operation that a node is, if it is one of those: not of an array."""
     if isinstance(node, ast.AugAssign):
-        part = isinstance(node.target, ast.Name) and ast.unparse(node.value).startswith("self.")
-        return IN_PLACE if part and not isinstance(node.value, ast.Call) else None
+        part = node.value.value if isinstance(node.value, ast.Subscript) else node.value
+        of_self = isinstance(part, ast.Attribute) and ast.unparse(part).startswith("self.")
+        return IN_PLACE if of_self and isinstance(node.target, ast.Name) else None
     if isinstance(node.func, ast.Attribute) and last_name(node.func.value) in HOST_MODULES:
         return None
     name = called_name(node)

@@ -68,7 +68,14 @@ def _multiplies(ctx: Context, planner: Planner, call: ast.Call) -> bool:
     return name in _MODES and not call.args and any(one.partition(".")[2] in _MODES for one in known)
 
 
+def _made_here(node: ast.expr) -> bool:
+    """Whether an operand is made on the CPU, where O1 cast nothing: ``torch.randn(3, 4)``."""
+    made = isinstance(node, ast.Call) and ast.unparse(node.func) in ("torch.randn", "torch.rand", "torch.randint")
+    return made and isinstance(node, ast.Call) and not any(k.arg == "device" for k in node.keywords)
+
+
 def _tensor(node: ast.BinOp) -> bool:
     """Whether a product is one of tensors, as far as its text tells: numpy has the same sign."""
     text = ast.unparse(node)
-    return isinstance(node.op, ast.MatMult) and any(word in text for word in _OF_TENSORS)
+    product = isinstance(node.op, ast.MatMult) and any(word in text for word in _OF_TENSORS)
+    return product and not (_made_here(node.left) and _made_here(node.right))
