@@ -30,6 +30,7 @@ _ANNOUNCED: dict[str, frozenset[str]] = {
 # loss scale that is read between an overflow and update(); a good step that Apex left out, as the gradients of an
 # overflow had been thrown away before; a plain backward that the scaler serves too. The rule, and what a reader may do.
 _REMEDY = "to keep the casts, put it under torch.autocast"
+_OPPOSITE = "where that matters, leave it out of the region"
 _REVIEWED = {
     "loss-casts": ("APX031", _REMEDY),
     "eval-casts": ("APX031", _REMEDY),
@@ -73,6 +74,8 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
         if difference.kind not in _REVIEWED:
             return False
         rule, remedy = _REVIEWED[difference.kind]
+        if difference.message.endswith("now under autocast"):
+            remedy = _OPPOSITE
         unit = _nearest(ctx.m, units, node)
         unit.review(node or unit.line_node, rule, f"{difference.message}: {remedy}")
         return True

@@ -495,8 +495,21 @@ def _said(ctx: Context, unit: Unit, stmt: ast.stmt) -> Term | str:
         said = terms_there(ctx, sources, scope)
         if isinstance(said, str):
             return said
-        cases.append(said)
+        cases.append([term for term in said if not _moves_on(ctx, term, stmt)])
     return either(cases)
+
+
+def _moves_on(ctx: Context, term: Term, stmt: ast.stmt) -> bool:
+    """Whether a condition reads what a loop gives another value by the time that a statement runs: Apex's casts stay
+    on behind the round that switched them on."""
+    scope = ctx.m.function(stmt)
+    for name in reads(term.text):
+        bound = [n for n in ctx.m.bindings(name, ctx.m.binding_scope(name, scope)) if ctx.m.function(n) is scope]
+        loops = [{x for x in ctx.m.ancestors(n) if isinstance(x, (ast.For, ast.AsyncFor, ast.While))} for n in bound]
+        around = set(ctx.m.ancestors(stmt))
+        if any(one and (len(bound) > 1 or not one <= around) for one in loops):
+            return True
+    return False
 
 
 def _bool(term: Term) -> str:

@@ -507,6 +507,27 @@ def _place(
     )
 
 
+def stays_in_place(ctx: Context, unit: Unit, schedule: Schedule, clip: ast.stmt) -> bool:
+    """A clip after every micro-batch that cannot move under the step's condition acts where it stood, at its threshold
+    times the loss scale; False where that cannot be said."""
+    anchor, calls = schedule.moved[clip], norms_read(ctx, clip)
+    step = next((s for s in unit.steps if s.anchor is anchor), None)
+    if step is None or not calls:
+        return False
+    del schedule.moved[clip]
+    schedule.rescaled_clips.update((call, step) for call in calls)
+    if anchor not in schedule.moved.values() and not _perhaps_in_loop(ctx, step):
+        schedule.unscales = [u for u in schedule.unscales if u.before is not anchor]  # nobody reads them there
+    unit.reviews = [one for one in unit.reviews if one[:2] != (clip, "APX052")]
+    unit.review(
+        clip,
+        "APX054",
+        "gradients are clipped after every backward, while the step is taken under a condition: they stay scaled until "
+        "then, so the clip acts at its threshold times the loss scale",
+    )
+    return True
+
+
 def _early(
     ctx: Context, schedule: Schedule, reader: ast.stmt, step: Step, conditions: list[ast.stmt], sites: list[Scale]
 ) -> Early | None:

@@ -17,6 +17,7 @@ from migrate.knowledge.host import BEFORE_INITIALIZE
 from migrate.knowledge.words import Patterns
 from migrate.plan.blocks import common
 from migrate.plan.fold import Fold
+from migrate.plan.gradients import stays_in_place
 from migrate.plan.regions import Planner
 from migrate.plan.schedule import Schedule
 from migrate.units.order import NOT_YET, Order
@@ -498,21 +499,22 @@ def check_moves(ctx: Context, unit: Unit, schedule: Schedule, folded: list[Fold]
     dropped = [x for f in folded for x in (f.stmt.orelse if f.arm == "body" else f.stmt.body)]
     for clip in [c for c in schedule.moved if c in dropped]:
         del schedule.moved[clip]
-    for clip in schedule.moved:
+    for clip in [*schedule.moved]:
         guard = m.parent[clip]
         step = schedule.moved[clip]
         tops = common(ctx, clip, step)
         own = isinstance(guard, ast.If) and not guard.orelse and tops is not None and m.inside(guard, tops[0])
         if own and isinstance(guard, ast.If) and len(guard.body) == 1 and m.parent.get(guard) is m.parent.get(tops[0]):  # type: ignore[index]
             continue  # the condition moves with the clip
-        if own:
+        if own and not stays_in_place(ctx, unit, schedule, clip):
             raise Manual(
                 clip,
                 "gradients are clipped under a condition of their own after every backward, and the step is taken "
                 "under another",
                 "under the step's condition: scaler.unscale_(optimizer), then this condition and the clip",
             )
-        if isinstance(guard, ast.If) and guard.orelse and clip not in kept:
+        arms = isinstance(guard, ast.If) and bool(guard.orelse) and clip not in kept
+        if arms and not own and not stays_in_place(ctx, unit, schedule, clip):
             raise Manual(
                 clip,
                 "the two arms of this guard clip differently, and the step is taken under another condition",

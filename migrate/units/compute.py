@@ -395,7 +395,19 @@ def _neighbours(ctx: Context, unit: Unit, own: set[Scope], near: list[ast.Call])
         elif node.func.attr[:1].isupper() and m.src(node.func.value) in ("nn", "torch.nn"):
             found |= {o for o in v.of(node) if o.kind == "call"}
     others = {o for o in found if any(i not in unit.initializes for i in ctx.initialized.get(o, ()))}
-    return frozenset(o for o in found - others - ctx.optimizers if not NO_NETWORK.fit(o.label))
+    return frozenset(
+        o for o in found - others - ctx.optimizers if not NO_NETWORK.fit(o.label) and not _stands_alone(ctx, o)
+    )
+
+
+def _stands_alone(ctx: Context, obj: Obj) -> bool:
+    """Whether an object's class derives from nothing and cannot be called: it may hold a network, and is none."""
+    if obj.kind != "instance" or not isinstance(obj.key, ast.ClassDef):
+        return False
+    order = ctx.v.order(obj.key)
+    methods = {s.name for cls in order for s in cls.body if isinstance(s, ast.FunctionDef)}
+    bases = {last_name(base) for cls in order for base in cls.bases} - {cls.name for cls in order}
+    return bases <= {"object", "ABC"} and methods.isdisjoint({"forward", "__call__"})
 
 
 def _called_model(expr: ast.expr) -> bool:

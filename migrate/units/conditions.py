@@ -405,7 +405,7 @@ def _availability_flags(m: Module, facts: Facts) -> dict[tuple[Scope | None, str
         holder = m.parent[stmt]
         if not isinstance(holder, ast.Try) or stmt not in holder.body:
             continue
-        if any(isinstance(s, (ast.If, ast.For, ast.While)) for s in m.spine(holder)):
+        if any(isinstance(s, (ast.If, ast.For, ast.While)) for s in m.spine(holder)) or _needs_more(holder):
             continue
         for line in [*holder.body, *holder.orelse]:
             if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant):
@@ -429,6 +429,16 @@ def _availability_flags(m: Module, facts: Facts) -> dict[tuple[Scope | None, str
             if sum(m.file(n) is m.file(node) for n in stores) == 1:
                 found[(m.scope(node), name)] = True
     return found
+
+
+def _needs_more(holder: ast.Try) -> bool:
+    """Whether a try imports more of Apex than amp, which stays: its flag goes on asking for that."""
+    return any(
+        (isinstance(stmt, ast.ImportFrom) and (stmt.module or "").startswith("apex."))
+        or (isinstance(stmt, ast.Import) and any(alias.name.startswith("apex.") for alias in stmt.names))
+        for stmt in holder.body
+        if not ast.unparse(stmt).startswith(("from apex.amp", "import apex.amp"))
+    )
 
 
 def _default_flags(m: Module, holder: ast.Try, told: dict[tuple[Scope | None, str], tuple[bool, ast.Try]]) -> None:

@@ -23,7 +23,7 @@ from migrate.judge.program.naming import Naming
 from migrate.judge.program.objects import Objects, known_objects
 from migrate.judge.program.scaling import Scaling
 from migrate.judge.program.spread import Spread
-from migrate.judge.program.syntax import FUNCTIONS, generator_call
+from migrate.judge.program.syntax import ANY, ANY_OF_FILES, FUNCTIONS, generator_call
 from migrate.judge.program.tree import AnnotatedTree
 
 
@@ -133,8 +133,13 @@ class Program:
         """The names of what it may change."""
         if node not in self._changed:
             found = self.callees.changed(node)
-            self._changed[node] = self.mattering.names if "*" in found else found & self.mattering.names
+            self._changed[node] = self.mattering.names if ANY in found else found & self.mattering.names
         return self._changed[node]
+
+    def changed_in_files(self, node: ast.AST) -> frozenset[str]:
+        """Those of them that may be names of files."""
+        found = self.callees.changed(node)
+        return self.changed(node) if ANY_OF_FILES in found else found
 
     def event(self, node: ast.expr) -> bool:
         return bool(self.marks.kind.get(node))

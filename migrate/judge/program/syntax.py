@@ -96,6 +96,10 @@ def around(m: Module, node: ast.AST) -> ast.AST:
     return scope.node
 
 
+# What is set where it is not written which attribute or key, and which name of a file.
+ANY, ANY_OF_FILES = "*", "**"
+
+
 def factors(reader: ast.AST) -> list[ast.Name]:
     """The names by which something is multiplied or divided in a reader of gradients: one may be their scale."""
     return [
@@ -106,15 +110,13 @@ def factors(reader: ast.AST) -> list[ast.Name]:
 
 
 def divides(reader: ast.AST) -> bool:
-    """Whether a reader divides each gradient that it reads by the loss scale: ``p.grad / scaler.get_scale()``."""
-    divided = [
-        n.left
-        for n in ast.walk(reader)
-        if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div) and _asks_scale(n.right)
-    ]
+    """Whether a reader divides each gradient that it reads by the loss scale, ``p.grad / scaler.get_scale()``, or
+    multiplies a threshold with it: ``clip_grad_norm_(parameters, bound * scaler.get_scale())``."""
+    made_up = [n for n in ast.walk(reader) if isinstance(n, ast.BinOp) and _asks_scale(n.right)]
+    divided = {n for one in made_up if isinstance(one.op, ast.Div) for n in ast.walk(one.left)}
     grads = [n for n in ast.walk(reader) if isinstance(n, ast.Attribute) and n.attr == "grad"]
-    inside = {n for left in divided for n in ast.walk(left)}
-    return bool(divided) and bool(grads) and inside.issuperset(grads)
+    bounds = any(isinstance(one.op, ast.Mult) for one in made_up)
+    return bool(made_up) and (divided.issuperset(grads) if grads else bounds)
 
 
 def _asks_scale(expr: ast.expr) -> bool:
@@ -143,20 +145,44 @@ def tried(m: Module, node: ast.AST) -> bool:
 
 def set_by_name(node: ast.AST) -> set[str]:
     """The attributes and keys that a node gives something without an assignment to them: by ``setattr``, by way of
-    ``vars(args)`` or ``args.__dict__``, by ``cfg.update(…)``; ``*`` where it is not written which."""
+    ``vars(args)`` or ``args.__dict__``, by ``cfg.update(…)``; `ANY` where it is not written which, and `ANY_OF_FILES`
+    where that may be a name of a file."""
+    found = _set_by_name(node)
+    return found | {ANY_OF_FILES} if ANY in found and _of_a_file(node) else found
+
+
+def _of_a_file(node: ast.AST) -> bool:
+    """Whether what is set by its name may be a name of a file: the owner is a module, or is called as one may be."""
+    match node:
+        case ast.Call(func=ast.Name(id="setattr"), args=[owner, *_]):
+            pass
+        case ast.Call(func=ast.Attribute(value=owner)) | ast.Subscript(value=owner):
+            pass
+        case _:
+            return True
+    match owner:
+        case ast.Attribute(value=inner, attr="__dict__") | ast.Call(func=ast.Name(id="vars"), args=[inner]):
+            owner = inner
+        case _:
+            pass
+    plain = isinstance(owner, (ast.Name, ast.Attribute)) and last_name(owner) not in OPTIONS
+    return not plain or last_name(owner).endswith(("module", "mod"))
+
+
+def _set_by_name(node: ast.AST) -> set[str]:
     match node:
         case ast.Call(func=ast.Name(id="setattr"), args=[_, name, _]):
             return _written(name)
         case ast.Call(func=ast.Attribute(value=owner, attr="update"), args=args, keywords=keywords):
-            named = {k.arg or "*" for k in keywords}
+            named = {k.arg or ANY for k in keywords}
             for arg in args:
                 match arg:
                     case ast.Dict(keys=keys):
-                        named |= {name for key in keys for name in (_written(key) if key is not None else {"*"})}
+                        named |= {name for key in keys for name in (_written(key) if key is not None else {ANY})}
                     case ast.Call(func=ast.Name(id="dict"), args=[], keywords=inner):
-                        named |= {k.arg or "*" for k in inner}
+                        named |= {k.arg or ANY for k in inner}
                     case _ if _of_attributes(owner) or last_name(owner) in OPTIONS:
-                        named.add("*")
+                        named.add(ANY)
             return named
         case ast.Subscript(value=owner, slice=key, ctx=ast.Store()) if _of_attributes(owner):
             return _written(key)
@@ -165,7 +191,7 @@ def set_by_name(node: ast.AST) -> set[str]:
 
 
 def _written(name: ast.expr) -> set[str]:
-    return {name.value} if isinstance(name, ast.Constant) and isinstance(name.value, str) else {"*"}
+    return {name.value} if isinstance(name, ast.Constant) and isinstance(name.value, str) else {ANY}
 
 
 def _of_attributes(node: ast.expr) -> bool:

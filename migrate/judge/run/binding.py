@@ -105,13 +105,13 @@ class Binding:
 
     def change(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         """Attributes, keys and names of files are given something by code that is not followed."""
-        place = self.naming.place(op.node)
+        place, of_files = self.naming.place(op.node), self.program.changed_in_files(op.node)
         for name in sorted(self.program.changed(op.node)):
             for known in [key for key in state.heap if key[1] in (name, f"[{('k', name)}]")]:
                 del state.heap[known]
             state.heap[(CHANGED, name)] = opaque(place)
             for file in state.names.values():
-                if name in file and not self.memory.holds_objects(file[name]):
+                if name in file and name in of_files and not self.memory.holds_objects(file[name]):
                     file[name] = opaque(place, name)
         frame.pc += 1
 

@@ -1,4 +1,4 @@
-# expect: review: the model is called under Apex's casts, now without autocast
+# expect: safe
 # shape: a dictionary of options, one of them False, that the caller's options are put into; evaluation under one of them
 
 import torch
