@@ -16,7 +16,7 @@ from migrate.plan.caught import check_caught
 from migrate.plan.fold import Fold, folds
 from migrate.plan.hazards import Hazards
 from migrate.plan.home import Finder, either, free_name, guards, terms_there
-from migrate.plan.levels import review_levels
+from migrate.plan.levels import levels_handed, review_levels
 from migrate.plan.made import leave_out_makers, not_made
 from migrate.plan.named import Named, named
 from migrate.plan.overflow import review_overflow_tests
@@ -102,7 +102,8 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
             "drop the state of amp from the checkpoint, or migrate to float16",
         )
     for init in unit.initializes:
-        read = options.read(ctx.m, ctx.conditions, init, scaled=ctx.settings.dtype == "float16")
+        scaled_type = ctx.settings.dtype == "float16"
+        read = options.read(ctx.m, ctx.conditions, init, scaled=scaled_type, handed=levels_handed(ctx, init))
         if len(unit.initializes) == 1:
             options.begin_with(ctx.m, ctx.v, init, read)
         unit.options[init.call] = read

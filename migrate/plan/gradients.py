@@ -509,7 +509,8 @@ def _place(
 
 def stays_in_place(ctx: Context, unit: Unit, schedule: Schedule, clip: ast.stmt) -> bool:
     """A clip after every micro-batch that cannot move under the step's condition acts where it stood, at its threshold
-    times the loss scale; False where that cannot be said."""
+    times the loss scale; False where that cannot be said. Only a clip by the norm: it makes NaN of an overflow, which
+    the step sees, while one by value would make a good gradient of it."""
     anchor, calls = schedule.moved[clip], norms_read(ctx, clip)
     step = next((s for s in unit.steps if s.anchor is anchor), None)
     if step is None or not calls:

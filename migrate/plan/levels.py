@@ -6,11 +6,36 @@ import ast
 from collections.abc import Iterator
 
 from migrate.facts.module import Module
+from migrate.facts.sites import Initialize
 from migrate.knowledge.words import Patterns
+from migrate.units.references import handed_on
+from migrate.units.translate import default_of, passed
 from migrate.units.unit import Context, Unit
 
 LEVELS = frozenset({"O1", "O2", "O3"})
 _SAYS = Patterns("print *log *logger info debug warn warning error write format join", exact=True)
+
+
+def levels_handed(ctx: Context, init: Initialize) -> frozenset[str] | None:
+    """The levels that the callers of a function hand on to its ``initialize``, or leave to the default of its
+    parameter; None where one of them is not written out, or callers are not known."""
+    level, m = dict(init.options).get("opt_level"), ctx.m
+    if not isinstance(level, ast.Name):
+        return None
+    home = m.binding_scope(level.id, m.scope(level))
+    if home is None or level.id not in home.params or m.stores(level.id, home) or handed_on(ctx, home.node):
+        return None
+    calls = ctx.v.calls[home.node]
+    if not calls or getattr(home.node, "name", "*") in ctx.exported(home.node) or "*" in ctx.exported(home.node):
+        return None
+    found: set[str] = set()
+    for call in calls:
+        whole = not any(isinstance(a, ast.Starred) for a in call.args) and all(k.arg for k in call.keywords)
+        said = passed(ctx, call, home, level.id) or (default_of(home.node, level.id) if whole else None)
+        if not isinstance(said, ast.Constant) or not isinstance(said.value, str):
+            return None
+        found.add(said.value)
+    return frozenset(found)
 
 
 def review_levels(ctx: Context, unit: Unit) -> None:

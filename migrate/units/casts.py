@@ -23,12 +23,13 @@ def _decorates(use: ast.expr, above: ast.AST) -> bool:
 
 
 def wraps_extension(ctx: Context, use: ast.expr) -> bool:
-    """``nms = amp.float_function(_C.nms)``: a function of a module from elsewhere, called with tensors."""
+    """``nms = amp.float_function(_C.nms)``: a function from elsewhere or of a file, called with tensors."""
     call = ctx.m.parent[use]
     if not (isinstance(call, ast.Call) and call.func is use and len(call.args) == 1 and not call.keywords):
         return False
     wrapped = call.args[0]
-    return isinstance(ctx.m.parent[call], ast.Assign) and isinstance(wrapped, ast.Attribute)
+    plain = isinstance(wrapped, ast.Name) and any(isinstance(f, ast.FunctionDef) for f in ctx.m.declared(wrapped.id))
+    return isinstance(ctx.m.parent[call], ast.Assign) and (plain or isinstance(wrapped, ast.Attribute))
 
 
 def resolved(ctx: Context, use: ast.expr, tail: str) -> bool:

@@ -405,7 +405,7 @@ def _availability_flags(m: Module, facts: Facts) -> dict[tuple[Scope | None, str
         holder = m.parent[stmt]
         if not isinstance(holder, ast.Try) or stmt not in holder.body:
             continue
-        if any(isinstance(s, (ast.If, ast.For, ast.While)) for s in m.spine(holder)) or _needs_more(holder):
+        if any(isinstance(s, (ast.If, ast.For, ast.While)) for s in m.spine(holder)):
             continue
         for line in [*holder.body, *holder.orelse]:
             if isinstance(line, ast.Assign) and isinstance(line.value, ast.Constant):
@@ -415,7 +415,11 @@ def _availability_flags(m: Module, facts: Facts) -> dict[tuple[Scope | None, str
                         told[key] = (line.value.value, holder)
         if not any(isinstance(x, ast.Assign) for x in [*holder.body, *holder.orelse]):
             _default_flags(m, holder, told)
-    found = {key: value for key, (value, holder) in told.items() if _only_told(m, key, holder)}
+    found = {
+        key: value
+        for key, (value, holder) in told.items()
+        if _only_told(m, key, holder) and not (_needs_more(holder) and _guards_more(m, facts, key[1]))
+    }
     for node in m.tree.body:  # HAS_APEX = importlib.util.find_spec("apex") is not None
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             name = node.targets[0].id
@@ -438,6 +442,16 @@ def _needs_more(holder: ast.Try) -> bool:
         or (isinstance(stmt, ast.Import) and any(alias.name.startswith("apex.") for alias in stmt.names))
         for stmt in holder.body
         if not ast.unparse(stmt).startswith(("from apex.amp", "import apex.amp"))
+    )
+
+
+def _guards_more(m: Module, facts: Facts, flag: str) -> bool:
+    """Whether an ``if`` around ``initialize`` that asks a flag does more there: ``loss_scaler = ApexScaler()``."""
+    around = {a for init in facts.initializes for a in m.ancestors(init.call) if isinstance(a, ast.If)}
+    asking = [a for a in around if any(isinstance(n, ast.Name) and n.id == flag for n in ast.walk(a.test))]
+    own = {m.statement(use) for use in (*facts.uses, *(i.call for i in facts.initializes))}
+    return any(
+        isinstance(stmt, ast.Assign) and stmt not in own for a in asking for stmt in (*a.body, *a.orelse)
     )
 
 

@@ -37,15 +37,18 @@ class Options:
     levels: frozenset[str] = frozenset({"O1"})  # that may be meant; "O1" stands in for the unknown ones
 
 
-def read(m: Module, c: Conditions, init: Initialize, scaled: bool = True) -> Options:
-    """The native meaning of one call's options."""
+def read(
+    m: Module, c: Conditions, init: Initialize, scaled: bool = True, handed: frozenset[str] | None = None
+) -> Options:
+    """The native meaning of one call's options. ``handed`` are the levels that callers hand to its function, where all
+    of them are known."""
     out = Options()
     options = dict(init.options)
     enabled = options.pop("enabled", None)
     if enabled is not None:
         out.enabled.append((enabled, c.term(enabled)))
     level = options.pop("opt_level", None)
-    levels = _level(m, c, out, level, init)
+    levels = _level(m, c, out, level, init, handed)
     out.levels = frozenset(levels | {"O1"} if "?" in levels else levels)
     if init.splat is not None:
         _splat(m, out, init.splat, level)
@@ -89,11 +92,15 @@ def _is_none(expr: ast.expr) -> bool:
     return isinstance(expr, ast.Constant) and expr.value in (None, False)
 
 
-def _level(m: Module, c: Conditions, out: Options, level: ast.expr | None, init: Initialize) -> set[str]:
+def _level(
+    m: Module, c: Conditions, out: Options, level: ast.expr | None, init: Initialize, handed: frozenset[str] | None
+) -> set[str]:
     """Adds the level's condition, and returns the levels that may be meant ("?" where any may)."""
     if level is None:
         return {"O1"} if init.splat is None else {"?"}
     literal = levels_of(m, level)
+    if literal is None and handed is not None:
+        literal = set(handed)
     if literal is None:
         values, text = {"?"}, m.src(level)
     else:

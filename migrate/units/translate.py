@@ -212,10 +212,19 @@ def _argument(ctx: Context, name: str, home: Scope, there: Scope) -> str | None:
                 continue
             return None
         arg = passed(ctx, call, home, name)
-        if arg is None or not isinstance(arg, (ast.Name, ast.Attribute, ast.Compare)):
+        if arg is None or (not isinstance(arg, (ast.Name, ast.Attribute, ast.Compare)) and not _entry(arg)):
             return None
         texts.add(ctx.m.src(arg))
     return texts.pop() if len(texts) == 1 else None
+
+
+def _entry(arg: ast.expr) -> bool:
+    """Whether an argument is an entry that is only read: ``cfg["amp"]``."""
+    match arg:
+        case ast.Subscript(value=owner, slice=ast.Constant()):
+            return isinstance(owner, (ast.Name, ast.Attribute)) or _entry(owner)
+        case _:
+            return False
 
 
 def _of_another_script(ctx: Context, call: ast.Call, there: Scope) -> bool:
@@ -249,6 +258,16 @@ def passed(ctx: Context, call: ast.Call, callee: Scope, name: str) -> ast.expr |
     if 0 <= index < len(call.args) and not any(isinstance(a, ast.Starred) for a in call.args[: index + 1]):
         return call.args[index]
     return None
+
+
+def default_of(function: ast.AST, name: str) -> ast.expr | None:
+    """What a parameter is where nobody hands it anything; None where it has to be handed."""
+    assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+    args = function.args
+    positional = [*args.posonlyargs, *args.args]
+    pairs = [*zip(reversed(positional), reversed(args.defaults), strict=False)]
+    pairs += [(p, d) for p, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None]
+    return next((default for parameter, default in pairs if parameter.arg == name), None)
 
 
 def receiver(ctx: Context, call: ast.Call, callee: Scope) -> int:

@@ -73,3 +73,46 @@ TRACED = {
 def test_a_graph_that_is_written_down(name: str) -> None:
     before, after, named = TRACED[name]
     assert any("so its graph" in said for said in _migrated(before=before, after=after)) is named
+
+
+HANDED = """\
+import torch
+from functools import partial
+from apex import amp
+
+
+def build(opt_level='O1'):
+    model = torch.nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, optimizer = amp.initialize(model, optimizer, opt_level=opt_level)
+    return model, optimizer
+
+
+def train(model, optimizer, loader):
+    for x in loader:
+        with amp.scale_loss(model(x).sum(), optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+CALLS
+train(model, optimizer, [])
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "known"),
+    [
+        ("model, optimizer = build()", True),
+        ("model, optimizer = build('O1')", True),
+        ("model, optimizer = build(opt_level='O0')", False),
+        ("model, optimizer = build(level)", False),
+        ("model, optimizer = build(*levels)", False),
+        ("model, optimizer = build(**levels)", False),
+        ("make = partial(build, level)\nmodel, optimizer = make()", False),
+    ],
+)
+def test_levels_that_callers_hand_on(calls: str, known: bool) -> None:
+    result = migrate_module(HANDED.replace("CALLS", calls), Settings())
+    assert ('scaler = torch.amp.GradScaler("cuda")\n' in (result.new_text or "")) is known
