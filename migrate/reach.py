@@ -24,8 +24,9 @@ class Imports:
     """The import graph of a tree, read as it is asked for."""
 
     def __init__(self, python_files: Iterable[str]) -> None:
+        self._files = list(python_files)
         self._by_name: dict[str, list[str]] = defaultdict(list)
-        for location in python_files:
+        for location in self._files:
             self._by_name[module_name(location)].append(location)
         self._edges: dict[str, tuple[str, ...]] = {}
         self._meant: dict[str, dict[str, list[str]]] = {}
@@ -33,9 +34,8 @@ class Imports:
         self._outlines: dict[str, Outline] = {}
         self._takings: dict[tuple[str, str], frozenset[str]] = {}
         self._anything: dict[tuple[str, str], bool] = {}
-        self._files = list(python_files)
         self._above: dict[str, list[str]] | None = None
-        self._strangers: dict[str, list[str]] | None = None
+        self._strangers: dict[str, list[tuple[str, str]]] | None = None
         self._by_name_only: list[str] | None = None
 
     def reached(self, start: str, wanted: Collection[str]) -> str | None:
@@ -93,10 +93,13 @@ class Imports:
             self._strangers = defaultdict(list)
             for one in self._files:
                 for name in [name for name, meant in self.meant(one).items() if not meant]:
-                    self._strangers[name.rpartition(".")[2]].append(one)
+                    self._strangers[name.rpartition(".")[2]].append((one, name))
         if self._by_name_only is None:
             self._by_name_only = [one for one in self._files if takes_by_name(one)]
-        users = {*self.importers(location), *self._strangers.get(module_name(location), ())} - set(inside)
+        called = [
+            one for one, dotted in self._strangers.get(module_name(location), ()) if _may_mean(dotted, location)
+        ]
+        users = {*self.importers(location), *called} - set(inside)
         found = frozenset().union(*(self._takes(one, location) for one in users))
         # by a name or a path that is not written as an import: from the same folder, or one above or below it, also
         # by a file that is ``inside``, as nobody follows that
@@ -183,6 +186,14 @@ class Imports:
 
 
 _ADDED = ("lib", "src")  # folders that scripts put on the path of what they import
+
+
+def _may_mean(dotted: str, location: str) -> bool:
+    """Whether a name that leads to no file of the tree may mean one all the same, by a path that somebody adds or a
+    package that is installed under another name: `mmcv.utils` is no `utils.py` of a tree without `mmcv`."""
+    packages = dotted.split(".")[:-1]
+    folders = os.path.dirname(location).split(os.sep)
+    return not packages or any(one in folders for one in packages if one)
 
 
 def _near(one: str, other: str) -> bool:

@@ -50,5 +50,20 @@ def test_a_name_that_stands_in_a_lib_folder_is_meant(tmp_path: Path) -> None:
         tmp_path,
         {"train.py": "import core\nimport random\n", "lib/core.py": "", "src/mpu/random.py": "", "src/mpu/core.py": ""},
     )
-    imports = Imports(str(one) for one in root.rglob("*.py"))
+    imports = Imports([str(one) for one in root.rglob("*.py")])
     assert imports.imported(str(root / "train.py")) == (str(root / "lib/core.py"),)
+
+
+def test_names_of_other_packages_take_nothing(tmp_path: Path) -> None:
+    """`mmcv.utils`, which is not here, is no `utils.py` of the tree; `swin.utils` may be one, and a plain `utils`."""
+    files = {
+        "swin/utils.py": "",
+        "swin/main.py": "from utils import a\n",
+        "det/one.py": "from mmcv.utils import b\n",
+        "det/two.py": "from .utils import c\n",
+        "det/three.py": "from other.swin.utils import d\n",
+        "det/four.py": "from utils import e\n",
+    }
+    root = tree(tmp_path, files)
+    imports = Imports([str(root / name) for name in files])
+    assert imports.taken(str(root / "swin/utils.py"), []) == {"a", "d", "e"}
