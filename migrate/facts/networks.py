@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Collection
 
 from migrate.facts.elsewhere import Elsewhere
@@ -11,6 +12,9 @@ from migrate.facts.sites import opened
 from migrate.flow.values import Obj, Values
 from migrate.knowledge.host import HOST_MODULES
 from migrate.knowledge.models import BY_NAME, FORWARDING, HANDS_ON, NETWORK_MADE, NO_NETWORK, RUN_AS_OTHER
+
+# Modules whose functions make no network; what these hand on is another's.
+_NO_NETWORKS = HOST_MODULES | {"torch"} | sys.stdlib_module_names - {"copy", "functools", "types", "importlib"}
 
 
 def is_network(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
@@ -90,7 +94,7 @@ def _made_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
     name = name_elsewhere(v, func)
     if name in elsewhere.plain or RUN_AS_OTHER.fit(name) or NO_NETWORK.fit(name):
         return False
-    return HANDS_ON.fit(name) or _library(v, func) not in (*HOST_MODULES, "torch")
+    return HANDS_ON.fit(name) or _library(v, func) not in _NO_NETWORKS
 
 
 def _library(v: Values, func: ast.expr) -> str:

@@ -90,10 +90,13 @@ def test_what_made_it(made: str, found: bool) -> None:
         ("t = globals()[name]()", "t(x)", True),
         ("t = getattr(lib, name)(3)", "t(x)", True),
         ("t = Writer()", "t.add_scalar('loss', x)", False),
+        ("t = namedtuple('State', 'a b')", "t(x, y)", False),
+        ("t = deepcopy(y)", "t(x)", True),
     ],
 )
 def test_what_may_be_one(made: str, run: str, found: bool) -> None:
-    head = "import lib\nfrom lib import make, get_transform, TextEncoder\ndef here():\n    return print\n"
+    head = "import lib\nfrom collections import namedtuple\nfrom copy import deepcopy\n"
+    head += "from lib import make, get_transform, TextEncoder\ndef here():\n    return print\n"
     m = Module(f"{head}{made}\n{run}\n")
     last = m.files[0].tree.body[-1]
     assert isinstance(last, ast.Expr) and isinstance(last.value, ast.Call)
