@@ -32,7 +32,7 @@ scaler.update()
 NOTES = {
     "APX052": "A clip after every micro-batch moves under the condition of the step.",
     "APX053": "A clip of gradients that were still scaled keeps the threshold that really acted.",
-    "APX054": "A clip after every micro-batch whose norm is used acts at a scaled threshold where no step follows.",
+    "APX054": "What reads gradients after every micro-batch makes up for the loss scale where no step follows.",
     "APX055": "A reader to whom the size of gradients is all one (FGM, PGD) sees scaled ones.",
     "APX056": "A hook behind the accumulation of a gradient sees the sum of all backwards of a step.",
 }
