@@ -65,7 +65,13 @@ def single(source: Source, selection: Selection, imports: Imports) -> Component:
     at = source.location
     later = next((selection.python[one] for one in sorted(imports.imported(at)) if _runs_later(one, imports)), None)
     hold = f"{later}, which this imports, may run a model in another thread or in a generator" if later else None
-    near = replace(source.neighbours, scalers=_scalers((at,), imports), elsewhere=_elsewhere(at, imports), hold=hold)
+    near = replace(
+        source.neighbours,
+        exported=imports.taken(at, (at,)),
+        scalers=_scalers((at,), imports),
+        elsewhere=_elsewhere(at, imports),
+        hold=hold,
+    )
     source = replace(source, neighbours=near)
     if source.spells_amp:
         spelled = _spelled(selection, imports, (at,))
