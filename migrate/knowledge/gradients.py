@@ -14,7 +14,10 @@ NO_READER = Patterns(
     "skip_synchronize evaluate* valid* test* checkpoint* add_scalar add_scalars master_params scale_loss",
 )
 # Classes that are handed a model and leave its gradients alone.
-KEEPERS = Patterns("*Parallel *DDP *EMA* *Average* *Summary* *Logger* *Writer* *Checkpoint* *Loss* *Criterion*")
+KEEPERS = Patterns(
+    "*Parallel *DDP *EMA* *Average* *Summary* *Logger* *Writer* *Checkpoint* *Loss* *Criterion* *Meter *Speedometer "
+    "*Timer *ProgressBar *EarlyStop* *Validation*"
+)
 # Functions that throw gradients away.
 CLEARS = Patterns("*zero*grad* *clear*grad* *reset*grad*")
 # Functions that only hand on what they are given.

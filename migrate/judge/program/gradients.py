@@ -13,7 +13,7 @@ from migrate.judge.program.callees import Callees
 from migrate.judge.program.marks import Marks
 from migrate.judge.program.objects import Objects
 from migrate.judge.program.syntax import FUNCTIONS, last_name, own_parts
-from migrate.knowledge.gradients import MADE_OF_GRADIENTS, NO_READER
+from migrate.knowledge.gradients import KEEPERS, MADE_OF_GRADIENTS, NO_READER
 from migrate.knowledge.models import NOT_RUN_BY_METHOD, evaluates
 
 
@@ -124,9 +124,17 @@ class Gradients:
             return bool(self.objects.known(call.func.value)) and None in (handed or [None])
         if NO_READER.fit(last) or NOT_RUN_BY_METHOD.fit(last) or last[:1].isupper() or last in COLLECTS or not last:
             return False
-        if evaluates(last) or hasattr(builtins, last):
+        if evaluates(last) or hasattr(builtins, last) or self._keeps(call.func):
             return False
         return any(self.objects.known(a) or self._holds(a) for a in [*call.args, *(k.value for k in call.keywords)])
+
+    def _keeps(self, func: ast.expr) -> bool:
+        """Whether what is called are objects of classes that leave gradients alone, as their names tell; or lists,
+        which nobody can call: `callbacks(*args)` behind a loop for those that are some."""
+        held = self.v.of(func)
+        return bool(held) and all(
+            obj.kind == "seq" or (obj.kind == "call" and KEEPERS.fit(obj.label)) for obj in held
+        )
 
     def _holds(self, expr: ast.AST) -> bool:
         """Whether an object of this program that has a model or an optimizer is handed on."""

@@ -1,0 +1,26 @@
+# expect: manual
+import torch
+from apex import amp
+from callbacks import Checkpoint, Speedometer, Debugger
+
+
+def run(callbacks, *args):
+    if isinstance(callbacks, list):
+        for callback in callbacks:
+            callback(*args)
+        return
+    callbacks(*args)
+
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+callbacks = [Checkpoint("x"), Speedometer(4), Debugger()]
+for i, (x, y) in enumerate(loader):
+    loss = criterion(model(x), y)
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    if (i + 1) % 4 == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+    run(callbacks, i, model, optimizer)
