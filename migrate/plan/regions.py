@@ -640,6 +640,44 @@ class Planner:
             self._reach_hoist(hoist)
         self.regions = [r for r in self.regions if not self._inside_other(r)]
         self.regions.sort(key=lambda r: self.ctx.m.start(r.block.body[r.first]))
+        self.regions = [part for region in self.regions for part in self._by_gradients(region)]
+
+    def _by_gradients(self, region: Region) -> list[Region]:
+        """A region that runs a model without gradients, and then with them, becomes two: autocast keeps the half copies
+        of weights until a region ends, and those that were made without gradients give none in older torch."""
+        parts, first, body = list[Region](), region.first, region.block.body
+        for at in range(region.first, region.last):
+            if not self.compute.forwards(body[at]) or not self._without_gradients(body[at]):
+                continue
+            models, later = self._run_in(body[at]), body[at + 1 : region.last + 1]
+            if any(self._run_in(s) & models and not self._without_gradients(s) for s in later):
+                inner = body[at].body if first == at and isinstance(body[at], ast.With) else []  # type: ignore[attr-defined]
+                parts.append(
+                    Region(self.ctx.m.block(inner[0]), 0, len(inner) - 1, region.why)
+                    if inner
+                    else Region(region.block, first, at, region.why)
+                )
+                first = at + 1
+        return [*parts, Region(region.block, first, region.last, region.why)] if parts else [region]
+
+    def _without_gradients(self, stmt: ast.stmt) -> bool:
+        """Whether a statement runs with gradients switched off: a block, or the call of a function that says so."""
+        if isinstance(stmt, ast.With):
+            return any(_no_gradient(item.context_expr) for item in stmt.items)
+        value = getattr(stmt, "value", None)
+        callees = self.ctx.v.callees(value) if isinstance(value, ast.Call) else []
+        decorated = [f for f in callees if any(map(_no_gradient, getattr(f, "decorator_list", ())))]
+        return bool(callees) and len(decorated) == len(callees)
+
+    def _run_in(self, stmt: ast.stmt) -> frozenset[object]:
+        """The models that a statement runs, by itself or in functions that it calls."""
+        found: set[object] = set()
+        for node in ast.walk(stmt):
+            if isinstance(node, ast.Call) and self.compute.strong(node):
+                handed = [node.func, *(a.value if isinstance(a, ast.Starred) else a for a in node.args)]
+                handed += [node.func.value] if isinstance(node.func, ast.Attribute) else []
+                found |= {o for part in handed for o in self.ctx.v.of(part) if self.compute.is_model(frozenset({o}))}
+        return frozenset(found)
 
     def _whole_branches(self) -> None:
         """An ``if`` whose arms are regions from end to end is one region."""
@@ -661,7 +699,7 @@ class Planner:
         if not isinstance(owner, ast.With) or any(r is not region and r.block.body is body for r in self.regions):
             return
         items = [i.context_expr for i in owner.items]
-        if not all(ast.unparse(i).rstrip("()").split(".")[-1] in NO_GRADIENT for i in items):
+        if not all(map(_no_gradient, items)):
             return
         rest = [*body[: region.first], *body[region.last + 1 :]]
         if len(rest) <= MAX_REST and not any(
@@ -709,6 +747,11 @@ class Planner:
             if low <= m.start(mine) < high and m.function(other.block.body[other.first]) is m.function(mine):
                 return True
         return False
+
+
+def _no_gradient(expr: ast.expr) -> bool:
+    """``torch.no_grad()``, as a block or a decorator."""
+    return ast.unparse(expr).rstrip("()").split(".")[-1] in NO_GRADIENT
 
 
 def _lazy_parts(node: ast.GeneratorExp) -> list[ast.expr]:

@@ -498,3 +498,46 @@ def test_casts_are_on_also_where_only_a_model_was_handed_over() -> None:
     new = migrate_module(ARMS, Settings()).new_text
     assert new is not None
     assert 'if args.evaluate:\n    with torch.autocast("cuda", dtype=torch.float16, enabled=bool(args.fp16)):' in new
+
+
+NO_GRADIENTS_FIRST = """\
+import torch
+from apex import amp
+
+
+@torch.no_grad()
+def guess(model, u):
+    return model(u).softmax(1)
+
+
+def main(model, teacher, optimizer, loader):
+    [model, teacher], optimizer = amp.initialize([model, teacher], optimizer, opt_level="O1")
+    for x, u, y in loader:
+        FIRST
+        out = model(x)
+        loss = torch.nn.functional.mse_loss(out, t)
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+model, teacher = torch.nn.Linear(4, 2), torch.nn.Linear(4, 2)
+main(model, teacher, torch.optim.SGD(model.parameters(), lr=0.1), [])
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "regions"),
+    [
+        ("with torch.no_grad():\n            t = model(u)", 2),
+        ("t = guess(model, u)", 2),
+        ("with torch.no_grad():\n            t = teacher(u)", 1),
+        ("t = guess(teacher, u)", 1),
+        ("t = model(u)", 1),
+    ],
+)
+def test_a_model_that_runs_without_gradients_first_has_a_region_of_its_own(first: str, regions: int) -> None:
+    """Autocast keeps the copies of weights of one region, and older torch those without a gradient, too."""
+    result = migrate_module(NO_GRADIENTS_FIRST.replace("FIRST", first), Settings())
+    assert (result.new_text or "").count("torch.autocast(") == regions
