@@ -204,8 +204,14 @@ def _function(
                     )
                 _step_elsewhere(ctx, unit, schedule, scope, reader, before[-1].optimizers)
             continue
-        for step in after:
+        taken: list[Step] = []  # that always follow: a later one finds other gradients
+        for step in sorted(after, key=lambda s: m.start(s.call)):
+            if any(step.objects <= one.objects and not exclusive(ctx, one.call, step.call) for one in taken):
+                continue
             place = _place(ctx, unit, schedule, reader, step, before)
+            tops = common(ctx, reader, step.anchor)
+            if tops is not None and not _conditions(ctx, unit, tops[1], step) and not m.inside(step.call, reader):
+                taken.append(step)
             if place is None:
                 continue
             if step not in first or m.start(place) < first[step][0]:
