@@ -10,6 +10,7 @@ from migrate.facts.names import last_name
 from migrate.facts.sites import Initialize, Scale
 from migrate.flow.values import Obj
 from migrate.plan import gradients, hazards, premises
+from migrate.plan.again import review_runs_again
 from migrate.plan.backends import Backend, native_backend
 from migrate.plan.carried import handed_for_state, sometimes_imported
 from migrate.plan.caught import check_caught
@@ -142,6 +143,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     premises.review_trained_apart(ctx, unit, planner)
     premises.review_switches(ctx, unit)
     review_threads(ctx, unit, planner)
+    review_runs_again(ctx, unit)
     review_traced(ctx, unit, planner)
     review_levels(ctx, unit)
     plan = Plan(ctx, unit, planner, merged, schedule, state, scaled)
@@ -149,6 +151,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     if not _never(plan):
         review_products(ctx, unit, planner)
     _asks_for_amp(ctx, unit, plan)
+    _review_kept_flags(ctx, unit, plan)
     _check_attributes(ctx, plan)
     _name_conditions(ctx, unit, plan)
     if not _never(plan):
@@ -278,6 +281,18 @@ def _asks_for_amp(ctx: Context, unit: Unit, plan: Plan) -> None:
                 f"mixed precision is on where `{text}`, and that name is only imported at times",
                 "give the condition a name of its own, such as use_amp, and test that",
             )
+
+
+def _review_kept_flags(ctx: Context, unit: Unit, plan: Plan) -> None:
+    """A condition of mixed precision that goes on asking whether Apex is there, as imports beside it stay."""
+    texts = [c.enabled.text for c in plan.homes.creations] + list(plan.enabled_at.values())
+    for flag in sorted(ctx.conditions.kept_flags.intersection(*[set().union(*map(reads, filter(None, texts)))])):
+        unit.review(
+            unit.line_node,
+            "APX020",
+            f"`{flag}` is set beside imports of Apex that stay, and mixed precision hangs on it: without Apex it is "
+            "off, as it was; once these imports are gone, drop the flag",
+        )
 
 
 def _check_attributes(ctx: Context, plan: Plan) -> None:

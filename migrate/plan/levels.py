@@ -26,6 +26,8 @@ def levels_handed(ctx: Context, init: Initialize) -> frozenset[str] | None:
     if home is None or level.id not in home.params or m.stores(level.id, home) or handed_on(ctx, home.node):
         return None
     calls = ctx.v.calls[home.node]
+    if not _only_called(ctx, home.node):
+        return None  # by somebody else, or through a partial that fills it
     if not calls or getattr(home.node, "name", "*") in ctx.exported(home.node) or "*" in ctx.exported(home.node):
         return None
     found: set[str] = set()
@@ -36,6 +38,14 @@ def levels_handed(ctx: Context, init: Initialize) -> frozenset[str] | None:
             return None
         found.add(said.value)
     return frozenset(found)
+
+
+def _only_called(ctx: Context, function: ast.AST) -> bool:
+    """Whether a function's name is read for nothing but calls."""
+    name, m = getattr(function, "name", ""), ctx.m
+    reads: list[ast.expr] = [n for n in m.named(name) if isinstance(n.ctx, ast.Load)]
+    reads += [n for n in m.attributes(name) if isinstance(n.ctx, ast.Load)]
+    return all(isinstance(call := m.parent[n], ast.Call) and call.func is n for n in reads)
 
 
 def review_levels(ctx: Context, unit: Unit) -> None:

@@ -64,7 +64,10 @@ def _multiplies(ctx: Context, planner: Planner, call: ast.Call) -> bool:
         return True
     name = called_name(call)
     if any(planner.compute.is_model(ctx.v.of(arg)) for arg in call.args):  # an object that watches the model
-        return name in ctx.facts.elsewhere.plain and any(one.startswith(f"{name}.") for one in known)
+        methods = [one.partition(".")[2] for one in known if one.startswith(f"{name}.")]
+        return name in ctx.facts.elsewhere.plain and bool(methods) and not any(
+            method == "__call__" or ctx.m.calls(method) for method in methods
+        )
     return name in _MODES and not call.args and any(one.partition(".")[2] in _MODES for one in known)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeGuard
 
 from migrate.facts.names import last_name
 from migrate.knowledge.apex import CASTS
@@ -23,13 +24,38 @@ def _decorates(use: ast.expr, above: ast.AST) -> bool:
 
 
 def wraps_extension(ctx: Context, use: ast.expr) -> bool:
-    """``nms = amp.float_function(_C.nms)``: a function from elsewhere or of a file, called with tensors."""
+    """``nms = amp.float_function(_C.nms)``: a function of an imported module, called with tensors; or one of a file
+    that takes its first argument for a tensor."""
     call = ctx.m.parent[use]
     if not (isinstance(call, ast.Call) and call.func is use and len(call.args) == 1 and not call.keywords):
         return False
-    wrapped = call.args[0]
-    plain = isinstance(wrapped, ast.Name) and any(isinstance(f, ast.FunctionDef) for f in ctx.m.declared(wrapped.id))
-    return isinstance(ctx.m.parent[call], ast.Assign) and (plain or isinstance(wrapped, ast.Attribute))
+    wrapped, above = call.args[0], ctx.m.parent[call]
+    if not isinstance(above, ast.Assign) or not all(isinstance(target, ast.Name) for target in above.targets):
+        return False
+    if isinstance(wrapped, ast.Attribute):
+        return isinstance(wrapped.value, ast.Name) and any(
+            isinstance(one, ast.alias) for one in ctx.m.declared(wrapped.value.id)
+        )
+    functions = [f for f in ctx.m.declared(wrapped.id) if isinstance(f, ast.FunctionDef)] if _is_name(wrapped) else []
+    names = {target.id for target in above.targets if isinstance(target, ast.Name)}
+    calls = [c for c in ctx.m.all(ast.Call) if last_name(c.func) in names]
+    return bool(functions) and all(map(_takes_a_tensor, functions)) and all(c.args for c in calls)
+
+
+def _is_name(expr: ast.expr) -> TypeGuard[ast.Name]:
+    return isinstance(expr, ast.Name)
+
+
+def _takes_a_tensor(function: ast.FunctionDef) -> bool:
+    """Whether a function slices its first parameter as only a tensor can be: ``boxes[:, :2]``."""
+    first = function.args.args[0].arg if function.args.args else ""
+    return any(
+        isinstance(n, ast.Subscript)
+        and isinstance(n.value, ast.Name)
+        and n.value.id == first
+        and isinstance(n.slice, ast.Tuple)
+        for n in ast.walk(function)
+    )
 
 
 def resolved(ctx: Context, use: ast.expr, tail: str) -> bool:

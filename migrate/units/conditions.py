@@ -85,6 +85,7 @@ class Conditions:
     def __init__(self, m: Module, v: Values, facts: Facts) -> None:
         self.m, self.v = m, v
         self.flags = _availability_flags(m, facts)
+        self.kept_flags = _kept_flags(m, facts)
         self._options, self._store_true = _argparse_bools(m)
         self.imported = _imported(m, facts)
         self._always = {key for key, sure in self.imported.items() if sure}
@@ -433,6 +434,17 @@ def _availability_flags(m: Module, facts: Facts) -> dict[tuple[Scope | None, str
             if sum(m.file(n) is m.file(node) for n in stores) == 1:
                 found[(m.scope(node), name)] = True
     return found
+
+
+def _kept_flags(m: Module, facts: Facts) -> frozenset[str]:
+    """Names of flags that are set beside imports of Apex that stay, and of those made of one."""
+    holders = {holder for stmt in facts.imports if isinstance(holder := m.parent[stmt], ast.Try)}
+    lines = [line for holder in holders if _needs_more(holder) for line in (*holder.body, *holder.orelse)]
+    found = {t.id for line in lines if isinstance(line, ast.Assign) for t in line.targets if isinstance(t, ast.Name)}
+    for stmt in m.all(ast.Assign) if found else ():
+        if any(isinstance(n, ast.Name) and n.id in found for n in ast.walk(stmt.value)):
+            found.update(t.id for t in stmt.targets if isinstance(t, ast.Name))
+    return frozenset(found)
 
 
 def _needs_more(holder: ast.Try) -> bool:

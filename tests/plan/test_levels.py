@@ -116,3 +116,15 @@ train(model, optimizer, [])
 def test_levels_that_callers_hand_on(calls: str, known: bool) -> None:
     result = migrate_module(HANDED.replace("CALLS", calls), Settings())
     assert ('scaler = torch.amp.GradScaler("cuda")\n' in (result.new_text or "")) is known
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        "model, optimizer = {'fp32': partial(build, opt_level='O0'), 'amp': build}[name]()",
+        "make = partial(build, opt_level='O0') if name else build\nmodel, optimizer = make()",
+    ],
+)
+def test_levels_of_functions_that_are_handed_on_are_not_known(calls: str) -> None:
+    text = migrate_module(HANDED.replace("CALLS", calls), Settings()).new_text or ""
+    assert "GradScaler" not in text or "opt_level !=" in text

@@ -1,0 +1,68 @@
+"""A condition of ``initialize`` that changes between its calls: Apex's casts stayed on once they were, for all that ran
+later in the process, also where a later call said no."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from migrate.facts.module import Scope
+from migrate.units.translate import default_of, passed
+from migrate.units.unit import Context, Unit
+
+MAX_DEPTH = 3
+
+
+def review_runs_again(ctx: Context, unit: Unit) -> None:
+    """Names the calls of ``initialize`` whose condition a loop changes, or callers that say different things."""
+    for init in unit.initializes:
+        for expr in _asked(ctx, init.call):
+            if _changes(ctx, expr, 0):
+                unit.review(
+                    init.call,
+                    "APX035",
+                    f"`{ctx.m.src(expr)}` may change from one call to the next: once Apex was initialized, its casts "
+                    "were on for all that ran later in the process; what says no ran under them all the same, and runs "
+                    "in float32 now",
+                )
+                break
+
+
+def _asked(ctx: Context, call: ast.Call) -> Iterator[ast.expr]:
+    """What decides whether a call of ``initialize`` switches mixed precision on, in its own function."""
+    for outer in ctx.m.spine(ctx.m.statement(call))[1:]:
+        if isinstance(outer, ast.If):
+            yield outer.test
+    yield from (keyword.value for keyword in call.keywords if keyword.arg in ("enabled", "opt_level"))
+
+
+def _changes(ctx: Context, expr: ast.expr, depth: int) -> bool:
+    """Whether an expression has another value in another round of a loop around it, or by another caller."""
+    m = ctx.m
+    loops = [x for x in m.ancestors(expr) if isinstance(x, (ast.For, ast.AsyncFor))]
+    turned = {n.id for loop in loops for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+    for name in [n for n in ast.walk(expr) if isinstance(n, ast.Name)]:
+        home = m.binding_scope(name.id, m.scope(name))
+        if name.id in turned and home is m.function(expr):
+            return True
+        given = [m.parent[n] for n in m.stores(name.id, home) if home is m.function(expr) and m.loops(n)]
+        if depth < MAX_DEPTH and any(isinstance(s, ast.Assign) and _changes(ctx, s.value, depth + 1) for s in given):
+            return True
+        if home is not None and home.is_function and name.id in home.params and not m.stores(name.id, home):
+            if depth < MAX_DEPTH and _differs(ctx, home, name.id, depth):
+                return True
+    return False
+
+
+def _differs(ctx: Context, function: Scope, name: str, depth: int) -> bool:
+    """Whether the callers of a function hand it different values: constants, or what a loop changes."""
+    said: set[str] = set()
+    for call in ctx.v.calls[function.node]:
+        value = passed(ctx, call, function, name) or default_of(function.node, name)
+        if value is None:
+            continue
+        if not isinstance(value, ast.Constant) and _changes(ctx, value, depth + 1):
+            return True
+        if isinstance(value, ast.Constant):
+            said.add(repr(value.value))
+    return len(said) > 1
