@@ -15,6 +15,10 @@ MAX_DEPTH = 3
 
 def review_runs_again(ctx: Context, unit: Unit) -> None:
     """Names the calls of ``initialize`` whose condition a loop changes, or callers that say different things."""
+    m = ctx.m
+    apart = any(isinstance(s, ast.If) for site in unit.scales for s in m.spine(m.statement(site.call))[1:])
+    if unit.scales and not apart:
+        return  # whatever trains, trains in mixed precision
     for init in unit.initializes:
         for expr in _asked(ctx, init.call):
             if _changes(ctx, expr, 0):
@@ -39,7 +43,7 @@ def _asked(ctx: Context, call: ast.Call) -> Iterator[ast.expr]:
 def _changes(ctx: Context, expr: ast.expr, depth: int) -> bool:
     """Whether an expression has another value in another round of a loop around it, or by another caller."""
     m = ctx.m
-    loops = [x for x in m.ancestors(expr) if isinstance(x, (ast.For, ast.AsyncFor))]
+    loops = [x for x in m.ancestors(expr) if isinstance(x, (ast.For, ast.AsyncFor)) and not _off_first(x.iter)]
     turned = {n.id for loop in loops for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
     for name in [n for n in ast.walk(expr) if isinstance(n, ast.Name)]:
         home = m.binding_scope(name.id, m.scope(name))
@@ -54,15 +58,21 @@ def _changes(ctx: Context, expr: ast.expr, depth: int) -> bool:
     return False
 
 
+def _off_first(source: ast.expr) -> bool:
+    """Whether a loop goes over constants, those that say no first: ``for fp16 in (False, True)``."""
+    items = source.elts if isinstance(source, (ast.Tuple, ast.List)) else []
+    said = [bool(item.value) for item in items if isinstance(item, ast.Constant) and item.value in (False, True)]
+    return bool(said) and len(said) == len(items) and said == sorted(said)
+
+
 def _differs(ctx: Context, function: Scope, name: str, depth: int) -> bool:
     """Whether the callers of a function hand it different values: constants, or what a loop changes."""
-    said: set[str] = set()
-    for call in ctx.v.calls[function.node]:
+    said: list[tuple[ast.AST, bool]] = []
+    for call in sorted(ctx.v.calls[function.node], key=ctx.m.start):
         value = passed(ctx, call, function, name) or default_of(function.node, name)
-        if value is None:
-            continue
-        if not isinstance(value, ast.Constant) and _changes(ctx, value, depth + 1):
-            return True
         if isinstance(value, ast.Constant):
-            said.add(repr(value.value))
-    return len(said) > 1
+            said.append((ctx.m.function(call).node, bool(value.value) and value.value != "O0"))
+        elif value is not None and _changes(ctx, value, depth + 1):
+            return True
+    in_order = len({where for where, _ in said}) == 1 and [on for _, on in said] == sorted(on for _, on in said)
+    return len({on for _, on in said}) > 1 and not in_order  # a run without it that comes first is as it was

@@ -44,7 +44,8 @@ main(parse())
         ("run(args)", False),
         ("for mode in ('fp32', 'amp'):\n        run(args, mode == 'amp')", True),
         ("for mode in ('fp32', 'amp'):\n        fp16 = mode == 'amp'\n        run(args, use_amp=fp16)", True),
-        ("run(args, False)\n    run(args)", True),
+        ("run(args)\n    run(args, False)", True),
+        ("run(args, False)\n    run(args)", False),
         ("run(args, True)\n    run(args)", False),
     ],
 )
