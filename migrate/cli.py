@@ -242,6 +242,12 @@ def _parser() -> argparse.ArgumentParser:
     action.add_argument("--check", action="store_true", help="print the summary alone")
     add("--safe-only", action="store_true", default=None, help="apply only what is proved to stay the same")
     once: dict[str, Any] = {"action": _Once}
+    add(
+        "--keep-fused",
+        action="store_true",
+        default=None,
+        help="leave what current Apex still has: fused optimizers, normalization and other kernels",
+    )
     add("--report-json", **once, metavar="FILE", help="also write the JSON report to FILE")
     add("--format", **once, type=_format, metavar="text|json", help="what is printed (text)")
     add("--dtype", **once, type=_by(config.dtype), metavar="|".join(config.DTYPES), help="of autocast (float16)")

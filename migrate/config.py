@@ -98,10 +98,13 @@ def jobs(value: Any) -> int:
     return value
 
 
-def _boolean(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"safe-only is true or false, not {value!r}")
-    return value
+def _boolean(name: str) -> Callable[[Any], bool]:
+    def check(value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise ValueError(f"{name} is true or false, not {value!r}")
+        return value
+
+    return check
 
 
 def _patterns(value: Any) -> tuple[str, ...]:
@@ -115,7 +118,8 @@ _SETTINGS: dict[str, Callable[[Any], Any]] = {
     "device-type": device_type,
     "target-torch": target_torch,
     "eval": evaluation,
-    "safe-only": _boolean,
+    "safe-only": _boolean("safe-only"),
+    "keep-fused": _boolean("keep-fused"),
 }
 _OTHERS: dict[str, Callable[[Any], Any]] = {"exclude": _patterns, "jobs": jobs}
 

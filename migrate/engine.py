@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -13,36 +12,29 @@ from migrate.check.compiles import compiles
 from migrate.check.names import undefined_names
 from migrate.check.protocol import new_problems
 from migrate.facts.elsewhere import Elsewhere
-from migrate.facts.module import File, Module, join
+from migrate.facts.module import File, Module
 from migrate.facts.sites import collect
 from migrate.flow.values import Values
 from migrate.model import (
     ALONE,
     Applicability,
     Change,
-    DeleteLines,
-    Edit,
     FileText,
     Finding,
     ModuleResult,
     Neighbours,
-    Reindent,
-    Replace,
     Settings,
     Severity,
     UnitSummary,
 )
+from migrate.parts.second import second
 from migrate.plan.bare import assign_state, unresolved
 from migrate.plan.carried import through_parameter
 from migrate.plan.decide import Plan, decide
 from migrate.plan.unread import Unread, dead_options, lost_readers
 from migrate.plan.unread import unread as find_unread
 from migrate.report.placing import told
-from migrate.rewrite.apply import EditConflict, apply_traced
-from migrate.rewrite.draft import Draft
-from migrate.rewrite.files import by_file
-from migrate.rewrite.layout import lay_out
-from migrate.rewrite.templates import Templates
+from migrate.rewrite.apply import EditConflict
 from migrate.rewrite.trace import Run
 from migrate.rules.common import Stage, Work
 from migrate.rules.discovery import apply_rules
@@ -50,6 +42,7 @@ from migrate.units.casts import casts_only
 from migrate.units.conditions import Conditions
 from migrate.units.unit import Context, Manual, Unit, group
 from migrate.validate import validate
+from migrate.writing import account, begun, came_from, edited
 
 _ROUNDS = 4  # of parameters that nothing reads once another is gone
 _IGNORE = re.compile(r"#\s*apex2native:\s*ignore\b")
@@ -71,11 +64,12 @@ def migrate_module(text: str, settings: Settings, neighbours: Neighbours = ALONE
     ``neighbours`` is what the rest of the tree has to do with it. Text that does not parse gives
     ``parsed=False``; nothing is raised for bad input.
     """
-    return migrate_program([FileText(text, neighbours=neighbours)], settings)[0]
+    file = FileText(text, neighbours=neighbours)
+    return second([file], migrate_program([file], settings), settings)[0]
 
 
 def migrate_program(files: Sequence[FileText], settings: Settings) -> list[ModuleResult]:
-    """Migrate the files of one program together; a result for each.
+    """Migrate amp in the files of one program together; a result for each. Apex's other parts are `second`'s.
 
     Where one of several does not parse all results say ``parsed=False``."""
     if not any("apex" in file.text for file in files):
@@ -224,12 +218,7 @@ def _ignored(ctx: Context, units: list[Unit], unit: Unit) -> None:
 
 def _nothing(ctx: Context) -> _Attempt:
     """The text as it is."""
-    return _Attempt(None, _work(ctx))
-
-
-def _work(ctx: Context, migrated: bool = False) -> Work:
-    templates = [Templates(ctx.m, file, ctx.settings) for file in ctx.m.files]
-    return Work(ctx.m, Draft(ctx.m), templates, migrated=migrated)
+    return _Attempt(None, begun(ctx))
 
 
 def _write(ctx: Context, plans: list[Plan], whole: bool = False, follow: bool = False) -> _Attempt:
@@ -271,7 +260,7 @@ def _stands(work: Work, one: Unread) -> bool:
 
 def _write_once(ctx: Context, plans: list[Plan], unread: list[Unread], whole: bool, follow: bool) -> _Attempt:
     """All rules of ``plans`` on one draft, then the checks on its outcome; ``whole``: no unit of the file stays."""
-    work = _work(ctx, migrated=bool(plans))
+    work = begun(ctx, migrated=bool(plans))
     for plan in plans:
         apply_rules(Stage.UNIT, plan, work)
     if plans or follow:
@@ -284,8 +273,8 @@ def _write_once(ctx: Context, plans: list[Plan], unread: list[Unread], whole: bo
         return _Attempt(None, work)
     try:
         edits = work.draft.edits()
-        _account(ctx, work, edits)
-        texts, runs = _edited(ctx, work, edits)
+        account(ctx, work, edits)
+        texts, runs = edited(ctx, work, edits)
     except EditConflict as conflict:
         return _Attempt(None, work, f"edits collide ({conflict})")
     except ValueError as error:
@@ -317,18 +306,6 @@ def _lost(ctx: Context, texts: Sequence[str]) -> str | None:
     return next((name for number, name in missing if (number, name) not in ctx.m.missing), None)
 
 
-def _edited(ctx: Context, work: Work, edits: list[Edit]) -> tuple[tuple[str, ...], tuple[Run, ...]]:
-    """The new text of each file, and which characters of all together stood where."""
-    texts: list[str] = []
-    runs: list[Run] = []
-    for file, mine in zip(ctx.m.files, by_file(ctx.m.files, edits), strict=True):
-        new, moved = lay_out(file.text, *apply_traced(file.text, mine), work.draft.unit(file.tree))
-        begins = len(join([*texts, ""]))
-        texts.append(new)
-        runs += [Run(begins + one.new, file.start + one.old, one.length) for one in moved]
-    return tuple(texts), tuple(runs)
-
-
 def _drop(work: Work, one: Unread) -> None:
     """A parameter goes from the header of its function and from all calls."""
     for start, end in one.cuts:
@@ -337,28 +314,6 @@ def _drop(work: Work, one: Unread) -> None:
     work.note_header(None, "APX011", one.function, why)
     for node in one.nodes:
         work.note(None, "APX011", work.m.statement(node), why)
-
-
-def _account(ctx: Context, work: Work, edits: list[Edit]) -> None:
-    """Lines that go without a rule having said so stood only for what went: a guard, an import's handler."""
-    named: set[int] = set()
-    for _, noted in work.noted:
-        named.update(range(noted.line, noted.end_line + 1))
-    for edit in edits:
-        match edit:
-            case DeleteLines(first, last):
-                low, high = first, last
-            case Reindent(first, last):
-                moved = [n for n in range(first, last + 1) if ctx.m.line_text(n).strip() and n not in named]
-                if moved and moved[-1] == last:  # behind the last statement
-                    work.note_lines(None, "APX011", moved[0], last, "a comment moves with its block")
-                continue
-            case Replace(start, end, _) if end > start:
-                low, high = bisect_right(ctx.m.starts, start), bisect_right(ctx.m.starts, end - 1)
-            case _:
-                continue
-        if not {n for n in range(low, high + 1) if ctx.m.line_text(n).strip()} <= named:
-            work.note_lines(None, "APX011", low, high, "stood only for what went")
 
 
 # ---------------------------------------------------------------- reporting
@@ -402,6 +357,7 @@ def _results(
         UnitSummary(u.number, grade.get(u.number, Applicability.MANUAL), _line(u.line_node)) for u in units
     ]
     only_casts = not units and casts_only(ctx)
+    origins = came_from(ctx.m, attempt.texts, attempt.runs) if attempt.texts is not None else [()] * len(ctx.m.files)
     results = []
     for file, said in zip(ctx.m.files, told(ctx.m.files, ctx.m.names, changes, work.findings, summaries), strict=True):
         new = attempt.texts[file.number] if attempt.texts is not None else file.text
@@ -414,6 +370,7 @@ def _results(
                 said.units,
                 amp_left=None if left is None else left - file.first + 1,
                 casts_only=only_casts,
+                origin=origins[file.number],
             )
         )
     return results

@@ -49,6 +49,7 @@ class Settings:
     target_torch: tuple[int, int] = (2, 4)
     eval: Literal["autocast", "fp32"] = "autocast"
     safe_only: bool = False
+    keep_fused: bool = False
 
 
 @dataclass(frozen=True)
@@ -198,6 +199,7 @@ class ModuleResult:
     parsed: bool = True
     amp_left: int | None = None  # a line that still needs amp to be initialized
     casts_only: bool = False  # no unit here, and what is left of amp are casts that can be rewritten
+    origin: tuple[int, ...] = ()  # for each line of the new text, the one of the old that it came from
 
 
 def by_hand(results: Iterable[ModuleResult | FileResult]) -> bool:

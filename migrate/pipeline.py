@@ -394,6 +394,7 @@ def analyse_program(program: Component, settings: Settings, engine: Engine) -> t
     if len(program.sources) == 1:
         return (analyse_file(program.sources[0], settings, engine),)
     from migrate.linked import migrate_linked
+    from migrate.parts.second import second
 
     try:
         old = [read(source.location) for source in program.sources]
@@ -406,7 +407,7 @@ def analyse_program(program: Component, settings: Settings, engine: Engine) -> t
     ]
     try:
         with _guarded():
-            results = migrate_linked(texts, settings)
+            results = second(texts, migrate_linked(texts, settings), settings)
         new = [
             None if result.new_text is None else encode(result.new_text, encoding)
             for result, (_, encoding) in zip(results, decoded, strict=True)

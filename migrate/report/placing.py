@@ -47,7 +47,7 @@ def told(
     return [
         Told(
             tuple(sorted(found[file.number], key=lambda c: (c.line, c.end_line, c.rule, c.unit or 0, c.message))),
-            tuple(sorted(_merged(by_file[file.number]), key=lambda f: (f.line, f.rule, f.message))),
+            tuple(sorted(merged(by_file[file.number]), key=lambda f: (f.line, f.rule, f.message))),
             tuple(replace(u, line=u.line - file.first + 1) for u in units if file_at(files, u.line) is file),
         )
         for file in files
@@ -101,7 +101,7 @@ def _said(files: Sequence[File], names: Sequence[str], number: int, text: str) -
     return _LINE.sub(local, text)
 
 
-def _merged(findings: list[Finding]) -> list[Finding]:
+def merged(findings: list[Finding]) -> list[Finding]:
     """Findings with the same words about the same unit become one with several lines."""
     grouped: dict[tuple[str, str, int | None, str | None], list[Finding]] = defaultdict(list)
     for finding in findings:

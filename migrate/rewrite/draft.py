@@ -44,6 +44,7 @@ class Draft:
         self._stmt: dict[ast.stmt, tuple[str, ...]] = {}
         self._before: dict[ast.stmt, list[str]] = defaultdict(list)
         self._after: dict[ast.stmt, list[str]] = defaultdict(list)
+        self._last: dict[ast.stmt, list[str]] = defaultdict(list)  # behind those
         self._wraps: list[Wrap] = []
         self._unwrap: dict[ast.stmt, str] = {}
         self._else_only: dict[ast.If, str] = {}
@@ -86,6 +87,11 @@ class Draft:
 
     def after(self, stmt: ast.stmt, *lines: str) -> None:
         self._after[stmt] += [line for line in lines if line not in self._after[stmt]]
+
+    def append(self, stmt: ast.stmt, *lines: str) -> None:
+        """Like `after` for a whole definition, which comes last and whose lines may be alike."""
+        if self._last[stmt] != list(lines):
+            self._last[stmt] += lines
 
     def wrap(self, block: Block, first: int, last: int, header: str) -> None:
         self._wraps.append(Wrap(block, first, last, header))
@@ -136,9 +142,8 @@ class Draft:
         return stmt not in self._stmt and self.gone(stmt)
 
     def touched(self) -> bool:
-        return bool(
-            self._expr or self._points or self._stmt or self._before or self._after or self._wraps or self._unwrap
-        )
+        around = self._before or self._after or self._last
+        return bool(self._expr or self._points or self._stmt or around or self._wraps or self._unwrap)
 
     # ------------------------------------------------------------ finishing
 
@@ -156,7 +161,7 @@ class Draft:
         for stmt, lines in self._stmt.items():
             if not self._dropped(stmt):
                 self._emit_statement(stmt, lines)
-        for stmt in {**self._before, **self._after}:
+        for stmt in {**self._before, **self._after, **self._last}:
             if not self._dropped(stmt):
                 self._emit_around(stmt)
         for node, text in self._expr.items():
@@ -240,8 +245,11 @@ class Draft:
                 return True
         return any(self.m.start(n) < offset < self.m.end(n) for n in self._expr)
 
+    def _behind(self, stmt: ast.stmt) -> list[str]:
+        return [*self._after.get(stmt, []), *self._last.get(stmt, [])]
+
     def _deleted(self, stmt: ast.stmt) -> bool:
-        return self._stmt.get(stmt) == () and not self._before.get(stmt) and not self._after.get(stmt)
+        return self._stmt.get(stmt) == () and not self._before.get(stmt) and not self._behind(stmt)
 
     def _tidy(self) -> None:
         """Delete what has no body left, innermost first; keep what still must stand with a ``pass``."""
@@ -380,7 +388,7 @@ class Draft:
         m = self.m
         first, last = m.first_line(stmt), m.last_line(stmt)
         inline = not m.owns_lines(stmt)
-        beside = [*self._before.get(stmt, []), *self._after.get(stmt, [])]
+        beside = [*self._before.get(stmt, []), *self._behind(stmt)]
         if not lines and inline and beside:  # these take its place
             self._edits.append(Replace(m.start(stmt), m.end(stmt), "; ".join(beside)))
             return
@@ -427,7 +435,7 @@ class Draft:
 
     def _emit_around(self, stmt: ast.stmt) -> None:
         m = self.m
-        before, after = self._before.get(stmt, []), self._after.get(stmt, [])
+        before, after = self._before.get(stmt, []), self._behind(stmt)
         if not m.owns_lines(stmt):
             if self._stmt.get(stmt) == ():
                 return  # `_emit_statement` has put them there

@@ -208,9 +208,11 @@ def _serves_no_more(
             and stmt.module == "apex.fp16_utils"
             and not (names & FP16_UTILS or ctx.exported(stmt))
         )
+    if (stmt, alias) in work.natives:
+        return True  # torch's takes its place
     if _needed(ctx, work, stmt, alias, tests) or _probe(ctx, stmt):
         return False
-    return _is_amp(stmt, alias)
+    return _is_amp(stmt, alias) or work.sites is not None
 
 
 def _probe(ctx: Context, stmt: ast.stmt) -> bool:
@@ -330,9 +332,20 @@ def _fold_test(ctx: Context, work: Work, test: ast.expr) -> None:
     elif isinstance(above, ast.Assert) and above.test is test and term.value:
         draft.delete(above)
     elif isinstance(above, ast.IfExp) and above.test is test and term.value is not None:
-        draft.replace(above, m.src(above.body if term.value else above.orelse))
+        _keep_branch(ctx, work, above, above.body if term.value else above.orelse)
     elif not _cut_constants(ctx, work, test):
         draft.replace(test, term.text)
+
+
+def _keep_branch(ctx: Context, work: Work, choice: ast.IfExp, kept: ast.expr) -> None:
+    """Leave one branch of ``a if test else b``; what another rule writes in it stands, where no parentheses part it."""
+    m = ctx.m
+    if kept is choice.body and m.text[m.end(kept) : m.start(choice.test)].split() == ["if"]:
+        work.draft.cut(m.end(kept), m.end(choice))
+    elif kept is choice.orelse and m.end(kept) == m.end(choice):
+        work.draft.cut(m.start(choice), m.start(kept))
+    else:
+        work.draft.replace(choice, m.src(kept))
 
 
 def _cut_constants(ctx: Context, work: Work, test: ast.expr) -> bool:
@@ -357,13 +370,15 @@ def _cut_constants(ctx: Context, work: Work, test: ast.expr) -> bool:
 def _remove(ctx: Context, work: Work, stmt: ast.stmt, aliases: list[ast.alias]) -> None:
     assert isinstance(stmt, (ast.Import, ast.ImportFrom))
     kept = [a for a in stmt.names if a not in aliases]
-    work.note(None, ID, stmt, "apex.amp is no longer imported")
-    if not kept:
-        if not work.draft.gone(stmt):
-            work.draft.delete(stmt)
-        return
+    native = [work.natives[stmt, a] for a in aliases if (stmt, a) in work.natives]
+    gone = "apex.amp" if work.sites is None else "Apex" if not native else "Apex's"
+    work.note(None, ID, stmt, f"{gone} is no longer imported{', torch has its own' if native else ''}")
     if work.draft.gone(stmt):
         return
+    if not kept:
+        work.draft.rewrite(stmt, *native)
+        return
+    work.draft.after(stmt, *native)
     for alias in aliases:
         index = stmt.names.index(alias)
         behind = next((a for a in stmt.names[index + 1 :] if a in kept), None)
@@ -414,7 +429,8 @@ def _remove_flags(
                     work.note(None, "APX011", stmt, f"{name} is no longer read")
     for stmt in doomed:
         holder = m.parent[stmt]
-        if isinstance(holder, ast.Try) and stmt in holder.body and not draft.gone(holder) and draft.deleted(stmt):
+        served = draft.deleted(stmt) or len(work.native_lines(stmt)) == len(stmt.names)  # type: ignore[attr-defined]
+        if isinstance(holder, ast.Try) and stmt in holder.body and not draft.gone(holder) and served:
             _settle_try(ctx, work, holder, alone=len(doomed) == len(ctx.facts.imports))
     return dropped
 
@@ -427,8 +443,8 @@ def _settle_try(ctx: Context, work: Work, holder: ast.Try, alone: bool) -> None:
     if not rest and not holder.finalbody:
         draft.delete(holder)
         work.note(None, ID, holder, "the guard of the import goes with it")
-    elif rest and not holder.finalbody and all(_harmless(s) for s in rest):
-        draft.rewrite(holder, *(m.src(s) for s in rest))
+    elif rest and not holder.finalbody and all(_harmless(s) or work.native_lines(s) for s in rest):
+        draft.rewrite(holder, *(line for s in rest for line in work.native_lines(s) or (m.src(s),)))
         work.note(None, ID, holder, "the guard of the import goes with it")
         _drop_default(ctx, work, holder, rest)
 

@@ -8,6 +8,7 @@ from enum import Enum
 
 from migrate.facts.module import Module
 from migrate.model import Finding, Severity
+from migrate.parts.sites import Sites
 from migrate.plan.decide import Plan
 from migrate.rewrite.draft import Draft
 from migrate.rewrite.templates import Templates
@@ -19,6 +20,7 @@ class Stage(Enum):
     UNIT = "each unit that is rewritten; the subject is its plan"
     CASTS = "the file's casts, where their units are migrated; the subject is the file's context"
     FILE = "the file, whatever became of its units; the subject is its context"
+    PARTS = "the file, once amp is settled in it: Apex's other parts; the subject is its context"
     TIDY = "the file, once it is known what goes; the subject is its context"
     REPORT = "findings only, once the text is settled; the subject is the file's context"
     TOOL = "never: what the tool says about itself and about files, where there is nothing to apply"
@@ -32,6 +34,7 @@ class Noted:
     line: int
     end_line: int
     message: str
+    review: bool = False  # one of a part that is no unit's, with a difference that is named
 
 
 @dataclass(eq=False)
@@ -48,15 +51,23 @@ class Work:
     flags: bool = False  # what held amp holds a flag now
     texts: tuple[str, ...] | None = None  # what becomes of each file, once that is settled
     untouched: str = ""  # why a use of amp that nothing names is still there
+    sites: Sites | None = None  # of Apex's parts, once amp is settled
+    replaced: set[ast.expr] = field(default_factory=set)  # uses of theirs that are torch's now
+    natives: dict[tuple[ast.stmt, ast.alias], str] = field(default_factory=dict)  # imports in the place of Apex's
+
+    def native_lines(self, stmt: ast.stmt) -> list[str]:
+        """What an import of Apex becomes, where torch's takes the place of all that is left of it."""
+        names = stmt.names if isinstance(stmt, (ast.Import, ast.ImportFrom)) else []
+        return [self.natives[stmt, alias] for alias in names if (stmt, alias) in self.natives]
 
     def native(self, node: ast.AST) -> Templates:
         """How native AMP is written in the file that a node stands in."""
         return self.templates[self.m.file(node).number]
 
-    def note(self, unit: int | None, rule: str, node: ast.AST, message: str) -> None:
+    def note(self, unit: int | None, rule: str, node: ast.AST, message: str, *, review: bool = False) -> None:
         """Record that ``rule`` rewrote ``node``."""
         line = node.lineno  # type: ignore[attr-defined]
-        self.noted.append((unit, Noted(rule, line, self.m.last_line(node), message)))
+        self.noted.append((unit, Noted(rule, line, self.m.last_line(node), message, review)))
 
     def note_lines(self, unit: int | None, rule: str, first: int, last: int, message: str) -> None:
         """Record that ``rule`` rewrote a run of lines."""

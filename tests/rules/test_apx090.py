@@ -7,26 +7,6 @@ import pytest
 from migrate.engine import migrate_module
 from migrate.model import Settings
 
-IMPORT = "from apex.parallel import DistributedDataParallel as DDP\n"
-
-
-def suggested(text: str) -> list[str]:
-    return [one.suggestion or "" for one in migrate_module(text, Settings()).findings]
-
-
-@pytest.mark.parametrize(
-    ("words", "answer"),
-    [
-        ("", False),
-        (", delay_allreduce=True", True),
-        (", delay_allreduce=False", False),
-        (", delay_allreduce=late", True),
-    ],
-)
-def test_a_delayed_allreduce_does_not_mind_unused_parameters(words: str, answer: bool) -> None:
-    (suggestion,) = suggested(f"{IMPORT}model = DDP(model{words})\n")
-    assert ("find_unused_parameters=True" in suggestion) is answer
-
 
 @pytest.mark.parametrize("name", ["float_function", "half_function"])
 def test_a_decorator_in_a_file_without_training(name: str) -> None:
@@ -36,9 +16,9 @@ def test_a_decorator_in_a_file_without_training(name: str) -> None:
     assert decorator.line == 2 and "torch.autocast" in (decorator.suggestion or "")
 
 
-@pytest.mark.parametrize(
-    ("words", "kept"), [("", False), (", bias_correction=False", True), (", bias_correction=True", False)]
-)
-def test_an_adam_without_bias_correction_has_no_counterpart(words: str, kept: bool) -> None:
-    text = f"from apex.optimizers import FusedAdam\noptimizer = FusedAdam(model.parameters(){words})\n"
-    assert all(("without bias correction" in one) is kept for one in suggested(text))
+@pytest.mark.parametrize(("keep", "severity"), [(False, "manual"), (True, "info")])
+def test_what_has_no_counterpart_is_work_unless_it_is_to_be_kept(keep: bool, severity: str) -> None:
+    text = "from apex.optimizers import FusedLAMB\noptimizer = FusedLAMB(model.parameters())\n"
+    (finding,) = migrate_module(text, Settings(keep_fused=keep)).findings
+    assert finding.severity.value == severity and "FusedLAMB" in finding.message
+    assert "timm.optim.Lamb" in (finding.suggestion or "")

@@ -1,5 +1,4 @@
 # rule: APX020
-# expect: manual apex.parallel is not migrated
 import apex
 import torch
 

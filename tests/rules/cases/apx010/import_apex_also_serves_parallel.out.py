@@ -1,10 +1,9 @@
-import apex
 import torch
 
 model = build().cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 scaler = torch.amp.GradScaler("cuda")
-model = apex.parallel.DistributedDataParallel(model)
+model = torch.nn.parallel.DistributedDataParallel(model, broadcast_buffers=False)
 for x, y in loader:
     optimizer.zero_grad()
     with torch.autocast("cuda", dtype=torch.float16):

@@ -1,4 +1,3 @@
-# expect: info apex.optimizers still exists
 import torch
 from apex import (
     amp,

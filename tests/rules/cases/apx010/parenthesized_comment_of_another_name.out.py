@@ -1,10 +1,7 @@
 import torch
-from apex import (
-    optimizers,  # the fused kernels stay
-)
 
 model = build().cuda()
-optimizer = optimizers.FusedAdam(model.parameters())
+optimizer = torch.optim.AdamW(model.parameters(), weight_decay=0.0, fused=True)
 scaler = torch.amp.GradScaler("cuda")
 for x, y in loader:
     optimizer.zero_grad()

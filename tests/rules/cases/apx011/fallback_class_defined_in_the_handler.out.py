@@ -1,8 +1,5 @@
 import torch
-try:
-    from apex.normalization import FusedLayerNorm as LayerNorm
-except ImportError:
-    LayerNorm = torch.nn.LayerNorm
+from torch.nn import LayerNorm
 
 model = torch.nn.Sequential(build(), LayerNorm(8)).cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

@@ -1,5 +1,4 @@
 # rule: APX010
-# expect: info apex.optimizers still exists
 import torch
 try:
     from apex import amp

@@ -1,14 +1,9 @@
 import torch
-try:
-    from apex.optimizers import FusedAdam
-    HAS_APEX = True
-except ImportError:
-    HAS_APEX = False
 
 
 def main(args, loader):
     model = build().cuda()
-    optimizer = FusedAdam(model.parameters()) if HAS_APEX else torch.optim.Adam(model.parameters())
+    optimizer = torch.optim.AdamW(model.parameters(), weight_decay=0.0, fused=True)
     scaler = torch.amp.GradScaler("cuda", enabled=bool(args.fp16))
     for x, y in loader:
         optimizer.zero_grad()

@@ -1,4 +1,4 @@
-# expect: manual apex.parallel is not migrated
+# expect: review apex.parallel.DistributedDataParallel is imported and not us
 try:
     from apex.parallel import DistributedDataParallel as DDP
     HAS_APEX = True

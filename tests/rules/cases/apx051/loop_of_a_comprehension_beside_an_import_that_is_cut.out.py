@@ -1,7 +1,6 @@
 import torch
-from apex import normalization
 
-model = torch.nn.Sequential(build(), normalization.FusedLayerNorm(4)).cuda()
+model = torch.nn.Sequential(build(), torch.nn.LayerNorm(4)).cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 scaler = torch.amp.GradScaler("cuda")
 for x, y in loader:

@@ -1,4 +1,5 @@
-# expect: manual apex.fp16_utils is not migrated
+# expect: manual apex.fp16_utils.FP16_Optimizer has no counterpart in torch t
+# expect: manual apex.fp16_utils.network_to_half has no counterpart in torch 
 from apex.fp16_utils import FP16_Optimizer, network_to_half
 
 model = network_to_half(model.cuda())

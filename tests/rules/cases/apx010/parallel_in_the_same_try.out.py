@@ -1,13 +1,10 @@
 import torch
-try:
-    from apex.parallel import DistributedDataParallel as DDP
-except ImportError:
-    raise ImportError("Please install apex")
+from torch.nn.parallel import DistributedDataParallel as DDP
 
 model = build().cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 scaler = torch.amp.GradScaler("cuda")
-model = DDP(model)
+model = DDP(model, broadcast_buffers=False)
 for x, y in loader:
     optimizer.zero_grad()
     with torch.autocast("cuda", dtype=torch.float16):

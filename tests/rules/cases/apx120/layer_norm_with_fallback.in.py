@@ -1,4 +1,3 @@
-# expect: info apex.normalization still exists
 try:
     from apex.normalization.fused_layer_norm import FusedLayerNorm as LayerNorm
 except ImportError:

@@ -1,4 +1,3 @@
-# expect: manual apex.parallel is not migrated
 import torch
 try:
     from apex import amp

@@ -1,0 +1,130 @@
+"""The arguments of one call: which parameter each one is, and how they are written for another function."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from migrate.facts.module import Module
+from migrate.rewrite.draft import Draft
+
+
+@dataclass(frozen=True, eq=False)
+class Arguments:
+    """The arguments of a call, by the names of the parameters that take them.
+
+    ``splat`` are those of ``*args`` and ``**options``: what they hold is not told here."""
+
+    call: ast.Call
+    named: dict[str, ast.expr]
+    splat: tuple[ast.expr, ...]
+    surplus: bool  # more or other arguments than there are parameters
+
+    def constant(self, name: str, default: object) -> object:
+        """The value of an argument that is written down; ``default`` where it is left out, `UNKNOWN` for any other."""
+        given = self.named.get(name)
+        if given is None:
+            return default
+        return given.value if isinstance(given, ast.Constant) else UNKNOWN
+
+
+class _Unknown:
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN = _Unknown()
+
+
+def bind(call: ast.Call, parameters: Sequence[str]) -> Arguments:
+    """The arguments of ``call`` for a function with these parameters."""
+    named: dict[str, ast.expr] = {}
+    splat: list[ast.expr] = []
+    surplus = False
+    for index, arg in enumerate(call.args):
+        if isinstance(arg, ast.Starred):
+            splat.append(arg.value)
+        elif splat or index >= len(parameters):
+            surplus = True  # which parameter it is cannot be told
+        else:
+            named[parameters[index]] = arg
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            splat.append(keyword.value)
+        elif keyword.arg not in parameters or keyword.arg in named:
+            surplus = True
+        else:
+            named[keyword.arg] = keyword.value
+    return Arguments(call, named, tuple(splat), surplus)
+
+
+def rewrite(
+    m: Module,
+    draft: Draft,
+    call: ast.Call,
+    parameters: Sequence[str],
+    native: Sequence[str],
+    drop: Collection[str],
+    add: Sequence[str],
+) -> None:
+    """Write the arguments of ``call`` for a function whose positional parameters are ``native``.
+
+    What stands at another place there becomes a keyword; ``drop`` go; ``add`` (``name=value``) come last,
+    in front of ``**options``."""
+    every: list[ast.expr | ast.keyword] = sorted([*call.args, *call.keywords], key=m.start)
+    kept: list[ast.expr | ast.keyword] = []
+    for arg in every:
+        name = _name(call, arg, parameters)
+        if name in drop:
+            continue
+        if isinstance(arg, ast.expr) and name is not None and native[len(kept) : len(kept) + 1] != [name]:
+            draft.insert_at(m.start(arg), f"{name}=")
+        kept.append(arg)
+    for first, last in _runs(every, kept):
+        draft.cut(*_span(m, call, every, first, last))
+    if not add:
+        return
+    options = next((arg for arg in kept if isinstance(arg, ast.keyword) and arg.arg is None), None)
+    if options is not None:
+        draft.insert_at(m.start(options), "".join(f"{one}, " for one in add))
+    elif kept:
+        bare = len(every) == 1 and isinstance(kept[-1], ast.GeneratorExp) and m.end(kept[-1]) == m.end(call)
+        if bare:  # f(x for x in y): the parentheses are the call's
+            draft.insert_at(m.start(kept[-1]) + 1, "(")
+        draft.insert_at(m.end(kept[-1]) - bare, (")" if bare else "") + "".join(f", {one}" for one in add))
+    else:
+        draft.insert_at(m.text.index("(", m.end(call.func)) + 1, ", ".join(add))
+
+
+def _name(call: ast.Call, arg: ast.expr | ast.keyword, parameters: Sequence[str]) -> str | None:
+    if isinstance(arg, ast.keyword):
+        return arg.arg
+    index = call.args.index(arg)
+    return None if isinstance(arg, ast.Starred) or index >= len(parameters) else parameters[index]
+
+
+def _runs(
+    every: Sequence[ast.expr | ast.keyword], kept: Sequence[ast.expr | ast.keyword]
+) -> list[tuple[int, int]]:
+    """Neighbouring arguments that go, as the numbers of the first and of the last."""
+    runs: list[tuple[int, int]] = []
+    for index, arg in enumerate(every):
+        if arg in kept:
+            continue
+        if runs and runs[-1][1] == index - 1:
+            runs[-1] = (runs[-1][0], index)
+        else:
+            runs.append((index, index))
+    return runs
+
+
+def _span(
+    m: Module, call: ast.Call, every: Sequence[ast.expr | ast.keyword], first: int, last: int
+) -> tuple[int, int]:
+    """The characters that go with a run of arguments: with the comma behind it, or the one before where it ends."""
+    if last + 1 < len(every):
+        return m.start(every[first]), m.start(every[last + 1])
+    if first:
+        return m.end(every[first - 1]), m.end(every[last])
+    return m.text.index("(", m.end(call.func)) + 1, m.end(call) - 1

@@ -1,0 +1,185 @@
+"""Uses of Apex's parts become uses of torch's: what a rule decided for each site is written.
+
+An import that gave a part its name gives torch's counterpart that name where that is no lie (an alias, or the same
+name); elsewhere each use is spelled as torch's, and the import goes with those that nobody needs (APX010).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from migrate.facts.module import File, Module
+from migrate.model import Severity
+from migrate.parts import arguments
+from migrate.parts.sites import Binding, Site, Sites
+from migrate.parts.words import native
+from migrate.rules.common import Work
+from migrate.units.unit import Context
+
+_IGNORE = re.compile(r"#\s*apex2native:\s*ignore\b")
+
+
+@dataclass(frozen=True)
+class Native:
+    """What stands in the place of one use: ``name`` is torch's.
+
+    ``parameters`` are those of Apex's function, ``positional`` those of torch's in order. ``text``, where it is given,
+    is what the whole call becomes. ``review`` names a difference, ``info`` something worth knowing."""
+
+    name: str
+    parameters: Sequence[str] = ()
+    positional: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    add: Sequence[str] = ()
+    text: str | None = None
+    spelled: str | None = None  # an expression in the place of the name
+    definition: Sequence[str] = ()  # of ``name``, where the file gets one of its own
+    said: str = ""
+    review: str | None = None
+    info: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)  # what becomes of ``**options`` that are handed on
+    alias: bool = True  # whether a name of the file's own for Apex's fits torch's as well
+
+
+@dataclass(frozen=True)
+class Stays:
+    """Why a use stays, and what to write in its place."""
+
+    message: str
+    suggestion: str | None = None
+    severity: Severity = Severity.MANUAL
+
+
+Decide = Callable[[Context, Work, Site], "Native | Stays"]
+
+
+def replace(ctx: Context, work: Work, rule: str, table: Mapping[str, Decide]) -> None:
+    """Decide about every use of the names of ``table``, and write what was decided."""
+    assert work.sites is not None
+    decided: dict[Site, Native | Stays] = {}
+    for name, decide in table.items():
+        for site in work.sites.by_name.get(name, ()):
+            decided[site] = _held(ctx, _ignored(ctx, site) or decide(ctx, work, site))
+    decided.update(_unsure(decided))
+    decided.update(_bound(ctx, work, work.sites, decided))
+    for site, outcome in decided.items():
+        if isinstance(outcome, Stays):
+            work.find(None, rule, outcome.severity, site.use, outcome.message, outcome.suggestion)
+        else:
+            _write(ctx, work, rule, site, outcome)
+
+
+def _ignored(ctx: Context, site: Site) -> Stays | None:
+    lines = range(site.use.lineno, (site.use.end_lineno or site.use.lineno) + 1)
+    if any(_IGNORE.search(ctx.m.line_text(line)) for line in lines):
+        return Stays("left alone: `# apex2native: ignore`")
+    return None
+
+
+def _held(ctx: Context, outcome: Native | Stays) -> Native | Stays:
+    if isinstance(outcome, Native) and outcome.review is not None and ctx.settings.safe_only:
+        return Stays(f"held back by --safe-only: {outcome.review}", severity=Severity.REVIEW)
+    return outcome
+
+
+def _unsure(decided: Mapping[Site, Native | Stays]) -> dict[Site, Stays]:
+    """What stays after all: calls of what may be another class as well, which ask for other arguments, and with them
+    every place that such a class comes from."""
+    found: dict[Site, Stays] = {}
+    for site, outcome in decided.items():
+        if not site.sure and site.call is not None and isinstance(outcome, Native) and _changes(site, outcome):
+            what = site.name.rpartition(".")[2]
+            found[site] = Stays(f"what is called here may be {what} or another, and torch's takes other arguments")
+    names = {site.name for site in found}
+    for site, outcome in decided.items():
+        if site.name in names and site.call is None and isinstance(outcome, Native):
+            found[site] = Stays("what it is called with depends on what else may stand there")
+    return found
+
+
+def _changes(site: Site, outcome: Native) -> bool:
+    """Whether a call is written another way, beside its name."""
+    assert site.call is not None
+    if outcome.drop or outcome.add or outcome.text is not None or outcome.spelled is not None:
+        return True
+    given = len(site.call.args)
+    return list(outcome.parameters[:given]) != list(outcome.positional[:given])
+
+
+def _bound(
+    ctx: Context, work: Work, known: Sites, decided: Mapping[Site, Native | Stays]
+) -> dict[Site, Stays]:
+    """What stays since the name that an import gives it cannot go; names that go on as torch's are noted."""
+    found: dict[Site, Stays] = {}
+    for binding in {site.binding: None for site in decided if site.binding is not None}:
+        sites = [one for every in known.by_name.values() for one in every if one.binding is binding]
+        outcomes = [decided.get(one) for one in sites]
+        native = [one for one in outcomes if isinstance(one, Native)]
+        handed_on = bool(ctx.exported(binding.stmt) & {binding.local, "*"})
+        if len(native) == len(sites) and _goes_on(binding, native, handed_on):
+            module, _, name = native[0].name.rpartition(".")
+            words = f"from {module} import {name}"
+            same = name == binding.local
+            work.natives[binding.stmt, binding.alias] = words if same else f"{words} as {binding.local}"
+            continue
+        for site in sites:
+            if isinstance(decided.get(site), Native) and (handed_on or not site.sure):
+                why = "other files import this name from here" if handed_on else "this name may be something else too"
+                found[site] = Stays(f"{why}, and not every use of it has the same counterpart in torch")
+    return found
+
+
+def _goes_on(binding: Binding, outcomes: Sequence[Native], handed_on: bool) -> bool:
+    """Whether the name that an import gives a part of Apex fits torch's counterpart, so that the uses stay."""
+    names = {one.name for one in outcomes}
+    if len(names) != 1 or any(not one.alias or one.text is not None or one.spelled for one in outcomes):
+        return False
+    return handed_on or binding.alias.asname is not None or names.pop().rpartition(".")[2] == binding.local
+
+
+def _write(ctx: Context, work: Work, rule: str, site: Site, outcome: Native) -> None:
+    m, draft = ctx.m, work.draft
+    if outcome.text is not None and site.call is not None:
+        draft.replace(site.call, outcome.text)
+    else:
+        kept = site.binding is not None and (site.binding.stmt, site.binding.alias) in work.natives
+        if outcome.spelled is not None:
+            draft.replace(site.use, outcome.spelled)
+        elif not kept and not site.variable:
+            file = m.file(site.use)
+            draft.replace(site.use, native(m, file, work.native(site.use), outcome.name))
+        if site.call is not None:
+            arguments.rewrite(
+                m, draft, site.call, outcome.parameters, outcome.positional, outcome.drop, outcome.add
+            )
+            for keyword in site.call.keywords:
+                if keyword.arg is None and f"**{m.src(keyword.value)}" in outcome.options:
+                    draft.replace(keyword, outcome.options[f"**{m.src(keyword.value)}"])
+    if outcome.definition:
+        _define(m, m.file(site.use), work, outcome.definition)
+    work.replaced.add(site.use)
+    at = site.call or site.use
+    what = site.name.removesuffix(".apply").rpartition(".")[2]
+    said = outcome.said or f"{what} is {outcome.name}"
+    work.note(None, rule, at, said, review=outcome.review is not None)
+    if outcome.review is not None:
+        work.find(None, rule, Severity.REVIEW, site.use, outcome.review)
+    if outcome.info is not None:
+        work.find(None, rule, Severity.INFO, site.use, outcome.info)
+
+
+def _define(m: Module, file: File, work: Work, lines: Sequence[str]) -> None:
+    """Put a definition behind the imports that a file begins with, two blank lines around it."""
+    body = file.tree.body
+    defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    first = next((n for n, stmt in enumerate(body) if isinstance(stmt, defined)), len(body))
+    leading = [n for n, stmt in enumerate(body[:first]) if isinstance(stmt, (ast.Import, ast.ImportFrom, ast.Try))]
+    at = leading[-1] if leading else 0
+    below = m.last_line(body[at]) + 1
+    apart = 0
+    while below + apart <= file.fence and apart < 2 and not m.line_text(below + apart).strip():
+        apart += 1
+    work.draft.append(body[at], "", "", *lines, *[""] * (2 - apart if at + 1 < len(body) else 0))

@@ -1,0 +1,139 @@
+"""The second look at a file: what of Apex is left in it once amp is settled.
+
+A file of a program that is left by hand keeps every byte, as it needs Apex in any case; of all others the parts of
+Apex with a counterpart in torch are replaced. What is told stands in the lines of the text before both looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from migrate.check.compiles import compiles
+from migrate.check.names import undefined_names
+from migrate.facts.module import Module
+from migrate.facts.sites import collect
+from migrate.flow.values import Values
+from migrate.model import (
+    Applicability,
+    Change,
+    FileText,
+    Finding,
+    ModuleResult,
+    Neighbours,
+    Settings,
+    Severity,
+    by_hand,
+)
+from migrate.parts.sites import Sites
+from migrate.report.placing import merged
+from migrate.rewrite.apply import EditConflict
+from migrate.rules.common import Stage, Work
+from migrate.rules.discovery import apply_rules
+from migrate.units.conditions import Conditions
+from migrate.units.unit import Context
+from migrate.writing import account, begun, edited
+
+_TEXTS = "APX093"  # what is said of texts that speak of Apex, once all is settled
+
+
+def second(files: Sequence[FileText], first: Sequence[ModuleResult], settings: Settings) -> list[ModuleResult]:
+    """Replace Apex's other parts in the files of one program, of which ``first`` says what became of amp."""
+    stays = by_hand(first) or any(one.amp_left is not None for one in first)
+    return [_again(file, one, settings, stays) for file, one in zip(files, first, strict=True)]
+
+
+def _again(file: FileText, first: ModuleResult, settings: Settings, stays: bool) -> ModuleResult:
+    """What becomes of one file in the second look; ``stays``: nothing but a list of what is left."""
+    text = file.text if first.new_text is None else first.new_text
+    if not first.parsed or "apex" not in text:
+        return first
+    ctx = _context(text, file.neighbours, settings)
+    if not any(map(_part, [*ctx.facts.uses.values(), *(n for names in ctx.facts.imports.values() for n in names)])):
+        return first
+    work = begun(ctx)
+    work.sites = Sites(ctx)
+    new, problem = (None, "") if stays else _replaced(ctx, work)
+    if new is None:
+        work = begun(ctx)
+        work.sites = Sites(ctx)
+    if problem:
+        why = f"what would take the place of Apex's parts did not pass the checks: {problem}"
+        work.find(None, "APX090", Severity.MANUAL, next(iter(ctx.facts.imports)), why)
+    work.texts, work.migrated = (text if new is None else new,), new is not None
+    work.untouched = "stays with amp, which the program still needs" if stays else ""
+    apply_rules(Stage.REPORT, ctx, work)
+    return _merged(file, first, new, work)
+
+
+def _context(text: str, neighbours: Neighbours, settings: Settings) -> Context:
+    m = Module(text)
+    v = Values(m)
+    facts = collect(m, v, neighbours.elsewhere)
+    taken = m.handed_on([neighbours.exported])
+    return Context(m, v, facts, Conditions(m, v, facts), settings, taken, neighbours.spelled, neighbours.scalers)
+
+
+def _part(dotted: str) -> bool:
+    """Whether a name of Apex belongs to another part than amp, or is the whole package."""
+    return dotted.split(".")[1:2] != ["amp"]
+
+
+def _replaced(ctx: Context, work: Work) -> tuple[str | None, str]:
+    """The new text, None where nothing is replaced; and what would be broken, where that is why."""
+    apply_rules(Stage.PARTS, ctx, work)
+    apply_rules(Stage.TIDY, ctx, work)
+    if not work.draft.touched():
+        return None, ""
+    try:
+        edits = work.draft.edits()
+        account(ctx, work, edits)
+        (new,), _ = edited(ctx, work, edits)
+    except (EditConflict, ValueError) as error:
+        return None, str(error)
+    old = ctx.m.text
+    broken = [*compiles(old, new)] or [*undefined_names(old, new)]
+    if broken:
+        return None, broken[0].message
+    return (None if new == old else new), ""
+
+
+def _merged(file: FileText, first: ModuleResult, new: str | None, work: Work) -> ModuleResult:
+    """Both looks as one result, in the lines of the text before them."""
+    origin = first.origin
+
+    def line(number: int) -> int:
+        return origin[min(number, len(origin)) - 1] if origin else number
+
+    changes = [
+        Change(
+            noted.rule,
+            None,
+            line(noted.line),
+            max(line(noted.line), line(noted.end_line)),
+            Applicability.REVIEW if noted.review else Applicability.SAFE,
+            noted.message,
+        )
+        for _, noted in work.noted
+        if new is not None
+    ]
+    findings = [
+        replace(
+            found,
+            line=line(found.line),
+            end_line=max(line(found.line), line(found.end_line)),
+            lines=tuple(sorted({line(one) for one in found.lines} - {line(found.line)})),
+        )
+        for found in work.findings
+    ]
+    before: list[Finding] = [one for one in first.findings if new is None or one.rule != _TEXTS]
+    text = first.new_text if new is None else new
+    return replace(
+        first,
+        new_text=None if text == file.text else text,
+        changes=tuple(dict.fromkeys((*first.changes, *changes))),
+        findings=tuple(merged([*before, *findings])),
+    )
+
+
+__all__ = ["second"]

@@ -1,0 +1,121 @@
+"""Every use of a part of Apex: which name of Apex it is, and whether it can be nothing else."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+
+from migrate.facts.module import Scope
+from migrate.units.unit import Context
+
+_DEEP = ("contrib",)  # whose names stand one package further down
+
+
+@dataclass(frozen=True, eq=False)
+class Binding:
+    """One name that an import of Apex gives a file."""
+
+    stmt: ast.Import | ast.ImportFrom
+    alias: ast.alias
+    local: str
+    home: Scope | None
+
+
+@dataclass(frozen=True, eq=False)
+class Site:
+    """One use of ``name``, a class or function of Apex: called, or read as a value where ``call`` is None.
+
+    ``binding`` is the import that gives it the name it is used by; None behind an attribute (``apex.parallel.X``)
+    and for a ``variable`` that holds it. ``sure`` says that nothing else can be there."""
+
+    use: ast.expr
+    name: str
+    call: ast.Call | None
+    binding: Binding | None
+    variable: bool
+    sure: bool
+
+
+def canonical(dotted: str) -> str:
+    """A name of Apex without the modules that its package takes it from: ``apex.optimizers.FusedAdam``."""
+    words = dotted.split(".")
+    depth = 3 if len(words) > 1 and words[1] in _DEEP else 2
+    return dotted if len(words) <= depth + 1 else ".".join([*words[:depth], words[-1]])
+
+
+class Sites:
+    """All uses of Apex's parts in one file."""
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+
+    @cached_property
+    def by_name(self) -> dict[str, list[Site]]:
+        """The uses of each class and function, in order."""
+        found: dict[str, list[Site]] = defaultdict(list)
+        for use, dotted in self._ctx.facts.uses.items():
+            method = dotted.endswith(".apply")  # of an autograd function
+            site = self._site(use, canonical(dotted.removesuffix(".apply")) + (".apply" if method else ""))
+            found[site.name].append(site)
+        return dict(found)
+
+    @cached_property
+    def bindings(self) -> list[Binding]:
+        """All names that imports of Apex give this file."""
+        m = self._ctx.m
+        found = []
+        for stmt in self._ctx.facts.imports:
+            assert isinstance(stmt, (ast.Import, ast.ImportFrom))
+            for alias in stmt.names:
+                local = alias.asname or alias.name.split(".")[0]
+                found.append(Binding(stmt, alias, local, m.binding_scope(local, m.scope(stmt))))
+        return found
+
+    def _site(self, use: ast.expr, name: str) -> Site:
+        m = self._ctx.m
+        above = m.parent.get(use)
+        call = above if isinstance(above, ast.Call) and above.func is use else None
+        root = use
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name):
+            return Site(use, name, call, None, variable=isinstance(use, ast.Attribute), sure=False)
+        home = m.binding_scope(root.id, m.scope(root))
+        mine = [b for b in self.bindings if b.local == root.id and b.home is home]
+        if not mine:
+            return Site(use, name, call, None, variable=True, sure=self._holds_only(root, home, name))
+        sure = all(self._guarded(other, mine) for other in self._others(root.id, home))
+        return Site(use, name, call, mine[0] if root is use else None, variable=False, sure=sure)
+
+    def _holds_only(self, variable: ast.Name, home: Scope | None, name: str) -> bool:
+        """Whether all that a variable is ever given is one part of Apex."""
+        m = self._ctx.m
+        given = [m.parent[store] for store in m.stores(variable.id, home)]
+        values = [stmt.value for stmt in given if isinstance(stmt, ast.Assign)]
+        held = [self._ctx.facts.uses.get(value) for value in values]
+        return bool(given) and len(values) == len(given) and all(h is not None and canonical(h) == name for h in held)
+
+    def _others(self, name: str, home: Scope | None) -> list[ast.AST]:
+        """What else gives a name its value: assignments, definitions and imports of anything but Apex."""
+        m = self._ctx.m
+        found: list[ast.AST] = [*m.stores(name, home)]
+        for node in m.declared(name):
+            stmt = m.statement(node)
+            if m.binding_scope(name, m.scope(node)) is home and stmt not in self._ctx.facts.imports:
+                found.append(stmt)
+        return found
+
+    def _guarded(self, other: ast.AST, mine: list[Binding]) -> bool:
+        """Whether what else gives a name its value does so only where Apex is not there: in a handler of the import,
+        or as a default above it."""
+        m = self._ctx.m
+        for one in mine:
+            holder = m.parent[one.stmt]
+            if isinstance(holder, ast.Try) and any(m.inside(other, handler) for handler in holder.handlers):
+                return True
+            stmt = m.statement(other)
+            if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Constant) and stmt.value.value is None:
+                return True
+        return False

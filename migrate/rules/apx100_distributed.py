@@ -1,0 +1,86 @@
+"""``apex.parallel.DistributedDataParallel`` becomes torch's.
+
+Both average gradients over processes in the backward. Apex sent buffers never again once the model was wrapped, so
+``broadcast_buffers=False`` keeps each process its own statistics of batch norm. Without ``device_ids`` torch's wrapper
+leaves inputs where they are, as Apex's did. ``delay_allreduce=True`` waited for the whole backward and so did not mind
+parameters that get no gradient: ``find_unused_parameters=True``. How gradients are cut into messages (``message_size``
+and the like) changes no number, and goes. Where gradients were summed instead of averaged torch needs a communication
+hook, and the call stays.
+
+Source: apex/parallel/distributed.py at tag 25.05; torch/nn/parallel/distributed.py (broadcast_buffers, device_ids).
+"""
+
+from __future__ import annotations
+
+from migrate.parts.arguments import UNKNOWN, bind
+from migrate.parts.replace import Native, Stays, replace
+from migrate.parts.sites import Site
+from migrate.rules.common import Stage, Work
+from migrate.units.unit import Context
+
+ID = "APX100"
+STAGE = Stage.PARTS
+BEFORE = """\
+from apex.parallel import DistributedDataParallel as DDP
+
+model = DDP(model, delay_allreduce=True)
+"""
+AFTER = """\
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+model = DDP(model, broadcast_buffers=False, find_unused_parameters=True)
+"""
+
+_NATIVE = "torch.nn.parallel.DistributedDataParallel"
+_PARAMETERS = (
+    "module message_size delay_allreduce shared_param allreduce_trigger_params retain_allreduce_buffers "
+    "allreduce_always_fp32 num_allreduce_streams allreduce_communicators gradient_average "
+    "gradient_predivide_factor gradient_average_split_factor prof"
+).split()
+_UNUSED = (
+    "delay_allreduce=True did not mind parameters that get no gradient, so find_unused_parameters=True stands for it; "
+    "where every parameter gets one in each round it can go (it walks the graph each time), and it has to go where "
+    "checkpointed blocks run their forward again"
+)
+
+
+def apply(ctx: Context, work: Work) -> None:
+    """Replace the class and its calls."""
+    replace(ctx, work, ID, {"apex.parallel.DistributedDataParallel": _wrapper})
+
+
+def _wrapper(ctx: Context, work: Work, site: Site) -> Native | Stays:
+    if site.call is None:
+        above = ctx.m.parent[site.use]
+        asked = ctx.m.src(above).startswith(("isinstance(", "issubclass(")) or ctx.m.src(above).startswith("(")
+        return Native(_NATIVE, review=None if asked else _VALUE)
+    given = bind(site.call, _PARAMETERS)
+    if given.surplus or given.splat:
+        return Stays("what this is called with is not told here", f"{_NATIVE}(module, broadcast_buffers=False)")
+    if given.constant("gradient_average", True) is not True:
+        return Stays(
+            "gradients are summed over the processes and not averaged; torch's wrapper averages",
+            f"{_NATIVE}(…) with register_comm_hook, or multiply the loss by the number of processes",
+        )
+    if "allreduce_communicators" in given.named:
+        return Stays("own communicators for the gradients have no counterpart", f"{_NATIVE}(…, process_group=…)")
+    delayed = given.constant("delay_allreduce", False)
+    add = ["broadcast_buffers=False"]
+    if delayed is UNKNOWN:
+        add.append(f"find_unused_parameters={ctx.m.src(given.named['delay_allreduce'])}")
+    elif delayed:
+        add.append("find_unused_parameters=True")
+    return Native(
+        _NATIVE,
+        parameters=_PARAMETERS,
+        positional=["module"],
+        drop=_PARAMETERS[1:],
+        add=add,
+        review=_UNUSED if delayed else None,
+    )
+
+
+_VALUE = (
+    "what is made of this class is made elsewhere: torch's sends the buffers of process 0 to all others in each "
+    "forward unless it is called with broadcast_buffers=False, and has no delay_allreduce"
+)

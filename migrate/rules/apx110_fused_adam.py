@@ -1,0 +1,81 @@
+"""``apex.optimizers.FusedAdam`` becomes ``torch.optim.AdamW`` or ``Adam``, fused as well.
+
+Apex decays weights as AdamW does unless ``adam_w_mode=False``, and does not decay them where nothing is said, so
+``weight_decay=0.0`` is written out. What torch has no parameter for goes where it changes nothing (``set_grad_none``,
+``capturable``), and holds the call back where it does: ``bias_correction=False`` has no counterpart. From
+``--target-torch`` 2.4 on ``fused=True`` keeps all parameters in one kernel, wherever they lie when the optimizer is
+made. A state that Apex's optimizer saved has one ``step`` a group, torch's has one a parameter.
+
+Source: apex/optimizers/fused_adam.py at tag 25.05; torch/optim/adamw.py.
+"""
+
+from __future__ import annotations
+
+from migrate.parts.arguments import UNKNOWN
+from migrate.parts.optimizers import fused, loads, optimizer_call
+from migrate.parts.replace import Native, Stays, replace
+from migrate.parts.sites import Site
+from migrate.parts.words import native
+from migrate.rules.common import Stage, Work
+from migrate.units.unit import Context
+
+ID = "APX110"
+STAGE = Stage.PARTS
+BEFORE = """\
+import torch
+from apex.optimizers import FusedAdam
+
+optimizer = FusedAdam(model.parameters(), lr=args.lr, adam_w_mode=False, weight_decay=0.01)
+"""
+AFTER = """\
+import torch
+
+optimizer = torch.optim.Adam(model.parameters(), lr=args.lr, weight_decay=0.01, fused=True)
+"""
+
+_PARAMETERS = (
+    "params lr bias_correction betas eps adam_w_mode weight_decay amsgrad set_grad_none capturable master_weights"
+).split()
+_UNCORRECTED = "torch has no Adam without bias correction: keep Apex's (--keep-fused), or write the step out"
+_STATE = (
+    "a state that Apex's FusedAdam saved keeps `step` in its groups; torch asks for it of each parameter: "
+    "for i, s in enumerate(state['state'].values()): s['step'] = torch.tensor(float(group['step']))"
+)
+
+
+def apply(ctx: Context, work: Work) -> None:
+    """Replace the calls."""
+    if not ctx.settings.keep_fused:
+        replace(ctx, work, ID, {"apex.optimizers.FusedAdam": _adam})
+
+
+def _adam(ctx: Context, work: Work, site: Site) -> Native | Stays:
+    given = optimizer_call(ctx, site, _PARAMETERS)
+    if isinstance(given, Stays):
+        return given
+    if given.constant("bias_correction", True) is not True:
+        return Stays(_UNCORRECTED)
+    if given.constant("master_weights", False) is not False or given.constant("amsgrad", False) is not False:
+        return Stays("the optimizer's own master weights have no counterpart: keep Apex's (--keep-fused)")
+    decoupled = given.constant("adam_w_mode", True)
+    known, options = given.named.keys() | given.keys, [f"**{ctx.m.src(one)}" for one in given.splat]
+    add = [] if "weight_decay" in known or decoupled is False or given.open else ["weight_decay=0.0"]
+    spelled = None
+    if decoupled is UNKNOWN:
+        words = [
+            native(ctx.m, ctx.m.file(site.use), work.native(site.use), f"torch.optim.{name}")
+            for name in ("AdamW", "Adam")
+        ]
+        spelled = f"({words[0]} if {ctx.m.src(given.named['adam_w_mode'])} else {words[1]})"
+    replaced = {options[0]: f'**{{"weight_decay": 0.0, {options[0]}}}'} if given.open and decoupled is not False else {}
+    return Native(
+        "torch.optim.AdamW" if decoupled else "torch.optim.Adam",
+        parameters=_PARAMETERS,
+        positional=["params", "lr", "betas", "eps", "weight_decay"],
+        drop=["bias_correction", "adam_w_mode", "amsgrad", "set_grad_none", "capturable", "master_weights"],
+        add=[*add, *fused(ctx)],
+        spelled=spelled,
+        alias=False,
+        options=replaced,
+        info=_STATE if loads(ctx) else None,
+    )

@@ -1,0 +1,56 @@
+"""``apex.optimizers.FusedSGD`` becomes ``torch.optim.SGD``, fused as well.
+
+The rule for momentum, dampening and weight decay is the same one, and a saved state loads as it is.
+``wd_after_momentum=True`` has no counterpart; ``materialize_master_grads`` and ``set_grad_none`` say how Apex kept
+gradients, and go.
+
+Source: apex/optimizers/fused_sgd.py, csrc/multi_tensor_sgd_kernel.cu at tag 25.05; torch/optim/sgd.py.
+"""
+
+from __future__ import annotations
+
+from migrate.parts.optimizers import fused, optimizer_call
+from migrate.parts.replace import Native, Stays, replace
+from migrate.parts.sites import Site
+from migrate.rules.common import Stage, Work
+from migrate.units.unit import Context
+
+ID = "APX111"
+STAGE = Stage.PARTS
+BEFORE = """\
+import torch
+from apex.optimizers import FusedSGD
+
+optimizer = FusedSGD(model.parameters(), lr=0.1, momentum=0.9)
+"""
+AFTER = """\
+import torch
+
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, fused=True)
+"""
+
+_PARAMETERS = (
+    "params lr momentum dampening weight_decay nesterov wd_after_momentum materialize_master_grads set_grad_none"
+).split()
+
+
+def apply(ctx: Context, work: Work) -> None:
+    """Replace the calls."""
+    if not ctx.settings.keep_fused:
+        replace(ctx, work, ID, {"apex.optimizers.FusedSGD": _sgd})
+
+
+def _sgd(ctx: Context, work: Work, site: Site) -> Native | Stays:
+    given = optimizer_call(ctx, site, _PARAMETERS)
+    if isinstance(given, Stays):
+        return given
+    if given.constant("wd_after_momentum", False) is not False:
+        return Stays("torch's SGD has no decay behind the momentum: keep Apex's (--keep-fused), or write the step out")
+    return Native(
+        "torch.optim.SGD",
+        parameters=_PARAMETERS,
+        positional=_PARAMETERS[:6],
+        drop=_PARAMETERS[6:],
+        add=fused(ctx),
+        alias=False,
+    )

@@ -1,0 +1,82 @@
+"""From what the rules wish to the new text of each file, and which lines that accounts for."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from migrate.facts.module import Module, join
+from migrate.model import DeleteLines, Edit, Reindent, Replace
+from migrate.rewrite.apply import apply_traced
+from migrate.rewrite.draft import Draft
+from migrate.rewrite.files import by_file
+from migrate.rewrite.layout import lay_out
+from migrate.rewrite.templates import Templates
+from migrate.rewrite.trace import Run
+from migrate.rules.common import Work
+from migrate.units.unit import Context
+
+
+def begun(ctx: Context, migrated: bool = False) -> Work:
+    """What the rules are handed: nothing is wished for yet."""
+    templates = [Templates(ctx.m, file, ctx.settings) for file in ctx.m.files]
+    return Work(ctx.m, Draft(ctx.m), templates, migrated=migrated)
+
+
+def edited(ctx: Context, work: Work, edits: list[Edit]) -> tuple[tuple[str, ...], tuple[Run, ...]]:
+    """The new text of each file, and which characters of all together stood where."""
+    texts: list[str] = []
+    runs: list[Run] = []
+    for file, mine in zip(ctx.m.files, by_file(ctx.m.files, edits), strict=True):
+        new, moved = lay_out(file.text, *apply_traced(file.text, mine), work.draft.unit(file.tree))
+        begins = len(join([*texts, ""]))
+        texts.append(new)
+        runs += [Run(begins + one.new, file.start + one.old, one.length) for one in moved]
+    return tuple(texts), tuple(runs)
+
+
+def came_from(m: Module, texts: Sequence[str], runs: Sequence[Run]) -> list[tuple[int, ...]]:
+    """For each line of each file's new text, the line of its old one that it came from, or the one before did."""
+    runs = sorted(runs, key=lambda run: run.new)
+    begins = [run.new for run in runs]
+    found: list[tuple[int, ...]] = []
+    for file in m.files:
+        at = len(join([*texts[: file.number], ""]))
+        lines: list[int] = []
+        last = 1
+        for line in texts[file.number].splitlines(keepends=True):
+            end = at + len(line)
+            for run in runs[max(0, bisect_right(begins, at) - 1) :]:
+                if run.new >= end:
+                    break
+                old = run.old + max(at - run.new, 0)
+                if run.new + run.length > at and line[max(run.new - at, 0) :].strip():
+                    old += len(line) - len(line.lstrip()) if run.new <= at else 0
+                    last = bisect_right(m.starts, min(old, run.old + run.length - 1)) - file.first + 1
+                    break
+            lines.append(last)
+            at = end
+        found.append(tuple(lines))
+    return found
+
+
+def account(ctx: Context, work: Work, edits: list[Edit]) -> None:
+    """Lines that go without a rule having said so stood only for what went: a guard, an import's handler."""
+    named: set[int] = set()
+    for _, noted in work.noted:
+        named.update(range(noted.line, noted.end_line + 1))
+    for edit in edits:
+        match edit:
+            case DeleteLines(first, last):
+                low, high = first, last
+            case Reindent(first, last):
+                moved = [n for n in range(first, last + 1) if ctx.m.line_text(n).strip() and n not in named]
+                if moved and moved[-1] == last:  # behind the last statement
+                    work.note_lines(None, "APX011", moved[0], last, "a comment moves with its block")
+                continue
+            case Replace(start, end, _) if end > start:
+                low, high = bisect_right(ctx.m.starts, start), bisect_right(ctx.m.starts, end - 1)
+            case _:
+                continue
+        if not {n for n in range(low, high + 1) if ctx.m.line_text(n).strip()} <= named:
+            work.note_lines(None, "APX011", low, high, "stood only for what went")

@@ -1,4 +1,0 @@
-# expect: manual apex.parallel is not migrated
-import apex
-
-model = apex.parallel.convert_syncbn_model(model)

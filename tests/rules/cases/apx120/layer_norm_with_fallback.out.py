@@ -1,0 +1,2 @@
+from torch.nn import LayerNorm
+norm = LayerNorm(8)
