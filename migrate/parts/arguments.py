@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from migrate.facts.module import Module
+from migrate.parts.sites import Site
 from migrate.rewrite.draft import Draft
 
 
@@ -16,7 +17,7 @@ class Arguments:
 
     ``splat`` are those of ``*args`` and ``**options``: what they hold is not told here."""
 
-    call: ast.Call
+    site: Site
     named: dict[str, ast.expr]
     splat: tuple[ast.expr, ...]
     surplus: bool  # more or other arguments than there are parameters
@@ -37,12 +38,14 @@ class _Unknown:
 UNKNOWN = _Unknown()
 
 
-def bind(call: ast.Call, parameters: Sequence[str]) -> Arguments:
-    """The arguments of ``call`` for a function with these parameters."""
+def bind(site: Site, parameters: Sequence[str]) -> Arguments:
+    """The arguments of a call, or of a ``partial``, for a function with these parameters."""
+    assert site.call is not None
+    call = site.call
     named: dict[str, ast.expr] = {}
     splat: list[ast.expr] = []
     surplus = False
-    for index, arg in enumerate(call.args):
+    for index, arg in enumerate(positional(site)):
         if isinstance(arg, ast.Starred):
             splat.append(arg.value)
         elif splat or index >= len(parameters):
@@ -56,33 +59,41 @@ def bind(call: ast.Call, parameters: Sequence[str]) -> Arguments:
             surplus = True
         else:
             named[keyword.arg] = keyword.value
-    return Arguments(call, named, tuple(splat), surplus)
+    return Arguments(site, named, tuple(splat), surplus)
+
+
+def positional(site: Site) -> list[ast.expr]:
+    """The arguments without a name that the function of Apex gets."""
+    assert site.call is not None
+    return site.call.args[1:] if site.filled else site.call.args
 
 
 def rewrite(
     m: Module,
     draft: Draft,
-    call: ast.Call,
+    site: Site,
     parameters: Sequence[str],
     native: Sequence[str],
     drop: Collection[str],
     add: Sequence[str],
 ) -> None:
-    """Write the arguments of ``call`` for a function whose positional parameters are ``native``.
+    """Write the arguments of a call for a function whose positional parameters are ``native``.
 
     What stands at another place there becomes a keyword; ``drop`` go; ``add`` (``name=value``) come last,
     in front of ``**options``."""
-    every: list[ast.expr | ast.keyword] = sorted([*call.args, *call.keywords], key=m.start)
+    assert site.call is not None
+    call, args = site.call, positional(site)
+    every: list[ast.expr | ast.keyword] = sorted([*args, *call.keywords], key=m.start)
     kept: list[ast.expr | ast.keyword] = []
     for arg in every:
-        name = _name(call, arg, parameters)
+        name = _name(args, arg, parameters)
         if name in drop:
             continue
         if isinstance(arg, ast.expr) and name is not None and native[len(kept) : len(kept) + 1] != [name]:
             draft.insert_at(m.start(arg), f"{name}=")
         kept.append(arg)
     for first, last in _runs(every, kept):
-        draft.cut(*_span(m, call, every, first, last))
+        draft.cut(*_span(m, site, every, first, last))
     if not add:
         return
     options = next((arg for arg in kept if isinstance(arg, ast.keyword) and arg.arg is None), None)
@@ -93,14 +104,16 @@ def rewrite(
         if bare:  # f(x for x in y): the parentheses are the call's
             draft.insert_at(m.start(kept[-1]) + 1, "(")
         draft.insert_at(m.end(kept[-1]) - bare, (")" if bare else "") + "".join(f", {one}" for one in add))
+    elif site.filled:
+        draft.insert_at(m.end(site.use), "".join(f", {one}" for one in add))
     else:
         draft.insert_at(m.text.index("(", m.end(call.func)) + 1, ", ".join(add))
 
 
-def _name(call: ast.Call, arg: ast.expr | ast.keyword, parameters: Sequence[str]) -> str | None:
+def _name(args: Sequence[ast.expr], arg: ast.expr | ast.keyword, parameters: Sequence[str]) -> str | None:
     if isinstance(arg, ast.keyword):
         return arg.arg
-    index = call.args.index(arg)
+    index = args.index(arg)
     return None if isinstance(arg, ast.Starred) or index >= len(parameters) else parameters[index]
 
 
@@ -120,11 +133,13 @@ def _runs(
 
 
 def _span(
-    m: Module, call: ast.Call, every: Sequence[ast.expr | ast.keyword], first: int, last: int
+    m: Module, site: Site, every: Sequence[ast.expr | ast.keyword], first: int, last: int
 ) -> tuple[int, int]:
     """The characters that go with a run of arguments: with the comma behind it, or the one before where it ends."""
     if last + 1 < len(every):
         return m.start(every[first]), m.start(every[last + 1])
-    if first:
-        return m.end(every[first - 1]), m.end(every[last])
+    if first or site.filled:
+        return m.end(every[first - 1] if first else site.use), m.end(every[last])
+    call = site.call
+    assert call is not None
     return m.text.index("(", m.end(call.func)) + 1, m.end(call) - 1

@@ -27,7 +27,7 @@ def optimizer_call(ctx: Context, site: Site, parameters: Sequence[str]) -> Optio
     what = site.name.rpartition(".")[2]
     if site.call is None:
         return Stays(f"{what} is handed on here, and what it is called with is not told: torch's has other defaults")
-    given = bind(site.call, parameters)
+    given = bind(site, parameters)
     if given.surplus:
         return Stays(f"this is not how {what} of Apex 25.05 is called: it has no such argument")
     keys: set[str] = set()
@@ -41,7 +41,7 @@ def optimizer_call(ctx: Context, site: Site, parameters: Sequence[str]) -> Optio
         return Stays(f"{', '.join(special)} of the options handed on has no counterpart here")
     if unknown and len(given.splat) > 1:
         return Stays("what this is called with is not told here")
-    return Options(given.call, given.named, given.splat, given.surplus, frozenset(keys), unknown)
+    return Options(given.site, given.named, given.splat, given.surplus, frozenset(keys), unknown)
 
 
 def _keys(ctx: Context, value: ast.expr) -> set[str] | None:

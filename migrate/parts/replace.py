@@ -105,7 +105,7 @@ def _changes(site: Site, outcome: Native) -> bool:
     assert site.call is not None
     if outcome.drop or outcome.add or outcome.text is not None or outcome.spelled is not None:
         return True
-    given = len(site.call.args)
+    given = len(arguments.positional(site))
     return list(outcome.parameters[:given]) != list(outcome.positional[:given])
 
 
@@ -142,7 +142,7 @@ def _goes_on(binding: Binding, outcomes: Sequence[Native], handed_on: bool) -> b
 
 def _write(ctx: Context, work: Work, rule: str, site: Site, outcome: Native) -> None:
     m, draft = ctx.m, work.draft
-    if outcome.text is not None and site.call is not None:
+    if outcome.text is not None and site.call is not None and not site.filled:
         draft.replace(site.call, outcome.text)
     else:
         kept = site.binding is not None and (site.binding.stmt, site.binding.alias) in work.natives
@@ -153,7 +153,7 @@ def _write(ctx: Context, work: Work, rule: str, site: Site, outcome: Native) -> 
             draft.replace(site.use, native(m, file, work.native(site.use), outcome.name))
         if site.call is not None:
             arguments.rewrite(
-                m, draft, site.call, outcome.parameters, outcome.positional, outcome.drop, outcome.add
+                m, draft, site, outcome.parameters, outcome.positional, outcome.drop, outcome.add
             )
             for keyword in site.call.keywords:
                 if keyword.arg is None and f"**{m.src(keyword.value)}" in outcome.options:

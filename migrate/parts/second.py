@@ -54,9 +54,10 @@ def _again(file: FileText, first: ModuleResult, settings: Settings, stays: bool)
     work = begun(ctx)
     work.sites = Sites(ctx)
     new, problem = (None, "") if stays else _replaced(ctx, work)
-    if new is None:
-        work = begun(ctx)
-        work.sites = Sites(ctx)
+    if new is None:  # what was found on the way is still true
+        again = begun(ctx)
+        again.sites, again.findings = work.sites, work.findings if not problem else []
+        work = again
     if problem:
         why = f"what would take the place of Apex's parts did not pass the checks: {problem}"
         work.find(None, "APX090", Severity.MANUAL, next(iter(ctx.facts.imports)), why)

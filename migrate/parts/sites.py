@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from migrate.facts.module import Scope
+from migrate.facts.names import called_name
 from migrate.units.unit import Context
 
 _DEEP = ("contrib",)  # whose names stand one package further down
@@ -27,6 +28,7 @@ class Binding:
 class Site:
     """One use of ``name``, a class or function of Apex: called, or read as a value where ``call`` is None.
 
+    ``filled`` says that ``call`` is a ``partial`` of it, which leaves arguments open.
     ``binding`` is the import that gives it the name it is used by; None behind an attribute (``apex.parallel.X``)
     and for a ``variable`` that holds it. ``sure`` says that nothing else can be there."""
 
@@ -36,6 +38,7 @@ class Site:
     binding: Binding | None
     variable: bool
     sure: bool
+    filled: bool = False
 
 
 def canonical(dotted: str) -> str:
@@ -62,6 +65,11 @@ class Sites:
         return dict(found)
 
     @cached_property
+    def variables(self) -> set[ast.expr]:
+        """Uses of variables, which hold what another use gave them."""
+        return {site.use for sites in self.by_name.values() for site in sites if site.variable}
+
+    @cached_property
     def bindings(self) -> list[Binding]:
         """All names that imports of Apex give this file."""
         m = self._ctx.m
@@ -76,18 +84,20 @@ class Sites:
     def _site(self, use: ast.expr, name: str) -> Site:
         m = self._ctx.m
         above = m.parent.get(use)
-        call = above if isinstance(above, ast.Call) and above.func is use else None
+        called = isinstance(above, ast.Call) and above.func is use
+        filled = isinstance(above, ast.Call) and above.args[:1] == [use] and called_name(above) == "partial"
+        call = above if isinstance(above, ast.Call) and (called or filled) else None
         root = use
         while isinstance(root, ast.Attribute):
             root = root.value
         if not isinstance(root, ast.Name):
-            return Site(use, name, call, None, variable=isinstance(use, ast.Attribute), sure=False)
+            return Site(use, name, call, None, isinstance(use, ast.Attribute), sure=False, filled=filled)
         home = m.binding_scope(root.id, m.scope(root))
         mine = [b for b in self.bindings if b.local == root.id and b.home is home]
         if not mine:
-            return Site(use, name, call, None, variable=True, sure=self._holds_only(root, home, name))
+            return Site(use, name, call, None, True, self._holds_only(root, home, name), filled)
         sure = all(self._guarded(other, mine) for other in self._others(root.id, home))
-        return Site(use, name, call, mine[0] if root is use else None, variable=False, sure=sure)
+        return Site(use, name, call, mine[0] if root is use else None, False, sure, filled)
 
     def _holds_only(self, variable: ast.Name, home: Scope | None, name: str) -> bool:
         """Whether all that a variable is ever given is one part of Apex."""

@@ -90,7 +90,7 @@ class Draft:
 
     def append(self, stmt: ast.stmt, *lines: str) -> None:
         """Like `after` for a whole definition, which comes last and whose lines may be alike."""
-        if self._last[stmt] != list(lines):
+        if "\n".join(lines) not in "\n".join(self._last[stmt]):
             self._last[stmt] += lines
 
     def wrap(self, block: Block, first: int, last: int, header: str) -> None:

@@ -102,14 +102,23 @@ def _of_parts(dotted: str) -> bool:
 
 def _sites(ctx: Context, work: Work) -> list[tuple[ast.AST, str]]:
     found: list[tuple[ast.AST, str]] = []
-    used = {".".join(d.split(".")[:n]) for d in ctx.facts.uses.values() for n in range(d.count(".") + 2)}
     for stmt, names in ctx.facts.imports.items():
         for name in names:
-            asked = work.sites is not None and _of_parts(name) and name not in used
-            found.append((stmt, _served(ctx, work) if name == "apex" else f"{name}?" if asked else name))
-    found += [(use, "flag" if work.flags and d in AMP else d) for use, d in ctx.facts.uses.items()]
+            found.append((stmt, _served(ctx, work) if name == "apex" else _imported(ctx, work, name)))
+    held = work.sites.variables if work.sites is not None else set()  # what gave them their value is told
+    uses = [(use, d) for use, d in ctx.facts.uses.items() if use not in held]
+    found += [(use, "flag" if work.flags and d in AMP else d) for use, d in uses]
     found += [(name, "spelled") for name in ctx.facts.spelled]
     return found
+
+
+def _imported(ctx: Context, work: Work, name: str) -> str:
+    """What is to be said of a name that an import brings in: of a part of Apex, whether it is used."""
+    if work.sites is None or not _of_parts(name):
+        return name
+    uses = [use for use, d in ctx.facts.uses.items() if d == name or d.startswith(f"{name}.")]
+    told = {line for finding in work.findings for line in (finding.line, *finding.lines)}
+    return f"{name}?" if not uses else f"{name}!" if any(use.lineno in told for use in uses) else name
 
 
 def _served(ctx: Context, work: Work) -> str:
@@ -132,6 +141,8 @@ def _say(dotted: str, untouched: str, keep_fused: bool) -> tuple[Severity, str, 
     if dotted.endswith("?"):
         said = f"{dotted[:-1]} is imported and not used in this file, which may ask whether Apex is there"
         return Severity.REVIEW, f"{said}; see what depends on the answer", None
+    if dotted.endswith("!"):
+        return Severity.INFO, f"{dotted[:-1]} stays imported, as not every use of it went", None
     part = dotted.split(".")[1] if "." in dotted else ""
     if dotted == "apex.optimizers.FP16_Optimizer":
         message = "FP16_Optimizer scales losses by itself, and apex.optimizers has none any more"

@@ -54,9 +54,10 @@ def _wrapper(ctx: Context, work: Work, site: Site) -> Native | Stays:
         above = ctx.m.parent[site.use]
         asked = ctx.m.src(above).startswith(("isinstance(", "issubclass(")) or ctx.m.src(above).startswith("(")
         return Native(_NATIVE, review=None if asked else _VALUE)
-    given = bind(site.call, _PARAMETERS)
+    given = bind(site, _PARAMETERS)
     if given.surplus or given.splat:
-        return Stays("what this is called with is not told here", f"{_NATIVE}(module, broadcast_buffers=False)")
+        why = "Apex's has no such argument" if given.surplus else "what this is called with is not told here"
+        return Stays(why, f"{_NATIVE}(module, broadcast_buffers=False)")
     if given.constant("gradient_average", True) is not True:
         return Stays(
             "gradients are summed over the processes and not averaged; torch's wrapper averages",

@@ -60,7 +60,7 @@ def _conversion(ctx: Context, work: Work, site: Site) -> Native | Stays:
     native = "torch.nn.SyncBatchNorm.convert_sync_batchnorm"
     if site.call is None:
         return Native(native, alias=False, review=_MODES)
-    given = bind(site.call, _CONVERT)
+    given = bind(site, _CONVERT)
     if given.surplus or given.splat or given.constant("channel_last", False) is not False:
         return Stays("batch norm in channels-last shape has no counterpart", f"{native}(model)")
     return Native(
@@ -71,7 +71,7 @@ def _conversion(ctx: Context, work: Work, site: Site) -> Native | Stays:
 def _layer(ctx: Context, work: Work, site: Site) -> Native | Stays:
     if site.call is None:
         return Native("torch.nn.SyncBatchNorm")
-    given = bind(site.call, _LAYER)
+    given = bind(site, _LAYER)
     shaped = any(given.constant(name, False) is not False for name in _LAYER[6:])
     if given.surplus or given.splat or shaped:
         return Stays(
@@ -83,7 +83,7 @@ def _layer(ctx: Context, work: Work, site: Site) -> Native | Stays:
 
 def _group(ctx: Context, work: Work, site: Site) -> Native | Stays:
     words = f"{work.native(site.use).torch}.distributed.new_subgroups"
-    if site.call is None or len(site.call.args) != 1 or site.call.keywords:
+    if site.call is None or site.filled or len(site.call.args) != 1 or site.call.keywords:
         return Stays("how large these groups are is not told here", f"{words}(group_size)[0]")
     size = site.call.args[0]
     text = f"{words}({ctx.m.src(size)})[0]"

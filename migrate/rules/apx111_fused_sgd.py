@@ -34,6 +34,12 @@ _PARAMETERS = (
 ).split()
 
 
+_VALUE = (
+    "what is made of this class is made elsewhere: torch's has the same defaults, but neither wd_after_momentum nor "
+    "materialize_master_grads nor set_grad_none"
+)
+
+
 def apply(ctx: Context, work: Work) -> None:
     """Replace the calls."""
     if not ctx.settings.keep_fused:
@@ -41,6 +47,8 @@ def apply(ctx: Context, work: Work) -> None:
 
 
 def _sgd(ctx: Context, work: Work, site: Site) -> Native | Stays:
+    if site.call is None:
+        return Native("torch.optim.SGD", alias=False, review=_VALUE)
     given = optimizer_call(ctx, site, _PARAMETERS)
     if isinstance(given, Stays):
         return given

@@ -67,7 +67,7 @@ def _layer(native: str, ctx: Context, work: Work, site: Site) -> Native | Stays:
         above = ctx.m.parent[site.use]
         compared = ctx.m.src(above).startswith(("isinstance(", "issubclass("))
         return Native(native, review=_EPSILON if rms and not compared else None)
-    given = bind(site.call, _PARAMETERS)
+    given = bind(site, _PARAMETERS)
     if given.surplus:
         return Stays("this is not how Apex 25.05 makes the layer: it has no such argument", f"{native}(shape, eps)")
     add = ["eps=1e-5"] if rms and "eps" not in given.named and not given.splat else []
@@ -84,8 +84,8 @@ def _layer(native: str, ctx: Context, work: Work, site: Site) -> Native | Stays:
 def _fast(ctx: Context, work: Work, site: Site) -> Native | Stays:
     if site.call is None:
         return Native("torch.nn.LayerNorm")
-    given = bind(site.call, _FAST)
-    if given.surplus or given.splat or "hidden_size" not in {*_FAST[: len(site.call.args)]}:
+    given = bind(site, _FAST)
+    if given.surplus or given.splat or any(keyword.arg == "hidden_size" for keyword in site.call.keywords):
         return Stays("what this is called with is not told here", "torch.nn.LayerNorm(hidden_size, eps)")
     return Native("torch.nn.LayerNorm", parameters=_FAST, positional=_FAST[:2], drop=_FAST[2:])
 

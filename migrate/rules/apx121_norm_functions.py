@@ -52,9 +52,9 @@ def _function(name: str, ctx: Context, work: Work, site: Site) -> Native | Stays
     dotted = f"torch.nn.functional.{function}"
     if function == "rms_norm" and ctx.settings.target_torch < (2, 4):
         return Stays("torch has rms_norm only from 2.4 on (--target-torch)", f"{dotted}(x, shape, weight, eps)")
-    if site.call is None:
+    if site.call is None or site.filled:
         return Stays("this function is handed on, and torch's takes its arguments in another order", dotted)
-    given = bind(site.call, parameters.split())
+    given = bind(site, parameters.split())
     if given.surplus or given.splat:
         return Stays("what this is called with is not told here", dotted)
     words = native(ctx.m, ctx.m.file(site.use), work.native(site.use), dotted)

@@ -57,9 +57,9 @@ def _clip(ctx: Context, work: Work, site: Site) -> Native | Stays:
 def _cross_entropy(ctx: Context, work: Work, site: Site) -> Native | Stays:
     dotted = "torch.nn.functional.cross_entropy"
     suggestion = f'{dotted}(logits.float(), labels, ignore_index=0, label_smoothing=smoothing, reduction="none")'
-    if site.call is None:
+    if site.call is None or site.filled:
         return Stays("this function is handed on, and torch's has other arguments", suggestion)
-    given = bind(site.call, _XENTROPY)
+    given = bind(site, _XENTROPY)
     if given.surplus or given.splat or not {"logits", "labels"} <= given.named.keys():
         return Stays("what this is called with is not told here", suggestion)
     src = {name: ctx.m.src(value) for name, value in given.named.items()}
@@ -75,6 +75,6 @@ def _cross_entropy(ctx: Context, work: Work, site: Site) -> Native | Stays:
 
 
 def _dense(ctx: Context, work: Work, site: Site) -> Native | Stays:
-    if site.call is not None and bind(site.call, _DENSE).surplus:
+    if site.call is not None and bind(site, _DENSE).surplus:
         return Stays("this is not how Apex 25.05 makes the layer", "torch.nn.Linear(in_features, out_features)")
     return Native("torch.nn.Linear", parameters=_DENSE, positional=_DENSE)

@@ -1,0 +1,51 @@
+"""``apex.optimizers.FusedLAMB`` and ``FusedNovoGrad`` are written out: torch has neither.
+
+Each becomes a class behind the file's imports, which takes the same arguments and computes the same: LAMB clips the
+norm of all gradients to 1 as Apex's did. A state that Apex's LAMB saved loads into it as it is; NovoGrad keeps its
+norms with the parameters instead of the groups. The kernels are not fused: steps take longer. ``--keep-fused`` leaves
+Apex's; timm and others have maintained ones. ``FusedMixedPrecisionLamb`` stays.
+
+Source: csrc/multi_tensor_lamb.cu, csrc/multi_tensor_novograd.cu, apex/optimizers at tag 25.05.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from migrate.parts.definitions import written_out
+from migrate.parts.replace import Native, Stays, replace
+from migrate.parts.sites import Site
+from migrate.rules.common import Stage, Work
+from migrate.units.unit import Context
+
+ID = "APX113"
+STAGE = Stage.PARTS
+BEFORE = """\
+from apex.optimizers import FusedLAMB
+
+optimizer = FusedLAMB(model.parameters(), lr=2e-3)
+"""
+AFTER = """\
+import torch
+
+
+class LAMB(torch.optim.Optimizer):
+    ...
+
+
+optimizer = LAMB(model.parameters(), lr=2e-3)
+"""
+
+
+def apply(ctx: Context, work: Work) -> None:
+    """Replace the classes by ones of the file's own."""
+    if not ctx.settings.keep_fused:
+        table = {
+            "apex.optimizers.FusedLAMB": partial(_class, "lamb", "LAMB"),
+            "apex.optimizers.FusedNovoGrad": partial(_class, "novograd", "NovoGrad"),
+        }
+        replace(ctx, work, ID, table)
+
+
+def _class(module: str, name: str, ctx: Context, work: Work, site: Site) -> Native | Stays:
+    return written_out(ctx, work, site, module, name)
