@@ -86,7 +86,8 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     taken = m.handed_on([file.neighbours.exported for file in files])
     spelled = any(file.neighbours.spelled for file in files)
     scalers = frozenset().union(*(file.neighbours.scalers for file in files))
-    ctx = Context(m, v, facts, Conditions(m, v, facts), settings, taken, spelled, scalers)
+    conditions = Conditions(m, v, facts, keep_fused=settings.keep_fused)
+    ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers)
     units = group(facts)
     neighbours = files[0].neighbours
     plans, manual, ignored = _decide(ctx, units, neighbours.hold)

@@ -14,3 +14,12 @@ FP16_UTILS = frozenset(
     "tofp16 to_python_float clip_grad_norm convert_module convert_network FP16Model FP16_Optimizer LossScaler "
     "DynamicLossScaler".split()
 )
+# Parts of Apex beside amp that rules replace: what current Apex no longer has, and what it still has.
+DELETED_PARTS = frozenset(
+    "DistributedDataParallel SyncBatchNorm convert_syncbn_model create_syncbn_process_group LARC".split()
+)
+FUSED_PARTS = frozenset(
+    "FusedAdam FusedSGD FusedAdagrad FusedLAMB FusedNovoGrad FusedLayerNorm MixedFusedLayerNorm FusedRMSNorm "
+    "MixedFusedRMSNorm FastLayerNorm fused_layer_norm fused_layer_norm_affine fused_rms_norm fused_rms_norm_affine "
+    "clip_grad_norm_ FusedDense".split()
+)

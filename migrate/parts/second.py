@@ -72,7 +72,8 @@ def _context(text: str, neighbours: Neighbours, settings: Settings) -> Context:
     v = Values(m)
     facts = collect(m, v, neighbours.elsewhere)
     taken = m.handed_on([neighbours.exported])
-    return Context(m, v, facts, Conditions(m, v, facts), settings, taken, neighbours.spelled, neighbours.scalers)
+    conditions = Conditions(m, v, facts, keep_fused=settings.keep_fused)
+    return Context(m, v, facts, conditions, settings, taken, neighbours.spelled, neighbours.scalers)
 
 
 def _part(dotted: str) -> bool:

@@ -371,8 +371,8 @@ def _remove(ctx: Context, work: Work, stmt: ast.stmt, aliases: list[ast.alias]) 
     assert isinstance(stmt, (ast.Import, ast.ImportFrom))
     kept = [a for a in stmt.names if a not in aliases]
     native = [work.natives[stmt, a] for a in aliases if (stmt, a) in work.natives]
-    gone = "apex.amp" if work.sites is None else "Apex" if not native else "Apex's"
-    work.note(None, ID, stmt, f"{gone} is no longer imported{', torch has its own' if native else ''}")
+    gone = "apex.amp" if work.sites is None else "Apex"
+    work.note(None, ID, stmt, "imported from torch" if native else f"{gone} is no longer imported")
     if work.draft.gone(stmt):
         return
     if not kept:

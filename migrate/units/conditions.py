@@ -12,6 +12,7 @@ from migrate.facts.module import Module, Scope, asks_for_main
 from migrate.facts.names import called_name
 from migrate.facts.sites import Facts
 from migrate.flow.values import Values
+from migrate.knowledge.apex import DELETED_PARTS, FUSED_PARTS
 
 _OR, _AND, _NOT, _ATOM = 1, 2, 3, 4
 
@@ -82,10 +83,11 @@ def reads(text: str) -> frozenset[str]:
 class Conditions:
     """Reads the conditions of one module."""
 
-    def __init__(self, m: Module, v: Values, facts: Facts) -> None:
+    def __init__(self, m: Module, v: Values, facts: Facts, *, keep_fused: bool = False) -> None:
         self.m, self.v = m, v
-        self.flags = _availability_flags(m, facts)
-        self.kept_flags = _kept_flags(m, facts)
+        replaced = DELETED_PARTS if keep_fused else DELETED_PARTS | FUSED_PARTS
+        self.flags = _availability_flags(m, facts, replaced)
+        self.kept_flags = _kept_flags(m, facts, replaced)
         self._options, self._store_true = _argparse_bools(m)
         self.imported = _imported(m, facts)
         self._always = {key for key, sure in self.imported.items() if sure}
@@ -396,7 +398,9 @@ def _only_returns(function: ast.AST) -> ast.expr | None:
             return None
 
 
-def _availability_flags(m: Module, facts: Facts) -> dict[tuple[Scope | None, str], bool]:
+def _availability_flags(
+    m: Module, facts: Facts, replaced: frozenset[str]
+) -> dict[tuple[Scope | None, str], bool]:
     """Names that say whether Apex could be imported, and nothing else.
 
     Set to one constant beside an import that only its own success guards, and to constants otherwise only in
@@ -419,7 +423,7 @@ def _availability_flags(m: Module, facts: Facts) -> dict[tuple[Scope | None, str
     found = {
         key: value
         for key, (value, holder) in told.items()
-        if _only_told(m, key, holder) and not (_needs_more(holder) and _guards_more(m, facts, key[1]))
+        if _only_told(m, key, holder) and not (_needs_more(holder, replaced) and _guards_more(m, facts, key[1]))
     }
     for node in m.tree.body:  # HAS_APEX = importlib.util.find_spec("apex") is not None
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
@@ -436,10 +440,10 @@ def _availability_flags(m: Module, facts: Facts) -> dict[tuple[Scope | None, str
     return found
 
 
-def _kept_flags(m: Module, facts: Facts) -> frozenset[str]:
+def _kept_flags(m: Module, facts: Facts, replaced: frozenset[str]) -> frozenset[str]:
     """Names of flags that are set beside imports of Apex that stay, and of those made of one."""
     holders = {holder for stmt in facts.imports if isinstance(holder := m.parent[stmt], ast.Try)}
-    lines = [line for holder in holders if _needs_more(holder) for line in (*holder.body, *holder.orelse)]
+    lines = [line for holder in holders if _needs_more(holder, replaced) for line in (*holder.body, *holder.orelse)]
     found = {t.id for line in lines if isinstance(line, ast.Assign) for t in line.targets if isinstance(t, ast.Name)}
     for stmt in m.all(ast.Assign) if found else ():
         if any(isinstance(n, ast.Name) and n.id in found for n in ast.walk(stmt.value)):
@@ -447,10 +451,14 @@ def _kept_flags(m: Module, facts: Facts) -> frozenset[str]:
     return frozenset(found)
 
 
-def _needs_more(holder: ast.Try) -> bool:
-    """Whether a try imports more of Apex than amp, which stays: its flag goes on asking for that."""
+def _needs_more(holder: ast.Try, replaced: frozenset[str]) -> bool:
+    """Whether a try imports more of Apex than amp and what has a counterpart: its flag goes on asking for that."""
     return any(
-        (isinstance(stmt, ast.ImportFrom) and (stmt.module or "").startswith("apex."))
+        (
+            isinstance(stmt, ast.ImportFrom)
+            and (stmt.module or "").startswith("apex.")
+            and not {alias.name for alias in stmt.names} <= replaced
+        )
         or (isinstance(stmt, ast.Import) and any(alias.name.startswith("apex.") for alias in stmt.names))
         for stmt in holder.body
         if not ast.unparse(stmt).startswith(("from apex.amp", "import apex.amp"))
