@@ -23,3 +23,6 @@ FUSED_PARTS = frozenset(
     "MixedFusedRMSNorm FastLayerNorm fused_layer_norm fused_layer_norm_affine fused_rms_norm fused_rms_norm_affine "
     "clip_grad_norm_ FusedDense".split()
 )
+# By which words frameworks are told to use Apex (Lightning, Hugging Face, Ignite), and at which level.
+FRAMEWORK_BACKENDS = ("amp_backend", "fp16_backend", "half_precision_backend", "amp_mode")
+FRAMEWORK_LEVELS = ("amp_level", "fp16_opt_level")

@@ -92,8 +92,7 @@ def rewrite(
         if isinstance(arg, ast.expr) and name is not None and native[len(kept) : len(kept) + 1] != [name]:
             draft.insert_at(m.start(arg), f"{name}=")
         kept.append(arg)
-    for first, last in _runs(every, kept):
-        draft.cut(*_span(m, site, every, first, last))
+    _cut(m, draft, site.use if site.filled else None, call, every, kept)
     if not add:
         return
     options = next((arg for arg in kept if isinstance(arg, ast.keyword) and arg.arg is None), None)
@@ -132,14 +131,28 @@ def _runs(
     return runs
 
 
-def _span(
-    m: Module, site: Site, every: Sequence[ast.expr | ast.keyword], first: int, last: int
-) -> tuple[int, int]:
-    """The characters that go with a run of arguments: with the comma behind it, or the one before where it ends."""
-    if last + 1 < len(every):
-        return m.start(every[first]), m.start(every[last + 1])
-    if first or site.filled:
-        return m.end(every[first - 1] if first else site.use), m.end(every[last])
-    call = site.call
-    assert call is not None
-    return m.text.index("(", m.end(call.func)) + 1, m.end(call) - 1
+def cut_keywords(m: Module, draft: Draft, call: ast.Call, names: Collection[str]) -> None:
+    """Take keywords out of a call."""
+    every: list[ast.expr | ast.keyword] = sorted([*call.args, *call.keywords], key=m.start)
+    kept = [one for one in every if not (isinstance(one, ast.keyword) and one.arg in names)]
+    _cut(m, draft, None, call, every, kept)
+
+
+def _cut(
+    m: Module,
+    draft: Draft,
+    before: ast.expr | None,
+    call: ast.Call,
+    every: Sequence[ast.expr | ast.keyword],
+    kept: Sequence[ast.expr | ast.keyword],
+) -> None:
+    """Cut what is not kept, with the comma behind it, or the one before where it ends; ``before`` is what stands in
+    front of all of them."""
+    for first, last in _runs(every, kept):
+        ahead = every[first - 1] if first else before
+        if last + 1 < len(every):
+            draft.cut(m.start(every[first]), m.start(every[last + 1]))
+        elif ahead is not None:
+            draft.cut(m.end(ahead), m.end(every[last]))
+        else:
+            draft.cut(m.text.index("(", m.end(call.func)) + 1, m.end(call) - 1)

@@ -24,7 +24,7 @@ def written_out(ctx: Context, work: Work, site: Site, module: str, name: str) ->
         alias=False,
         definition=definition(module, work.native(site.use).torch, name, own),
         said=f"{name} is written out in this file",
-        review=f"torch has no {name}: the class that is written out here computes what Apex's did, look at it once",
+        review=f"torch has no counterpart: the class {own} that is written out here computes what Apex's did",
     )
 
 

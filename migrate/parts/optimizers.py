@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from migrate.parts.arguments import Arguments, bind
@@ -22,8 +22,12 @@ class Options(Arguments):
     open: bool
 
 
-def optimizer_call(ctx: Context, site: Site, parameters: Sequence[str]) -> Options | Stays:
-    """The arguments of a call that makes an optimizer; why the use stays where they cannot be told."""
+def optimizer_call(
+    ctx: Context, site: Site, parameters: Sequence[str], written: Collection[str] = ()
+) -> Options | Stays:
+    """The arguments of a call that makes an optimizer; why the use stays where they cannot be told.
+
+    ``written`` are further options that may stand in ``**options``."""
     what = site.name.rpartition(".")[2]
     if site.call is None:
         return Stays(f"{what} is handed on here, and what it is called with is not told: torch's has other defaults")
@@ -36,7 +40,7 @@ def optimizer_call(ctx: Context, site: Site, parameters: Sequence[str]) -> Optio
         held = _keys(ctx, value)
         unknown = unknown or held is None
         keys |= held or set()
-    special = sorted(keys - {"lr", "betas", "eps", "weight_decay", "momentum", "dampening", "nesterov"})
+    special = sorted(keys - {"lr", "betas", "eps", "weight_decay", "momentum", "dampening", "nesterov", *written})
     if special:
         return Stays(f"{', '.join(special)} of the options handed on has no counterpart here")
     if unknown and len(given.splat) > 1:

@@ -6,6 +6,7 @@ Apex with a counterpart in torch are replaced. What is told stands in the lines 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from migrate.check.names import undefined_names
 from migrate.facts.module import Module
 from migrate.facts.sites import collect
 from migrate.flow.values import Values
+from migrate.knowledge.apex import FRAMEWORK_BACKENDS
 from migrate.model import (
     Applicability,
     Change,
@@ -34,6 +36,7 @@ from migrate.units.conditions import Conditions
 from migrate.units.unit import Context
 from migrate.writing import account, begun, edited
 
+_FRAMEWORK = re.compile(rf"\b(?:{'|'.join(FRAMEWORK_BACKENDS)})\s*=\s*[\"']apex[\"']")
 _TEXTS = "APX093"  # what is said of texts that speak of Apex, once all is settled
 
 
@@ -49,7 +52,8 @@ def _again(file: FileText, first: ModuleResult, settings: Settings, stays: bool)
     if not first.parsed or "apex" not in text:
         return first
     ctx = _context(text, file.neighbours, settings)
-    if not any(map(_part, [*ctx.facts.uses.values(), *(n for names in ctx.facts.imports.values() for n in names)])):
+    named = [*ctx.facts.uses.values(), *(name for names in ctx.facts.imports.values() for name in names)]
+    if not any(map(_part, named)) and not _FRAMEWORK.search(text):
         return first
     work = begun(ctx)
     work.sites = Sites(ctx)

@@ -2,9 +2,10 @@
 
 Apex decays weights as AdamW does unless ``adam_w_mode=False``, and does not decay them where nothing is said, so
 ``weight_decay=0.0`` is written out. What torch has no parameter for goes where it changes nothing (``set_grad_none``,
-``capturable``), and holds the call back where it does: ``bias_correction=False`` has no counterpart. From
-``--target-torch`` 2.4 on ``fused=True`` keeps all parameters in one kernel, wherever they lie when the optimizer is
-made. A state that Apex's optimizer saved has one ``step`` a group, torch's has one a parameter.
+``capturable``). Where ``bias_correction`` is not on for sure, which torch has no parameter for, a class that has it is
+written out behind the file's imports. From ``--target-torch`` 2.4 on ``fused=True`` keeps all parameters in one kernel,
+wherever they lie when the optimizer is made. A state that Apex's optimizer saved has one ``step`` a group, torch's has
+one a parameter.
 
 Source: apex/optimizers/fused_adam.py at tag 25.05; torch/optim/adamw.py.
 """
@@ -12,6 +13,7 @@ Source: apex/optimizers/fused_adam.py at tag 25.05; torch/optim/adamw.py.
 from __future__ import annotations
 
 from migrate.parts.arguments import UNKNOWN
+from migrate.parts.definitions import written_out
 from migrate.parts.optimizers import fused, loads, optimizer_call
 from migrate.parts.replace import Native, Stays, replace
 from migrate.parts.sites import Site
@@ -36,7 +38,6 @@ optimizer = torch.optim.Adam(model.parameters(), lr=args.lr, weight_decay=0.01, 
 _PARAMETERS = (
     "params lr bias_correction betas eps adam_w_mode weight_decay amsgrad set_grad_none capturable master_weights"
 ).split()
-_UNCORRECTED = "torch has no Adam without bias correction: keep Apex's (--keep-fused), or write the step out"
 _STATE = (
     "a state that Apex's FusedAdam saved keeps `step` in its groups; torch asks for it of each parameter: "
     "for i, s in enumerate(state['state'].values()): s['step'] = torch.tensor(float(group['step']))"
@@ -50,16 +51,20 @@ def apply(ctx: Context, work: Work) -> None:
 
 
 def _adam(ctx: Context, work: Work, site: Site) -> Native | Stays:
-    given = optimizer_call(ctx, site, _PARAMETERS)
+    given = optimizer_call(ctx, site, _PARAMETERS, ["bias_correction"])
     if isinstance(given, Stays):
         return given
-    if given.constant("bias_correction", True) is not True:
-        return Stays(_UNCORRECTED)
     if given.constant("master_weights", False) is not False or given.constant("amsgrad", False) is not False:
         return Stays("the optimizer's own master weights have no counterpart: keep Apex's (--keep-fused)")
+    if given.constant("bias_correction", True) is not True or "bias_correction" in given.keys:
+        if given.constant("capturable", False) is not False:
+            return Stays("torch has no Adam without bias correction for CUDA graphs: keep Apex's (--keep-fused)")
+        return written_out(ctx, work, site, "adam", "UncorrectedAdam")
     decoupled = given.constant("adam_w_mode", True)
-    known, options = given.named.keys() | given.keys, [f"**{ctx.m.src(one)}" for one in given.splat]
-    add = [] if "weight_decay" in known or decoupled is False or given.open else ["weight_decay=0.0"]
+    options = [f"**{ctx.m.src(one)}" for one in given.splat]
+    unsaid = decoupled is not False and "weight_decay" not in given.named
+    within = unsaid and (given.open or "weight_decay" in given.keys)  # it may stand in the options
+    add = ["weight_decay=0.0"] if unsaid and not within else []
     spelled = None
     if decoupled is UNKNOWN:
         words = [
@@ -67,7 +72,7 @@ def _adam(ctx: Context, work: Work, site: Site) -> Native | Stays:
             for name in ("AdamW", "Adam")
         ]
         spelled = f"({words[0]} if {ctx.m.src(given.named['adam_w_mode'])} else {words[1]})"
-    replaced = {options[0]: f'**{{"weight_decay": 0.0, {options[0]}}}'} if given.open and decoupled is not False else {}
+    replaced = {options[0]: f'**{{"weight_decay": 0.0, {options[0]}}}'} if within else {}
     return Native(
         "torch.optim.AdamW" if decoupled else "torch.optim.Adam",
         parameters=_PARAMETERS,
