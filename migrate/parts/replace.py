@@ -19,6 +19,7 @@ from migrate.parts.words import native
 from migrate.rules.common import Work
 from migrate.units.unit import Context
 
+_SAYS_APEX = re.compile(r"apex|fused", re.I)
 _IGNORE = re.compile(r"#\s*apex2native:\s*ignore\b")
 
 
@@ -137,7 +138,8 @@ def _goes_on(binding: Binding, outcomes: Sequence[Native], handed_on: bool) -> b
     names = {one.name for one in outcomes}
     if len(names) != 1 or any(not one.alias or one.text is not None or one.spelled for one in outcomes):
         return False
-    return handed_on or binding.alias.asname is not None or names.pop().rpartition(".")[2] == binding.local
+    honest = binding.alias.asname is not None and not _SAYS_APEX.search(binding.local)
+    return handed_on or honest or names.pop().rpartition(".")[2] == binding.local
 
 
 def _write(ctx: Context, work: Work, rule: str, site: Site, outcome: Native) -> None:

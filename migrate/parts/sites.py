@@ -104,8 +104,9 @@ class Sites:
         m = self._ctx.m
         given = [m.parent[store] for store in m.stores(variable.id, home)]
         values = [stmt.value for stmt in given if isinstance(stmt, ast.Assign)]
-        held = [self._ctx.facts.uses.get(value) for value in values]
-        return bool(given) and len(values) == len(given) and all(h is not None and canonical(h) == name for h in held)
+        plain = all(isinstance(value, (ast.Name, ast.Attribute)) for value in values)  # no item of a table
+        held = [self._ctx.v.apex_names(value) for value in values]
+        return bool(given) and len(values) == len(given) and plain and all({*map(canonical, h)} == {name} for h in held)
 
     def _others(self, name: str, home: Scope | None) -> list[ast.AST]:
         """What else gives a name its value: assignments, definitions and imports of anything but Apex."""

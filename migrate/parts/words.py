@@ -9,14 +9,13 @@ from migrate.rewrite.templates import Templates
 
 
 def native(m: Module, file: File, templates: Templates, dotted: str) -> str:
-    """How a file spells a dotted name of torch: by the longest module of it that the file has a name for."""
-    module, _, name = dotted.rpartition(".")
-    behind = [name]
-    while module != "torch":
-        known = _called(m, file).get(module)
-        if known is not None:
-            return ".".join([known, *behind])
-        module, _, last = module.rpartition(".")
+    """How a file spells a dotted name of torch: by the longest part of it that the file has a name for."""
+    known = _called(m, file)
+    part, behind = dotted, list[str]()
+    while part != "torch":
+        if part in known:
+            return ".".join([known[part], *behind])
+        part, _, last = part.rpartition(".")
         behind.insert(0, last)
     return ".".join([templates.torch, *behind])
 

@@ -6,9 +6,25 @@ import torch
 class UncorrectedAdam(torch.optim.Optimizer):
     """Adam as apex.optimizers.FusedAdam had it, which torch has not: bias_correction may be False."""
 
-    def __init__(self, params, lr=1e-3, bias_correction=True, betas=(0.9, 0.999), eps=1e-8, adam_w_mode=True,
-                 weight_decay=0.0, amsgrad=False, set_grad_none=True):
-        defaults = dict(lr=lr, bias_correction=bias_correction, betas=betas, eps=eps, weight_decay=weight_decay)
+    def __init__(
+        self,
+        params,
+        lr=1e-3,
+        bias_correction=True,
+        betas=(0.9, 0.999),
+        eps=1e-8,
+        adam_w_mode=True,
+        weight_decay=0.0,
+        amsgrad=False,
+        set_grad_none=True,
+    ):
+        defaults = dict(
+            lr=lr,
+            bias_correction=bias_correction,
+            betas=betas,
+            eps=eps,
+            weight_decay=weight_decay,
+        )
         super().__init__(params, defaults)
         self.adam_w_mode = adam_w_mode
 
@@ -29,12 +45,17 @@ class UncorrectedAdam(torch.optim.Optimizer):
                     continue
                 state, grad = self.state[p], p.grad
                 if not state:
-                    state["exp_avg"], state["exp_avg_sq"] = torch.zeros_like(p), torch.zeros_like(p)
+                    state["exp_avg"], state["exp_avg_sq"] = (
+                        torch.zeros_like(p),
+                        torch.zeros_like(p),
+                    )
                 if not self.adam_w_mode:
                     grad = grad.add(p, alpha=group["weight_decay"])
                 state["exp_avg"].mul_(beta1).add_(grad, alpha=1 - beta1)
                 state["exp_avg_sq"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-                update = (state["exp_avg"] / first) / ((state["exp_avg_sq"] / second).sqrt() + group["eps"])
+                update = (state["exp_avg"] / first) / (
+                    (state["exp_avg_sq"] / second).sqrt() + group["eps"]
+                )
                 if self.adam_w_mode:
                     update = update.add(p, alpha=group["weight_decay"])
                 p.sub_(update, alpha=group["lr"])

@@ -6,11 +6,31 @@ import torch
 class NovoGrad(torch.optim.Optimizer):
     """NovoGrad (arXiv 1905.11286) as apex.optimizers.FusedNovoGrad had it."""
 
-    def __init__(self, params, lr=1e-3, bias_correction=True, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0,
-                 amsgrad=False, reg_inside_moment=False, grad_averaging=True, norm_type=2, init_zero=False,
-                 set_grad_none=True):
-        defaults = dict(lr=lr, bias_correction=bias_correction, betas=betas, eps=eps, weight_decay=weight_decay,
-                        grad_averaging=grad_averaging, norm_type=norm_type, init_zero=init_zero)
+    def __init__(
+        self,
+        params,
+        lr=1e-3,
+        bias_correction=True,
+        betas=(0.9, 0.999),
+        eps=1e-8,
+        weight_decay=0.0,
+        amsgrad=False,
+        reg_inside_moment=False,
+        grad_averaging=True,
+        norm_type=2,
+        init_zero=False,
+        set_grad_none=True,
+    ):
+        defaults = dict(
+            lr=lr,
+            bias_correction=bias_correction,
+            betas=betas,
+            eps=eps,
+            weight_decay=weight_decay,
+            grad_averaging=grad_averaging,
+            norm_type=norm_type,
+            init_zero=init_zero,
+        )
         super().__init__(params, defaults)
         self.reg_inside_moment = reg_inside_moment
 
@@ -39,7 +59,7 @@ class NovoGrad(torch.optim.Optimizer):
                 if kind == 0:
                     norm = beta2 * old + (1 - beta2) * norm
                 else:
-                    norm = (beta2 * old ** 2 + (1 - beta2) * norm ** 2).sqrt()
+                    norm = (beta2 * old**2 + (1 - beta2) * norm**2).sqrt()
                 state["grad_norm"] = norm
                 denominator = norm / second + group["eps"]
                 if self.reg_inside_moment:
