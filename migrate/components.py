@@ -60,9 +60,12 @@ class Component:
 
 def single(source: Source, selection: Selection, imports: Imports) -> Component:
     """A program of one file."""
-    if not (source.uses_amp or source.spells_amp):
-        return Component((source,), ({},))
     at = source.location
+    if not (source.uses_amp or source.spells_amp):
+        if "*" in source.neighbours.exported:  # of files that are called alike, by their last name
+            exported = imports.taken(at, (at,))
+            source = replace(source, neighbours=replace(source.neighbours, exported=exported))
+        return Component((source,), ({},))
     later = next((selection.python[one] for one in sorted(imports.imported(at)) if _runs_later(one, imports)), None)
     hold = f"{later}, which this imports, may run a model in another thread or in a generator" if later else None
     near = replace(

@@ -97,7 +97,7 @@ def apply(ctx: Context, work: Work) -> None:
 
 def _of_parts(dotted: str) -> bool:
     """Whether a name is one of Apex's other parts, which are looked at once amp is settled."""
-    return dotted.split(".")[1:2] not in ([], ["amp"])
+    return dotted == "apex~" or dotted.split(".")[1:2] not in ([], ["amp"])
 
 
 def _sites(ctx: Context, work: Work) -> list[tuple[ast.AST, str]]:
@@ -125,6 +125,8 @@ def _served(ctx: Context, work: Work) -> str:
     """What a bare ``import apex`` is still for: a part that stays, nothing but the question, or amp."""
     left = [use for use in ctx.facts.uses if use not in work.replaced and not work.draft.gone(use)]
     uses = [d for use in left if (d := ctx.facts.uses[use]).startswith("apex.")]
+    if not uses and work.replaced:
+        return "apex~"
     parts = sorted(d for d in uses if not d.startswith("apex.amp"))
     if parts and len(parts) == len(uses):
         return parts[0]
@@ -143,6 +145,9 @@ def _say(dotted: str, untouched: str, keep_fused: bool) -> tuple[Severity, str, 
         return Severity.REVIEW, f"{said}; see what depends on the answer", None
     if dotted.endswith("!"):
         return Severity.INFO, f"{dotted[:-1]} stays imported, as not every use of it went", None
+    if dotted.endswith("~"):
+        said = "nothing in this file needs apex any more, which stays imported, as other files may take it from here"
+        return Severity.REVIEW, said, None
     part = dotted.split(".")[1] if "." in dotted else ""
     if dotted == "apex.optimizers.FP16_Optimizer":
         message = "FP16_Optimizer scales losses by itself, and apex.optimizers has none any more"
