@@ -19,6 +19,7 @@ from migrate import __version__, config, harmless, journal, stops
 from migrate.errors import UserError, reason
 from migrate.gitstate import refuse_unsaved
 from migrate.model import Severity
+from migrate.packaging.room import around
 from migrate.pipeline import Engine, Outcome, Texts, analyse
 from migrate.report import console, json_report
 from migrate.sources import Selection, collect
@@ -115,6 +116,7 @@ def _migrate(words: Sequence[str], engine: Engine | None) -> int:
             outcome = analyse(selection, chosen.settings, spool, jobs=jobs, engine=engine, progress=step)
         finally:
             end()
+        outcome = around(outcome, selection, spool, fix=options.fix_packaging)
         left = _write(options, outcome, spool) if options.write else ()
         try:
             _tell(options, outcome, spool)
@@ -261,6 +263,7 @@ def _parser() -> argparse.ArgumentParser:
         help="forwards in evaluation run under autocast, as they did under Apex, or in fp32 (autocast)",
     )
     add("--exclude", action="append", metavar="GLOB", help="leave out what fits; may be repeated")
+    add("--fix-packaging", action="store_true", help="take Apex out of what installs it, once no file needs it")
     add("--allow-dirty", action="store_true", help="also write files with uncommitted changes")
     add("-j", "--jobs", **once, type=_by(_number), metavar="N", help="processes (as many as there are cores)")
     add("--version", action="version", version=f"{PROGRAM} {__version__}")

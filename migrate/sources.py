@@ -21,6 +21,7 @@ from migrate.errors import UserError, reason
 from migrate.exports import exported
 from migrate.journal import JOURNAL, STAGING
 from migrate.model import ALONE, FileResult, Finding, Neighbours, Severity
+from migrate.packaging.files import Beside, chosen, kind
 from migrate.reading import LOOK_LIMIT, SOURCE_LIMIT, read, windows
 
 RULE = "APX001"
@@ -31,6 +32,7 @@ _SKIPPED = frozenset(
 )
 # A folder named build may hold sources; these names inside it say that it is output.
 _BUILD_OUTPUT = re.compile(r"lib|(lib|temp|bdist)\..*|CMakeCache\.txt")
+_SOURCES = (".py", ".ipynb")
 _MARKER = b"apex"
 _WORD = re.compile(rb"\bapex\b")
 # Lines with amp in them, and what is called of it where it came from somewhere else.
@@ -68,11 +70,12 @@ class Selection:
     python: Mapping[str, str] = field(default_factory=dict)  # every Python file of the walk, and what reports call it
     amp: tuple[Source, ...] = ()  # files that use amp, from Apex or from wherever they have it
     spelling: frozenset[str] = frozenset()  # Python files that read or set an attribute called ``amp``
+    beside: tuple[Beside, ...] = ()  # files that surround the code, not looked into yet
 
 
 @dataclass(frozen=True)
 class _Entry:
-    kind: Literal["file", "outside", "broken", "unreadable", "journal"]
+    kind: Literal["file", "beside", "outside", "broken", "unreadable", "journal"]
     shown: str
     location: str
     detail: str = ""
@@ -91,6 +94,7 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
     python: dict[str, str] = {}
     amp: list[Source] = []
     spelling: set[str] = set()
+    beside: list[Beside] = []
     for entry in _entries(paths, exclude):
         if entry.kind == "journal":
             journals.append(Path(entry.location))
@@ -99,6 +103,9 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
             if entry.location in handled:
                 continue
             handled.add(entry.location)
+        if entry.kind == "beside":
+            beside.append(Beside(entry.shown, entry.location))
+            continue
         scanned += entry.kind == "file"
         if entry.kind == "file" and entry.location.endswith(".py"):
             python[entry.location] = entry.shown
@@ -122,6 +129,7 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
         python=python,
         amp=tuple(sorted(amp, key=lambda source: source.shown)),
         spelling=frozenset(spelling),
+        beside=tuple(beside),
     )
 
 
@@ -175,7 +183,8 @@ def _entries(paths: Sequence[str], exclude: Sequence[str]) -> Iterator[_Entry]:
             continue
         shown = os.path.relpath(location, only_root) if only_root else path
         if not _excluded(shown, exclude):
-            yield _Entry("file", printable(shown), location)
+            source = location.endswith(_SOURCES) or kind(location) is None
+            yield _Entry("file" if source else "beside", printable(shown), location)
 
 
 def _walk(
@@ -193,6 +202,8 @@ def _walk(
         return
     if relative and _is_output(relative, entries):
         return
+    others = [one.name for one in entries if not one.name.endswith(_SOURCES)]
+    besides = set(chosen(os.path.basename(folder), others))
     for entry in entries:
         below = os.path.join(relative, entry.name)
         if exclude and _excluded(below, exclude):
@@ -205,21 +216,23 @@ def _walk(
                 yield from _walk(entry.path, below, prefix, roots, exclude)
         elif entry.name in (JOURNAL, STAGING):
             yield _Entry("journal", shown, entry.path)
-        elif entry.name.endswith((".py", ".ipynb")):
+        elif entry.name.endswith(_SOURCES):
             yield _Entry("file", printable(shown), entry.path)
+        elif entry.name in besides and entry.is_file(follow_symlinks=False):
+            yield _Entry("beside", printable(shown), entry.path)
 
 
 def _link(entry: os.DirEntry[str], shown: str, roots: tuple[str, ...]) -> Iterator[_Entry]:
     """A link inside the tree is handled under its target's own name, one out of it never followed."""
     target = os.path.realpath(entry.path)
-    is_source = entry.name.endswith((".py", ".ipynb"))
+    is_source = entry.name.endswith(_SOURCES)
     if not os.path.exists(target):
         if is_source:
             yield _Entry("broken", shown, entry.path)
     elif not any(_within(target, root) for root in roots):
         if is_source or os.path.isdir(target):
             yield _Entry("outside", shown, target)
-    elif is_source and os.path.isfile(target) and not target.endswith((".py", ".ipynb")):
+    elif is_source and os.path.isfile(target) and not target.endswith(_SOURCES):
         yield _Entry("file", shown, target)
 
 

@@ -14,6 +14,7 @@ from rich.text import Text
 from migrate import harmless
 from migrate.model import Applicability, FileResult, Finding, Severity
 from migrate.pipeline import Analysed, Outcome
+from migrate.report.around import is_around, print_around
 from migrate.report.diff import unified
 from migrate.spool import Spool
 
@@ -72,12 +73,14 @@ def print_summary(console: Console, outcome: Outcome, *, written: bool) -> None:
         console.print()
     console.print(_table(outcome, written=written))
     for file in outcome.results:
-        if file.findings:
+        findings = [finding for finding in file.findings if not is_around(finding)]
+        if findings:
             console.print()
             console.print(Text(harmless.line(file.path), style="bold"))
-            shown = {(f.rule, _where(f), f.message, f.suggestion): f for f in reversed(file.findings)}
+            shown = {(f.rule, _where(f), f.message, f.suggestion): f for f in reversed(findings)}
             for finding in reversed(shown.values()):  # what holds for several units is said once
                 _print_finding(console, finding)
+    print_around(console, outcome.results)
     verdict = _verdict(outcome, written=written)
     if verdict:
         console.print()

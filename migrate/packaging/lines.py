@@ -1,0 +1,115 @@
+"""Commands, settings and words for people: mentions, and nothing that is edited."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from migrate.packaging.mention import About, Mention
+from migrate.packaging.texts import lines
+from migrate.packaging.words import PARTS, SURE, WORD
+
+_APEX = r"(?<![\w-])apex(?![\w-])"
+_ALONE = re.compile(_APEX, re.I)
+_INSTALLS = re.compile(
+    rf"""\bgit\s+(?:clone|submodule)\b.*/apex(?:\.git)?/?(?![\w/-]) | \bgit\s+submodule\b.*{_APEX} | \bgit\+\S*/apex\b
+    | \b(?:pip[\d.]*|conda|mamba|micromamba|uv|poetry)\s+(?:-\S+\s+)*(?:pip\s+)?(?:install|add)\b[^|;`]*{_APEX}
+    | (?:^|[\s;&(])(?:cd|pushd|WORKDIR)\s+\S*?{_APEX}/?["']?(?=$|[\s;&|)`]) | ^\s*(?:ADD|COPY)\s.*{_APEX}
+    | --(?:cpp|cuda)_ext\b | ^\s*url\s*=\s*\S+/apex(?:\.git)?/?\s*$""",
+    re.I | re.X,
+)
+# What only looks like it: a search through a list, something that is taken away.
+_NOT_INSTALLS = re.compile(r"\bgrep\b|\buninstall\b|\bsed\b", re.I)
+# Levels: --opt-level O1, AMP_OPT_LEVEL: O1, "fp16_opt_level": "O2".
+_LEVEL_NAME = r"(?i:[a-z][\w.-]{0,40}(?:level|lvl|mode|fp16|amp|apex)|fp16|amp)"
+_LEVEL = re.compile(
+    rf"""(?<![\w-])(?:--({_LEVEL_NAME})(?:=|\s+)|({_LEVEL_NAME})["']?\s*[:=]\s*)["'\\]*O[0-3](?![\w-])"""
+)
+_SCALE = re.compile(r"(?<![\w-])--([a-z][\w-]{0,40})?(loss[-_]scale)(?:=|\s+)[\"']?(?:[1-9][\d.]*|dynamic)\b")
+_FLAG = re.compile(
+    r"""(?<![\w-])--[\w-]{0,40}?(?<![a-z])apex(?![a-z]) | (?<![\w-])--[\w-]{1,40}(?:=|\s+)["']?(?<![\w-])apex(?![\w-])
+    | \b[A-Z_]{0,40}(?<![A-Z])APEX(?![A-Z])[A-Z_]{0,40}=""",
+    re.X,
+)
+_KEY = re.compile(
+    r"""^\s*(?:-\s+)?["']?[\w.-]{0,40}?(?<![a-zA-Z])(?:apex|APEX)(?![a-zA-Z])[\w.-]{0,40}["']?\s*[:=]\s*(?:["']|true\b|false\b|null\b|[01]\b(?![\d.]))""",
+    re.I,
+)
+_VALUE = re.compile(
+    r"""(?:amp|fp16|half|bn|norm|ddp|dist|parallel|backend|engine|precision|scaler)[\w.-]{0,40}["']?\s*[:=]\s*["']?apex["']?\s*(?:,|\#|$)""",
+    re.I | re.X,
+)
+_NEEDS = re.compile(rf"[:=]\s*[\"']?apex\.(?:{PARTS})[.\w]*[\"']?\s*(?:[,#}}]|$)|\s-m\s+apex\.\w+", re.I)
+# A line is about software of this kind where one of these stands beside the word.
+_CONTEXT = re.compile(
+    r"""\b(?:amp|fp16|float16|half|mixed|precision|ddp|distributed\w*|sync\w*|batch_?norm|fused\w*|cuda|gpus?|pip|conda
+    |install\w*|nvidia|(?:py)?torch|O[0-3]|larc|lamb|layer_?norm|opt_level|mypy|docker\w*|librar(?:y|ies)|packages?)\b""",
+    re.I | re.X,
+)
+_OTHER = re.compile(
+    r"""\bapex\W+(?:of|legends|charts?|class(?:es)?|triggers?|domains?|predators?|beats?|court)\b
+    |\b(?:oracle|salesforce|lightning|sfdx)\b|\b(?:at|to|from|toward)\s+(?:the|its)\s+apex\b|\.apex\b|\bapex\.(?:com|org|io)\b""",
+    re.I | re.X,
+)
+_QUOTED = re.compile(r"[`\[]+apex[`\]]+|\bapex\s*[=>]=\s*\d|\[mypy-apex|[\"']apex\.\*[\"']", re.I)
+_OF_AMP = re.compile(r"\bamp\.(?:initialize|scale_loss|master_params|load_state_dict)\(")
+
+
+# A line without one of these has no mention; they are looked for first, as that is quick.
+_IN_ANY_CASE = ("apex", "_ext", "loss-scale", "loss_scale", "amp.")
+_LEVELS = ("O0", "O1", "O2", "O3")
+HINTS = tuple(word.encode() for word in (*_IN_ANY_CASE[:-1], "amp.initialize(", "amp.scale_loss("))
+_LONGEST = 4000  # characters of a line that somebody wrote
+LEVEL_HINTS = tuple(word.encode() for word in _LEVELS)
+
+
+def look(text: str) -> list[Mention]:
+    """Mentions in commands, settings and documentation."""
+    return list(spoken(text))
+
+
+def look_at_data(text: str) -> list[Mention]:
+    """Mentions in a text that may be anything: what is unmistakable."""
+    return [one for one in spoken(text, plain=True) if one.sure]
+
+
+def spoken(text: str, plain: bool = False) -> Iterator[Mention]:
+    """A mention for each line that has one; ``plain`` text has no settings of its own."""
+    lowered = text.lower()
+    about_ours = ("apex" in lowered or "_ext" in lowered) and SURE.search(text) is not None
+    for number, line in enumerate(lines(text), 1):
+        lower = line.lower()
+        if not (any(word in lower for word in _IN_ANY_CASE) or any(word in line for word in _LEVELS)):
+            continue
+        mention = _of_line(line, number, about_ours, plain)
+        if mention is not None:
+            yield mention
+
+
+def _of_line(line: str, number: int, about_ours: bool, plain: bool) -> Mention | None:
+    sure = SURE.search(line) is not None
+    if len(line) > _LONGEST:
+        return Mention(About.SPEAKS, number, number, True) if sure else None
+    if _INSTALLS.search(line) and not _NOT_INSTALLS.search(line):
+        return Mention(About.INSTALLS, number, number, sure)
+    if _NEEDS.search(line):
+        return Mention(About.OPTION, number, number, sure, needs=not line.lstrip().startswith("#"))
+    for pattern in (_LEVEL, _SCALE):
+        if named := pattern.search(line):
+            option = plain_name("".join(filter(None, named.groups())))
+            return Mention(About.OPTION, number, number, False, option=option)
+    if not WORD.search(line) and not sure:
+        if _FLAG.search(line) or (not plain and _KEY.search(line)):
+            return Mention(About.OPTION, number, number, False)
+        return Mention(About.SPEAKS, number, number, False) if _OF_AMP.search(line) else None
+    if _FLAG.search(line) or (not plain and (_KEY.search(line) or _VALUE.search(line))):
+        return Mention(About.OPTION, number, number, sure)
+    about = about_ours or (_ALONE.search(line) and _CONTEXT.search(line)) or _QUOTED.search(line)
+    if sure or (about and not _OTHER.search(line)):
+        return Mention(About.SPEAKS, number, number, sure)
+    return None
+
+
+def plain_name(option: str) -> str:
+    """An option as it is called in code: ``--amp-opt-level`` and ``AMP_OPT_LEVEL`` are ``amp_opt_level``."""
+    return option.rpartition(".")[2].strip("-").replace("-", "_").lower()

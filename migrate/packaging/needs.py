@@ -1,0 +1,63 @@
+"""Which files of a run import Apex, before and after it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from migrate.packaging.words import PARTS
+
+_EXTENSIONS = frozenset({"amp_C", "apex_C"})
+_CALLS = frozenset({"import_module", "__import__"})
+_MAYBE = re.compile(r"\b(?:import|from|import_module|__import__)\b[^#\n]*\b(?:apex|amp_C|apex_C)\b")
+_STATEMENT = re.compile(r"\s*(?:import\s+(?:\w+\s*,\s*)*apex|from\s+apex)\b")
+_OURS = re.compile(
+    rf"^[ \t]*from\s+apex(?:\.(?:{PARTS})\b|\s+import\s+\(?\s*(?:\w+\s*,\s*)*(?:{PARTS})\b)|\bapex\.(?:{PARTS})\b", re.M
+)
+
+
+@dataclass(frozen=True)
+class Needs:
+    """Files that import Apex. ``left`` are those that do so after the run, with the first line of it."""
+
+    before: int
+    left: Mapping[str, int]
+    looked: bool = True  # at any Python file
+
+
+def imports(text: str) -> int | None:
+    """The first line that imports Apex, wherever it stands; None where none does."""
+    if not _MAYBE.search(text):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            found = (number for number, line in enumerate(text.split("\n"), 1) if _STATEMENT.match(line))
+            return next(found, None)
+    return min((getattr(node, "lineno", 1) for node in ast.walk(tree) if _imports(node)), default=None)
+
+
+def ours(text: str) -> bool:
+    """Whether what a text imports as apex has parts of NVIDIA's."""
+    return _OURS.search(text) is not None
+
+
+def _imports(node: ast.AST) -> bool:
+    match node:
+        case ast.Import(names):
+            return any(_is_apex(alias.name) for alias in names)
+        case ast.ImportFrom(module=str(module), level=0):
+            return _is_apex(module)
+        case ast.Call(func=ast.Name(name) | ast.Attribute(attr=name), args=[ast.Constant(str(module)), *_]):
+            return name in _CALLS and _is_apex(module)
+    return False
+
+
+def _is_apex(module: str) -> bool:
+    first = module.partition(".")[0]
+    return first == "apex" or first in _EXTENSIONS

@@ -1,0 +1,76 @@
+"""YAML: the lists of conda environments, and settings and commands in any other file."""
+
+from __future__ import annotations
+
+import re
+
+from migrate.packaging.lines import spoken
+from migrate.packaging.mention import About, Mention
+from migrate.packaging.texts import comments_above, lines, whole_lines
+from migrate.packaging.words import WORD, requirement
+
+_TOP = re.compile(r"([\w.-]+)\s*:")
+_ITEM = re.compile(r"(\s*)-\s+(.*?)\s*$", re.S)
+
+
+def look(text: str) -> list[Mention]:
+    """Items of a conda environment that are Apex, each with its line, and other mentions."""
+    rows = lines(text)
+    found: list[Mention] = []
+    tops = {match[1] for row in rows if (match := _TOP.match(row))}
+    if "dependencies" in tops and tops & {"channels", "name", "prefix", "variables"}:
+        found = [_item(text, rows, number) or _NONE for number in _listed(rows)]
+        found = [one for one in found if one is not _NONE]
+    taken = {one.line for one in found}
+    return found + [one for one in spoken(text) if one.line not in taken]
+
+
+_NONE = Mention(About.SPEAKS, 0, 0, False)
+
+
+def _listed(rows: list[str]) -> list[int]:
+    """The lines below ``dependencies:``."""
+    found: list[int] = []
+    inside = False
+    for number, row in enumerate(rows, 1):
+        if match := _TOP.match(row):
+            inside = match[1] == "dependencies"
+        elif inside:
+            found.append(number)
+    return found
+
+
+def _item(text: str, rows: list[str], number: int) -> Mention | None:
+    match = _ITEM.match(rows[number - 1])
+    sure = requirement(match[2]) if match else None
+    if match is None or sure is None:
+        return None
+    # Where it is the only one of its list nothing valid would be left.
+    alone = sum(bool(other and len(other[1]) == len(match[1])) for other in _siblings(rows, number)) == 1
+    begin = comments_above(rows, number, WORD)
+    cut = None if alone or _goes_on(rows, number, len(match[1])) else whole_lines(text, begin, number)
+    return Mention(About.REQUIRES, number, number, sure, cut)
+
+
+def _siblings(rows: list[str], number: int) -> list[re.Match[str] | None]:
+    """The items around one until the list ends, as the indentation tells."""
+    indent = _indent(rows[number - 1])
+
+    def inside(row: str) -> bool:
+        return not _TOP.match(row) and (not row.strip() or _indent(row) >= indent)
+
+    first = last = number
+    while first > 1 and inside(rows[first - 2]):
+        first -= 1
+    while last < len(rows) and inside(rows[last]):
+        last += 1
+    return [_ITEM.match(row) for row in rows[first - 1 : last]]
+
+
+def _goes_on(rows: list[str], number: int, indent: int) -> bool:
+    """Whether the item has further lines of its own."""
+    return number < len(rows) and bool(rows[number].strip()) and _indent(rows[number]) > indent
+
+
+def _indent(row: str) -> int:
+    return len(row) - len(row.lstrip(" "))
