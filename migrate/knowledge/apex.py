@@ -16,7 +16,8 @@ FP16_UTILS = frozenset(
 )
 # Parts of Apex beside amp that rules replace: what current Apex no longer has, and what it still has.
 DELETED_PARTS = frozenset(
-    "DistributedDataParallel SyncBatchNorm convert_syncbn_model create_syncbn_process_group LARC".split()
+    "DistributedDataParallel SyncBatchNorm convert_syncbn_model create_syncbn_process_group LARC FP16_Optimizer "
+    "network_to_half".split()
 )
 FUSED_PARTS = frozenset(
     "FusedAdam FusedSGD FusedAdagrad FusedLAMB FusedNovoGrad FusedLayerNorm MixedFusedLayerNorm FusedRMSNorm "

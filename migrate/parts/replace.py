@@ -160,6 +160,7 @@ def _write(ctx: Context, work: Work, rule: str, site: Site, outcome: Native) -> 
             for keyword in site.call.keywords:
                 if keyword.arg is None and f"**{m.src(keyword.value)}" in outcome.options:
                     draft.replace(keyword, outcome.options[f"**{m.src(keyword.value)}"])
+            draft.realign(site.call, site.use)
     if outcome.definition:
         _define(m, m.file(site.use), work, outcome.definition)
     work.replaced.add(site.use)
@@ -184,4 +185,7 @@ def _define(m: Module, file: File, work: Work, lines: Sequence[str]) -> None:
     apart = 0
     while below + apart <= file.fence and apart < 2 and not m.line_text(below + apart).strip():
         apart += 1
-    work.draft.append(body[at], "", "", *lines, *[""] * (2 - apart if at + 1 < len(body) else 0))
+    behind = [""] * (2 - apart if at + 1 < len(body) else 0)
+    ahead = ["", ""][len(behind) if work.draft.appended(body[at]) else 0 :]
+    if not work.draft.appended(body[at], lines):
+        work.draft.append(body[at], *ahead, *lines, *behind)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -90,8 +91,27 @@ class Draft:
 
     def append(self, stmt: ast.stmt, *lines: str) -> None:
         """Like `after` for a whole definition, which comes last and whose lines may be alike."""
-        if "\n".join(lines) not in "\n".join(self._last[stmt]):
-            self._last[stmt] += lines
+        self._last[stmt] += lines
+
+    def appended(self, stmt: ast.stmt, lines: Sequence[str] = ()) -> bool:
+        """Whether a definition is appended to a statement, or the one with these lines."""
+        return stmt in self._last and "\n".join(lines) in "\n".join(self._last[stmt])
+
+    def realign(self, call: ast.Call, name: ast.expr) -> None:
+        """Where what is called gets a longer or shorter name, lines that begin below its parenthesis move along."""
+        m, text = self.m, self._expr.get(name)
+        if text is None or name.end_lineno != name.lineno or "\n" in text:
+            return
+        more = len(text) - len(m.src(name))
+        below = m.end(name) + 1 - m.starts[name.lineno - 1]  # the column behind the parenthesis
+        for number in range(call.lineno + 1, m.last_line(call) + 1):
+            start, line = m.starts[number - 1], m.line_text(number)
+            if len(line) - len(line.lstrip(" ")) != below or any(first <= start < last for first, last in self._cuts):
+                continue
+            if more > 0:
+                self.insert_at(start, " " * more)
+            elif more < 0:
+                self.cut(start, start - more)
 
     def wrap(self, block: Block, first: int, last: int, header: str) -> None:
         self._wraps.append(Wrap(block, first, last, header))

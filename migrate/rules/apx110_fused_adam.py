@@ -3,9 +3,9 @@
 Apex decays weights as AdamW does unless ``adam_w_mode=False``, and does not decay them where nothing is said, so
 ``weight_decay=0.0`` is written out. What torch has no parameter for goes where it changes nothing (``set_grad_none``,
 ``capturable``). Where ``bias_correction`` is not on for sure, which torch has no parameter for, a class that has it is
-written out behind the file's imports. From ``--target-torch`` 2.4 on ``fused=True`` keeps all parameters in one kernel,
-wherever they lie when the optimizer is made. A state that Apex's optimizer saved has one ``step`` a group, torch's has
-one a parameter.
+written out behind the file's imports; it also clips as that of older Apex did (``max_grad_norm``). From
+``--target-torch`` 2.4 on ``fused=True`` keeps all parameters in one kernel, wherever they lie when the optimizer is
+made. A state that Apex's optimizer saved has one ``step`` a group, torch's has one a parameter.
 
 Source: apex/optimizers/fused_adam.py at tag 25.05; torch/optim/adamw.py.
 """
@@ -38,6 +38,7 @@ optimizer = torch.optim.Adam(model.parameters(), lr=args.lr, weight_decay=0.01, 
 _PARAMETERS = (
     "params lr bias_correction betas eps adam_w_mode weight_decay amsgrad set_grad_none capturable master_weights"
 ).split()
+_CLIP = "max_grad_norm"  # which only Apex before 2019 had
 _STATE = (
     "a state that Apex's FusedAdam saved keeps `step` in its groups; torch asks for it of each parameter: "
     "for i, s in enumerate(state['state'].values()): s['step'] = torch.tensor(float(group['step']))"
@@ -51,9 +52,11 @@ def apply(ctx: Context, work: Work) -> None:
 
 
 def _adam(ctx: Context, work: Work, site: Site) -> Native | Stays:
-    given = optimizer_call(ctx, site, _PARAMETERS, ["bias_correction"])
+    given = optimizer_call(ctx, site, [*_PARAMETERS, _CLIP], ["bias_correction", _CLIP])
     if isinstance(given, Stays):
         return given
+    if (_CLIP in given.named or _CLIP in given.keys) and given.constant("bias_correction", True) is not False:
+        return Stays("the FusedAdam that clipped by itself, of an older Apex, corrected its bias in another way")
     if given.constant("master_weights", False) is not False or given.constant("amsgrad", False) is not False:
         return Stays("the optimizer's own master weights have no counterpart: keep Apex's (--keep-fused)")
     if given.constant("bias_correction", True) is not True or "bias_correction" in given.keys:

@@ -17,6 +17,7 @@ class UncorrectedAdam(torch.optim.Optimizer):
         weight_decay=0.0,
         amsgrad=False,
         set_grad_none=True,
+        max_grad_norm=0.0,
     ):
         defaults = dict(
             lr=lr,
@@ -24,6 +25,7 @@ class UncorrectedAdam(torch.optim.Optimizer):
             betas=betas,
             eps=eps,
             weight_decay=weight_decay,
+            max_grad_norm=max_grad_norm,
         )
         super().__init__(params, defaults)
         self.adam_w_mode = adam_w_mode
@@ -40,10 +42,15 @@ class UncorrectedAdam(torch.optim.Optimizer):
             corrected = group["bias_correction"]
             first = 1 - beta1 ** group["step"] if corrected else 1.0
             second = 1 - beta2 ** group["step"] if corrected else 1.0
+            grads = [p.grad for p in group["params"] if p.grad is not None]
+            clip = 1.0
+            if group["max_grad_norm"] > 0 and grads:  # of this group alone
+                norm = torch.stack([grad.norm() for grad in grads]).norm()
+                clip = ((norm + 1e-6) / group["max_grad_norm"]).clamp(min=1.0)
             for p in group["params"]:
                 if p.grad is None:
                     continue
-                state, grad = self.state[p], p.grad
+                state, grad = self.state[p], p.grad / clip
                 if not state:
                     state["exp_avg"], state["exp_avg_sq"] = (
                         torch.zeros_like(p),
