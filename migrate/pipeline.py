@@ -40,8 +40,9 @@ from migrate.model import (
     by_hand,
     renumbered,
 )
+from migrate.notebooks.notebook import migrate_notebook
 from migrate.reach import Imports
-from migrate.reading import read
+from migrate.reading import NOTEBOOK, read
 from migrate.sources import Selection, Source, mentions_apex, problem
 from migrate.spool import Slot, Spool
 from migrate.textio import Undecodable, decode, encode, looks_like_python_2
@@ -125,7 +126,7 @@ def analyse(
 ) -> Outcome:
     """Run the engine over every candidate; texts of changed files go into ``spool``."""
     chosen = engine or _default_engine()
-    imports = Imports(selection.python)
+    imports = Imports(selection.python, selection.notebooks)
     joined = components(selection, imports)
     inside = {source.location for program in joined for source in program.sources}
     alone = [single(source, selection, imports) for source in selection.candidates if source.location not in inside]
@@ -251,7 +252,11 @@ def _settle(
 
 def _movable(ready: dict[Source, Analysed], stuck: set[str]) -> list[Source]:
     """Files with units that are migrated as things are."""
-    return [s for s, a in ready.items() if s.location not in stuck and _migrated(a.result)]
+    return [
+        s
+        for s, a in ready.items()
+        if s.location not in stuck and _migrated(a.result) and not s.location.endswith(NOTEBOOK)
+    ]
 
 
 def _migrated(result: FileResult) -> bool:
@@ -428,12 +433,13 @@ def analyse_program(program: Component, settings: Settings, engine: Engine) -> t
 
 def analyse_file(source: Source, settings: Settings, engine: Engine) -> FileResult:
     """What becomes of one file; whatever happens, a result."""
+    notebook = source.location.endswith(NOTEBOOK)
     try:
         data = read(source.location)
     except OSError as error:
         return problem(source.shown, f"this file cannot be read: {reason(error)}.")
     try:
-        text, encoding = decode(data)
+        text, encoding = (data.decode(), "utf-8") if notebook else decode(data)
     except Undecodable as error:
         if not mentions_apex(data):
             return FileResult(source.shown, "unchanged")
@@ -445,7 +451,10 @@ def analyse_file(source: Source, settings: Settings, engine: Engine) -> FileResu
         )
     try:
         with _guarded():
-            result = engine(text, settings, source.neighbours)
+            if notebook:
+                result = migrate_notebook(text, settings, source.neighbours, engine)
+            else:
+                result = engine(text, settings, source.neighbours)
         if not result.parsed:
             return _unparseable(source.shown, text, result)
         new = None if result.new_text is None else encode(result.new_text, encoding)

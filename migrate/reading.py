@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from migrate.beneath import open_regular
 
 SOURCE_LIMIT = 5 * 1024 * 1024  # larger files are no sources to be migrated
 LOOK_LIMIT = 100 * 1024 * 1024  # and this much of them is looked at
+NOTEBOOK = ".ipynb"
+# What JSON puts before a line of a cell.
+_QUOTED = re.compile(rb"^[ \t]*[\",\[][ \t\",\[]*(?=from\b|import\b)", re.M)
 _WINDOW = 1 << 20
 _OVERLAP = 1 << 16
 
@@ -39,6 +43,14 @@ def read_open(descriptor: int, name: str, limit: int) -> bytes:
     if not left:
         raise TooLarge(errno.EFBIG, "it is too large", name)
     return b"".join(parts)
+
+
+def imports_of(location: str, data: bytes) -> bytes:
+    """What of a file's bytes its imports are looked for in: of a notebook the lines of its cells, without the quotes
+    that JSON puts around them."""
+    if not location.endswith(NOTEBOOK):
+        return data
+    return _QUOTED.sub(b"", data.replace(b"\\n", b"\n"))
 
 
 def windows(location: str | Path, limit: int = LOOK_LIMIT) -> Iterator[bytes]:

@@ -6,7 +6,6 @@ nothing is parsed here and no text is kept. What cannot be looked at becomes a f
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -21,8 +20,9 @@ from migrate.errors import UserError, reason
 from migrate.exports import exported
 from migrate.journal import JOURNAL, STAGING
 from migrate.model import ALONE, FileResult, Finding, Neighbours, Severity
+from migrate.notebooks.cells import code_cells
 from migrate.packaging.files import Beside, chosen, kind
-from migrate.reading import LOOK_LIMIT, SOURCE_LIMIT, read, windows
+from migrate.reading import LOOK_LIMIT, NOTEBOOK, SOURCE_LIMIT, read, windows
 
 RULE = "APX001"
 
@@ -32,7 +32,7 @@ _SKIPPED = frozenset(
 )
 # A folder named build may hold sources; these names inside it say that it is output.
 _BUILD_OUTPUT = re.compile(r"lib|(lib|temp|bdist)\..*|CMakeCache\.txt")
-_SOURCES = (".py", ".ipynb")
+_SOURCES = (".py", NOTEBOOK)
 _MARKER = b"apex"
 _WORD = re.compile(rb"\bapex\b")
 # Lines with amp in them, and what is called of it where it came from somewhere else.
@@ -69,6 +69,7 @@ class Selection:
     journals: tuple[Path, ...]
     python: Mapping[str, str] = field(default_factory=dict)  # every Python file of the walk, and what reports call it
     amp: tuple[Source, ...] = ()  # files that use amp, from Apex or from wherever they have it
+    notebooks: tuple[str, ...] = ()
     spelling: frozenset[str] = frozenset()  # Python files that read or set an attribute called ``amp``
     beside: tuple[Beside, ...] = ()  # files that surround the code, not looked into yet
 
@@ -92,6 +93,7 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
     journals: list[Path] = []
     handled: set[str] = set()
     python: dict[str, str] = {}
+    notebooks: list[str] = []
     amp: list[Source] = []
     spelling: set[str] = set()
     beside: list[Beside] = []
@@ -109,6 +111,8 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
         scanned += entry.kind == "file"
         if entry.kind == "file" and entry.location.endswith(".py"):
             python[entry.location] = entry.shown
+        elif entry.kind == "file" and entry.location.endswith(NOTEBOOK):
+            notebooks.append(entry.location)
         found = _look(entry)
         if isinstance(found, Source):
             if found.spells_amp:
@@ -119,7 +123,7 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
                 candidates.append(found)
         elif found is not None:
             problems.append(found)
-    taken = exported(python, [source.location for source in candidates])
+    taken = exported((*python, *notebooks), [source.location for source in candidates])
     candidates = [replace(source, neighbours=Neighbours(taken[source.location])) for source in candidates]
     return Selection(
         scanned=scanned,
@@ -128,6 +132,7 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
         journals=tuple(dict.fromkeys(journals)),
         python=python,
         amp=tuple(sorted(amp, key=lambda source: source.shown)),
+        notebooks=tuple(notebooks),
         spelling=frozenset(spelling),
         beside=tuple(beside),
     )
@@ -312,8 +317,8 @@ def _look_into(entry: _Entry) -> Source | FileResult | None:
         return _large(entry, info.st_size)
     data = read(entry.location)
     mentions = _MARKER in data
-    if entry.shown.endswith(".ipynb"):
-        return _notebook(entry.shown, data) if mentions else None
+    if entry.shown.endswith(NOTEBOOK):
+        return _notebook(entry, data) if mentions else None
     uses = (_AMP if mentions else _CALLS).search(data) is not None
     spells = b".amp" in data and _ATTRIBUTE.search(data) is not None
     if not (mentions or uses or spells):
@@ -339,18 +344,15 @@ def _large(entry: _Entry, size: int) -> FileResult | None:
     )
 
 
-def _notebook(shown: str, data: bytes) -> FileResult | None:
+def _notebook(entry: _Entry, data: bytes) -> Source | FileResult | None:
     """Only code counts: an image in an output may well spell the word in base64."""
     try:
-        cells = json.loads(data)["cells"]
-        code = ["".join(cell.get("source", "")) for cell in cells if cell.get("cell_type") == "code"]
-        mentioned = mentions_apex("\n".join(code).encode("utf-8", "replace"))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        mentioned = mentions_apex(data)
-    if not mentioned:
+        cells = code_cells(data.decode("utf-8"))
+    except ValueError:
+        if not mentions_apex(data):
+            return None
+        why = "this mentions apex and is no notebook of format 4."
+        return problem(entry.shown, why, "Save it as one (jupyter nbconvert --to notebook) and run again.")
+    if not any(mentions_apex(cell.source.encode("utf-8", "replace")) for cell in cells):
         return None
-    return problem(
-        shown,
-        "this notebook mentions apex; notebooks are not migrated yet.",
-        "Export it as a script (jupyter nbconvert --to script), migrate that, and carry the changes over.",
-    )
+    return Source(entry.shown, entry.location, len(data), ALONE)
