@@ -28,12 +28,13 @@ class Code:
     def __init__(self, selection: Selection, outcome: Outcome, spool: Spool) -> None:
         self._old: dict[str, str] = {}  # by place: the texts of files that import it
         self._left: dict[str, int] = {}
+        self._unread: dict[str, int] = {}
         new = {str(one.texts.location): spool.get(one.texts.new) for one in outcome.changed if one.texts is not None}
         for source in selection.candidates:
             try:
                 old = _code(source.location, read(source.location))
             except OSError:
-                self._left[source.shown] = 1  # nobody knows
+                self._unread[source.shown] = 1
                 continue
             if imports(old) is None:
                 continue
@@ -58,18 +59,25 @@ class Code:
             self._names = {
                 path: frozenset(_NAME.findall(text.lower().replace("-", "_"))) for path, text in used.items()
             }
+        if option.endswith("opt_level"):  # nobody else says so and means O0 to O3
+            return bool(self._names)
         nested = option.endswith("loss_scale")
         return any(option in names and _near(path, location, nested=nested) for path, names in self._names.items())
 
     def needs(self, others: Iterable[tuple[str, int]], selection: Selection) -> Needs:
         """Who needs Apex: Python files, ``others`` (settings that name its classes), what could not be looked into."""
         left = dict(self._left)
+        left.update((path, line) for path, line in others if path not in left)
+        unread = dict(self._unread)
         for result in selection.problems:
             if any(finding.severity is Severity.MANUAL for finding in result.findings):
-                left.setdefault(result.path, result.findings[0].line)
-        for path, line in others:
-            left.setdefault(path, line)
-        return Needs(len(self._old), dict(sorted(left.items())), bool(selection.candidates or selection.python))
+                unread[result.path] = result.findings[0].line
+        looked = bool(selection.candidates or selection.python)
+        return Needs(len(self._old), dict(sorted(left.items(), key=_code_first)), dict(sorted(unread.items())), looked)
+
+
+def _code_first(item: tuple[str, int]) -> tuple[bool, str]:
+    return not item[0].endswith(".py"), item[0]
 
 
 def _code(location: str, data: bytes) -> str:

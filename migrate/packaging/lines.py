@@ -14,8 +14,9 @@ _ALONE = re.compile(_APEX, re.I)
 _INSTALLS = re.compile(
     rf"""\bgit\s+(?:clone|submodule)\b.*/apex(?:\.git)?/?(?![\w/-]) | \bgit\s+submodule\b.*{_APEX} | \bgit\+\S*/apex\b
     | \b(?:pip[\d.]*|conda|mamba|micromamba|uv|poetry)\s+(?:-\S+\s+)*(?:pip\s+)?(?:install|add)\b[^|;`]*{_APEX}
-    | (?:^|[\s;&(])(?:cd|pushd|WORKDIR)\s+\S*?{_APEX}/?["']?(?=$|[\s;&|)`]) | ^\s*(?:ADD|COPY)\s.*{_APEX}
-    | --(?:cpp|cuda)_ext\b | ^\s*url\s*=\s*\S+/apex(?:\.git)?/?\s*$""",
+    | (?:^|[\s;&(])(?:cd|pushd|WORKDIR)\s+\S*?{_APEX}/?["']?(?=$|[\s;&|)`])
+    | ^\s*(?:ADD|COPY)\s.*{_APEX} | ^\s*(?-i:FROM)\s+\S*{_APEX} | --(?:cpp|cuda)_ext\b
+    | \b(?:install|build)[-_]apex(?![a-z]) | ^\s*url\s*=\s*\S+/apex(?:\.git)?/?\s*$""",
     re.I | re.X,
 )
 # What only looks like it: a search through a list, something that is taken away.
@@ -42,7 +43,7 @@ _VALUE = re.compile(
 _NEEDS = re.compile(rf"[:=]\s*[\"']?apex\.(?:{PARTS})[.\w]*[\"']?\s*(?:[,#}}]|$)|\s-m\s+apex\.\w+", re.I)
 # A line is about software of this kind where one of these stands beside the word.
 _CONTEXT = re.compile(
-    r"""\b(?:amp|fp16|float16|half|mixed|precision|ddp|distributed\w*|sync\w*|batch_?norm|fused\w*|cuda|gpus?|pip|conda
+    r"""\b(?:amp(?:_\w+)?|fp16|float16|half|mixed|precision|ddp|distributed\w*|sync\w*|batch_?norm|fused\w*|cuda|gpus?|pip|conda
     |install\w*|nvidia|(?:py)?torch|O[0-3]|larc|lamb|layer_?norm|opt_level|mypy|docker\w*|librar(?:y|ies)|packages?)\b""",
     re.I | re.X,
 )
@@ -51,7 +52,9 @@ _OTHER = re.compile(
     |\b(?:oracle|salesforce|lightning|sfdx)\b|\b(?:at|to|from|toward)\s+(?:the|its)\s+apex\b|\.apex\b|\bapex\.(?:com|org|io)\b""",
     re.I | re.X,
 )
-_QUOTED = re.compile(r"[`\[]+apex[`\]]+|\bapex\s*[=>]=\s*\d|\[mypy-apex|[\"']apex\.\*[\"']", re.I)
+_QUOTED = re.compile(
+    r"[`\[]+apex[`\]]+|\bapex\s*[=>]=\s*\d|\[mypy-apex|\bimport\s+[\w, ]*\bapex\b|[\"']apex\.\*[\"']", re.I
+)
 _OF_AMP = re.compile(r"\bamp\.(?:initialize|scale_loss|master_params|load_state_dict)\(")
 
 

@@ -6,7 +6,7 @@ import ast
 import re
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from migrate.packaging.words import PARTS
 
@@ -21,11 +21,32 @@ _OURS = re.compile(
 
 @dataclass(frozen=True)
 class Needs:
-    """Files that import Apex. ``left`` are those that do so after the run, with the first line of it."""
+    """Who needs Apex: how many files imported it before the run, and by path a line of those that do behind it.
+
+    ``unread`` are files that could not be looked into, so that nobody knows."""
 
     before: int
     left: Mapping[str, int]
+    unread: Mapping[str, int] = field(default_factory=dict)
     looked: bool = True  # at any Python file
+
+    @property
+    def gone(self) -> bool:
+        """Whether nothing needs Apex any more."""
+        return self.looked and not self.left and not self.unread
+
+    def __str__(self) -> str:
+        if not self.looked:
+            return "which files need Apex is not known, as no Python file was looked at"
+        if self.gone:
+            return "no file needs Apex any more" if self.before else "no file imports Apex"
+        count = len(self.left) or len(self.unread)
+        path, line = next(iter((self.left or self.unread).items()))
+        files = "1 file" if count == 1 else f"{count} files"
+        if not self.left:
+            return f"{files} could not be looked into for it, {'first ' if count > 1 else ''}{path}"
+        does = "1 file still needs Apex:" if count == 1 else f"{count} files still need Apex, first"
+        return f"{does} {path}, line {line}"
 
 
 def imports(text: str) -> int | None:

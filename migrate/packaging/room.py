@@ -142,7 +142,7 @@ def _told(
     one: _Looked, mentions: Sequence[Mention], needs: Needs, before: Analysed | None, spool: Spool, *, fix: bool
 ) -> Analysed:
     """What becomes of one file; ``before`` is what the engine made of it, where it is Python."""
-    fixed = [m for m in mentions if m.cut is not None] if fix and needs.looked and not needs.left else []
+    fixed = [m for m in mentions if m.cut is not None] if fix and needs.gone else []
     rest = [m for m in mentions if m not in fixed]
     told = before or Analysed(FileResult(one.beside.shown, "unchanged"))
     findings = (*told.result.findings, *_findings(rest, needs, fix=fix))
@@ -171,22 +171,11 @@ def _findings(mentions: Sequence[Mention], needs: Needs, *, fix: bool) -> Iterat
         found[mention.about, mention.cut is not None].append(mention.line)
     for (about, editable), all_lines in found.items():
         first, *rest = sorted(set(all_lines))
-        message = f"{about.value}; {_state(needs)}"
+        message = f"{about.value}; {needs}"
         if editable and fix:
             message += ", so --fix-packaging leaves this"
-        hint = None if needs.left or not needs.looked else _hint(about, editable, fix=fix)
+        hint = _hint(about, editable, fix=fix) if needs.gone else None
         yield Finding(FOUND, Severity.INFO, first, first, message, suggestion=hint, lines=tuple(rest))
-
-
-def _state(needs: Needs) -> str:
-    if not needs.looked:
-        return "which files need Apex is not known, as no Python file was looked at"
-    if not needs.left:
-        return "no file needs Apex any more" if needs.before else "no file imports Apex"
-    path, line = next(iter(needs.left.items()))
-    if len(needs.left) == 1:
-        return f"1 file still needs Apex: {path}, line {line}"
-    return f"{len(needs.left)} files still need Apex, first {path}, line {line}"
 
 
 def _hint(about: About, editable: bool, *, fix: bool) -> str | None:

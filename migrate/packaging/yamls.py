@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from migrate.packaging.lines import spoken
 from migrate.packaging.mention import About, Mention
@@ -19,22 +20,21 @@ def look(text: str) -> list[Mention]:
     found: list[Mention] = []
     tops = {match[1] for row in rows if (match := _TOP.match(row))}
     if "dependencies" in tops and tops & {"channels", "name", "prefix", "variables"}:
-        found = [_item(text, rows, number) or _NONE for number in _listed(rows)]
-        found = [one for one in found if one is not _NONE]
+        found = [one for number in _listed(rows, "dependencies") if (one := _item(text, rows, number))]
+    elif {"package", "requirements"} <= tops:  # a recipe of conda: what a list means there is not ours to say
+        items = [one for number in _listed(rows, "requirements") if (one := _item(text, rows, number))]
+        found = [replace(one, cut=None) for one in items]
     taken = {one.line for one in found}
     return found + [one for one in spoken(text) if one.line not in taken]
 
 
-_NONE = Mention(About.SPEAKS, 0, 0, False)
-
-
-def _listed(rows: list[str]) -> list[int]:
-    """The lines below ``dependencies:``."""
+def _listed(rows: list[str], key: str) -> list[int]:
+    """The lines below a key at the margin."""
     found: list[int] = []
     inside = False
     for number, row in enumerate(rows, 1):
         if match := _TOP.match(row):
-            inside = match[1] == "dependencies"
+            inside = match[1] == key
         elif inside:
             found.append(number)
     return found

@@ -172,6 +172,7 @@ def test_nothing_goes_while_a_file_needs_apex(tmp_path: Path) -> None:
         {"run.sh": "python -m apex.parallel.multiproc train.py\n"},
         {"late.py": "def f():\n    import importlib\n    return importlib.import_module('apex.amp')\n"},
         {"old.py": "print 'python 2'\nfrom apex import amp\n"},
+        {"large.py": "import apex\n" + "#\n" * 3_000_000},
         {"guard.py": "try:\n    import amp_C\nexcept ImportError:\n    amp_C = None  # apex\n"},
     ],
 )

@@ -56,6 +56,11 @@ def test_what_stays(text: str) -> None:
     assert fixed(text) == text
 
 
+def test_a_recipe_of_conda_is_told() -> None:
+    found = yamls.look("package:\n  name: x\nrequirements:\n  run:\n    - apex\n    - y\nabout:\n  - apex\n")
+    assert [(one.about, one.line, one.cut) for one in found] == [(About.REQUIRES, 5, None)]
+
+
 def test_settings_of_a_configuration() -> None:
     text = "OPTIMIZER:\n  SYNC_BN_TYPE: apex\n  AMP_OPT_LEVEL: O1\n  _target_: apex.optimizers.FusedAdam\n"
     found = yamls.look(text)
