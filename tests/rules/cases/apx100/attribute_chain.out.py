@@ -1,0 +1,3 @@
+import torch
+
+model = torch.nn.parallel.DistributedDataParallel(model, broadcast_buffers=False)

@@ -1,0 +1,7 @@
+from apex.parallel import DistributedDataParallel as DDP
+
+if args.distributed:
+	model = DDP(
+		model,
+		delay_allreduce=False,
+	)

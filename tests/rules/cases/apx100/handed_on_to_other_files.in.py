@@ -1,0 +1,4 @@
+# exported: DDP
+from apex.parallel import DistributedDataParallel as DDP
+
+model = DDP(model)

@@ -1,0 +1,9 @@
+# expect: manual what is called here may be DistributedDataParallel or another
+from apex.parallel import DistributedDataParallel
+
+
+def wrapped(kind, model):
+    return kind(model)
+
+
+model = wrapped(DistributedDataParallel, model)

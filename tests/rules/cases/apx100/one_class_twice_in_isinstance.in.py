@@ -1,0 +1,6 @@
+from apex.parallel import DistributedDataParallel as ApexDDP
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+def unwrap(model):
+    return model.module if isinstance(model, (DDP, ApexDDP)) else model

@@ -1,0 +1,4 @@
+import torch
+
+# model = apex.parallel.DistributedDataParallel(model, delay_allreduce=True)
+model = torch.nn.parallel.DistributedDataParallel(model)

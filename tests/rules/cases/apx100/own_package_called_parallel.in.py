@@ -1,0 +1,4 @@
+from . import parallel
+from .parallel import DistributedDataParallel
+
+model = parallel.DistributedDataParallel(DistributedDataParallel(model))

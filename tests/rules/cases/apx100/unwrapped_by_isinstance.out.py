@@ -1,0 +1,5 @@
+from torch.nn.parallel import DistributedDataParallel
+
+
+def unwrap(model):
+    return model.module if isinstance(model, DistributedDataParallel) else model

@@ -1,0 +1,6 @@
+from apex.parallel.sync_batchnorm import SyncBatchNorm
+import torch.nn as nn
+
+
+def count(model):
+    return sum(isinstance(m, SyncBatchNorm) for m in model.modules())

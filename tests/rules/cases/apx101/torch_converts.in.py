@@ -1,0 +1,3 @@
+import torch
+
+model = torch.nn.SyncBatchNorm.convert_sync_batchnorm(model, group)

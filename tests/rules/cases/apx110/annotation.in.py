@@ -1,0 +1,9 @@
+import torch
+from apex.optimizers import FusedAdam
+
+
+def train(optimizer: FusedAdam) -> None:
+    optimizer.step()
+
+
+train(FusedAdam(model.parameters()))

@@ -1,0 +1,5 @@
+# bug: torch's has capturable as well, and needs it to be captured
+import torch
+from apex.optimizers import FusedAdam
+
+optimizer = FusedAdam(model.parameters(), lr=1e-3, capturable=True)

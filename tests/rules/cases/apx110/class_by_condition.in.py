@@ -1,0 +1,6 @@
+# expect: manual what is called here may be FusedAdam or another
+import torch
+from apex.optimizers import FusedAdam
+
+kind = FusedAdam if torch.cuda.is_available() else torch.optim.AdamW
+optimizer = kind(model.parameters(), lr=args.lr)

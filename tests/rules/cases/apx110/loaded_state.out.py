@@ -1,0 +1,4 @@
+import torch
+
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.0, fused=True)
+optimizer.load_state_dict(torch.load(args.resume)["optimizer"])

@@ -1,0 +1,4 @@
+import torch
+
+if args.optimizer == "FusedAdam":
+    optimizer = torch.optim.Adam(model.parameters(), fused=True)

@@ -1,0 +1,3 @@
+import torch
+
+OPTIMIZERS = {"sgd": torch.optim.SGD, "fused": torch.optim.SGD}

@@ -1,0 +1,3 @@
+from apex.optimizers import FusedAdagrad
+
+optimizer = FusedAdagrad(model.parameters())

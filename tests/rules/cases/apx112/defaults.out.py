@@ -1,0 +1,3 @@
+import torch
+
+optimizer = torch.optim.Adagrad(model.parameters())

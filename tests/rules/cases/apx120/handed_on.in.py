@@ -1,0 +1,4 @@
+# exported: FusedLayerNorm
+from apex.normalization import FusedLayerNorm
+
+norm = FusedLayerNorm(64)

@@ -1,0 +1,8 @@
+from torch import nn
+
+
+class FusedLayerNorm(nn.LayerNorm):
+    pass
+
+
+norm = FusedLayerNorm(64)

@@ -1,0 +1,4 @@
+import modeling
+from apex.normalization import FusedLayerNorm
+
+modeling.LayerNorm = FusedLayerNorm

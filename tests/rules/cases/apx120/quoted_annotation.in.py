@@ -1,0 +1,7 @@
+# bug: the file stays, as a quoted annotation names the class
+from apex.normalization import FusedLayerNorm
+from torch import nn
+
+
+def build(dim) -> "FusedLayerNorm":
+    return FusedLayerNorm(dim)

@@ -1,0 +1,5 @@
+from torch import nn
+
+
+def build(dim) -> "nn.LayerNorm":
+    return nn.LayerNorm(dim)

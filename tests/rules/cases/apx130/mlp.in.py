@@ -1,0 +1,4 @@
+# expect: manual apex.mlp.MLP has no counterpart
+from apex.mlp import MLP
+
+mlp = MLP([64, 256, 64])
