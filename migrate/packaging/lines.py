@@ -26,6 +26,7 @@ _LEVEL_NAME = r"(?i:[a-z][\w.-]{0,40}(?:level|lvl|mode|fp16|amp|apex)|fp16|amp)"
 _LEVEL = re.compile(
     rf"""(?<![\w-])(?:--({_LEVEL_NAME})(?:=|\s+)|({_LEVEL_NAME})["']?\s*[:=]\s*)["'\\]*O[0-3](?![\w-])"""
 )
+_LEVEL_END = re.compile(r"[\s:=\"'\\]O[0-3](?![\w-])")
 _SCALE = re.compile(r"(?<![\w-])--([a-z][\w-]{0,40})?(loss[-_]scale)(?:=|\s+)[\"']?(?:[1-9][\d.]*|dynamic)\b")
 _FLAG = re.compile(
     r"""(?<![\w-])--[\w-]{0,40}?(?<![a-z])apex(?![a-z]) | (?<![\w-])--[\w-]{1,40}(?:=|\s+)["']?(?<![\w-])apex(?![\w-])
@@ -58,12 +59,19 @@ _QUOTED = re.compile(
 _OF_AMP = re.compile(r"\bamp\.(?:initialize|scale_loss|master_params|load_state_dict)\(")
 
 
-# A line without one of these has no mention; they are looked for first, as that is quick.
-_IN_ANY_CASE = ("apex", "_ext", "loss-scale", "loss_scale", "amp.")
-_LEVELS = ("O0", "O1", "O2", "O3")
-HINTS = tuple(word.encode() for word in (*_IN_ANY_CASE[:-1], "amp.initialize(", "amp.scale_loss("))
 _LONGEST = 4000  # characters of a line that somebody wrote
-LEVEL_HINTS = tuple(word.encode() for word in _LEVELS)
+# What is looked for first, as that is quick: without one of these there is no mention.
+_HINTS = (b"apex", b"_ext", b"loss-scale ", b"loss-scale=", b"loss_scale ", b"loss_scale=", b"amp.initialize(")
+_LEVELS = (b"O0", b"O1", b"O2", b"O3")
+_LEVEL_HINT = re.compile(rb"(?:level|lvl|mode|fp16|amp|apex)[\"']?\s*[:=\s]\s*[\"'\\]*o[0-3]")
+
+
+def hinted(data: bytes) -> bool:
+    """Whether a file may have mentions at all."""
+    lower = data.lower()
+    if any(hint in lower for hint in _HINTS):
+        return True
+    return any(level in data for level in _LEVELS) and _LEVEL_HINT.search(lower) is not None
 
 
 def look(text: str) -> list[Mention]:
@@ -82,14 +90,16 @@ def spoken(text: str, plain: bool = False) -> Iterator[Mention]:
     about_ours = ("apex" in lowered or "_ext" in lowered) and SURE.search(text) is not None
     for number, line in enumerate(lines(text), 1):
         lower = line.lower()
-        if not (any(word in lower for word in _IN_ANY_CASE) or any(word in line for word in _LEVELS)):
-            continue
-        mention = _of_line(line, number, about_ours, plain)
+        if "apex" in lower or "_ext" in lower:
+            mention = _by_name(line, number, about_ours, plain)
+        else:
+            mention = _by_option(line, number, lower)
         if mention is not None:
             yield mention
 
 
-def _of_line(line: str, number: int, about_ours: bool, plain: bool) -> Mention | None:
+def _by_name(line: str, number: int, about_ours: bool, plain: bool) -> Mention | None:
+    """The mention of a line that has the name, in whatever sense."""
     sure = SURE.search(line) is not None
     if len(line) > _LONGEST:
         return Mention(About.SPEAKS, number, number, True) if sure else None
@@ -97,20 +107,28 @@ def _of_line(line: str, number: int, about_ours: bool, plain: bool) -> Mention |
         return Mention(About.INSTALLS, number, number, sure)
     if _NEEDS.search(line):
         return Mention(About.OPTION, number, number, sure, needs=not line.lstrip().startswith("#"))
-    for pattern in (_LEVEL, _SCALE):
-        if named := pattern.search(line):
-            option = plain_name("".join(filter(None, named.groups())))
-            return Mention(About.OPTION, number, number, False, option=option)
-    if not WORD.search(line) and not sure:
-        if _FLAG.search(line) or (not plain and _KEY.search(line)):
-            return Mention(About.OPTION, number, number, False)
-        return Mention(About.SPEAKS, number, number, False) if _OF_AMP.search(line) else None
+    if option := _by_option(line, number, line.lower()):
+        return option
     if _FLAG.search(line) or (not plain and (_KEY.search(line) or _VALUE.search(line))):
         return Mention(About.OPTION, number, number, sure)
-    about = about_ours or (_ALONE.search(line) and _CONTEXT.search(line)) or _QUOTED.search(line)
-    if sure or (about and not _OTHER.search(line)):
+    named = WORD.search(line) and (
+        about_ours or (_ALONE.search(line) and _CONTEXT.search(line)) or _QUOTED.search(line)
+    )
+    if sure or (named and not _OTHER.search(line)):
         return Mention(About.SPEAKS, number, number, sure)
     return None
+
+
+def _by_option(line: str, number: int, lower: str) -> Mention | None:
+    """The mention of a line that sets a level or a scale, or shows code of amp."""
+    if len(line) > _LONGEST:
+        return None
+    named = _LEVEL.search(line) if _LEVEL_END.search(line) else None
+    if named is None and ("loss-scale" in lower or "loss_scale" in lower):
+        named = _SCALE.search(line)
+    if named is not None:
+        return Mention(About.OPTION, number, number, False, option=plain_name("".join(filter(None, named.groups()))))
+    return Mention(About.SPEAKS, number, number, False) if "amp." in lower and _OF_AMP.search(line) else None
 
 
 def plain_name(option: str) -> str:

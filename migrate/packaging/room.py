@@ -110,16 +110,11 @@ def _look(beside: Beside) -> _Looked | None:
     if what is None or size > (_BULKY if bulky(beside.location) else SOURCE_LIMIT):
         return None
     data = read(beside.location)
-    if not (_hinted(data) or data.startswith(_MARKS)):
+    if not (lines.hinted(data) or data.startswith(_MARKS)):
         return None
     text = _python(data) if what is Kind.SETUP_PY else decode(data)
     mentions = tuple(_LOOKS[what](text.text)) if text is not None else ()
     return _Looked(beside, data, text, mentions) if text is not None and mentions else None
-
-
-def _hinted(data: bytes) -> bool:
-    lower = data.lower()
-    return any(word in lower for word in lines.HINTS) or any(word in data for word in lines.LEVEL_HINTS)
 
 
 def _python(data: bytes) -> Text | None:

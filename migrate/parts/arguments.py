@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from migrate.facts.module import Module
+from migrate.facts.names import called_name
 from migrate.parts.sites import Site
 from migrate.rewrite.draft import Draft
 
@@ -20,6 +21,7 @@ class Arguments:
     site: Site
     named: dict[str, ast.expr]
     splat: tuple[ast.expr, ...]
+    starred: bool  # ``*args`` among them
     surplus: bool  # more or other arguments than there are parameters
 
     def constant(self, name: str, default: object) -> object:
@@ -27,7 +29,9 @@ class Arguments:
         given = self.named.get(name)
         if given is None:
             return default
-        return given.value if isinstance(given, ast.Constant) else UNKNOWN
+        if not isinstance(given, ast.Constant):
+            return UNKNOWN
+        return bool(given.value) if isinstance(default, bool) else given.value
 
 
 class _Unknown:
@@ -59,7 +63,20 @@ def bind(site: Site, parameters: Sequence[str]) -> Arguments:
             surplus = True
         else:
             named[keyword.arg] = keyword.value
-    return Arguments(site, named, tuple(splat), surplus)
+    starred = any(isinstance(arg, ast.Starred) for arg in positional(site))
+    return Arguments(site, named, tuple(splat), starred, surplus)
+
+
+def made_by(m: Module, derived: ast.ClassDef, parameters: Sequence[str]) -> list[Arguments]:
+    """The arguments with which a class that derives from one of Apex makes that."""
+    found = []
+    for call in [n for n in ast.walk(derived) if isinstance(n, ast.Call)]:
+        at = call.func
+        if isinstance(at, ast.Attribute) and at.attr == "__init__":
+            outer = isinstance(at.value, ast.Call) and called_name(at.value) == "super"
+            skip = 0 if outer else 1  # Base.__init__(self, …)
+            found.append(bind(Site(at, "", call, None, False, True, skip == 1), parameters))
+    return found
 
 
 def positional(site: Site) -> list[ast.expr]:
@@ -85,28 +102,42 @@ def rewrite(
     call, args = site.call, positional(site)
     every: list[ast.expr | ast.keyword] = sorted([*args, *call.keywords], key=m.start)
     kept: list[ast.expr | ast.keyword] = []
+    placed = True  # whether all so far are where torch's function has them
     for arg in every:
         name = _name(args, arg, parameters)
         if name in drop:
             continue
-        if isinstance(arg, ast.expr) and name is not None and native[len(kept) : len(kept) + 1] != [name]:
-            draft.insert_at(m.start(arg), f"{name}=")
+        if isinstance(arg, ast.expr) and name is not None:
+            placed = placed and native[len(kept) : len(kept) + 1] == [name]
+            if not placed:
+                draft.insert_at(m.start(arg), f"{name}=")
         kept.append(arg)
     _cut(m, draft, site.use if site.filled else None, call, every, kept)
     if not add:
         return
     options = next((arg for arg in kept if isinstance(arg, ast.keyword) and arg.arg is None), None)
     if options is not None:
-        draft.insert_at(m.start(options), "".join(f"{one}, " for one in add))
+        draft.insert_at(m.start(options), "".join(f"{one}{_between(m, call, options)}" for one in add))
     elif kept:
-        bare = len(every) == 1 and isinstance(kept[-1], ast.GeneratorExp) and m.end(kept[-1]) == m.end(call)
+        last = kept[-1]
+        bare = len(every) == 1 and isinstance(last, ast.GeneratorExp) and m.end(last) == m.end(call)
         if bare:  # f(x for x in y): the parentheses are the call's
-            draft.insert_at(m.start(kept[-1]) + 1, "(")
-        draft.insert_at(m.end(kept[-1]) - bare, (")" if bare else "") + "".join(f", {one}" for one in add))
+            draft.insert_at(m.start(last) + 1, "(")
+        between = ", " if bare else _between(m, call, last)
+        draft.insert_at(m.end(last) - bare, (")" if bare else "") + "".join(f"{between}{one}" for one in add))
     elif site.filled:
         draft.insert_at(m.end(site.use), "".join(f", {one}" for one in add))
     else:
         draft.insert_at(m.text.index("(", m.end(call.func)) + 1, ", ".join(add))
+
+
+def _between(m: Module, call: ast.Call, arg: ast.expr | ast.keyword) -> str:
+    """What parts arguments of a call: one a line where ``arg`` has one of its own below another, and nothing behind."""
+    begins = m.starts[arg.lineno - 1]
+    lead = m.text[begins : m.start(arg)]
+    last = m.line_text(m.last_line(arg))[m.end(arg) - m.starts[m.last_line(arg) - 1] :].strip()
+    alone = not lead.strip() and arg.lineno > call.lineno and last in (",", "", ")")
+    return f",\n{lead}" if alone else ", "
 
 
 def _name(args: Sequence[ast.expr], arg: ast.expr | ast.keyword, parameters: Sequence[str]) -> str | None:
@@ -150,9 +181,29 @@ def _cut(
     front of all of them."""
     for first, last in _runs(every, kept):
         ahead = every[first - 1] if first else before
-        if last + 1 < len(every):
-            draft.cut(m.start(every[first]), m.start(every[last + 1]))
+        following = every[last + 1] if last + 1 < len(every) else None
+        if (lines := _own_lines(m, ahead, every[first], every[last], following)) is not None:
+            draft.cut(*lines)
+        elif following is not None:
+            draft.cut(m.start(every[first]), m.start(following))
         elif ahead is not None:
             draft.cut(m.end(ahead), m.end(every[last]))
         else:
             draft.cut(m.text.index("(", m.end(call.func)) + 1, m.end(call) - 1)
+
+
+def _own_lines(
+    m: Module,
+    ahead: ast.AST | None,
+    first: ast.expr | ast.keyword,
+    last: ast.expr | ast.keyword,
+    following: ast.expr | ast.keyword | None,
+) -> tuple[int, int] | None:
+    """The whole lines of a run of arguments, with the comments behind them, where nothing else stands on these."""
+    begins, final = m.starts[first.lineno - 1], m.last_line(last)
+    if m.text[begins : m.start(first)].strip() or final >= len(m.starts) or ahead is None:
+        return None
+    rest = m.line_text(final)[m.end(last) - m.starts[final - 1] :].split("#")[0].strip()
+    if rest != "," or (following is not None and following.lineno == final) or m.last_line(ahead) == first.lineno:
+        return None
+    return begins, m.starts[final]

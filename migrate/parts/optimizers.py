@@ -32,6 +32,8 @@ def optimizer_call(
     if site.call is None:
         return Stays(f"{what} is handed on here, and what it is called with is not told: torch's has other defaults")
     given = bind(site, parameters)
+    if given.starred:
+        return Stays("what `*` hands on is not told here, and torch's takes its arguments in another order")
     if given.surplus:
         return Stays(f"this is not how {what} of Apex 25.05 is called: it has no such argument")
     keys: set[str] = set()
@@ -45,20 +47,42 @@ def optimizer_call(
         return Stays(f"{', '.join(special)} of the options handed on has no counterpart here")
     if unknown and len(given.splat) > 1:
         return Stays("what this is called with is not told here")
-    return Options(given.site, given.named, given.splat, given.surplus, frozenset(keys), unknown)
+    return Options(given.site, given.named, given.splat, False, given.surplus, frozenset(keys), unknown)
 
 
 def _keys(ctx: Context, value: ast.expr) -> set[str] | None:
     """The keys that a dictionary may have, where the file makes it; None where it comes from elsewhere."""
+    if isinstance(value, ast.Dict):
+        spelled = [key.value for key in value.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
+        return set(spelled) if len(spelled) == len(value.keys) else None
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "dict":
+        words = [keyword.arg for keyword in value.keywords if keyword.arg is not None]
+        return set(words) if len(words) == len(value.keywords) and not value.args else None
     held = ctx.v.of(value)
-    made = [one for one in held if ctx.v.is_container(one)]
-    if not held or len(made) != len(held):
+    made = [one for one in held if one.kind == "dict"]
+    if not held or len(made) != len(held) or not isinstance(value, ast.Name) or _updated(ctx, value):
         return None
     found: set[str] = set()
     for one in made:
         for key in ctx.v.attributes(one):
             found.add(key.strip("[]'\""))
     return found
+
+
+def _updated(ctx: Context, name: ast.Name) -> bool:
+    """Whether what a name holds gets keys by a method."""
+    return any(
+        isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and call.func.value.id == name.id
+        for method in ("update", "setdefault")
+        for call in ctx.m.calls(method)
+    )
+
+
+def open_options(given: Options, *names: str) -> str | None:
+    """What is to be looked at where options come from elsewhere; ``names`` are those that torch's has not."""
+    if not given.open:
+        return None
+    return f"options that come from elsewhere are handed on: torch's has no {', '.join(names)}"
 
 
 def fused(ctx: Context) -> list[str]:

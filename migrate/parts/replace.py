@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from migrate.facts.module import File, Module
 from migrate.model import Severity
 from migrate.parts import arguments
-from migrate.parts.sites import Binding, Site, Sites
+from migrate.parts.sites import Binding, Role, Site, Sites, computed, is_annotation
 from migrate.parts.words import native
 from migrate.rules.common import Work
-from migrate.units.unit import Context
+from migrate.units.unit import Context, listed
 
 _SAYS_APEX = re.compile(r"apex|fused", re.I)
 _IGNORE = re.compile(r"#\s*apex2native:\s*ignore\b")
@@ -57,27 +57,84 @@ class Stays:
 Decide = Callable[[Context, Work, Site], "Native | Stays"]
 
 
-def replace(ctx: Context, work: Work, rule: str, table: Mapping[str, Decide]) -> None:
-    """Decide about every use of the names of ``table``, and write what was decided."""
+def replace(
+    ctx: Context, work: Work, rule: str, table: Mapping[str, Decide], drop_in: Mapping[str, str] | None = None
+) -> None:
+    """Decide about every use of the names of ``table``, and write what was decided.
+
+    ``drop_in`` are names that stand for torch's without a word, also where other files take them from this one."""
     assert work.sites is not None
+    needed = [templates.needs_import for templates in work.templates]
     decided: dict[Site, Native | Stays] = {}
     for name, decide in table.items():
         for site in work.sites.by_name.get(name, ()):
-            decided[site] = _held(ctx, _ignored(ctx, site) or decide(ctx, work, site))
+            if site.role is not Role.ASKED or site.call is not None:
+                decided[site] = _held(ctx, _ignored(ctx, site) or _derived(ctx, site, decide(ctx, work, site)))
+    decided.update(_as_called(decided))
     decided.update(_unsure(decided))
     decided.update(_bound(ctx, work, work.sites, decided))
+    if not any(isinstance(outcome, Native) for outcome in decided.values()):  # words were found for nothing
+        for templates, before in zip(work.templates, needed, strict=True):
+            templates.needs_import = before
     for site, outcome in decided.items():
         if isinstance(outcome, Stays):
             work.find(None, rule, outcome.severity, site.use, outcome.message, outcome.suggestion)
         else:
             _write(ctx, work, rule, site, outcome)
+    _shorten_tuples(ctx, work, list(decided))
+    for binding in work.sites.unused:
+        dotted = (drop_in or {}).get(binding.name)
+        if dotted is not None and _handed_on(ctx, binding) and not _asked_to_ignore(ctx, binding.stmt):
+            work.natives[binding.stmt, binding.alias] = _import(dotted, binding.local)
+
+
+def _handed_on(ctx: Context, binding: Binding) -> bool:
+    """Whether other files may take the name that an import binds from here."""
+    if binding.home is not None and binding.home.is_function:
+        return False
+    taken = ctx.exported(binding.stmt) & {binding.local, "*"}
+    return bool(taken) or listed(ctx, binding.home, binding.local)
+
+
+def _import(dotted: str, local: str) -> str:
+    module, _, name = dotted.rpartition(".")
+    return f"from {module} import {name}" + ("" if name == local else f" as {local}")
 
 
 def _ignored(ctx: Context, site: Site) -> Stays | None:
-    lines = range(site.use.lineno, (site.use.end_lineno or site.use.lineno) + 1)
-    if any(_IGNORE.search(ctx.m.line_text(line)) for line in lines):
+    if _asked_to_ignore(ctx, site.use) or (site.binding is not None and _asked_to_ignore(ctx, site.binding.stmt)):
         return Stays("left alone: `# apex2native: ignore`")
     return None
+
+
+def _asked_to_ignore(ctx: Context, node: ast.expr | ast.stmt) -> bool:
+    lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    return any(_IGNORE.search(ctx.m.line_text(line)) for line in lines)
+
+
+def _derived(ctx: Context, site: Site, outcome: Native | Stays) -> Native | Stays:
+    """A class that derives from one of Apex's hands its constructor what torch's has as well, or stays."""
+    derived = ctx.m.parent[site.use]
+    if site.role is not Role.BASE or not isinstance(derived, ast.ClassDef) or isinstance(outcome, Stays):
+        return outcome
+    for given in arguments.made_by(ctx.m, derived, outcome.parameters or ()):
+        if outcome.parameters and (given.surplus or any(name in outcome.drop for name in given.named)):
+            return Stays("what derives from it hands its constructor arguments that torch's has not", outcome.name)
+    return outcome
+
+
+def _as_called(decided: Mapping[Site, Native | Stays]) -> dict[Site, Native]:
+    """Where a class is only named (isinstance, annotations), what all calls of it became."""
+    found: dict[Site, Native] = {}
+    for site, outcome in decided.items():
+        if site.role is not Role.NAMED or site.call is not None or isinstance(outcome, Native):
+            continue
+        calls = [one for other, one in decided.items() if other.name == site.name and other.call is not None]
+        made = {one.name for one in calls if isinstance(one, Native) and one.spelled in (None, one.name)}
+        if len(made) == 1 and all(isinstance(one, Native) for one in calls):
+            first = next(one for one in calls if isinstance(one, Native))
+            found[site] = Native(first.name, spelled=first.spelled, definition=first.definition, alias=False)
+    return found
 
 
 def _held(ctx: Context, outcome: Native | Stays) -> Native | Stays:
@@ -92,7 +149,7 @@ def _unsure(decided: Mapping[Site, Native | Stays]) -> dict[Site, Stays]:
     found: dict[Site, Stays] = {}
     for site, outcome in decided.items():
         if not site.sure and site.call is not None and isinstance(outcome, Native) and _changes(site, outcome):
-            what = site.name.rpartition(".")[2]
+            what = site.name.removesuffix(".apply").rpartition(".")[2]
             found[site] = Stays(f"what is called here may be {what} or another, and torch's takes other arguments")
     names = {site.name for site in found}
     for site, outcome in decided.items():
@@ -103,11 +160,12 @@ def _unsure(decided: Mapping[Site, Native | Stays]) -> dict[Site, Stays]:
 
 def _changes(site: Site, outcome: Native) -> bool:
     """Whether a call is written another way, beside its name."""
-    assert site.call is not None
-    if outcome.drop or outcome.add or outcome.text is not None or outcome.spelled is not None:
+    if outcome.add or outcome.options or outcome.text is not None or outcome.spelled is not None:
         return True
-    given = len(arguments.positional(site))
-    return list(outcome.parameters[:given]) != list(outcome.positional[:given])
+    given = arguments.bind(site, outcome.parameters)
+    count = len(arguments.positional(site))
+    moved = list(outcome.parameters[:count]) != list(outcome.positional[:count])
+    return moved or bool(given.splat) or any(name in outcome.drop for name in given.named)
 
 
 def _bound(
@@ -117,20 +175,25 @@ def _bound(
     found: dict[Site, Stays] = {}
     for binding in {site.binding: None for site in decided if site.binding is not None}:
         sites = [one for every in known.by_name.values() for one in every if one.binding is binding]
+        sites = [one for one in sites if one.role is not Role.ASKED or one.call is not None]
         outcomes = [decided.get(one) for one in sites]
         native = [one for one in outcomes if isinstance(one, Native)]
-        handed_on = bool(ctx.exported(binding.stmt) & {binding.local, "*"})
+        handed_on = _handed_on(ctx, binding) or _quoted(ctx, binding) or computed(ctx, binding.local)
         if len(native) == len(sites) and _goes_on(binding, native, handed_on):
-            module, _, name = native[0].name.rpartition(".")
-            words = f"from {module} import {name}"
-            same = name == binding.local
-            work.natives[binding.stmt, binding.alias] = words if same else f"{words} as {binding.local}"
+            work.natives[binding.stmt, binding.alias] = _import(native[0].name, binding.local)
             continue
         for site in sites:
             if isinstance(decided.get(site), Native) and (handed_on or not site.sure):
-                why = "other files import this name from here" if handed_on else "this name may be something else too"
-                found[site] = Stays(f"{why}, and not every use of it has the same counterpart in torch")
+                why = "this name may be taken from here" if handed_on else "this name may be something else too"
+                found[site] = Stays(f"{why}, and torch's counterpart does not fit it in all places")
     return found
+
+
+def _quoted(ctx: Context, binding: Binding) -> bool:
+    """Whether an annotation in quotes names what an import binds."""
+    word = re.compile(rf"\b{re.escape(binding.local)}\b")
+    quoted = [n for n in ctx.m.all(ast.Constant) if isinstance(n.value, str) and word.search(n.value)]
+    return any(is_annotation(ctx.m, one) for one in quoted)
 
 
 def _goes_on(binding: Binding, outcomes: Sequence[Native], handed_on: bool) -> bool:
@@ -152,7 +215,12 @@ def _write(ctx: Context, work: Work, rule: str, site: Site, outcome: Native) -> 
             draft.replace(site.use, outcome.spelled)
         elif not kept and not site.variable:
             file = m.file(site.use)
-            draft.replace(site.use, native(m, file, work.native(site.use), outcome.name))
+            words = native(m, file, work.native(site.use), outcome.name)
+            above = m.parent[site.use]
+            if isinstance(above, ast.Assign) and [m.src(target) for target in above.targets] == [words]:
+                draft.delete(above)  # torch's name is torch's
+            else:
+                draft.replace(site.use, words)
         if site.call is not None:
             arguments.rewrite(
                 m, draft, site, outcome.parameters, outcome.positional, outcome.drop, outcome.add
@@ -189,3 +257,14 @@ def _define(m: Module, file: File, work: Work, lines: Sequence[str]) -> None:
     ahead = ["", ""][len(behind) if work.draft.appended(body[at]) else 0 :]
     if not work.draft.appended(body[at], lines):
         work.draft.append(body[at], *ahead, *lines, *behind)
+
+
+def _shorten_tuples(ctx: Context, work: Work, sites: Sequence[Site]) -> None:
+    """``isinstance(x, (DDP, ApexDDP))`` asks for one class once."""
+    m, draft = ctx.m, work.draft
+    above = [m.parent[site.use] for site in sites if site.role is Role.NAMED and site.use in work.replaced]
+    for classes in {one: None for one in above if isinstance(one, ast.Tuple)}:
+        texts = [draft.text_of(one) for one in classes.elts]
+        once = list(dict.fromkeys(texts))
+        if len(once) < len(texts) and not draft.gone(classes):
+            draft.replace(classes, once[0] if len(once) == 1 else f"({', '.join(once)})")

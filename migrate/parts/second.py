@@ -76,7 +76,7 @@ def _context(text: str, neighbours: Neighbours, settings: Settings) -> Context:
     v = Values(m)
     facts = collect(m, v, neighbours.elsewhere)
     taken = m.handed_on([neighbours.exported])
-    conditions = Conditions(m, v, facts, keep_fused=settings.keep_fused)
+    conditions = Conditions(m, v, facts, keep_fused=settings.keep_fused, parts=True)
     return Context(m, v, facts, conditions, settings, taken, neighbours.spelled, neighbours.scalers)
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property
 
-from migrate.facts.module import Scope
+from migrate.facts.module import Module, Scope
 from migrate.facts.names import called_name
+from migrate.flow.values import by_name
 from migrate.units.unit import Context
 
 _DEEP = ("contrib",)  # whose names stand one package further down
@@ -22,6 +25,16 @@ class Binding:
     alias: ast.alias
     local: str
     home: Scope | None
+    name: str  # of Apex
+
+
+class Role(Enum):
+    """What a use that is no call is for."""
+
+    ASKED = "whether it is there: a comparison with None, a truth value; what becomes of it the imports say (APX010)"
+    BASE = "what a class derives from: its own constructor may call this one"
+    NAMED = "the class as such: isinstance, an annotation"
+    HANDED = "whatever code that gets the value makes of it"
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +52,7 @@ class Site:
     variable: bool
     sure: bool
     filled: bool = False
+    role: Role = Role.HANDED
 
 
 def canonical(dotted: str) -> str:
@@ -78,8 +92,16 @@ class Sites:
             assert isinstance(stmt, (ast.Import, ast.ImportFrom))
             for alias in stmt.names:
                 local = alias.asname or alias.name.split(".")[0]
-                found.append(Binding(stmt, alias, local, m.binding_scope(local, m.scope(stmt))))
+                source = f"{stmt.module}." if isinstance(stmt, ast.ImportFrom) else ""
+                home = m.binding_scope(local, m.scope(stmt))
+                found.append(Binding(stmt, alias, local, home, canonical(source + alias.name)))
         return found
+
+    @cached_property
+    def unused(self) -> list[Binding]:
+        """Those that nothing in the file reads."""
+        used = {site.binding for sites in self.by_name.values() for site in sites}
+        return [one for one in self.bindings if one not in used]
 
     def _site(self, use: ast.expr, name: str) -> Site:
         m = self._ctx.m
@@ -87,17 +109,31 @@ class Sites:
         called = isinstance(above, ast.Call) and above.func is use
         filled = isinstance(above, ast.Call) and above.args[:1] == [use] and called_name(above) == "partial"
         call = above if isinstance(above, ast.Call) and (called or filled) else None
+        role = self._role(use)
         root = use
         while isinstance(root, ast.Attribute):
             root = root.value
         if not isinstance(root, ast.Name):
-            return Site(use, name, call, None, isinstance(use, ast.Attribute), sure=False, filled=filled)
+            known = isinstance(root, ast.Call) and by_name(root) is not None  # import_module("apex.optimizers")
+            return Site(use, name, call, None, not known, known, filled, role)
         home = m.binding_scope(root.id, m.scope(root))
         mine = [b for b in self.bindings if b.local == root.id and b.home is home]
         if not mine:
-            return Site(use, name, call, None, True, self._holds_only(root, home, name), filled)
+            return Site(use, name, call, None, True, self._holds_only(root, home, name), filled, role)
         sure = all(self._guarded(other, mine) for other in self._others(root.id, home))
-        return Site(use, name, call, mine[0] if root is use else None, False, sure, filled)
+        return Site(use, name, call, mine[0] if root is use else None, False, sure, filled, role)
+
+    def _role(self, use: ast.expr) -> Role:
+        m = self._ctx.m
+        above = m.parent.get(use)
+        test: ast.AST | None = above if isinstance(above, ast.Compare) else use
+        if isinstance(test, ast.expr) and self._ctx.conditions.constant(test) is not None:
+            asked = isinstance(above, (ast.Compare, ast.If, ast.While, ast.IfExp, ast.BoolOp, ast.UnaryOp, ast.Assert))
+            if asked and getattr(above, "test", use) is use:
+                return Role.ASKED
+        if isinstance(above, ast.ClassDef) and use in above.bases:
+            return Role.BASE
+        return Role.NAMED if _named(m, use) else Role.HANDED
 
     def _holds_only(self, variable: ast.Name, home: Scope | None, name: str) -> bool:
         """Whether all that a variable is ever given is one part of Apex."""
@@ -130,3 +166,50 @@ class Sites:
             if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Constant) and stmt.value.value is None:
                 return True
         return False
+
+
+def _named(m: Module, use: ast.expr) -> bool:
+    """Whether a class is only named: by isinstance, a comparison of types, or an annotation."""
+    if is_annotation(m, use):
+        return True
+    below: ast.AST = use
+    above = m.parent.get(use)
+    while isinstance(above, (ast.Tuple, ast.Subscript, ast.BinOp)):
+        below, above = above, m.parent.get(above)
+    match above:
+        case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, classes]):
+            return classes is below
+        case ast.Compare(ops=[ast.Is() | ast.IsNot() | ast.Eq() | ast.NotEq() | ast.In() | ast.NotIn()]):
+            return True
+        case _:
+            return False
+
+
+def is_annotation(m: Module, expr: ast.expr) -> bool:
+    """Whether an expression is an annotation, or part of one."""
+    below: ast.AST = expr
+    above = m.parent.get(expr)
+    while isinstance(above, (ast.Tuple, ast.Subscript, ast.BinOp, ast.List)):
+        below, above = above, m.parent.get(above)
+    match above:
+        case ast.arg(annotation=annotation) | ast.AnnAssign(annotation=annotation):
+            return annotation is below
+        case ast.FunctionDef(returns=returns) | ast.AsyncFunctionDef(returns=returns):
+            return returns is below
+        case _:
+            return False
+
+
+def computed(ctx: Context, name: str) -> bool:
+    """Whether a name may be read by a string: ``eval("FusedAdam")``, ``eval(args.opt)(…)``, ``globals()[name]``."""
+    for node in ctx.m.all(ast.Call):
+        above = ctx.m.parent[node]
+        match node:
+            case ast.Call(func=ast.Name(id="eval" | "exec"), args=[ast.Constant(value=str(text)), *_]):
+                if re.search(rf"\b{re.escape(name)}\b", text):
+                    return True
+            case ast.Call(func=ast.Name(id="eval")) if isinstance(above, ast.Call) and above.func is node:
+                return True
+            case ast.Call(func=ast.Name(id="globals"), args=[]) if isinstance(above, (ast.Subscript, ast.Attribute)):
+                return True
+    return False

@@ -128,8 +128,8 @@ class Draft:
         if block not in self._opened:
             self._opened.append(block)
 
-    def unwrap(self, stmt: ast.With | ast.If, arm: str = "body") -> None:
-        """The header of a block goes, one arm moves up to the header's place, the other arm goes."""
+    def unwrap(self, stmt: ast.With | ast.If | ast.Try, arm: str = "body") -> None:
+        """The header of a block goes, one arm moves up to the header's place, the other arm (and handlers) goes."""
         self._unwrap[stmt] = arm
 
     def kept_arm(self, stmt: ast.stmt) -> list[ast.stmt] | None:
@@ -155,6 +155,10 @@ class Draft:
             below, at = at, self.m.parent.get(at)
         return False
 
+    def text_of(self, expr: ast.expr) -> str:
+        """What an expression becomes, where it is replaced as a whole; its own text for any other."""
+        return self._expr.get(expr, self.m.src(expr))
+
     def deleted(self, stmt: ast.stmt) -> bool:
         """Whether a statement goes and nothing takes its place."""
         if self._stmt.get(stmt) == ():
@@ -163,7 +167,7 @@ class Draft:
 
     def touched(self) -> bool:
         around = self._before or self._after or self._last
-        return bool(self._expr or self._points or self._stmt or around or self._wraps or self._unwrap)
+        return bool(self._expr or self._points or self._cuts or self._stmt or around or self._wraps or self._unwrap)
 
     # ------------------------------------------------------------ finishing
 
@@ -569,7 +573,7 @@ class Draft:
         return offset
 
     def _emit_unwrap(self, stmt: ast.stmt) -> None:
-        assert isinstance(stmt, (ast.With, ast.If))
+        assert isinstance(stmt, (ast.With, ast.If, ast.Try))
         m = self.m
         kept: list[ast.stmt] = getattr(stmt, self._unwrap[stmt])
         first, last = kept[0], kept[-1]
@@ -585,11 +589,14 @@ class Draft:
         kept_to = self._with_comments(last, m.indent(stmt)) if at_the_end else m.last_line(last)
         self._edits.append(Reindent(head + 1, kept_to, m.indent(first), m.indent(stmt)))
         if not at_the_end:
-            end = self._with_comments(stmt.orelse[-1], m.indent(stmt))  # type: ignore[union-attr]
+            behind: ast.stmt = stmt if isinstance(stmt, ast.Try) else stmt.orelse[-1]  # type: ignore[union-attr]
+            end = self._with_comments(behind, m.indent(stmt))
             self._edits.append(DeleteLines(m.last_line(last) + 1, end))
 
-    def _header_end(self, stmt: ast.With | ast.If) -> int:
+    def _header_end(self, stmt: ast.With | ast.If | ast.Try) -> int:
         """The last line of a compound statement's header."""
+        if isinstance(stmt, ast.Try):
+            return stmt.lineno
         ends = (
             [stmt.test]
             if isinstance(stmt, ast.If)

@@ -1,8 +1,9 @@
 """A file that could not be analysed, so that nothing is known about the Apex code in it.
 
 The finding says why: it is not readable, not in the encoding it declares, holds null bytes, is
-larger than 5 MB, is written in Python 2 or does not parse, is no notebook of format 4 though it is called one, or is a symbolic link
-that leads out of the tree (links are not followed: a run changes nothing outside its PATHs).
+larger than 5 MB, is written in Python 2 or does not parse, is no notebook of format 4 though it is
+called one, or is a symbolic link that leads out of the tree (links are not followed: a run changes
+nothing outside its PATHs).
 The file was left alone. It is listed because skipping it in silence could leave a training script
 half migrated without anyone knowing.
 """

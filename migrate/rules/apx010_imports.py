@@ -16,9 +16,10 @@ from collections.abc import Iterator
 
 from migrate.facts.module import Module, Scope
 from migrate.knowledge.apex import FP16_UTILS
+from migrate.parts.sites import computed
 from migrate.plan.carried import AMP, becomes_true, sometimes_imported, through_parameter
 from migrate.rules.common import Stage, Work
-from migrate.units.unit import Context
+from migrate.units.unit import Context, listed
 
 ID = "APX010"
 STAGE = Stage.TIDY
@@ -43,6 +44,7 @@ NOTES = {
 }
 
 Key = tuple[Scope | None, str]
+_NO_IMPORT = ("ImportError", "ModuleNotFoundError")
 
 
 def apply(ctx: Context, work: Work) -> None:
@@ -182,6 +184,11 @@ def _is_amp(stmt: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
     return alias.name.split(".")[0] == "apex" and alias.name in ("apex", "apex.amp")
 
 
+def _of_apex(stmt: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
+    source = stmt.module or "" if isinstance(stmt, ast.ImportFrom) else alias.name
+    return source.split(".")[0] == "apex"
+
+
 def _serves_no_more(
     ctx: Context,
     work: Work,
@@ -212,7 +219,7 @@ def _serves_no_more(
         return True  # torch's takes its place
     if _needed(ctx, work, stmt, alias, tests) or _probe(ctx, stmt):
         return False
-    return _is_amp(stmt, alias) or work.sites is not None
+    return _is_amp(stmt, alias) or (work.sites is not None and _of_apex(stmt, alias))
 
 
 def _probe(ctx: Context, stmt: ast.stmt) -> bool:
@@ -241,8 +248,10 @@ def _needed(
     m = ctx.m
     name = alias.asname or alias.name.split(".")[0]
     home = m.binding_scope(name, m.scope(stmt))
+    if work.sites is not None and computed(ctx, name):
+        return True
     local = home is not None and home.is_function  # which nobody can take from there
-    if not local and (ctx.exported(stmt) & {name, "*"} or _listed(ctx, home, name)):
+    if not local and (ctx.exported(stmt) & {name, "*"} or listed(ctx, home, name)):
         return True
     keys = {(home, name), *((c.scope, c.name) for c in m.copied if (c.source, c.original) == (home, name))}
     for node in m.all(ast.Name):
@@ -251,18 +260,6 @@ def _needed(
             if key in keys and id(node) not in tests and not work.draft.gone(node):
                 return True
     return False
-
-
-def _listed(ctx: Context, home: Scope | None, name: str) -> bool:
-    """Whether ``__all__`` of the file that a name belongs to hands it on."""
-    if home is None:
-        return False
-    return any(
-        isinstance(n, ast.Assign)
-        and any(isinstance(t, ast.Name) and t.id == "__all__" for t in n.targets)
-        and any(isinstance(c, ast.Constant) and c.value == name for c in ast.walk(n.value))
-        for n in ctx.m.file(home.node).tree.body
-    )
 
 
 # ---------------------------------------------------------------- conditions
@@ -325,6 +322,7 @@ def _fold_test(ctx: Context, work: Work, test: ast.expr) -> None:
                 draft.delete(stmt)
         elif term.value and not m.is_elif(above) and not elif_next:
             draft.unwrap(above)
+            _drop_behind(ctx, work, above)
         elif not term.value and above.orelse and not elif_next and not m.is_elif(above):
             draft.unwrap(above, "orelse")
         else:
@@ -335,6 +333,17 @@ def _fold_test(ctx: Context, work: Work, test: ast.expr) -> None:
         _keep_branch(ctx, work, above, above.body if term.value else above.orelse)
     elif not _cut_constants(ctx, work, test):
         draft.replace(test, term.text)
+
+
+def _drop_behind(ctx: Context, work: Work, stmt: ast.If) -> None:
+    """What stands behind an arm that always leaves is not reached any more."""
+    block, index = ctx.m.place[stmt]
+    dead = block.body[index + 1 :]
+    if isinstance(stmt.body[-1], (ast.Return, ast.Raise)) and ctx.m.owns_lines(stmt.body[-1]):
+        for one in dead:
+            if not work.draft.gone(one):
+                work.draft.delete(one)
+                work.note(None, "APX011", one, "it was for where Apex is not there")
 
 
 def _keep_branch(ctx: Context, work: Work, choice: ast.IfExp, kept: ast.expr) -> None:
@@ -421,7 +430,7 @@ def _remove_flags(
             and m.binding_scope(name, m.scope(n)) is home
         ]
         exported = home is not None and ctx.exported(home.node) & {name, "*"}
-        if not reads and not exported and not _listed(ctx, home, name):
+        if not reads and not exported and not listed(ctx, home, name):
             dropped.add((home, name))
             for stmt in stores:
                 if not draft.gone(stmt) and isinstance(stmt, ast.Assign) and len(stmt.targets) == 1:
@@ -445,6 +454,9 @@ def _settle_try(ctx: Context, work: Work, holder: ast.Try, alone: bool) -> None:
         work.note(None, ID, holder, "the guard of the import goes with it")
     elif rest and not holder.finalbody and all(_harmless(s) or work.native_lines(s) for s in rest):
         draft.rewrite(holder, *(line for s in rest for line in work.native_lines(s) or (m.src(s),)))
+    elif work.sites is not None and rest and not (holder.finalbody or holder.orelse or not _waits(work, holder)):
+        draft.unwrap(holder)
+        work.note(None, ID, holder, "the guard of the import goes with it")
         work.note(None, ID, holder, "the guard of the import goes with it")
         _drop_default(ctx, work, holder, rest)
 
@@ -473,6 +485,16 @@ def _way_to_apex(m: Module, stmt: ast.stmt) -> bool:
 
 def _harmless(stmt: ast.stmt) -> bool:
     return isinstance(stmt, ast.Pass) or (isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Constant))
+
+
+def _waits(work: Work, holder: ast.Try) -> bool:
+    """Whether a try only waits for an import to fail, and imports nothing any more but torch's."""
+    kinds = [handler.type for handler in holder.handlers]
+    names = [n for kind in kinds for n in (kind.elts if isinstance(kind, ast.Tuple) else [kind])]
+    imports = (n for stmt in holder.body for n in ast.walk(stmt) if isinstance(n, (ast.Import, ast.ImportFrom)))
+    return all(isinstance(n, ast.Name) and n.id in _NO_IMPORT for n in names) and all(
+        work.draft.gone(one) or work.native_lines(one) for one in imports
+    )
 
 
 def _remove_fallbacks(ctx: Context, work: Work, names: set[Key]) -> None:

@@ -19,10 +19,10 @@ from migrate.units.unit import Context
 ID = "APX090"
 STAGE = Stage.REPORT
 BEFORE = """\
-from apex.optimizers import FusedLAMB
+from apex.optimizers import FusedMixedPrecisionLamb
 """
 AFTER = """\
-from apex.optimizers import FusedLAMB
+from apex.optimizers import FusedMixedPrecisionLamb
 """
 NOTES = {
     "APX091": "A unit that stays: which fact is missing, on which path it would differ, and where its sites are.",
@@ -106,7 +106,7 @@ def _sites(ctx: Context, work: Work) -> list[tuple[ast.AST, str]]:
         for name in names:
             found.append((stmt, _served(ctx, work) if name == "apex" else _imported(ctx, work, name)))
     held = work.sites.variables if work.sites is not None else set()  # what gave them their value is told
-    uses = [(use, d) for use, d in ctx.facts.uses.items() if use not in held]
+    uses = [(use, _served(ctx, work) if d == "apex" else d) for use, d in ctx.facts.uses.items() if use not in held]
     found += [(use, "flag" if work.flags and d in AMP else d) for use, d in uses]
     found += [(name, "spelled") for name in ctx.facts.spelled]
     return found

@@ -12,9 +12,11 @@ Source: apex/parallel/distributed.py at tag 25.05; torch/nn/parallel/distributed
 
 from __future__ import annotations
 
+import ast
+
 from migrate.parts.arguments import UNKNOWN, bind
 from migrate.parts.replace import Native, Stays, replace
-from migrate.parts.sites import Site
+from migrate.parts.sites import Role, Site
 from migrate.rules.common import Stage, Work
 from migrate.units.unit import Context
 
@@ -37,6 +39,15 @@ _PARAMETERS = (
     "allreduce_always_fp32 num_allreduce_streams allreduce_communicators gradient_average "
     "gradient_predivide_factor gradient_average_split_factor prof"
 ).split()
+_TRAINS_NOTHING = frozenset(
+    "state_dict load_state_dict parameters named_parameters buffers named_buffers modules named_modules children train "
+    "eval cuda cpu to half float zero_grad apply requires_grad_ save_pretrained resize_token_embeddings".split()
+)
+_INNER = (
+    "what is wrapped is called by itself here (model.module); Apex averaged gradients whatever had made them, torch's "
+    "wrapper does so only behind its own forward"
+)
+_SWITCHES = ("disable_allreduce", "enable_allreduce")
 _UNUSED = (
     "delay_allreduce=True did not mind parameters that get no gradient, so find_unused_parameters=True stands for it; "
     "where every parameter gets one in each round it can go (it walks the graph each time), and it has to go where "
@@ -50,10 +61,14 @@ def apply(ctx: Context, work: Work) -> None:
 
 
 def _wrapper(ctx: Context, work: Work, site: Site) -> Native | Stays:
+    if switched := [name for name in _SWITCHES if ctx.m.attributes(name)]:
+        return Stays(
+            f"torch's wrapper has no {switched[0]}()",
+            "with model.no_sync(): around the forward and backward of the rounds that are not to be sent",
+        )
     if site.call is None:
-        above = ctx.m.parent[site.use]
-        asked = ctx.m.src(above).startswith(("isinstance(", "issubclass(")) or ctx.m.src(above).startswith("(")
-        return Native(_NATIVE, review=None if asked else _VALUE)
+        unsure = site.role in (Role.HANDED, Role.BASE)
+        return Native(_NATIVE, parameters=_PARAMETERS, drop=_PARAMETERS[1:], review=_VALUE if unsure else None)
     given = bind(site, _PARAMETERS)
     if given.surplus or given.splat:
         why = "Apex's has no such argument" if given.surplus else "what this is called with is not told here"
@@ -71,14 +86,27 @@ def _wrapper(ctx: Context, work: Work, site: Site) -> Native | Stays:
         add.append(f"find_unused_parameters={ctx.m.src(given.named['delay_allreduce'])}")
     elif delayed:
         add.append("find_unused_parameters=True")
+    said = [*([_UNUSED] if delayed else []), *([_INNER] if _runs_inner(ctx) else [])]
     return Native(
         _NATIVE,
         parameters=_PARAMETERS,
         positional=["module"],
         drop=_PARAMETERS[1:],
         add=add,
-        review=_UNUSED if delayed else None,
+        review="; ".join(said) or None,
     )
+
+
+def _runs_inner(ctx: Context) -> bool:
+    """Whether the file calls what is wrapped by itself: ``model.module(x)``, ``model.module.loss(x)``."""
+    for call in ctx.m.all(ast.Call):
+        at = call.func
+        if isinstance(at, ast.Attribute) and at.attr == "module":
+            return True
+        inner = isinstance(at, ast.Attribute) and isinstance(at.value, ast.Attribute) and at.value.attr == "module"
+        if inner and isinstance(at, ast.Attribute) and at.attr not in _TRAINS_NOTHING:
+            return True
+    return False
 
 
 _VALUE = (

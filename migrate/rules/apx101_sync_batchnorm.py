@@ -70,7 +70,7 @@ def _conversion(ctx: Context, work: Work, site: Site) -> Native | Stays:
 
 def _layer(ctx: Context, work: Work, site: Site) -> Native | Stays:
     if site.call is None:
-        return Native("torch.nn.SyncBatchNorm")
+        return Native("torch.nn.SyncBatchNorm", parameters=_LAYER, drop=_LAYER[6:])
     given = bind(site, _LAYER)
     shaped = any(given.constant(name, False) is not False for name in _LAYER[6:])
     if given.surplus or given.splat or shaped:
@@ -83,9 +83,10 @@ def _layer(ctx: Context, work: Work, site: Site) -> Native | Stays:
 
 def _group(ctx: Context, work: Work, site: Site) -> Native | Stays:
     words = f"{work.native(site.use).torch}.distributed.new_subgroups"
-    if site.call is None or site.filled or len(site.call.args) != 1 or site.call.keywords:
+    given = None if site.call is None or site.filled else bind(site, ["group_size"])
+    if site.call is None or given is None or given.surplus or given.splat or not given.named:
         return Stays("how large these groups are is not told here", f"{words}(group_size)[0]")
-    size = site.call.args[0]
+    size = given.named["group_size"]
     text = f"{words}({ctx.m.src(size)})[0]"
     if isinstance(size, ast.Constant):
         return Native("torch.distributed.new_subgroups", text=text if size.value else "None", alias=False)

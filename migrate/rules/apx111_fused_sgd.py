@@ -9,9 +9,9 @@ Source: apex/optimizers/fused_sgd.py, csrc/multi_tensor_sgd_kernel.cu at tag 25.
 
 from __future__ import annotations
 
-from migrate.parts.optimizers import fused, optimizer_call
+from migrate.parts.optimizers import fused, open_options, optimizer_call
 from migrate.parts.replace import Native, Stays, replace
-from migrate.parts.sites import Site
+from migrate.parts.sites import Role, Site
 from migrate.rules.common import Stage, Work
 from migrate.units.unit import Context
 
@@ -48,7 +48,9 @@ def apply(ctx: Context, work: Work) -> None:
 
 def _sgd(ctx: Context, work: Work, site: Site) -> Native | Stays:
     if site.call is None:
-        return Native("torch.optim.SGD", alias=False, review=_VALUE)
+        unsure = site.role in (Role.HANDED, Role.BASE)
+        review = _VALUE if unsure else None
+        return Native("torch.optim.SGD", _PARAMETERS, drop=_PARAMETERS[6:], alias=False, review=review)
     given = optimizer_call(ctx, site, _PARAMETERS)
     if isinstance(given, Stays):
         return given
@@ -61,4 +63,5 @@ def _sgd(ctx: Context, work: Work, site: Site) -> Native | Stays:
         drop=_PARAMETERS[6:],
         add=fused(ctx),
         alias=False,
+        review=open_options(given, "wd_after_momentum", "materialize_master_grads", "set_grad_none"),
     )

@@ -7,7 +7,7 @@ Source: apex/optimizers/fused_adagrad.py at tag 25.05; torch/optim/adagrad.py.
 
 from __future__ import annotations
 
-from migrate.parts.optimizers import loads, optimizer_call
+from migrate.parts.optimizers import loads, open_options, optimizer_call
 from migrate.parts.replace import Native, Stays, replace
 from migrate.parts.sites import Site
 from migrate.rules.common import Stage, Work
@@ -49,5 +49,6 @@ def _adagrad(ctx: Context, work: Work, site: Site) -> Native | Stays:
         positional=["params", "lr", "lr_decay", "weight_decay"],
         drop=_PARAMETERS[4:],
         alias=False,
+        review=open_options(given, "set_grad_none", "adagrad_w_mode"),
         info=_STATE if loads(ctx) else None,
     )

@@ -15,7 +15,7 @@ from functools import partial
 
 from migrate.parts.arguments import bind
 from migrate.parts.replace import Native, Stays, replace
-from migrate.parts.sites import Site
+from migrate.parts.sites import Role, Site
 from migrate.rules.common import Stage, Work
 from migrate.units.unit import Context
 
@@ -38,6 +38,7 @@ norm = LayerNorm(768, eps=1e-12)
 _PARAMETERS = "normalized_shape eps elementwise_affine memory_efficient".split()
 _FAST = "hidden_size eps memory_efficient".split()
 _RMS_NORM = (2, 4)
+_DROP_IN = ("apex.normalization.FusedLayerNorm", "apex.normalization.MixedFusedLayerNorm")
 
 
 def apply(ctx: Context, work: Work) -> None:
@@ -56,6 +57,7 @@ def apply(ctx: Context, work: Work) -> None:
             "apex.normalization.MixedFusedRMSNorm": rms,
             "apex.contrib.layer_norm.FastLayerNorm": _fast,
         },
+        drop_in=dict.fromkeys(_DROP_IN, "torch.nn.LayerNorm"),
     )
 
 
@@ -64,9 +66,8 @@ def _layer(native: str, ctx: Context, work: Work, site: Site) -> Native | Stays:
     if rms and ctx.settings.target_torch < _RMS_NORM:
         return Stays("torch has RMSNorm only from 2.4 on (--target-torch)", f"{native}(shape, eps=1e-5)")
     if site.call is None:
-        above = ctx.m.parent[site.use]
-        compared = ctx.m.src(above).startswith(("isinstance(", "issubclass("))
-        return Native(native, review=_EPSILON if rms and not compared else None)
+        unsure = rms and site.role in (Role.HANDED, Role.BASE)
+        return Native(native, parameters=_PARAMETERS, drop=_PARAMETERS[3:], review=_EPSILON if unsure else None)
     given = bind(site, _PARAMETERS)
     if given.surplus:
         return Stays("this is not how Apex 25.05 makes the layer: it has no such argument", f"{native}(shape, eps)")

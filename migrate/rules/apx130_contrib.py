@@ -10,6 +10,8 @@ apex/fused_dense/fused_dense.py at tag 25.05.
 
 from __future__ import annotations
 
+import ast
+
 from migrate.parts.arguments import bind
 from migrate.parts.replace import Native, Stays, replace
 from migrate.parts.sites import Site
@@ -47,6 +49,10 @@ def apply(ctx: Context, work: Work) -> None:
             "apex.contrib.xentropy.SoftmaxCrossEntropyLoss.apply": _cross_entropy,
             "apex.fused_dense.FusedDense": _dense,
         },
+        drop_in={
+            "apex.contrib.clip_grad.clip_grad_norm_": "torch.nn.utils.clip_grad_norm_",
+            "apex.fused_dense.FusedDense": "torch.nn.Linear",
+        },
     )
 
 
@@ -66,7 +72,8 @@ def _cross_entropy(ctx: Context, work: Work, site: Site) -> Native | Stays:
     more = [f"ignore_index={src.get('padding_idx', '0')}"]
     if given.constant("smoothing", 0.0) != 0.0:
         more.append(f"label_smoothing={src['smoothing']}")
-    logits = src["logits"] if src["logits"].replace(".", "").replace("_", "").isalnum() else f"({src['logits']})"
+    simple = isinstance(given.named["logits"], (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+    logits = src["logits"] if simple else f"({src['logits']})"
     words = native(ctx.m, ctx.m.file(site.use), work.native(site.use), dotted)
     text = f'{words}({logits}.float(), {src["labels"]}, {", ".join(more)}, reduction="none")'
     said = "losses are float32 now, also where Apex's kernel gave the type of half logits back"

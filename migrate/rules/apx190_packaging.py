@@ -19,13 +19,6 @@ from migrate.rules.common import Stage
 
 ID = "APX190"
 STAGE = Stage.TOOL
-BEFORE = """\
-torch>=2.4
-apex @ git+https://github.com/NVIDIA/apex
-tqdm
-"""
-AFTER = """\
-torch>=2.4
-tqdm
-"""
+BEFORE = ""
+AFTER = ""
 NOTES = {"APX191": "`--fix-packaging`: what installs Apex and nothing else goes, once no file needs Apex any more."}

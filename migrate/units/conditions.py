@@ -83,8 +83,10 @@ def reads(text: str) -> frozenset[str]:
 class Conditions:
     """Reads the conditions of one module."""
 
-    def __init__(self, m: Module, v: Values, facts: Facts, *, keep_fused: bool = False) -> None:
-        self.m, self.v = m, v
+    def __init__(
+        self, m: Module, v: Values, facts: Facts, *, keep_fused: bool = False, parts: bool = False
+    ) -> None:
+        self.m, self.v, self.parts = m, v, parts  # whether Apex's other parts are asked about as well
         replaced = DELETED_PARTS if keep_fused else DELETED_PARTS | FUSED_PARTS
         self.flags = _availability_flags(m, facts, replaced)
         self.kept_flags = _kept_flags(m, facts, replaced)
@@ -168,7 +170,9 @@ class Conditions:
             return False
         held = self.v.of(expr)
         key = (self.m.binding_scope(root.id, self.m.scope(root)), root.id)
-        return bool(held) and all(o.label in ("apex", "apex.amp") for o in held) and key in self._always
+        if key not in self._always:
+            return False
+        return bool(held) and all(o.label in ("apex", "apex.amp") or (self.parts and o.kind == "apex") for o in held)
 
     # ------------------------------------------------------------ is it a bool?
 

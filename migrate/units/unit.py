@@ -319,3 +319,15 @@ def group(facts: Facts) -> list[Unit]:
     for number, unit in enumerate(units, 1):
         unit.number = number
     return units
+
+
+def listed(ctx: Context, home: Scope | None, name: str) -> bool:
+    """Whether ``__all__`` of the file that a name belongs to hands it on."""
+    if home is None:
+        return False
+    return any(
+        isinstance(n, ast.Assign)
+        and any(isinstance(t, ast.Name) and t.id == "__all__" for t in n.targets)
+        and any(isinstance(c, ast.Constant) and c.value == name for c in ast.walk(n.value))
+        for n in ctx.m.file(home.node).tree.body
+    )

@@ -18,7 +18,7 @@ def test_a_decorator_in_a_file_without_training(name: str) -> None:
 
 @pytest.mark.parametrize(("keep", "severity"), [(False, "manual"), (True, "info")])
 def test_what_has_no_counterpart_is_work_unless_it_is_to_be_kept(keep: bool, severity: str) -> None:
-    text = "from apex.optimizers import FusedLAMB\noptimizer = FusedLAMB(model.parameters())\n"
+    text = "from apex.optimizers import FusedMixedPrecisionLamb as Lamb\noptimizer = Lamb(model.parameters())\n"
     (finding,) = migrate_module(text, Settings(keep_fused=keep)).findings
-    assert finding.severity.value == severity and "FusedLAMB" in finding.message
+    assert finding.severity.value == severity and "FusedMixedPrecisionLamb" in finding.message
     assert "timm.optim.Lamb" in (finding.suggestion or "")

@@ -92,7 +92,7 @@ PLACES: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "APX090": (
         "IMPORTS",
-        {"IMPORTS": "from apex import amp\nEXAMPLE", "END": "lamb = FusedLAMB(model.parameters())"},
+        {"IMPORTS": "from apex import amp\nEXAMPLE", "END": "lamb = FusedMixedPrecisionLamb(model.parameters())"},
     ),
     "APX093": ("ARGUMENTS", {"ARGUMENTS": "parser = argparse.ArgumentParser()\nEXAMPLE\nargs = parser.parse_args()"}),
     "APX095": ("END", {}),

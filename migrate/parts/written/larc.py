@@ -14,6 +14,10 @@ class LARC:
     def param_groups(self):
         return self.optim.param_groups
 
+    @param_groups.setter
+    def param_groups(self, value):
+        self.optim.param_groups = value
+
     @property
     def state(self):
         return self.optim.state

@@ -8,4 +8,4 @@ class Module(pl.LightningModule):
         return self.criterion(self.model(x), y)
 
 
-pl.Trainer(amp_backend="apex", amp_level="O1").fit(Module())
+pl.Trainer().fit(Module())
