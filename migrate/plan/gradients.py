@@ -525,12 +525,18 @@ def stays_in_place(ctx: Context, unit: Unit, schedule: Schedule, clip: ast.stmt)
     schedule.rescaled_clips.update((call, step) for call in calls)
     if anchor not in schedule.moved.values() and not _perhaps_in_loop(ctx, step):
         schedule.unscales = [u for u in schedule.unscales if u.before is not anchor]  # nobody reads them there
+    tops = common(ctx, clip, anchor)
+    conditions = _conditions(ctx, unit, tops[1], step) if tops is not None else []
+    early = _early(ctx, schedule, clip, step, conditions, unit.scales)
+    if early is not None:
+        schedule.early.update((call, early) for call in calls)
+    until = "scaled until then" if early is None else "scaled in the rounds without one"
     unit.reviews = [one for one in unit.reviews if one[:2] != (clip, "APX052")]
     unit.review(
         clip,
         "APX054",
-        "gradients are clipped after every backward, while the step is taken under a condition: they stay scaled until "
-        "then, so the clip acts at its threshold times the loss scale",
+        "gradients are clipped after every backward, while the step is taken under a condition: they stay "
+        f"{until}, so the clip acts at its threshold times the loss scale there",
     )
     return True
 

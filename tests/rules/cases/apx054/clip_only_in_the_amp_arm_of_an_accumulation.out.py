@@ -8,7 +8,11 @@ for i, (x, y) in enumerate(loader):
         loss = criterion(model(x), y)
     if args.fp16:
         scaler.scale(loss).backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0 * scaler.get_scale())
+        loss_scale = scaler.get_scale()
+        if (i + 1) % 4 == 0:
+            scaler.unscale_(optimizer)
+            loss_scale = 1.0
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0 * loss_scale)
     else:
         loss.backward()
     if (i + 1) % 4 == 0:
