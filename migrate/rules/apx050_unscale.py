@@ -108,7 +108,8 @@ def _rescale(plan: Plan, work: Work, call: ast.Call, scale: str) -> None:
     """A clip of gradients at ``c`` is a clip of the scaled ones at ``c * scale``; so is the norm that it returns."""
     bound = clip_bound(call)
     if bound is not None:
-        work.draft.replace(bound, f"{_operand(work, bound)} * {scale}")
+        one = isinstance(bound, ast.Constant) and bound.value == 1
+        work.draft.replace(bound, scale if one else f"{_operand(work, bound)} * {scale}")
     above = work.m.parent[call]
     if not isinstance(above, ast.Expr):
         tail = f" / {scale}"

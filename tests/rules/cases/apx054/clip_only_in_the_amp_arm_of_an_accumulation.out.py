@@ -12,7 +12,7 @@ for i, (x, y) in enumerate(loader):
         if (i + 1) % 4 == 0:
             scaler.unscale_(optimizer)
             loss_scale = 1.0
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0 * loss_scale)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), loss_scale)
     else:
         loss.backward()
     if (i + 1) % 4 == 0:

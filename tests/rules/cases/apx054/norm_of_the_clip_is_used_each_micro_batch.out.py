@@ -11,7 +11,7 @@ for i, (x, y) in enumerate(loader):
     if (i + 1) % 4 == 0:
         scaler.unscale_(optimizer)
         loss_scale = 1.0
-    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0 * loss_scale) / loss_scale
+    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), loss_scale) / loss_scale
     print(norm)
     if (i + 1) % 4 == 0:
         scaler.step(optimizer)

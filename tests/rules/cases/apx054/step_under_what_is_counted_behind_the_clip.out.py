@@ -8,7 +8,7 @@ for i, (x, y) in enumerate(loader):
         loss = criterion(model(x), y)
     scaler.scale(loss).backward()
     norm = torch.nn.utils.clip_grad_norm_(
-        model.parameters(), 1.0 * scaler.get_scale()
+        model.parameters(), scaler.get_scale()
     ) / scaler.get_scale()
     print(norm)
     i += 1
