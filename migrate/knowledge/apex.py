@@ -24,6 +24,11 @@ FUSED_PARTS = frozenset(
     "MixedFusedRMSNorm FastLayerNorm fused_layer_norm fused_layer_norm_affine fused_rms_norm fused_rms_norm_affine "
     "clip_grad_norm_ FusedDense".split()
 )
+# Modules that only a build of Apex makes; importing one asks whether that is there.
+EXTENSIONS = frozenset(
+    "amp_C apex_C xentropy_cuda fused_layer_norm_cuda fast_layer_norm fused_adam_cuda syncbn focal_loss_cuda mlp_cuda "
+    "fused_dense_cuda bnp distributed_adam_cuda distributed_lamb_cuda".split()
+)
 # By which words frameworks are told to use Apex (Lightning, Hugging Face, Ignite), and at which level.
 FRAMEWORK_BACKENDS = ("amp_backend", "fp16_backend", "half_precision_backend", "amp_mode")
 FRAMEWORK_LEVELS = ("amp_level", "fp16_opt_level")

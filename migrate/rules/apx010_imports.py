@@ -15,7 +15,7 @@ import builtins
 from collections.abc import Iterator
 
 from migrate.facts.module import Module, Scope
-from migrate.knowledge.apex import FP16_UTILS
+from migrate.knowledge.apex import EXTENSIONS, FP16_UTILS
 from migrate.parts.sites import computed
 from migrate.plan.carried import AMP, becomes_true, sometimes_imported, through_parameter
 from migrate.rules.common import Stage, Work
@@ -448,6 +448,10 @@ def _settle_try(ctx: Context, work: Work, holder: ast.Try, alone: bool) -> None:
     """A try whose import went: what is left of its body cannot fail, so it stands alone. Where no other import of
     Apex is left (``alone``), so does what showed Python the way to it."""
     draft, m = work.draft, ctx.m
+    for stmt in holder.body if work.sites is not None else ():
+        if isinstance(stmt, ast.Import) and _asks_for_build(ctx, stmt):
+            draft.delete(stmt)
+            work.note(None, ID, stmt, "a module that only a build of Apex has is no longer asked for")
     rest = [s for s in (*holder.body, *holder.orelse) if not draft.deleted(s) and not (alone and _way_to_apex(m, s))]
     if not rest and not holder.finalbody:
         draft.delete(holder)
@@ -485,6 +489,13 @@ def _way_to_apex(m: Module, stmt: ast.stmt) -> bool:
 
 def _harmless(stmt: ast.stmt) -> bool:
     return isinstance(stmt, ast.Pass) or (isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Constant))
+
+
+def _asks_for_build(ctx: Context, stmt: ast.Import) -> bool:
+    """Whether an import brings in nothing but modules of Apex's build, which nobody reads."""
+    names = {alias.asname or alias.name for alias in stmt.names}
+    read = any(isinstance(n.ctx, ast.Load) for name in names for n in ctx.m.named(name))
+    return all(alias.name in EXTENSIONS for alias in stmt.names) and not read
 
 
 def _waits(work: Work, holder: ast.Try) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 
+from migrate.knowledge.apex import DELETED_PARTS, FP16_UTILS, FUSED_PARTS
 from migrate.model import Finding, Severity
 from migrate.plan.carried import AMP
 from migrate.rules.common import Stage, Work
@@ -28,6 +29,8 @@ NOTES = {
     "APX091": "A unit that stays: which fact is missing, on which path it would differ, and where its sites are.",
     "APX092": "A unit with more paths than the judge can follow, or with code that it cannot.",
 }
+
+BY_STAR = DELETED_PARTS | FUSED_PARTS | FP16_UTILS
 
 _NATIVE = {  # what torch has instead, and whether current Apex no longer has the part
     "parallel": ("torch.nn.parallel.DistributedDataParallel, torch.nn.SyncBatchNorm", True),
@@ -97,7 +100,7 @@ def apply(ctx: Context, work: Work) -> None:
 
 def _of_parts(dotted: str) -> bool:
     """Whether a name is one of Apex's other parts, which are looked at once amp is settled."""
-    return dotted == "apex~" or dotted.split(".")[1:2] not in ([], ["amp"])
+    return dotted in ("apex~", "star") or dotted.split(".")[1:2] not in ([], ["amp"])
 
 
 def _sites(ctx: Context, work: Work) -> list[tuple[ast.AST, str]]:
@@ -105,6 +108,8 @@ def _sites(ctx: Context, work: Work) -> list[tuple[ast.AST, str]]:
     for stmt, names in ctx.facts.imports.items():
         for name in names:
             found.append((stmt, _served(ctx, work) if name == "apex" else _imported(ctx, work, name)))
+    if work.sites is not None and any(name.endswith(".*") for names in ctx.facts.imports.values() for name in names):
+        found += [(n, "star") for n in ctx.m.all(ast.Name) if n.id in BY_STAR and _unbound(ctx, n)]
     held = work.sites.variables if work.sites is not None else set()  # what gave them their value is told
     uses = [(use, _served(ctx, work) if d == "apex" else d) for use, d in ctx.facts.uses.items() if use not in held]
     found += [(use, "flag" if work.flags and d in AMP else d) for use, d in uses]
@@ -112,10 +117,17 @@ def _sites(ctx: Context, work: Work) -> list[tuple[ast.AST, str]]:
     return found
 
 
+def _unbound(ctx: Context, name: ast.Name) -> bool:
+    """Whether nothing but a star can give a name its value."""
+    return isinstance(name.ctx, ast.Load) and ctx.m.binding_scope(name.id, ctx.m.scope(name)) is None
+
+
 def _imported(ctx: Context, work: Work, name: str) -> str:
     """What is to be said of a name that an import brings in: of a part of Apex, whether it is used."""
     if work.sites is None or not _of_parts(name):
         return name
+    if name.endswith(".*"):
+        return "star" if any(n.id in BY_STAR and _unbound(ctx, n) for n in ctx.m.all(ast.Name)) else f"{name}?"
     uses = [use for use, d in ctx.facts.uses.items() if d == name or d.startswith(f"{name}.")]
     told = {line for finding in work.findings for line in (finding.line, *finding.lines)}
     return f"{name}?" if not uses else f"{name}!" if any(use.lineno in told for use in uses) else name
@@ -145,6 +157,9 @@ def _say(dotted: str, untouched: str, keep_fused: bool) -> tuple[Severity, str, 
         return Severity.REVIEW, f"{said}; see what depends on the answer", None
     if dotted.endswith("!"):
         return Severity.INFO, f"{dotted[:-1]} stays imported, as not every use of it went", None
+    if dotted == "star":
+        said = "names that a star brings in from Apex are not followed"
+        return Severity.MANUAL, said, "import them by their names (from apex.optimizers import FusedAdam) and run again"
     if dotted.endswith("~"):
         said = "nothing in this file needs apex any more, which stays imported, as other files may take it from here"
         return Severity.REVIEW, said, None

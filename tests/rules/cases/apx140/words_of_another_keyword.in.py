@@ -1,0 +1,1 @@
+legend = plot(label="amp_backend", backend="agg")
