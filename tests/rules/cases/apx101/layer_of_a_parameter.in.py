@@ -1,0 +1,2 @@
+def build(parallel, dim):
+    return parallel.SyncBatchNorm(dim, channel_last=True)

@@ -1,0 +1,4 @@
+# expect: manual FusedAdagrad is handed on here
+from apex.optimizers import FusedAdagrad
+
+optimizer = build_optimizer(FusedAdagrad, model.parameters())

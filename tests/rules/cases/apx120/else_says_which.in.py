@@ -1,0 +1,11 @@
+# bug: `try: pass`, the handler and the `else` are left
+import torch
+
+try:
+    from apex.normalization import FusedLayerNorm as LayerNorm
+except ImportError:
+    from torch.nn import LayerNorm
+else:
+    print("fused layer norm")
+
+norm = LayerNorm(8)
