@@ -6,7 +6,7 @@ import ast
 import re
 from importlib import resources
 
-from migrate.parts.replace import Native
+from migrate.parts.outcome import Native
 from migrate.parts.sites import Site
 from migrate.rules.common import Work
 from migrate.units.unit import Context

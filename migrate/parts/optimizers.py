@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from migrate.parts.arguments import Arguments, bind
-from migrate.parts.replace import Stays
+from migrate.parts.outcome import Stays
 from migrate.parts.sites import Site
 from migrate.units.unit import Context
 

@@ -1,4 +1,4 @@
-"""Uses of Apex's parts become uses of torch's: what a rule decided for each site is written.
+"""Uses of Apex's parts become uses of torch's: what a rule decides about each, as far as its name allows it.
 
 An import that gave a part its name gives torch's counterpart that name where that is no lie (an alias, or the same
 name); elsewhere each use is spelled as torch's, and the import goes with those that nobody needs (APX010).
@@ -8,53 +8,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 
-from migrate.facts.module import File, Module
 from migrate.model import Severity
 from migrate.parts import arguments
+from migrate.parts.outcome import Decide, Native, Stays
 from migrate.parts.sites import Binding, Role, Site, Sites, computed, is_annotation
-from migrate.parts.words import native
+from migrate.parts.write import shorten_tuples, write
 from migrate.rules.common import Work
 from migrate.units.unit import Context, listed
 
 _SAYS_APEX = re.compile(r"apex|fused", re.I)
 _IGNORE = re.compile(r"#\s*apex2native:\s*ignore\b")
-
-
-@dataclass(frozen=True)
-class Native:
-    """What stands in the place of one use: ``name`` is torch's.
-
-    ``parameters`` are those of Apex's function, ``positional`` those of torch's in order. ``text``, where it is given,
-    is what the whole call becomes. ``review`` names a difference, ``info`` something worth knowing."""
-
-    name: str
-    parameters: Sequence[str] = ()
-    positional: Sequence[str] = ()
-    drop: Sequence[str] = ()
-    add: Sequence[str] = ()
-    text: str | None = None
-    spelled: str | None = None  # an expression in the place of the name
-    definition: Sequence[str] = ()  # of ``name``, where the file gets one of its own
-    said: str = ""
-    review: str | None = None
-    info: str | None = None
-    options: Mapping[str, str] = field(default_factory=dict)  # what becomes of ``**options`` that are handed on
-    alias: bool = True  # whether a name of the file's own for Apex's fits torch's as well
-
-
-@dataclass(frozen=True)
-class Stays:
-    """Why a use stays, and what to write in its place."""
-
-    message: str
-    suggestion: str | None = None
-    severity: Severity = Severity.MANUAL
-
-
-Decide = Callable[[Context, Work, Site], "Native | Stays"]
 
 
 def replace(
@@ -80,8 +45,8 @@ def replace(
         if isinstance(outcome, Stays):
             work.find(None, rule, outcome.severity, site.use, outcome.message, outcome.suggestion)
         else:
-            _write(ctx, work, rule, site, outcome)
-    _shorten_tuples(ctx, work, list(decided))
+            write(ctx, work, rule, site, outcome)
+    shorten_tuples(ctx, work, list(decided))
     for binding in work.sites.unused:
         dotted = (drop_in or {}).get(binding.name)
         if dotted is not None and _handed_on(ctx, binding) and not _asked_to_ignore(ctx, binding.stmt):
@@ -203,68 +168,3 @@ def _goes_on(binding: Binding, outcomes: Sequence[Native], handed_on: bool) -> b
         return False
     honest = binding.alias.asname is not None and not _SAYS_APEX.search(binding.local)
     return handed_on or honest or names.pop().rpartition(".")[2] == binding.local
-
-
-def _write(ctx: Context, work: Work, rule: str, site: Site, outcome: Native) -> None:
-    m, draft = ctx.m, work.draft
-    if outcome.text is not None and site.call is not None and not site.filled:
-        draft.replace(site.call, outcome.text)
-    else:
-        kept = site.binding is not None and (site.binding.stmt, site.binding.alias) in work.natives
-        if outcome.spelled is not None:
-            draft.replace(site.use, outcome.spelled)
-        elif not kept and not site.variable:
-            file = m.file(site.use)
-            words = native(m, file, work.native(site.use), outcome.name)
-            above = m.parent[site.use]
-            if isinstance(above, ast.Assign) and [m.src(target) for target in above.targets] == [words]:
-                draft.delete(above)  # torch's name is torch's
-            else:
-                draft.replace(site.use, words)
-        if site.call is not None:
-            arguments.rewrite(
-                m, draft, site, outcome.parameters, outcome.positional, outcome.drop, outcome.add
-            )
-            for keyword in site.call.keywords:
-                if keyword.arg is None and f"**{m.src(keyword.value)}" in outcome.options:
-                    draft.replace(keyword, outcome.options[f"**{m.src(keyword.value)}"])
-            draft.realign(site.call, site.use)
-    if outcome.definition:
-        _define(m, m.file(site.use), work, outcome.definition)
-    work.replaced.add(site.use)
-    at = site.call or site.use
-    what = site.name.removesuffix(".apply").rpartition(".")[2]
-    said = outcome.said or f"{what} is {outcome.name}"
-    work.note(None, rule, at, said, review=outcome.review is not None)
-    if outcome.review is not None:
-        work.find(None, rule, Severity.REVIEW, site.use, outcome.review)
-    if outcome.info is not None:
-        work.find(None, rule, Severity.INFO, site.use, outcome.info)
-
-
-def _define(m: Module, file: File, work: Work, lines: Sequence[str]) -> None:
-    """Put a definition behind the imports that a file begins with, two blank lines around it."""
-    body = file.tree.body
-    defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    first = next((n for n, stmt in enumerate(body) if isinstance(stmt, defined)), len(body))
-    leading = [n for n, stmt in enumerate(body[:first]) if isinstance(stmt, (ast.Import, ast.ImportFrom, ast.Try))]
-    at = leading[-1] if leading else 0
-    below = m.last_line(body[at]) + 1
-    apart = 0
-    while below + apart <= file.fence and apart < 2 and not m.line_text(below + apart).strip():
-        apart += 1
-    behind = [""] * (2 - apart if at + 1 < len(body) else 0)
-    ahead = ["", ""][len(behind) if work.draft.appended(body[at]) else 0 :]
-    if not work.draft.appended(body[at], lines):
-        work.draft.append(body[at], *ahead, *lines, *behind)
-
-
-def _shorten_tuples(ctx: Context, work: Work, sites: Sequence[Site]) -> None:
-    """``isinstance(x, (DDP, ApexDDP))`` asks for one class once."""
-    m, draft = ctx.m, work.draft
-    above = [m.parent[site.use] for site in sites if site.role is Role.NAMED and site.use in work.replaced]
-    for classes in {one: None for one in above if isinstance(one, ast.Tuple)}:
-        texts = [draft.text_of(one) for one in classes.elts]
-        once = list(dict.fromkeys(texts))
-        if len(once) < len(texts) and not draft.gone(classes):
-            draft.replace(classes, once[0] if len(once) == 1 else f"({', '.join(once)})")

@@ -15,7 +15,8 @@ from __future__ import annotations
 import ast
 
 from migrate.parts.arguments import UNKNOWN, bind
-from migrate.parts.replace import Native, Stays, replace
+from migrate.parts.outcome import Native, Stays
+from migrate.parts.replace import replace
 from migrate.parts.sites import Role, Site
 from migrate.rules.common import Stage, Work
 from migrate.units.unit import Context

@@ -15,7 +15,8 @@ from __future__ import annotations
 from migrate.parts.arguments import UNKNOWN
 from migrate.parts.definitions import written_out
 from migrate.parts.optimizers import Options, fused, loads, open_options, optimizer_call
-from migrate.parts.replace import Native, Stays, replace
+from migrate.parts.outcome import Native, Stays
+from migrate.parts.replace import replace
 from migrate.parts.sites import Site
 from migrate.parts.words import native
 from migrate.rules.common import Stage, Work

@@ -10,7 +10,8 @@ Source: apex/optimizers/fused_sgd.py, csrc/multi_tensor_sgd_kernel.cu at tag 25.
 from __future__ import annotations
 
 from migrate.parts.optimizers import fused, open_options, optimizer_call
-from migrate.parts.replace import Native, Stays, replace
+from migrate.parts.outcome import Native, Stays
+from migrate.parts.replace import replace
 from migrate.parts.sites import Role, Site
 from migrate.rules.common import Stage, Work
 from migrate.units.unit import Context

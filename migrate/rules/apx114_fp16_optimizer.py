@@ -17,7 +17,8 @@ from dataclasses import replace as but
 from functools import partial
 
 from migrate.parts.definitions import written_out
-from migrate.parts.replace import Native, Stays, replace
+from migrate.parts.outcome import Native, Stays
+from migrate.parts.replace import replace
 from migrate.parts.sites import Site
 from migrate.rules.common import Stage, Work
 from migrate.units.unit import Context

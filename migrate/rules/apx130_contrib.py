@@ -13,7 +13,8 @@ from __future__ import annotations
 import ast
 
 from migrate.parts.arguments import bind
-from migrate.parts.replace import Native, Stays, replace
+from migrate.parts.outcome import Native, Stays
+from migrate.parts.replace import replace
 from migrate.parts.sites import Site
 from migrate.parts.words import native
 from migrate.rules.common import Stage, Work

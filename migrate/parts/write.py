@@ -1,0 +1,81 @@
+"""What was decided about uses of Apex's parts, as wishes to the draft."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from migrate.facts.module import File, Module
+from migrate.model import Severity
+from migrate.parts import arguments
+from migrate.parts.outcome import Native
+from migrate.parts.sites import Role, Site
+from migrate.parts.words import native
+from migrate.rules.common import Work
+from migrate.units.unit import Context
+
+
+def write(ctx: Context, work: Work, rule: str, site: Site, outcome: Native) -> None:
+    """Write what was decided about one use, and note it."""
+    m, draft = ctx.m, work.draft
+    if outcome.text is not None and site.call is not None and not site.filled:
+        draft.replace(site.call, outcome.text)
+    else:
+        kept = site.binding is not None and (site.binding.stmt, site.binding.alias) in work.natives
+        if outcome.spelled is not None:
+            draft.replace(site.use, outcome.spelled)
+        elif not kept and not site.variable:
+            file = m.file(site.use)
+            words = native(m, file, work.native(site.use), outcome.name)
+            above = m.parent[site.use]
+            if isinstance(above, ast.Assign) and [m.src(target) for target in above.targets] == [words]:
+                draft.delete(above)  # torch's name is torch's
+            else:
+                draft.replace(site.use, words)
+        if site.call is not None:
+            arguments.rewrite(
+                m, draft, site, outcome.parameters, outcome.positional, outcome.drop, outcome.add
+            )
+            for keyword in site.call.keywords:
+                if keyword.arg is None and f"**{m.src(keyword.value)}" in outcome.options:
+                    draft.replace(keyword, outcome.options[f"**{m.src(keyword.value)}"])
+            draft.realign(site.call, site.use)
+    if outcome.definition:
+        _define(m, m.file(site.use), work, outcome.definition)
+    work.replaced.add(site.use)
+    at = site.call or site.use
+    what = site.name.removesuffix(".apply").rpartition(".")[2]
+    said = outcome.said or f"{what} is {outcome.name}"
+    work.note(None, rule, at, said, review=outcome.review is not None)
+    if outcome.review is not None:
+        work.find(None, rule, Severity.REVIEW, site.use, outcome.review)
+    if outcome.info is not None:
+        work.find(None, rule, Severity.INFO, site.use, outcome.info)
+
+
+def _define(m: Module, file: File, work: Work, lines: Sequence[str]) -> None:
+    """Put a definition behind the imports that a file begins with, two blank lines around it."""
+    body = file.tree.body
+    defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    first = next((n for n, stmt in enumerate(body) if isinstance(stmt, defined)), len(body))
+    leading = [n for n, stmt in enumerate(body[:first]) if isinstance(stmt, (ast.Import, ast.ImportFrom, ast.Try))]
+    at = leading[-1] if leading else 0
+    below = m.last_line(body[at]) + 1
+    apart = 0
+    while below + apart <= file.fence and apart < 2 and not m.line_text(below + apart).strip():
+        apart += 1
+    behind = [""] * (2 - apart if at + 1 < len(body) else 0)
+    ahead = ["", ""][len(behind) if work.draft.appended(body[at]) else 0 :]
+    if not work.draft.appended(body[at], lines):
+        work.draft.append(body[at], *ahead, *lines, *behind)
+
+
+def shorten_tuples(ctx: Context, work: Work, sites: Sequence[Site]) -> None:
+    """``isinstance(x, (DDP, ApexDDP))`` asks for one class once."""
+    m, draft = ctx.m, work.draft
+    above = [m.parent[site.use] for site in sites if site.role is Role.NAMED and site.use in work.replaced]
+    for classes in {one: None for one in above if isinstance(one, ast.Tuple)}:
+        texts = [draft.text_of(one) for one in classes.elts]
+        once = list(dict.fromkeys(texts))
+        if len(once) < len(texts) and not draft.gone(classes):
+            draft.replace(classes, once[0] if len(once) == 1 else f"({', '.join(once)})")
