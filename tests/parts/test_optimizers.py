@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pytest
 import torch
@@ -89,25 +91,33 @@ def test_options_that_are_handed_on(given: dict[str, float]) -> None:
     assert_same(weights(model), weights(double))
 
 
-def test_groups_keep_their_own_options() -> None:
+@dataclass
+class Groups(Rule):
+    """Several rules, each for some of the weights."""
+
+    rules: list[tuple[int, Rule]]
+
+    def step(self, weights: Sequence[torch.Tensor], grads: Sequence[torch.Tensor | None]) -> None:
+        first = 0
+        for count, rule in self.rules:
+            rule.step(weights[first : first + count], grads[first : first + count])
+            first += count
+
+
+@pytest.mark.parametrize(
+    ("own", "rule"),
+    [
+        ("'lr': 0.05, 'weight_decay': 0.3", Adam(0.05, decay=0.3)),
+        ("'betas': (0.5, 0.9), 'eps': 1e-3", Adam(0.01, (0.5, 0.9), 1e-3)),
+        ("'bias_correction': False", Adam(0.01, corrected=False)),
+    ],
+)
+def test_groups_keep_their_own_options(own: str, rule: Rule) -> None:
     model, double = twins()
     batches = regression()
-    text = migrated(
-        _script(
-            "FusedAdam([{'params': model[0].parameters(), 'lr': 0.05, 'weight_decay': 0.3}, "
-            "{'params': model[2].parameters()}], lr=0.01)"
-        )
-    )
-    executed(text, {"model": model, "batches": batches})
-
-    class Both(Rule):
-        rules = (Adam(0.05, decay=0.3), Adam(0.01))
-
-        def step(self, weights, grads):  # type: ignore[no-untyped-def]
-            self.rules[0].step(weights[:2], grads[:2])
-            self.rules[1].step(weights[2:], grads[2:])
-
-    trained(double, batches, Both())
+    call = f"FusedAdam([{{'params': model[0].parameters(), {own}}}, {{'params': model[2].parameters()}}], lr=0.01)"
+    executed(migrated(_script(call)), {"model": model, "batches": batches})
+    trained(double, batches, Groups([(2, rule), (2, Adam(0.01))]))
     assert_same(weights(model), weights(double))
 
 

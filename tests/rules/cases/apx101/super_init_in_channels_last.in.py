@@ -1,5 +1,4 @@
-# bug: super().__init__(…, channel_last=True) is handed to torch's class
-# expect: manual channels-last
+# expect: manual what derives from it hands its constructor arguments that torch's has not
 from apex.parallel import SyncBatchNorm
 
 

@@ -1,4 +1,3 @@
-# bug: torch's has capturable as well, and needs it to be captured
 import torch
 from apex.optimizers import FusedAdam
 

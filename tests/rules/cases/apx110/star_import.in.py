@@ -1,5 +1,4 @@
-# bug: "is imported and not used in this file", and the use is in no finding
-# expect: manual FusedAdam
+# expect: manual names that a star brings in from Apex are not followed
 # rule: APX090
 from apex.optimizers import *
 

@@ -1,4 +1,3 @@
-# bug: the file stays, as a quoted annotation names the class
 from apex.normalization import FusedLayerNorm
 from torch import nn
 

@@ -1,5 +1,6 @@
+from torch.nn import LayerNorm as FusedLayerNorm
 from torch import nn
 
 
-def build(dim) -> "nn.LayerNorm":
-    return nn.LayerNorm(dim)
+def build(dim) -> "FusedLayerNorm":
+    return FusedLayerNorm(dim)

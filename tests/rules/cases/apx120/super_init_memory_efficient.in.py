@@ -1,4 +1,4 @@
-# bug: super().__init__(…, memory_efficient=True) is handed to torch's class
+# expect: manual what derives from it hands its constructor arguments that torch's has not
 from torch import nn
 from apex.normalization import FusedLayerNorm
 
