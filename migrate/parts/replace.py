@@ -13,8 +13,10 @@ from collections.abc import Mapping, Sequence
 from migrate.model import Severity
 from migrate.parts import arguments
 from migrate.parts.outcome import Decide, Native, Stays
-from migrate.parts.sites import Binding, Role, Site, Sites, computed, is_annotation
+from migrate.parts.sites import Binding, Role, Site, Sites, computed
+from migrate.parts.words import native
 from migrate.parts.write import shorten_tuples, write
+from migrate.rewrite.templates import Templates
 from migrate.rules.common import Work
 from migrate.units.unit import Context, listed
 
@@ -46,11 +48,28 @@ def replace(
             work.find(None, rule, outcome.severity, site.use, outcome.message, outcome.suggestion)
         else:
             write(ctx, work, rule, site, outcome)
+    _tell_questions(ctx, work, rule, {one.name for one in decided.values() if isinstance(one, Native)})
     shorten_tuples(ctx, work, list(decided))
     for binding in work.sites.unused:
         dotted = (drop_in or {}).get(binding.name)
         if dotted is not None and _handed_on(ctx, binding) and not _asked_to_ignore(ctx, binding.stmt):
             work.natives[binding.stmt, binding.alias] = _import(dotted, binding.local)
+
+
+def _tell_questions(ctx: Context, work: Work, rule: str, names: set[str]) -> None:
+    """What asks for torch's class, and not for Apex's beside it, gets another answer from now on."""
+    m = ctx.m
+    for call in m.calls("isinstance"):
+        classes = call.args[1] if len(call.args) == 2 else None
+        if classes is None or any(use in work.replaced and m.inside(use, classes) for use in ctx.facts.uses):
+            continue
+        asked = {m.src(one) for one in (classes.elts if isinstance(classes, ast.Tuple) else [classes])}
+        file = m.file(call)
+        for name in sorted(names):
+            if asked & {name, native(m, file, Templates(m, file, ctx.settings), name)}:
+                what = name.rpartition(".")[2]
+                said = f"this asks for torch's {what}, which Apex's was not: from now on it is one"
+                work.find(None, rule, Severity.INFO, call, said)
 
 
 def _handed_on(ctx: Context, binding: Binding) -> bool:
@@ -142,23 +161,16 @@ def _bound(
         sites = [one for every in known.by_name.values() for one in every if one.binding is binding]
         sites = [one for one in sites if one.role is not Role.ASKED or one.call is not None]
         outcomes = [decided.get(one) for one in sites]
-        native = [one for one in outcomes if isinstance(one, Native)]
-        handed_on = _handed_on(ctx, binding) or _quoted(ctx, binding) or computed(ctx, binding.local)
-        if len(native) == len(sites) and _goes_on(binding, native, handed_on):
-            work.natives[binding.stmt, binding.alias] = _import(native[0].name, binding.local)
+        fits = [one for one in outcomes if isinstance(one, Native)]
+        handed_on = _handed_on(ctx, binding) or computed(ctx, binding.local)
+        if len(fits) == len(sites) and _goes_on(binding, fits, handed_on):
+            work.natives[binding.stmt, binding.alias] = _import(fits[0].name, binding.local)
             continue
         for site in sites:
             if isinstance(decided.get(site), Native) and (handed_on or not site.sure):
                 why = "this name may be taken from here" if handed_on else "this name may be something else too"
                 found[site] = Stays(f"{why}, and torch's counterpart does not fit it in all places")
     return found
-
-
-def _quoted(ctx: Context, binding: Binding) -> bool:
-    """Whether an annotation in quotes names what an import binds."""
-    word = re.compile(rf"\b{re.escape(binding.local)}\b")
-    quoted = [n for n in ctx.m.all(ast.Constant) if isinstance(n.value, str) and word.search(n.value)]
-    return any(is_annotation(ctx.m, one) for one in quoted)
 
 
 def _goes_on(binding: Binding, outcomes: Sequence[Native], handed_on: bool) -> bool:

@@ -201,7 +201,10 @@ def is_annotation(m: Module, expr: ast.expr) -> bool:
 
 
 def computed(ctx: Context, name: str) -> bool:
-    """Whether a name may be read by a string: ``eval("FusedAdam")``, ``eval(args.opt)(…)``, ``globals()[name]``."""
+    """Whether a name may be read by a string: ``eval("FusedAdam")``, ``eval(args.opt)(…)``, ``globals()[name]``, or an
+    annotation in quotes."""
+    if quoted(ctx.m, name):
+        return True
     for node in ctx.m.all(ast.Call):
         above = ctx.m.parent[node]
         match node:
@@ -210,6 +213,14 @@ def computed(ctx: Context, name: str) -> bool:
                     return True
             case ast.Call(func=ast.Name(id="eval")) if isinstance(above, ast.Call) and above.func is node:
                 return True
-            case ast.Call(func=ast.Name(id="globals"), args=[]) if isinstance(above, (ast.Subscript, ast.Attribute)):
-                return True
+            case ast.Call(func=ast.Name(id="globals"), args=[]):
+                if isinstance(above, (ast.Subscript, ast.Attribute, ast.Compare)):
+                    return True
     return False
+
+
+def quoted(m: Module, name: str) -> bool:
+    """Whether an annotation in quotes names something."""
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    texts = [n for n in m.all(ast.Constant) if isinstance(n.value, str) and word.search(n.value)]
+    return any(is_annotation(m, one) for one in texts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from migrate.facts.module import File, Module
+from migrate.facts.module import Module
 from migrate.model import Severity
 from migrate.parts import arguments
 from migrate.parts.outcome import Native
@@ -41,7 +41,7 @@ def write(ctx: Context, work: Work, rule: str, site: Site, outcome: Native) -> N
                     draft.replace(keyword, outcome.options[f"**{m.src(keyword.value)}"])
             draft.realign(site.call, site.use)
     if outcome.definition:
-        _define(m, m.file(site.use), work, outcome.definition)
+        _define(m, site, work, outcome.name, outcome.definition)
     work.replaced.add(site.use)
     at = site.call or site.use
     what = site.name.removesuffix(".apply").rpartition(".")[2]
@@ -53,21 +53,29 @@ def write(ctx: Context, work: Work, rule: str, site: Site, outcome: Native) -> N
         work.find(None, rule, Severity.INFO, site.use, outcome.info)
 
 
-def _define(m: Module, file: File, work: Work, lines: Sequence[str]) -> None:
-    """Put a definition behind the imports that a file begins with, two blank lines around it."""
+def _define(m: Module, site: Site, work: Work, name: str, lines: Sequence[str]) -> None:
+    """Put a definition behind the imports above its first use, two blank lines around it."""
+    file = m.file(site.use)
+    if (file.number, name) in work.defined:
+        return
+    work.defined.add((file.number, name))
     body = file.tree.body
-    defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    first = next((n for n, stmt in enumerate(body) if isinstance(stmt, defined)), len(body))
-    leading = [n for n, stmt in enumerate(body[:first]) if isinstance(stmt, (ast.Import, ast.ImportFrom, ast.Try))]
-    at = leading[-1] if leading else 0
+    use = next(n for n, stmt in enumerate(body) if m.inside(site.use, stmt))
+    above = [n for n, stmt in enumerate(body[:use]) if isinstance(stmt, (ast.Import, ast.ImportFrom, ast.Try))]
+    if not above:
+        templates = work.templates[file.number]
+        torch = ["import torch", "", ""] if templates.needs_import else []
+        templates.needs_import = False
+        work.draft.prepend(body[use], *torch, *lines, "", "")
+        return
+    at = above[-1]
     below = m.last_line(body[at]) + 1
     apart = 0
     while below + apart <= file.fence and apart < 2 and not m.line_text(below + apart).strip():
         apart += 1
     behind = [""] * (2 - apart if at + 1 < len(body) else 0)
     ahead = ["", ""][len(behind) if work.draft.appended(body[at]) else 0 :]
-    if not work.draft.appended(body[at], lines):
-        work.draft.append(body[at], *ahead, *lines, *behind)
+    work.draft.append(body[at], *ahead, *lines, *behind)
 
 
 def shorten_tuples(ctx: Context, work: Work, sites: Sequence[Site]) -> None:

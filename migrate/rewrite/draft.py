@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -93,9 +92,14 @@ class Draft:
         """Like `after` for a whole definition, which comes last and whose lines may be alike."""
         self._last[stmt] += lines
 
-    def appended(self, stmt: ast.stmt, lines: Sequence[str] = ()) -> bool:
-        """Whether a definition is appended to a statement, or the one with these lines."""
-        return stmt in self._last and "\n".join(lines) in "\n".join(self._last[stmt])
+    def prepend(self, stmt: ast.stmt, *lines: str) -> None:
+        """Like `above` for a whole definition, whose lines may be alike."""
+        self._lead.add(stmt)
+        self._before[stmt] += lines
+
+    def appended(self, stmt: ast.stmt) -> bool:
+        """Whether a definition is appended to a statement."""
+        return stmt in self._last
 
     def realign(self, call: ast.Call, name: ast.expr) -> None:
         """Where what is called gets a longer or shorter name, lines that begin below its parenthesis move along."""

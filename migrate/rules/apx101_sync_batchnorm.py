@@ -18,6 +18,7 @@ from migrate.parts.arguments import bind
 from migrate.parts.outcome import Native, Stays
 from migrate.parts.replace import replace
 from migrate.parts.sites import Site
+from migrate.parts.words import native
 from migrate.rules.common import Stage, Work
 from migrate.units.unit import Context
 
@@ -83,7 +84,7 @@ def _layer(ctx: Context, work: Work, site: Site) -> Native | Stays:
 
 
 def _group(ctx: Context, work: Work, site: Site) -> Native | Stays:
-    words = f"{work.native(site.use).torch}.distributed.new_subgroups"
+    words = native(ctx.m, ctx.m.file(site.use), work.native(site.use), "torch.distributed.new_subgroups")
     given = None if site.call is None or site.filled else bind(site, ["group_size"])
     if site.call is None or given is None or given.surplus or given.splat or not given.named:
         return Stays("how large these groups are is not told here", f"{words}(group_size)[0]")

@@ -52,6 +52,7 @@ class Work:
     texts: tuple[str, ...] | None = None  # what becomes of each file, once that is settled
     untouched: str = ""  # why a use of amp that nothing names is still there
     sites: Sites | None = None  # of Apex's parts, once amp is settled
+    defined: set[tuple[int, str]] = field(default_factory=set)  # classes that files (by number) got written out
     replaced: set[ast.expr] = field(default_factory=set)  # uses of theirs that are torch's now
     natives: dict[tuple[ast.stmt, ast.alias], str] = field(default_factory=dict)  # imports in the place of Apex's
 
