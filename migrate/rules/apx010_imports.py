@@ -458,6 +458,10 @@ def _settle_try(ctx: Context, work: Work, holder: ast.Try, alone: bool) -> None:
         work.note(None, ID, holder, "the guard of the import goes with it")
     elif rest and not holder.finalbody and all(_harmless(s) or work.native_lines(s) for s in rest):
         draft.rewrite(holder, *(line for s in rest for line in work.native_lines(s) or (m.src(s),)))
+    elif work.sites is not None and holder.orelse and all(map(draft.deleted, holder.body)) and not holder.finalbody:
+        if _waits(work, holder):
+            draft.unwrap(holder, "orelse")
+            work.note(None, ID, holder, "the guard of the import goes with it")
     elif work.sites is not None and rest and not (holder.finalbody or holder.orelse or not _waits(work, holder)):
         draft.unwrap(holder)
         work.note(None, ID, holder, "the guard of the import goes with it")
