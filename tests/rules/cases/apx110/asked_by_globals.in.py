@@ -1,5 +1,4 @@
-# bug: the name is asked for, and is none any more
-# expect: manual FusedAdam
+# expect: manual this name may be taken from here
 from contextlib import suppress
 
 import torch

