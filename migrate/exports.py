@@ -83,6 +83,16 @@ def exported(python_files: Iterable[str], wanted: Iterable[str]) -> Mapping[str,
     return {location: frozenset(taken[name]) for location, name in locations.items()}
 
 
+def taken_by(texts: Iterable[str], location: str) -> frozenset[str]:
+    """The names that other texts take from modules called like one file."""
+    name = module_name(location)
+    taken: dict[str, set[str]] = {name: set()}
+    for text in texts:
+        if name in text:
+            _note(text.encode("utf-8", "replace"), taken)
+    return frozenset(taken[name])
+
+
 def trained_bases(data: bytes) -> frozenset[bytes]:
     """Names of classes, as a file spells them, of which it derives others that train by themselves, or that are made
     without what the constructor they derive sets."""

@@ -15,6 +15,7 @@ from migrate.notebooks.joined import Joined, join, split
 _LINE = re.compile(r"`[^`]*`|\bline (\d+)\b")  # what stands in backquotes is the user's own
 _WORD = re.compile(r"\bapex\b")
 _SHELL = "these lines are for the shell or another language, and speak of Apex"
+_IMPORTS = ("APX010", "APX011")
 _SPANS = "what would be written reaches from one cell into the next, so the notebook stays as it is"
 
 Engine = Callable[[str, Settings, Neighbours], ModuleResult]
@@ -35,6 +36,8 @@ def migrate_notebook(text: str, settings: Settings, neighbours: Neighbours, engi
     )
     if result.new_text is None:
         return placed
+    if all(change.rule in _IMPORTS for change in changes):  # a cell that only shows that Apex is there
+        return replace(placed, changes=(), findings=(*findings, *_shown(changes)))
     sources = split(result.new_text, joined)
     if sources is None:
         first = min((one.line for one in result.changes), default=1)
@@ -56,6 +59,12 @@ def _beside(cells: list[Cell], joined: Joined) -> list[Finding]:
             first, *more = told
             found.append(Finding("APX093", Severity.INFO, first, first, _SHELL, lines=tuple(more), cell=cell.index))
     return found
+
+
+def _shown(changes: tuple[Change, ...]) -> list[Finding]:
+    """Imports of Apex that nothing in the notebook uses."""
+    said = "apex is imported here and nothing of it is used"
+    return [Finding("APX090", Severity.INFO, c.line, c.end_line, said, cell=c.cell) for c in changes]
 
 
 def _check(old: str, new: str, sources: dict[int, str]) -> None:

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from migrate.check.compiles import compiles
 from migrate.check.names import undefined_names
+from migrate.exports import taken_by
 from migrate.facts.module import Module
 from migrate.facts.sites import collect
 from migrate.flow.values import Values
@@ -43,14 +44,20 @@ _TEXTS = "APX093"  # what is said of texts that speak of Apex, once all is settl
 def second(files: Sequence[FileText], first: Sequence[ModuleResult], settings: Settings) -> list[ModuleResult]:
     """Replace Apex's other parts in the files of one program, of which ``first`` says what became of amp."""
     stays = by_hand(first) or any(one.amp_left is not None for one in first)
-    return [_again(file, one, settings, stays) for file, one in zip(files, first, strict=True)]
+    texts = [file.text if one.new_text is None else one.new_text for file, one in zip(files, first, strict=True)]
+    found = []
+    for number, (file, one) in enumerate(zip(files, first, strict=True)):
+        if not one.parsed or "apex" not in texts[number]:
+            found.append(one)
+            continue
+        taken = taken_by([*texts[:number], *texts[number + 1 :]], file.name)  # by the program's other files
+        neighbours = replace(file.neighbours, exported=file.neighbours.exported | taken)
+        found.append(_again(replace(file, neighbours=neighbours), one, texts[number], settings, stays))
+    return found
 
 
-def _again(file: FileText, first: ModuleResult, settings: Settings, stays: bool) -> ModuleResult:
+def _again(file: FileText, first: ModuleResult, text: str, settings: Settings, stays: bool) -> ModuleResult:
     """What becomes of one file in the second look; ``stays``: nothing but a list of what is left."""
-    text = file.text if first.new_text is None else first.new_text
-    if not first.parsed or "apex" not in text:
-        return first
     ctx = _context(text, file.neighbours, settings)
     named = [*ctx.facts.uses.values(), *(name for names in ctx.facts.imports.values() for name in names)]
     if not any(map(_part, named)) and not _FRAMEWORK.search(text):

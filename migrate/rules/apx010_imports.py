@@ -63,6 +63,8 @@ def _remove_served(ctx: Context, work: Work) -> None:
         gone = [a for a in stmt.names if _serves_no_more(ctx, work, stmt, a, inside_tests)]
         if gone:
             doomed[stmt] = gone
+    for stmt in [one for one in doomed if work.sites is not None and _asks_beside(ctx, work, one, doomed)]:
+        del doomed[stmt]
     if not doomed:
         return
     kept_tries = {
@@ -85,6 +87,18 @@ def _remove_served(ctx: Context, work: Work) -> None:
     _remove_fallbacks(ctx, work, names)
     _globals(ctx, work, names)
     _remove_handed_on(ctx, work, names | dropped)
+
+
+def _asks_beside(ctx: Context, work: Work, stmt: ast.stmt, doomed: dict[ast.stmt, list[ast.alias]]) -> bool:
+    """Whether an import that nobody reads stands in a try beside one of Apex that stays: both ask for it."""
+    holder = ctx.m.parent[stmt]
+    if not isinstance(holder, ast.Try) or stmt not in holder.body:
+        return False
+    names = {alias.asname or alias.name.split(".")[0] for alias in doomed[stmt]}
+    sites = [site for every in work.sites.by_name.values() for site in every] if work.sites else []
+    used = {site.binding.local for site in sites if site.binding is not None}
+    beside = [one for one in holder.body if one in ctx.facts.imports and one is not stmt]
+    return not names & used and any(len(doomed.get(one, [])) < len(one.names) for one in beside)  # type: ignore[attr-defined]
 
 
 def _remove_handed_on(ctx: Context, work: Work, names: set[Key]) -> None:

@@ -22,12 +22,17 @@ from migrate.units.unit import Context
 ID = "APX140"
 STAGE = Stage.PARTS
 BEFORE = """\
+import pytorch_lightning as pl
+
 trainer = pl.Trainer(gpus=1, precision=16, amp_backend="apex", amp_level="O1")
 """
 AFTER = """\
+import pytorch_lightning as pl
+
 trainer = pl.Trainer(gpus=1, precision=16)
 """
 
+_FRAMEWORKS = ("pytorch_lightning", "lightning", "transformers", "ignite", "accelerate")
 _SAID = "this framework was told to train with Apex{level}; where no backend is named it uses native AMP"
 
 
@@ -36,7 +41,7 @@ def apply(ctx: Context, work: Work) -> None:
     for call in ctx.m.all(ast.Call):
         words = {keyword.arg: keyword for keyword in call.keywords if keyword.arg is not None}
         named = [name for name in FRAMEWORK_BACKENDS if _says_apex(words.get(name))]
-        if not named:
+        if not named or not _of_framework(ctx, call):
             continue
         level = next((words[name] for name in FRAMEWORK_LEVELS if name in words), None)
         said = _SAID.format(level="" if level is None else f" at level {ctx.m.src(level.value)}")
@@ -50,6 +55,24 @@ def apply(ctx: Context, work: Work) -> None:
             cut_keywords(ctx.m, work.draft, call, {*named, *FRAMEWORK_LEVELS})
         work.note(None, ID, call, "the framework's native AMP serves", review=True)
         work.find(None, ID, Severity.REVIEW, words[named[0]], said)
+
+
+def _of_framework(ctx: Context, call: ast.Call) -> bool:
+    """Whether what is called comes from a framework by an import of the file."""
+    root: ast.AST = call.func
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name):
+        return False
+    return any(_source(ctx, alias).split(".")[0] in _FRAMEWORKS for alias in ctx.m.declared(root.id))
+
+
+def _source(ctx: Context, alias: ast.AST) -> str:
+    """The module that an imported name comes from."""
+    stmt = ctx.m.parent[alias]
+    if isinstance(stmt, ast.ImportFrom):
+        return stmt.module or ""
+    return alias.name if isinstance(alias, ast.alias) else ""
 
 
 def _says_apex(keyword: ast.keyword | None) -> bool:

@@ -170,9 +170,12 @@ class Conditions:
             return False
         held = self.v.of(expr)
         key = (self.m.binding_scope(root.id, self.m.scope(root)), root.id)
-        if key not in self._always:
+        if key not in self._always or not held:
             return False
-        return bool(held) and all(o.label in ("apex", "apex.amp") or (self.parts and o.kind == "apex") for o in held)
+        if all(o.label in ("apex", "apex.amp") for o in held):
+            return True
+        part = self.parts and isinstance(expr, ast.Name) and all(o.kind == "apex" for o in held)
+        return part and _tested(self.m, expr)  # `norm or FusedLayerNorm` is a class, and no answer
 
     # ------------------------------------------------------------ is it a bool?
 
@@ -400,6 +403,17 @@ def _only_returns(function: ast.AST) -> ast.expr | None:
             return None if said or function.args.args else value
         case _:
             return None
+
+
+def _tested(m: Module, expr: ast.expr) -> bool:
+    """Whether an expression is asked for its truth, or compared."""
+    below: ast.AST = expr
+    above = m.parent.get(expr)
+    while isinstance(above, ast.BoolOp):
+        below, above = above, m.parent.get(above)
+    if isinstance(above, ast.UnaryOp):
+        return isinstance(above.op, ast.Not)
+    return isinstance(above, ast.Compare) or getattr(above, "test", None) is below
 
 
 def _availability_flags(

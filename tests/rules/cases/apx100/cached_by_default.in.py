@@ -1,4 +1,3 @@
-# bug: `cls or DDP` becomes True
 # expect: manual
 from apex.parallel import DistributedDataParallel as DDP
 

@@ -1,4 +1,3 @@
-# bug: `name == "fused" and FusedAdam or …` becomes `name == "fused" or …`
 # expect: manual FusedAdam
 import torch
 from apex.optimizers import FusedAdam

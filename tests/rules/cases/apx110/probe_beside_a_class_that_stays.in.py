@@ -1,4 +1,3 @@
-# bug: the probe folds to `return FusedAdamV2` though Apex stays, and with it the class that may not be there
 # expect: manual FusedAdam
 
 

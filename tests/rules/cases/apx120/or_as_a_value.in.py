@@ -1,4 +1,3 @@
-# bug: `norm or FusedLayerNorm` becomes True
 import torch.nn as nn
 from apex.normalization import FusedLayerNorm
 
