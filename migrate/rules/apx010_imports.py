@@ -334,7 +334,7 @@ def _fold_test(ctx: Context, work: Work, test: ast.expr) -> None:
             draft.insert_at(m.start(above), "else")
             for stmt in above.orelse:
                 draft.delete(stmt)
-        elif term.value and not m.is_elif(above) and not elif_next:
+        elif term.value and not m.is_elif(above):
             draft.unwrap(above)
             _drop_behind(ctx, work, above)
         elif not term.value and above.orelse and not elif_next and not m.is_elif(above):

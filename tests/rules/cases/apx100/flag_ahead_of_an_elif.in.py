@@ -1,4 +1,3 @@
-# bug: `if True: … elif …` is left
 try:
     from apex.parallel import DistributedDataParallel as ApexDDP
 
