@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from migrate.reading import TooLarge, imports_of, read, windows
+from migrate.reading import TooLarge, read, windows
 
 # Names in parentheses go up to the next parenthesis outside of a comment, so that a file is read once.
 FROM = re.compile(
@@ -72,7 +72,7 @@ def exported(python_files: Iterable[str], wanted: Iterable[str]) -> Mapping[str,
     taken: dict[str, set[str]] = {name: set() for name in names}
     for location in python_files:
         try:
-            data = imports_of(location, read(location))
+            data = read(location)
         except TooLarge:
             _note_all(location, mention, taken)
             continue

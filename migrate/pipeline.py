@@ -40,6 +40,7 @@ from migrate.model import (
     by_hand,
     renumbered,
 )
+from migrate.notebooks.callers import told
 from migrate.notebooks.notebook import migrate_notebook
 from migrate.reach import Imports
 from migrate.reading import NOTEBOOK, read
@@ -126,7 +127,7 @@ def analyse(
 ) -> Outcome:
     """Run the engine over every candidate; texts of changed files go into ``spool``."""
     chosen = engine or _default_engine()
-    imports = Imports(selection.python, selection.notebooks)
+    imports = Imports(selection.python)
     joined = components(selection, imports)
     inside = {source.location for program in joined for source in program.sources}
     alone = [single(source, selection, imports) for source in selection.candidates if source.location not in inside]
@@ -167,8 +168,28 @@ def analyse(
         _keep(ready, program, results, spool)
     _settle(selection, ready, settings, chosen, spool)
     done = [*(Analysed(result) for result in selection.problems), *settled, *ready.values()]
+    done = _with_notebooks(done, selection, imports, spool)
     done.sort(key=lambda one: one.result.path)
     return Outcome(selection.scanned, tuple(_numbered(done)))
+
+
+def _with_notebooks(
+    done: list[Analysed], selection: Selection, imports: Imports, spool: Spool
+) -> list[Analysed]:
+    """What is known, and what notebooks have to hand functions that take more now."""
+    if not selection.notebooks:
+        return done
+    changed = [
+        (str(one.texts.location), one.result.path, spool.get(one.texts.old), spool.get(one.texts.new))
+        for one in done
+        if one.texts is not None and one.result.path.endswith(".py")
+    ]
+    for location, findings in told(changed, selection.notebooks, imports).items():
+        path = selection.notebooks[location]
+        known = next((one for one in done if one.result.path == path), Analysed(FileResult(path, "unchanged")))
+        more = replace(known, result=replace(known.result, findings=(*known.result.findings, *findings)))
+        done = [*(one for one in done if one is not known), more]
+    return done
 
 
 def _keep(ready: dict[Source, Analysed], program: Component, results: Sequence[FileResult], spool: Spool) -> None:

@@ -23,9 +23,8 @@ _TAKEN = re.compile(rb"(\w+)(?:\s+as\s+\w+)?")
 class Imports:
     """The import graph of a tree, read as it is asked for."""
 
-    def __init__(self, python_files: Iterable[str], notebooks: Iterable[str] = ()) -> None:
+    def __init__(self, python_files: Iterable[str]) -> None:
         self._files = list(python_files)
-        self._notebooks = list(notebooks)  # which take names from files, and are no part of a program
         self._by_name: dict[str, list[str]] = defaultdict(list)
         for location in self._files:
             self._by_name[module_name(location)].append(location)
@@ -92,15 +91,14 @@ class Imports:
         that it is called like it."""
         if self._strangers is None:
             self._strangers = defaultdict(list)
-            for one in (*self._files, *self._notebooks):
+            for one in self._files:
                 for name in [name for name, meant in self.meant(one).items() if not meant]:
                     self._strangers[name.rpartition(".")[2]].append((one, name))
         if self._by_name_only is None:
-            self._by_name_only = [one for one in (*self._files, *self._notebooks) if takes_by_name(one)]
+            self._by_name_only = [one for one in self._files if takes_by_name(one)]
         called = [
             one for one, dotted in self._strangers.get(module_name(location), ()) if _may_mean(dotted, location)
         ]
-        called += [one for one in self._notebooks if location in self.imported(one)]
         users = {*self.importers(location), *called} - set(inside)
         found = frozenset().union(*(self._takes(one, location) for one in users))
         # by a name or a path that is not written as an import: from the same folder, or one above or below it, also

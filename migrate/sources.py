@@ -69,7 +69,7 @@ class Selection:
     journals: tuple[Path, ...]
     python: Mapping[str, str] = field(default_factory=dict)  # every Python file of the walk, and what reports call it
     amp: tuple[Source, ...] = ()  # files that use amp, from Apex or from wherever they have it
-    notebooks: tuple[str, ...] = ()
+    notebooks: Mapping[str, str] = field(default_factory=dict)  # likewise
     spelling: frozenset[str] = frozenset()  # Python files that read or set an attribute called ``amp``
     beside: tuple[Beside, ...] = ()  # files that surround the code, not looked into yet
 
@@ -93,7 +93,7 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
     journals: list[Path] = []
     handled: set[str] = set()
     python: dict[str, str] = {}
-    notebooks: list[str] = []
+    notebooks: dict[str, str] = {}
     amp: list[Source] = []
     spelling: set[str] = set()
     beside: list[Beside] = []
@@ -112,7 +112,7 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
         if entry.kind == "file" and entry.location.endswith(".py"):
             python[entry.location] = entry.shown
         elif entry.kind == "file" and entry.location.endswith(NOTEBOOK):
-            notebooks.append(entry.location)
+            notebooks[entry.location] = entry.shown
         found = _look(entry)
         if isinstance(found, Source):
             if found.spells_amp:
@@ -123,7 +123,7 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
                 candidates.append(found)
         elif found is not None:
             problems.append(found)
-    taken = exported((*python, *notebooks), [source.location for source in candidates])
+    taken = exported(python, [source.location for source in candidates])
     candidates = [replace(source, neighbours=Neighbours(taken[source.location])) for source in candidates]
     return Selection(
         scanned=scanned,
@@ -132,7 +132,7 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
         journals=tuple(dict.fromkeys(journals)),
         python=python,
         amp=tuple(sorted(amp, key=lambda source: source.shown)),
-        notebooks=tuple(notebooks),
+        notebooks=notebooks,
         spelling=frozenset(spelling),
         beside=tuple(beside),
     )

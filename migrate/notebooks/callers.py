@@ -1,0 +1,63 @@
+"""Notebooks that call functions which take more than before: nobody follows a notebook's calls, so they are named."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+
+from migrate.model import Finding, Severity
+from migrate.reach import Imports
+from migrate.reading import imports_of, read
+
+RULE = "APX022"
+
+
+def told(
+    changed: Iterable[tuple[str, str, bytes, bytes]], notebooks: Mapping[str, str], imports: Imports
+) -> dict[str, list[Finding]]:
+    """For each notebook (by its place) what it has to hand on now.
+
+    ``changed`` are files: their places, what reports call them, and their bytes before and after."""
+    found: dict[str, list[Finding]] = {}
+    for location, shown, old, new in changed if notebooks else ():
+        more = _more(old, new)
+        for notebook in notebooks if more else ():
+            if location not in imports.imported(notebook):
+                continue
+            for name, parameter in more.items():
+                if _calls(notebook, name):
+                    said = f"{name}() of {shown}, which this notebook calls, takes {parameter} now"
+                    found.setdefault(notebook, []).append(Finding(RULE, Severity.REVIEW, 1, 1, said))
+    return found
+
+
+def _more(old: bytes, new: bytes) -> dict[str, str]:
+    """Functions that ask for one more argument, with its name."""
+    before, after = _asked(old), _asked(new)
+    return {
+        name: next(iter(wanted - before[name]))
+        for name, wanted in after.items()
+        if name in before and wanted - before[name]
+    }
+
+
+def _asked(data: bytes) -> dict[str, set[str]]:
+    """The parameters without a default of each function of a file's own level."""
+    with suppress(SyntaxError, ValueError, RecursionError):
+        functions = [n for n in ast.parse(data).body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        return {one.name: _required(one.args) for one in functions}
+    return {}
+
+
+def _required(args: ast.arguments) -> set[str]:
+    positional = [*args.posonlyargs, *args.args]
+    named = [one.arg for one, value in zip(args.kwonlyargs, args.kw_defaults, strict=True) if value is None]
+    return {one.arg for one in positional[: len(positional) - len(args.defaults)]} | set(named)
+
+
+def _calls(notebook: str, name: str) -> bool:
+    with suppress(OSError):
+        return re.search(rf"\b{re.escape(name)}\(".encode(), imports_of(notebook, read(notebook))) is not None
+    return False
