@@ -11,16 +11,16 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from compare.analysis.accuracy import parity_tests, training_runs
-from compare.analysis.arms import arm_result
-from compare.analysis.material import Material, gather
-from compare.analysis.runs import UNSUCCESSFUL, reason_of
-from compare.analysis.sizes import batch_sweep, other_speeds
-from compare.analysis.speed import noise_floors, pairs_of
-from compare.checks import check, missing
-from compare.records import Asked, Environment, Finished, Session, Started, read_session
-from compare.results import Failure, Results
-from compare.verdict import claims, headline
+from .analysis.accuracy import parity_tests, training_runs
+from .analysis.arms import arm_result
+from .analysis.material import Material, gather
+from .analysis.runs import UNSUCCESSFUL, reason_of
+from .analysis.sizes import batch_sweep, other_speeds
+from .analysis.speed import noise_floors, pairs_of
+from .checks import check, missing
+from .records import Asked, Environment, Finished, Session, Started, read_session
+from .results import Failure, Results
+from .verdict import claims, headline
 
 
 def analyse_folder(folder: Path) -> Results:

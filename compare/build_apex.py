@@ -27,10 +27,10 @@ from typing import Any
 
 from rich.console import Console
 
-from compare import apex, toolchain
-from compare.errors import UserError
-from compare.nvidia import driver
-from compare.toolchain import Toolkit
+from . import apex, home, toolchain
+from .errors import UserError
+from .nvidia import driver
+from .toolchain import Toolkit
 
 URL = "https://github.com/NVIDIA/apex"
 COMMIT = "379937e1719b8190f38f3e666e2a8d32c97e221f"
@@ -450,14 +450,7 @@ def first_errors(lines: Sequence[str], count: int = 5) -> list[str]:
 
 def verify() -> dict[str, Any]:
     """What a fresh process says of the installed Apex: what `compare.apex.main` prints."""
-    root = str(Path(__file__).resolve().parent.parent)
-    path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
-    finished = subprocess.run(
-        [sys.executable, "-m", "compare.apex"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": path},
-    )
+    finished = subprocess.run(home.process("apex"), capture_output=True, text=True, env=home.environment())
     try:
         found: dict[str, Any] = json.loads(finished.stdout.strip().rpartition("\n")[2])
     except ValueError:

@@ -6,10 +6,10 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from compare import plan
-from compare.arms import ARMS
-from compare.format import plural
-from compare.records import Decision, Ended, Environment, Finished, Run, Session, Started, Unavailable
+from . import plan
+from .arms import ARMS
+from .format import plural
+from .records import Decision, Ended, Environment, Finished, Run, Session, Started, Unavailable
 
 SAME_MACHINE = ("gpu", "driver", "torch")
 """Keys of the environment that may not change between the starts of a session."""

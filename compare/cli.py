@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from compare import __version__
-from compare.errors import UserError
+from . import __version__
+from .errors import UserError
 
 PROGRAM = "amp-compare"
 COMPLETE, ARM_FAILED, FAILED, INTERRUPTED = 0, 1, 2, 130
@@ -65,15 +65,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _dispatch(asked: argparse.Namespace) -> int:
     if asked.command == "run":
-        from compare import commands
+        from . import commands
 
         return commands.run(asked)
     if asked.command == "report":
-        from compare import commands
+        from . import commands
 
         return commands.report(asked.folder)
     if asked.command == "policy":
-        from compare.policy import command
+        from .policy import command
 
         return command.run(
             dtype=asked.dtype,
@@ -84,7 +84,7 @@ def _dispatch(asked: argparse.Namespace) -> int:
         )
     from rich.console import Console
 
-    from compare.doctor import doctor
+    from .doctor import doctor
 
     return doctor(Console(), data=asked.data)
 

@@ -16,22 +16,22 @@ from typing import Any
 
 from rich.console import Console
 
-from compare import estimate, folders, plan, runner
-from compare.arms import ARMS, Precision
-from compare.errors import UserError
-from compare.format import plural
-from compare.request import DEFAULT_DATA, specification
-from compare.results import Results
-from compare.spec import Device, Spec
-from compare.watch import Terminal
-from compare.workloads import load_workload
+from . import estimate, folders, home, plan, runner
+from .arms import ARMS, Precision
+from .errors import UserError
+from .format import plural
+from .request import DEFAULT_DATA, specification
+from .results import Results
+from .spec import Device, Spec
+from .watch import Terminal
+from .workloads import load_workload
 
 REPORTS = Path("reports")
 
 
 def run(asked: Namespace) -> int:
     """Run what was asked for, write the report, print the verdict. Raises UserError."""
-    from compare.env import inspect_machine
+    from .env import inspect_machine
 
     begun = time.monotonic()
     console = Console()
@@ -53,7 +53,7 @@ def run(asked: Namespace) -> int:
 
 def report(folder: Path) -> int:
     """Write the report of what is recorded in a folder and print its verdict. Raises UserError."""
-    from compare.report.build import build
+    from .report.build import build
 
     results = build(folder)
     console = Console()
@@ -89,7 +89,7 @@ def _rates(device: Device) -> dict[Precision, float]:
     """How fast this GPU is, measured in a process of its own: this one shall hold none of its memory."""
     if device != "cuda":
         return {}
-    finished = subprocess.run([sys.executable, "-m", "compare.estimate"], capture_output=True, text=True)
+    finished = subprocess.run(home.process("estimate"), capture_output=True, text=True)
     if finished.returncode:
         words = (finished.stderr.strip() or "it said nothing").splitlines()[-1]
         raise UserError(f"The GPU cannot be used: a matrix product on it failed ({words}).")
@@ -133,7 +133,7 @@ def _data(console: Console, spec: Spec) -> Path | None:
     """The file of decoded images; CIFAR-10 is downloaded where no data were named."""
     if spec.data.startswith("synthetic") or ":" in spec.workload or spec.workload == "mlp":
         return None
-    from compare import data
+    from . import data
 
     if Path(spec.data) == DEFAULT_DATA.absolute() and not Path(spec.data).exists():
         console.print(f"data      downloading CIFAR-10 to {spec.data}", highlight=False, markup=False)

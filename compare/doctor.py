@@ -13,9 +13,10 @@ from typing import Any, Literal
 from rich.console import Console
 from rich.table import Table
 
-from compare.errors import UserError
-from compare.request import DEFAULT_DATA
-from compare.spec import Device
+from . import home
+from .errors import UserError
+from .request import DEFAULT_DATA
+from .spec import Device
 
 State = Literal["ok", "note", "missing"]
 
@@ -109,7 +110,7 @@ def _torch() -> Check:
 
 def _device(machine: dict[str, Any]) -> Check:
     """The driver, torch and a first kernel together; fills `machine` with the environment."""
-    from compare.env import inspect_machine
+    from .env import inspect_machine
 
     try:
         device, environment = inspect_machine()
@@ -154,7 +155,7 @@ def _apex(machine: dict[str, Any]) -> Check:
 
 def _build_of_apex(folder: Path) -> Iterator[Check]:
     """Whether `make apex` could build; asked of the same checks that it makes."""
-    from compare.build_apex import find_source, preflight
+    from .build_apex import find_source, preflight
 
     try:
         source = find_source(None)
@@ -176,7 +177,7 @@ def _compiler() -> Check:
 
 
 def _override() -> Check:
-    from compare.env import tf32_override
+    from .env import tf32_override
 
     sentence = tf32_override()
     return Check("TF32", "note" if sentence else "ok", sentence or "nothing overrides torch's switches")
@@ -193,7 +194,7 @@ def _data(data: str | None, gpu: bool) -> Check:
         return Check("data", "ok" if not gpu else "note", f"not in {folder}: {needed}")
     try:
         finders: list[Callable[[Path], object]] = [
-            import_module(f"compare.data.{module}").find for module in ("cifar10", "image_folder")
+            import_module(f"{home.PACKAGE}.data.{module}").find for module in ("cifar10", "image_folder")
         ]
         found = any(find(folder) is not None for find in finders)
     except (UserError, ImportError, OSError) as error:

@@ -17,10 +17,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compare.apex import apex_problem, apex_version
-from compare.errors import UserError
-from compare.nvidia import Driver, driver, first_gpu, gpu_state
-from compare.spec import Device
+from . import home
+from .apex import apex_problem, apex_version
+from .errors import UserError
+from .nvidia import Driver, driver, first_gpu, gpu_state
+from .spec import Device
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -292,10 +293,7 @@ def inspect_machine() -> tuple[Device, dict[str, Any]]:
 
     Raises what they raise.
     """
-    path = os.pathsep.join([str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    finished = subprocess.run(
-        [sys.executable, "-m", "compare.env"], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
-    )
+    finished = subprocess.run(home.process("env"), capture_output=True, text=True, env=home.environment())
     try:
         # Whatever torch and Apex print comes before.
         found = json.loads(finished.stdout.strip().rpartition("\n")[2])

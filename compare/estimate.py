@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from compare.arms import ARMS, RECIPES, Precision
-from compare.spec import MLP, RESNET50, Device, Spec, Task
+from .arms import ARMS, RECIPES, Precision
+from .spec import MLP, RESNET50, Device, Spec, Task
 
 # Of a GPU all four are assumptions, to be set by the first sessions that are recorded on one.
 START = 15.0
@@ -39,7 +39,7 @@ def rates(device: Device) -> dict[Precision, float]:
 def _rate(precision: Precision) -> float:
     import torch
 
-    from compare.measure.timing import Stopwatch
+    from .measure.timing import Stopwatch
 
     dtype = {"float16": torch.float16, "bfloat16": torch.bfloat16}.get(precision, torch.float32)
     torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 
-from compare.errors import UserError
-from compare.records import Asked, Decision, Finished, read
-from compare.spec import Spec
+from .errors import UserError
+from .records import Asked, Decision, Finished, read
+from .spec import Spec
 
 
 def choose(reports: Path, spec: Spec, gpu: str | None, today: date) -> Path:

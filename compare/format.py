@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from compare.results import Interval
-from compare.spec import RESNET50
+from .results import Interval
+from .spec import RESNET50
 
 DASH = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"

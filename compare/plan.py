@@ -12,9 +12,9 @@ import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from compare.arms import ARMS, RECIPES
-from compare.records import Decision
-from compare.spec import Device, Spec, Task
+from .arms import ARMS, RECIPES
+from .records import Decision
+from .spec import Device, Spec, Task
 
 LEAST_BLOCKS = 3
 LEAST_SEEDS = 3

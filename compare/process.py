@@ -13,9 +13,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from compare.errors import UserError
-from compare.records import Ended, Planned, Writer, read
-from compare.worker import CANNOT_WRITE, Request
+from . import home
+from .errors import UserError
+from .records import Ended, Planned, Writer, read
+from .worker import CANNOT_WRITE, Request
 
 Progress = Callable[[int, int, str], None]
 
@@ -87,7 +88,7 @@ def _environment(request: Request) -> dict[str, str]:
 
 def command(request: Request, asked: Path) -> list[str]:
     """The command line of a task's process."""
-    worker = ["-m", "compare.worker", str(asked)]
+    worker = [*home.module("worker"), str(asked)]
     if request.spec.processes == 1:
         return [sys.executable, *worker]
     count = f"--nproc-per-node={request.spec.processes}"

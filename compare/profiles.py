@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from compare.arms import ARMS, RECIPES
-from compare.errors import UserError
-from compare.spec import MLP, Device, Spec
+from .arms import ARMS, RECIPES
+from .errors import UserError
+from .spec import MLP, Device, Spec
 
 COMPARED = ("fp32", "apex-o1", "native-fp16")
 """The arms that are trained over seeds: the migration and what it is measured against."""

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from compare.spec import Spec, Task
+from .spec import Spec, Task
 
 SCHEMA = 1
 

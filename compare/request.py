@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from compare.arms import ARMS, RECIPES
-from compare.errors import UserError
-from compare.profiles import profile
-from compare.spec import MLP, RESNET50, Device, Spec
+from .arms import ARMS, RECIPES
+from .errors import UserError
+from .profiles import profile
+from .spec import MLP, RESNET50, Device, Spec
 
 DEFAULT_DATA = Path("data")
 """Where CIFAR-10 is looked for, and put, if no folder is named."""

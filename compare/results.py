@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from compare.spec import Spec
+from .spec import Spec
 
 ArmStatus = Literal["ok", "unavailable", "failed"]
 Verdict = Literal["equivalent", "different", "inconclusive", "no verdict"]

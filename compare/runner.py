@@ -12,13 +12,13 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Protocol
 
-from compare import estimate, plan
-from compare.arms import Precision
-from compare.errors import UserError
-from compare.folders import differences
-from compare.format import plural
-from compare.process import run_task
-from compare.records import (
+from . import estimate, plan
+from .arms import Precision
+from .errors import UserError
+from .folders import differences
+from .format import plural
+from .process import run_task
+from .records import (
     Asked,
     Decision,
     Ended,
@@ -32,8 +32,8 @@ from compare.records import (
     Writer,
     read_session,
 )
-from compare.spec import Spec, Task
-from compare.worker import Request
+from .spec import Spec, Task
+from .worker import Request
 
 REPORT = 30.0
 """Seconds of a budget that are kept for the report."""

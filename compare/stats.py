@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from compare.results import Interval, Verdict
+from .results import Interval, Verdict
 
 CONFIDENCE = 0.95
 BOOTSTRAP_FROM = 5

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from compare.nvidia import run_command
+from .nvidia import run_command
 
 # setuptools builds wheels by itself from this version on.
 _SETUPTOOLS_WITH_WHEEL = 70.1

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from compare.format import between, listed, plural, points, ratio
-from compare.results import Claim, Equivalence, Interval, Pair, Results
-from compare.stats import MIN_SEEDS
+from .format import between, listed, plural, points, ratio
+from .results import Claim, Equivalence, Interval, Pair, Results
+from .stats import MIN_SEEDS
 
 NATIVE = "native-fp16"
 APEX = "apex-o1"

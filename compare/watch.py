@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from compare.records import Ended
-from compare.spec import Task
+from .records import Ended
+from .spec import Task
 
 
 class Terminal:

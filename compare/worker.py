@@ -17,9 +17,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from compare.errors import UserError
-from compare.records import Ended, Record, Status, Writer
-from compare.spec import Spec, Task
+from .errors import UserError
+from .records import Ended, Record, Status, Writer
+from .spec import Spec, Task
 
 CANNOT_WRITE = 73  # EX_CANTCREAT: the records cannot be written, which no later task would fare better with
 
@@ -71,7 +71,7 @@ def main(arguments: list[str]) -> int:
 def _recorded(request: Request, writer: Writer) -> int:
     begun = time.monotonic()
     status, reason = _outcome(request, writer)
-    from compare import env
+    from . import env
 
     writer.write(Ended(status, reason, time.monotonic() - begun, env.gpu_state()))
     return 0
@@ -79,8 +79,8 @@ def _recorded(request: Request, writer: Writer) -> int:
 
 def _outcome(request: Request, writer: Writer) -> tuple[Status, str | None]:
     """Run the task and say how it ended. Raises OSError where a record cannot be written."""
-    from compare.measure.memory import out_of_memory
-    from compare.tasks.prepared import NotFinite
+    from .measure.memory import out_of_memory
+    from .tasks.prepared import NotFinite
 
     try:
         _run(request, _guarded(writer), _tell)
@@ -102,8 +102,8 @@ def _run(request: Request, emit: Any, tell: Any) -> None:
     import torch
     import torch.distributed as dist
 
-    from compare.tasks import capacity, speed, train
-    from compare.tasks.prepared import Place, prepare
+    from .tasks import capacity, speed, train
+    from .tasks.prepared import Place, prepare
 
     place = Place.of_environment(request.spec)
     if request.task.kind == "capacity":

@@ -16,7 +16,7 @@ better run apex2native or python -P -m migrate there, with no empty part in PYTH
 def main() -> int:
     try:
         noticed = _leave_out_current_folder()
-        from migrate import cli
+        from . import cli
 
         if noticed:
             print(_FOREIGN, file=sys.stderr)

@@ -15,15 +15,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from migrate import __version__, config, harmless, journal, stops
-from migrate.errors import UserError, reason
-from migrate.gitstate import refuse_unsaved
-from migrate.model import Severity
-from migrate.packaging.room import around
-from migrate.pipeline import Engine, Outcome, Texts, analyse
-from migrate.report import console, json_report
-from migrate.sources import Selection, collect
-from migrate.spool import Spool
+from . import __version__, config, harmless, journal, stops
+from .errors import UserError, reason
+from .gitstate import refuse_unsaved
+from .model import Severity
+from .packaging.room import around
+from .pipeline import Engine, Outcome, Texts, analyse
+from .report import console, json_report
+from .sources import Selection, collect
+from .spool import Spool
 
 PROGRAM = "apex2native"
 DONE, PENDING, FAILED = 0, 1, 2
@@ -89,7 +89,7 @@ def _dispatch(words: list[str], engine: Engine | None) -> int:
 
 
 def _explain(words: Sequence[str]) -> int:
-    from migrate import explain
+    from . import explain
 
     parser = _Parser(prog=f"{PROGRAM} explain", description="Print the page of a rule, or list all rules.")
     parser.add_argument("rules", metavar="RULE", nargs="*", help="such as APX010; without one, the list")

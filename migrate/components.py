@@ -13,18 +13,18 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from migrate.facts.elsewhere import (
+from .facts.elsewhere import (
     Elsewhere,
     elsewhere,
     may_hold_networks,
     may_run_bit_by_bit,
     may_run_networks,
 )
-from migrate.knowledge.models import OPTIONS
-from migrate.knowledge.operations import BACKWARD_PRODUCTS
-from migrate.model import Neighbours
-from migrate.reach import Imports
-from migrate.sources import Selection, Source
+from .knowledge.models import OPTIONS
+from .knowledge.operations import BACKWARD_PRODUCTS
+from .model import Neighbours
+from .reach import Imports
+from .sources import Selection, Source
 
 MOST_FILES, MOST_BYTES = 250, 1_500_000  # of one component
 MOST_WIDENED = 40  # files of one that is tried with its neighbours

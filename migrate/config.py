@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from migrate.errors import UserError, reason
-from migrate.model import Settings
-from migrate.reading import read
+from .errors import UserError, reason
+from .model import Settings
+from .reading import read
 
 if sys.version_info >= (3, 11):
     import tomllib

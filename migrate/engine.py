@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from migrate.check.compiles import compiles
-from migrate.check.names import undefined_names
-from migrate.check.protocol import new_problems
-from migrate.facts.elsewhere import Elsewhere
-from migrate.facts.module import File, Module
-from migrate.facts.sites import collect
-from migrate.flow.values import Values
-from migrate.model import (
+from .check.compiles import compiles
+from .check.names import undefined_names
+from .check.protocol import new_problems
+from .facts.elsewhere import Elsewhere
+from .facts.module import File, Module
+from .facts.sites import collect
+from .flow.values import Values
+from .model import (
     ALONE,
     Applicability,
     Change,
@@ -27,22 +27,22 @@ from migrate.model import (
     Severity,
     UnitSummary,
 )
-from migrate.parts.second import second
-from migrate.plan.bare import assign_state, unresolved
-from migrate.plan.carried import through_parameter
-from migrate.plan.decide import Plan, decide
-from migrate.plan.unread import Unread, dead_options, lost_readers
-from migrate.plan.unread import unread as find_unread
-from migrate.report.placing import told
-from migrate.rewrite.apply import EditConflict
-from migrate.rewrite.trace import Run
-from migrate.rules.common import Stage, Work
-from migrate.rules.discovery import apply_rules
-from migrate.units.casts import casts_only
-from migrate.units.conditions import Conditions
-from migrate.units.unit import Context, Manual, Unit, group
-from migrate.validate import validate
-from migrate.writing import account, begun, came_from, edited
+from .parts.second import second
+from .plan.bare import assign_state, unresolved
+from .plan.carried import through_parameter
+from .plan.decide import Plan, decide
+from .plan.unread import Unread, dead_options, lost_readers
+from .plan.unread import unread as find_unread
+from .report.placing import told
+from .rewrite.apply import EditConflict
+from .rewrite.trace import Run
+from .rules.common import Stage, Work
+from .rules.discovery import apply_rules
+from .units.casts import casts_only
+from .units.conditions import Conditions
+from .units.unit import Context, Manual, Unit, group
+from .validate import validate
+from .writing import account, begun, came_from, edited
 
 _ROUNDS = 4  # of parameters that nothing reads once another is gone
 _IGNORE = re.compile(r"#\s*apex2native:\s*ignore\b")

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
-import migrate.rules
-from migrate.errors import UserError
-from migrate.rules.discovery import modules
+from . import rules as all_rules
+from .errors import UserError
+from .rules.discovery import modules
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Page:
     notes: Mapping[str, str] = field(default_factory=dict)  # ids of other findings that it makes, a sentence each
 
 
-def pages(package: ModuleType = migrate.rules) -> tuple[Page, ...]:
+def pages(package: ModuleType = all_rules) -> tuple[Page, ...]:
     """The pages of all rules, sorted by their number."""
     return tuple(sorted((_page(module) for module in modules(package)), key=lambda page: page.id))
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from migrate.reading import TooLarge, read, windows
+from .reading import TooLarge, read, windows
 
 # Names in parentheses go up to the next parenthesis outside of a comment, so that a file is read once.
 FROM = re.compile(

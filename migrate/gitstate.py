@@ -14,8 +14,8 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from migrate.errors import UserError
-from migrate.reading import SOURCE_LIMIT, read
+from .errors import UserError
+from .reading import SOURCE_LIMIT, read
 
 _BATCH = 500
 _SHOWN = 5

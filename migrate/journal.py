@@ -29,10 +29,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from migrate import stops
-from migrate.beneath import Tree
-from migrate.errors import UserError, reason
-from migrate.reading import TooLarge, read_open
+from . import stops
+from .beneath import Tree
+from .errors import UserError, reason
+from .reading import TooLarge, read_open
 
 if sys.platform != "win32":
     import fcntl

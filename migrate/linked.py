@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from migrate.engine import migrate_program
-from migrate.facts.module import reached_from
-from migrate.model import Applicability, FileText, ModuleResult, Settings, Severity, UnitSummary, by_hand, renumbered
-from migrate.untouched import runs_as_before, still_fits
+from .engine import migrate_program
+from .facts.module import reached_from
+from .model import Applicability, FileText, ModuleResult, Settings, Severity, UnitSummary, by_hand, renumbered
+from .untouched import runs_as_before, still_fits
 
 MOST_AGAIN = 20  # files that are tried together though one of their programs stays by itself
 UNCALLED = "APX023"  # what is said of code that a program does not call

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Literal, TypeVar
 
-from migrate.facts.elsewhere import NOWHERE, Elsewhere
+from .facts.elsewhere import NOWHERE, Elsewhere
 
 
 class Applicability(str, Enum):

@@ -24,11 +24,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from migrate import stops
-from migrate.components import Component, components, single, widened
-from migrate.errors import Tangled, reason
-from migrate.journal import digest
-from migrate.model import (
+from . import stops
+from .components import Component, components, single, widened
+from .errors import Tangled, reason
+from .journal import digest
+from .model import (
     Applicability,
     Change,
     FileResult,
@@ -40,13 +40,13 @@ from migrate.model import (
     by_hand,
     renumbered,
 )
-from migrate.notebooks.callers import told
-from migrate.notebooks.notebook import migrate_notebook
-from migrate.reach import Imports
-from migrate.reading import NOTEBOOK, read
-from migrate.sources import Selection, Source, mentions_apex, problem
-from migrate.spool import Slot, Spool
-from migrate.textio import Undecodable, decode, encode, looks_like_python_2
+from .notebooks.callers import told
+from .notebooks.notebook import migrate_notebook
+from .reach import Imports
+from .reading import NOTEBOOK, read
+from .sources import Selection, Source, mentions_apex, problem
+from .spool import Slot, Spool
+from .textio import Undecodable, decode, encode, looks_like_python_2
 
 Engine = Callable[[str, Settings, Neighbours], ModuleResult]
 Progress = Callable[[int, int], None]
@@ -289,7 +289,7 @@ def _still_needs(result: FileResult) -> str:
 
 
 def _default_engine() -> Engine:
-    from migrate.engine import migrate_module
+    from .engine import migrate_module
 
     return migrate_module
 
@@ -419,8 +419,8 @@ def analyse_program(program: Component, settings: Settings, engine: Engine) -> t
     Where several cannot be analysed together all are ``unparseable``: each by itself says why, or is well."""
     if len(program.sources) == 1:
         return (analyse_file(program.sources[0], settings, engine),)
-    from migrate.linked import migrate_linked
-    from migrate.parts.second import second
+    from .linked import migrate_linked
+    from .parts.second import second
 
     try:
         old = [read(source.location) for source in program.sources]

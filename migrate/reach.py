@@ -13,9 +13,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 
-from migrate.exports import FROM, IMPORT, exported, module_name, takes_any, takes_by_name
-from migrate.facts.elsewhere import Outline, outline
-from migrate.reading import imports_of, read, windows
+from .exports import FROM, IMPORT, exported, module_name, takes_any, takes_by_name
+from .facts.elsewhere import Outline, outline
+from .reading import imports_of, read, windows
 
 _TAKEN = re.compile(rb"(\w+)(?:\s+as\s+\w+)?")
 

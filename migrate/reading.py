@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from migrate.beneath import open_regular
+from .beneath import open_regular
 
 SOURCE_LIMIT = 5 * 1024 * 1024  # larger files are no sources to be migrated
 LOOK_LIMIT = 100 * 1024 * 1024  # and this much of them is looked at

@@ -16,13 +16,13 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
-from migrate.errors import UserError, reason
-from migrate.exports import exported
-from migrate.journal import JOURNAL, STAGING
-from migrate.model import ALONE, FileResult, Finding, Neighbours, Severity
-from migrate.notebooks.cells import code_cells
-from migrate.packaging.files import Beside, chosen, kind
-from migrate.reading import LOOK_LIMIT, NOTEBOOK, SOURCE_LIMIT, read, windows
+from .errors import UserError, reason
+from .exports import exported
+from .journal import JOURNAL, STAGING
+from .model import ALONE, FileResult, Finding, Neighbours, Severity
+from .notebooks.cells import code_cells
+from .packaging.files import Beside, chosen, kind
+from .reading import LOOK_LIMIT, NOTEBOOK, SOURCE_LIMIT, read, windows
 
 RULE = "APX001"
 

@@ -11,8 +11,8 @@ import ast
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from migrate.facts.module import Module, names_main
-from migrate.model import FileText
+from .facts.module import Module, names_main
+from .model import FileText
 
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

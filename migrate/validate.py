@@ -9,14 +9,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from migrate.facts.module import Block, Module
-from migrate.judge.judge import judge
-from migrate.judge.verdict import Difference, Verdict
-from migrate.plan.decide import Plan
-from migrate.plan.exits import clears
-from migrate.plan.schedule import Schedule
-from migrate.rewrite.trace import Run
-from migrate.units.unit import Context, Unit
+from .facts.module import Block, Module
+from .judge.judge import judge
+from .judge.verdict import Difference, Verdict
+from .plan.decide import Plan
+from .plan.exits import clears
+from .plan.schedule import Schedule
+from .rewrite.trace import Run
+from .units.unit import Context, Unit
 
 # Differences that a rule's review announces, by the rule.
 _ANNOUNCED: dict[str, frozenset[str]] = {

@@ -5,16 +5,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from migrate.facts.module import Module, join
-from migrate.model import DeleteLines, Edit, Reindent, Replace
-from migrate.rewrite.apply import apply_traced
-from migrate.rewrite.draft import Draft
-from migrate.rewrite.files import by_file
-from migrate.rewrite.layout import lay_out
-from migrate.rewrite.templates import Templates
-from migrate.rewrite.trace import Run
-from migrate.rules.common import Work
-from migrate.units.unit import Context
+from .facts.module import Module, join
+from .model import DeleteLines, Edit, Reindent, Replace
+from .rewrite.apply import apply_traced
+from .rewrite.draft import Draft
+from .rewrite.files import by_file
+from .rewrite.layout import lay_out
+from .rewrite.templates import Templates
+from .rewrite.trace import Run
+from .rules.common import Work
+from .units.unit import Context
 
 
 def begun(ctx: Context, migrated: bool = False) -> Work:

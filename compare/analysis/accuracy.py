@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from compare import stats
-from compare.analysis.material import Material
-from compare.analysis.runs import UNSUCCESSFUL, reason_of
-from compare.records import Epoch, Run
-from compare.results import EpochPoint, Equivalence, ScalePoint, TrainingRun
-from compare.spec import Spec
-from compare.verdict import APEX, NATIVE
+from .. import stats
+from ..records import Epoch, Run
+from ..results import EpochPoint, Equivalence, ScalePoint, TrainingRun
+from ..spec import Spec
+from ..verdict import APEX, NATIVE
+from .material import Material
+from .runs import UNSUCCESSFUL, reason_of
 
 
 def training_runs(material: Material, arm: str) -> tuple[TrainingRun, ...]:

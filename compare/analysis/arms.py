@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from compare import stats
-from compare.analysis.accuracy import final_accuracies
-from compare.analysis.material import Material
-from compare.analysis.runs import reason_of, timed
-from compare.analysis.sizes import largest_batch
-from compare.analysis.speed import mean_speed, memory_use, step_distribution
-from compare.analysis.step0 import step0_difference
-from compare.arms import ARMS
-from compare.records import Started
-from compare.results import Accuracy, ArmResult, ArmStatus, TrainingRun
-from compare.verdict import APEX
+from .. import stats
+from ..arms import ARMS
+from ..records import Started
+from ..results import Accuracy, ArmResult, ArmStatus, TrainingRun
+from ..verdict import APEX
+from .accuracy import final_accuracies
+from .material import Material
+from .runs import reason_of, timed
+from .sizes import largest_batch
+from .speed import mean_speed, memory_use, step_distribution
+from .step0 import step0_difference
 
 
 def arm_result(material: Material, arm: str, trainings: Sequence[TrainingRun]) -> ArmResult:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from compare.analysis.runs import speed_of, timed
-from compare.checks import not_run
-from compare.records import Finished, Run, Session, Unavailable
-from compare.spec import Spec, Task
+from ..checks import not_run
+from ..records import Finished, Run, Session, Unavailable
+from ..spec import Spec, Task
+from .runs import speed_of, timed
 
 
 @dataclass(frozen=True)

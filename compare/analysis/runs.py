@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import statistics
 
-from compare.arms import RECIPES
-from compare.records import Ended, Run, Started, Window
+from ..arms import RECIPES
+from ..records import Ended, Run, Started, Window
 
 UNSUCCESSFUL = ("oom", "nan", "failed", "timeout")
 

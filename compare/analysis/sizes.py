@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from compare.analysis.material import Material
-from compare.analysis.runs import reason_of, timed
-from compare.analysis.speed import mean_speed, memory_use, speed_ratio
-from compare.records import Capacity, Run
-from compare.results import OtherSpeed, SweepPoint
-from compare.spec import Task
+from ..records import Capacity, Run
+from ..results import OtherSpeed, SweepPoint
+from ..spec import Task
+from .material import Material
+from .runs import reason_of, timed
+from .speed import mean_speed, memory_use, speed_ratio
 
 
 def batch_sweep(material: Material) -> tuple[SweepPoint, ...]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
-from compare import stats
-from compare.analysis.material import Material
-from compare.analysis.runs import step_times
-from compare.records import Busy, InputCost, Memory, Run, Window
-from compare.results import Equivalence, Floor, Interval, MemoryUse, Pair, StepTimes
-from compare.verdict import APEX, NATIVE
+from .. import stats
+from ..records import Busy, InputCost, Memory, Run, Window
+from ..results import Equivalence, Floor, Interval, MemoryUse, Pair, StepTimes
+from ..verdict import APEX, NATIVE
+from .material import Material
+from .runs import step_times
 
 LAUNCH_BOUND_BELOW = 0.9
 """Share of a step in which a kernel runs, below which the device waits for the host."""

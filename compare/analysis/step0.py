@@ -6,9 +6,9 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from compare.analysis.material import Material
-from compare.records import Started, Step0
-from compare.results import Step0Difference
+from ..records import Started, Step0
+from ..results import Step0Difference
+from .material import Material
 
 
 def step0_difference(material: Material, arm: str, baseline: str) -> Step0Difference | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from compare.spec import Device
+from ..spec import Device
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -94,50 +94,50 @@ class ArmInfo:
         return self.cuda if device == "cuda" else self.cpu
 
 
-_FP32 = "compare.arms.fp32:Fp32"
-_PENALTY = "compare.arms.gradient_penalty"
+_FP32 = f"{__name__}.fp32:Fp32"
+_PENALTY = f"{__name__}.gradient_penalty"
 
 ARMS: dict[str, ArmInfo] = {
     arm.name: arm
     for arm in (
         ArmInfo("fp32", "FP32, TF32 off", "float32", _FP32, _FP32, f"{_PENALTY}:Fp32"),
         ArmInfo("tf32", "FP32 with TF32", "tf32", _FP32, None, f"{_PENALTY}:Fp32"),
-        ArmInfo("apex-o1", "Apex amp O1", "float16", "compare.arms.apex_o1:ApexO1", apex=True),
-        ArmInfo("apex-o2", "Apex amp O2", "float16", "compare.arms.apex_o2:ApexO2", apex=True),
+        ArmInfo("apex-o1", "Apex amp O1", "float16", f"{__name__}.apex_o1:ApexO1", apex=True),
+        ArmInfo("apex-o2", "Apex amp O2", "float16", f"{__name__}.apex_o2:ApexO2", apex=True),
         ArmInfo(
             "native-fp16",
             "native AMP, float16",
             "float16",
-            "compare.arms.native_amp:NativeAmp",
-            "compare.arms.native_amp_cpu:NativeAmp",
+            f"{__name__}.native_amp:NativeAmp",
+            f"{__name__}.native_amp_cpu:NativeAmp",
             f"{_PENALTY}:NativeFp16",
         ),
         ArmInfo(
             "native-bf16",
             "native AMP, bfloat16",
             "bfloat16",
-            "compare.arms.native_bf16:NativeBf16",
-            "compare.arms.native_bf16:NativeBf16",
+            f"{__name__}.native_bf16:NativeBf16",
+            f"{__name__}.native_bf16:NativeBf16",
             f"{_PENALTY}:NativeBf16",
         ),
         ArmInfo(
             "native-fp16-channels-last",
             "native AMP, float16, channels last",
             "float16",
-            "compare.arms.unlocked:NativeFp16ChannelsLast",
+            f"{__name__}.unlocked:NativeFp16ChannelsLast",
         ),
         ArmInfo(
             "native-fp16-compile",
             "native AMP, float16, torch.compile",
             "float16",
-            "compare.arms.unlocked:NativeFp16Compile",
+            f"{__name__}.unlocked:NativeFp16Compile",
             compiled=True,
         ),
         ArmInfo(
             "native-best",
             "native AMP, bfloat16, channels last, torch.compile, fused optimizer",
             "bfloat16",
-            "compare.arms.unlocked:NativeBest",
+            f"{__name__}.unlocked:NativeBest",
             compiled=True,
             fused_optimizer=True,
         ),

@@ -6,7 +6,7 @@ from apex import amp
 from torch import nn
 from torch.optim import Optimizer
 
-from compare.arms.apex_o1 import ApexO1
+from .apex_o1 import ApexO1
 
 
 class ApexO2(ApexO1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from compare.arms.fp32 import Fp32
+from .fp32 import Fp32
 
 
 class NativeBf16(Fp32):

@@ -11,8 +11,8 @@ import torch._functorch.config as functorch_config
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from compare.arms.native_amp import NativeAmp
-from compare.arms.native_bf16 import NativeBf16
+from .native_amp import NativeAmp
+from .native_bf16 import NativeBf16
 
 
 class NativeFp16ChannelsLast(NativeAmp):

@@ -6,10 +6,10 @@ file, `download` fetches CIFAR-10, and `batches.Batches` makes training batches 
 
 from __future__ import annotations
 
-from compare.data.batches import Batches
-from compare.data.cache import load, prepare
-from compare.data.cifar10 import download
-from compare.data.images import Images, Progress
-from compare.data.synthetic import SYNTHETIC, synthetic
+from .batches import Batches
+from .cache import load, prepare
+from .cifar10 import download
+from .images import Images, Progress
+from .synthetic import SYNTHETIC, synthetic
 
 __all__ = ["SYNTHETIC", "Batches", "Images", "Progress", "download", "load", "prepare", "synthetic"]

@@ -17,8 +17,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from compare.data.images import SIDE, Images
-from compare.errors import UserError
+from ..errors import UserError
+from .images import SIDE, Images
 
 MEAN = (0.4914, 0.4822, 0.4465)
 """Mean of CIFAR-10's training images by channel, red, green, blue, on a scale of 0 to 1."""

@@ -19,9 +19,9 @@ from typing import Any
 
 import torch
 
-from compare.data import cifar10, image_folder, synthetic
-from compare.data.images import Images, Progress, Source
-from compare.errors import UserError
+from ..errors import UserError
+from . import cifar10, image_folder, synthetic
+from .images import Images, Progress, Source
 
 _FORMAT = 1
 """Part of the digest: another one makes every older file unused."""

@@ -18,8 +18,8 @@ from torch import Tensor
 from torchvision.datasets import CIFAR10
 from torchvision.datasets.utils import check_integrity
 
-from compare.data.images import Images, Progress, Source
-from compare.errors import UserError
+from ..errors import UserError
+from .images import Images, Progress, Source
 
 _TIMEOUT = 60.0
 """Seconds without an answer after which a download is given up; without it a blocked network hangs for ever."""

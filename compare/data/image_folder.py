@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from PIL import Image, UnidentifiedImageError
 
-from compare.data.images import SIDE, Images, Progress, Source
-from compare.errors import UserError
+from ..errors import UserError
+from .images import SIDE, Images, Progress, Source
 
 SPLITS = ("train", "test")
 

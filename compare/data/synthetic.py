@@ -12,8 +12,8 @@ import re
 import torch
 from torch import Tensor
 
-from compare.data.images import SIDE, Images
-from compare.errors import UserError
+from ..errors import UserError
+from .images import SIDE, Images
 
 SYNTHETIC = "synthetic"
 TRAIN = 2048

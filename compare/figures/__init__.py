@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compare.figures import (
+from . import (
     accuracy,
     equivalence,
     loss,
@@ -13,7 +13,7 @@ from compare.figures import (
     throughput,
     time_to_accuracy,
 )
-from compare.figures.canvas import Plate, render
+from .canvas import Plate, render
 
 __all__ = ["PLATES", "Plate", "render"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from compare import format as fmt
-from compare.figures.canvas import INK, Plate, arm_rows, canvas, rows_height, styled
-from compare.figures.colours import look
-from compare.figures.curves import accuracy_points, curves
-from compare.figures.lines import band_note, draw_curves, epoch_axis
-from compare.results import ArmResult, Results
+from .. import format as fmt
+from ..results import ArmResult, Results
+from .canvas import INK, Plate, arm_rows, canvas, rows_height, styled
+from .colours import look
+from .curves import accuracy_points, curves
+from .lines import band_note, draw_curves, epoch_axis
 
 
 @styled

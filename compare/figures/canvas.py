@@ -20,8 +20,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import AbstractPathEffect, Normal, Stroke
 
-from compare.figures.colours import look
-from compare.results import Results
+from ..results import Results
+from .colours import look
 
 WIDTH = 4.2
 INK = "#1A1A1A"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from compare.results import ArmResult, EpochPoint, Results, TrainingRun
+from ..results import ArmResult, EpochPoint, Results, TrainingRun
 
 Points = tuple[tuple[float, float], ...]
 

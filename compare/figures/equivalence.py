@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from compare import format as fmt
-from compare.figures.canvas import INK, SOFT, Plate, canvas, rows_height, styled, two_lines
-from compare.figures.colours import look
-from compare.results import Equivalence, Results
+from .. import format as fmt
+from ..results import Equivalence, Results
+from .canvas import INK, SOFT, Plate, canvas, rows_height, styled, two_lines
+from .colours import look
 
 
 @styled

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from compare import format as fmt
-from compare.figures.canvas import ALARM, INK, arm_line
-from compare.figures.colours import look
-from compare.figures.curves import Curves
+from .. import format as fmt
+from .canvas import ALARM, INK, arm_line
+from .colours import look
+from .curves import Curves
 
 
 def draw_curves(axes: Axes, drawn: Sequence[Curves], scale: float = 1.0, rising: bool = False) -> None:

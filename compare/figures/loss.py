@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from compare import format as fmt
-from compare.figures.canvas import Plate, canvas, styled
-from compare.figures.curves import Curves, curves, loss_points
-from compare.figures.lines import band_note, draw_curves, epoch_axis, log_ticks
-from compare.results import Results
-from compare.spec import RESNET50
+from .. import format as fmt
+from ..results import Results
+from ..spec import RESNET50
+from .canvas import Plate, canvas, styled
+from .curves import Curves, curves, loss_points
+from .lines import band_note, draw_curves, epoch_axis, log_ticks
 
 _LOG_FROM = 20.0
 """Largest loss over the smallest from which a linear axis would hide the end of the training."""

@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from compare import format as fmt
-from compare.figures.canvas import INK, Plate, canvas, styled
-from compare.figures.colours import look
-from compare.results import ArmResult, Results, ScalePoint
+from .. import format as fmt
+from ..results import ArmResult, Results, ScalePoint
+from .canvas import INK, Plate, canvas, styled
+from .colours import look
 
 
 @styled

@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from compare import format as fmt
-from compare.figures.canvas import INK, Plate, arm_rows, canvas, rows_height, styled, two_lines
-from compare.figures.colours import look
-from compare.results import Results, StepTimes
+from .. import format as fmt
+from ..results import Results, StepTimes
+from .canvas import INK, Plate, arm_rows, canvas, rows_height, styled, two_lines
+from .colours import look
 
 _SHAPE_FROM = 40
 """Steps from which a shape says more than a dot for each."""

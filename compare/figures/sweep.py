@@ -8,11 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from compare import format as fmt
-from compare.figures.canvas import ALARM, INK, Plate, arm_line, canvas, styled
-from compare.figures.colours import look
-from compare.figures.lines import log_ticks
-from compare.results import Results, SweepPoint
+from .. import format as fmt
+from ..results import Results, SweepPoint
+from .canvas import ALARM, INK, Plate, arm_line, canvas, styled
+from .colours import look
+from .lines import log_ticks
 
 
 @styled

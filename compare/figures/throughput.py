@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from compare import format as fmt
-from compare.figures.canvas import INK, Plate, arm_rows, canvas, rows_height, styled
-from compare.figures.colours import look
-from compare.results import Interval, Results
+from .. import format as fmt
+from ..results import Interval, Results
+from .canvas import INK, Plate, arm_rows, canvas, rows_height, styled
+from .colours import look
 
 
 @styled

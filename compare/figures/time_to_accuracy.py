@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from compare import format as fmt
-from compare.figures.canvas import INK, SOFT, Plate, canvas, styled
-from compare.figures.colours import look
-from compare.figures.curves import accuracy_by_time, curves
-from compare.figures.lines import draw_curves
-from compare.results import Results
+from .. import format as fmt
+from ..results import Results
+from .canvas import INK, SOFT, Plate, canvas, styled
+from .colours import look
+from .curves import accuracy_by_time, curves
+from .lines import draw_curves
 
 
 @styled

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from compare.measure.timing import Stopwatch
-from compare.records import Busy
+from ..records import Busy
+from .timing import Stopwatch
 
 
 def busy_share(step: Callable[[], object], device: torch.device, step_ms: float, steps: int = 12) -> Busy:

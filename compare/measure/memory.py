@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from compare.records import Memory
+from ..records import Memory
 
 _SIGNS = (
     "out of memory",  # the driver's own, and Triton's

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import torch
 
-from compare.records import Window
+from ..records import Window
 
 B = TypeVar("B")
 

@@ -22,13 +22,13 @@ from typing import Any
 
 import torch
 
-from compare.errors import UserError
-from compare.policy.native import probe_plain
-from compare.policy.network import trace
-from compare.policy.probe import quiet
-from compare.policy.recorded import ApexSide
+from .. import home
+from ..errors import UserError
+from .native import probe_plain
+from .network import trace
+from .probe import quiet
+from .recorded import ApexSide
 
-_ROOT = Path(__file__).resolve().parents[2]
 _LISTS = ("FP16_FUNCS", "FP32_FUNCS", "CASTS", "SEQUENCE_CASTS", "BANNED_FUNCS")
 _NO_APEX = (
     "no Apex with apex.amp can be imported: set APEX_SRC to a checkout of NVIDIA Apex 25.05 or older, "
@@ -69,12 +69,13 @@ def apex_version(folder: Path) -> str:
 def observe_apex() -> ApexSide:
     """Start the process, wait for it and read what it saw (about ten seconds)."""
     folder = find_apex()
-    environment = dict(os.environ, PYTHONPATH=os.pathsep.join((str(folder), str(_ROOT))), PYTHONDONTWRITEBYTECODE="1")
+    path = os.pathsep.join((str(folder), str(home.FOLDER)))
+    environment = dict(os.environ, PYTHONPATH=path, PYTHONDONTWRITEBYTECODE="1")
     environment["PYTHONHASHSEED"] = "0"  # Apex's errors print sets: the same text each time
     with tempfile.TemporaryDirectory(prefix="amp-compare-policy-") as place:
         out = Path(place, "apex.json")
         done = subprocess.run(
-            [sys.executable, "-m", "compare.policy.apex_o1", str(folder), str(out)],
+            [*home.process("policy.apex_o1"), str(folder), str(out)],
             env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -9,7 +9,7 @@ from typing import Literal
 
 from rich.console import Console
 
-from compare.errors import UserError
+from ..errors import UserError
 
 Format = Literal["text", "json", "markdown"]
 
@@ -21,13 +21,13 @@ def run(*, dtype: str, only_differences: bool, format: Format, live: bool, recor
     """
     if importlib.util.find_spec("torch") is None:
         raise UserError("the policy table needs torch: install the extra [compare]")
-    from compare.policy.table import DTYPES, policy_table
+    from .table import DTYPES, policy_table
 
     if dtype not in DTYPES:
         raise UserError(f"--dtype is {dtype}; it can be {' or '.join(DTYPES)}")
     if record is not None:
         return _record(record)
-    from compare.policy import render
+    from . import render
 
     table = policy_table("live" if live else "recorded", dtype)
     if format == "json":
@@ -48,7 +48,7 @@ def _console() -> Console:
 def _record(path: Path) -> int:
     if not path.parent.is_dir() or path.is_dir():
         raise UserError(f"--record {path} cannot be written: name a file in a folder that exists")
-    from compare.policy.apex_o1 import record
+    from .apex_o1 import record
 
     side = record(path)
     print(f"{path}: {len(side.ops)} ops under Apex {side.apex} with torch {side.torch}")

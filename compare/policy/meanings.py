@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from compare.policy.probe import FULL, Call, Observation
+from .probe import FULL, Call, Observation
 
 Effect = Literal[
     "faster",

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import torch
 
-from compare.policy.ops import OPS, Op
-from compare.policy.probe import Guard, Observation, cases, cuda_autocast, fake_cuda, observe
+from .ops import OPS, Op
+from .probe import Guard, Observation, cases, cuda_autocast, fake_cuda, observe
 
 _MACRO = re.compile(r"#define AT_FORALL_(\w+)\(_\)((?:.*\\\n)*.*)")
 _ENTRY = re.compile(r"_\((\w+)(?:, (\w+))?\)")

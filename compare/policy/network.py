@@ -16,8 +16,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from compare.policy.meanings import same_as_apex
-from compare.policy.probe import Call, Guard, Log, cuda_autocast, dtype_name, fake_cuda, quiet
+from .meanings import same_as_apex
+from .probe import Call, Guard, Log, cuda_autocast, dtype_name, fake_cuda, quiet
 
 BATCH = 2
 

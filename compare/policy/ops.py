@@ -17,7 +17,7 @@ import torch as _torch
 import torch.nn.functional as _functional
 from torch import nn
 
-from compare.policy.probe import Inputs
+from .probe import Inputs
 
 torch: Any = _torch  # half of what is called here is private and not in torch's stubs
 F: Any = _functional

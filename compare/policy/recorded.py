@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compare.policy.network import NetworkTrace
-from compare.policy.probe import Observation
+from .network import NetworkTrace
+from .probe import Observation
 
 RECORDED = Path(__file__).with_name("recorded.json")
 SCHEMA = 1

@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from compare.policy.network import NetworkTrace
-from compare.policy.probe import Observation
-from compare.policy.table import Case, PolicyTable, Row
+from .network import NetworkTrace
+from .probe import Observation
+from .table import Case, PolicyTable, Row
 
 _SHORT = {
     "float16": "f16",

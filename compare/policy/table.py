@@ -8,13 +8,13 @@ from typing import Literal
 
 import torch
 
-from compare.policy import meanings, recorded
-from compare.policy.meanings import Effect, Inside
-from compare.policy.native import probe_native, probe_plain
-from compare.policy.network import NetworkTrace, conclusion, trace
-from compare.policy.ops import OPS, Op
-from compare.policy.probe import Observation
-from compare.policy.recorded import ApexSide
+from . import meanings, recorded
+from .meanings import Effect, Inside
+from .native import probe_native, probe_plain
+from .network import NetworkTrace, conclusion, trace
+from .ops import OPS, Op
+from .probe import Observation
+from .recorded import ApexSide
 
 Source = Literal["recorded", "live"]
 Verdict = Literal["same", "different", "not probed"]
@@ -86,7 +86,7 @@ def policy_table(apex: Source = "recorded", dtype: str = "float16") -> PolicyTab
     if dtype not in DTYPES:
         raise ValueError(f"dtype is {dtype!r}; it can be {' or '.join(DTYPES)}")
     if apex == "live":
-        from compare.policy.apex_o1 import observe_apex
+        from .apex_o1 import observe_apex
 
         side = observe_apex()
     else:

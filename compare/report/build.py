@@ -9,14 +9,14 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from compare.analyse import analyse
-from compare.errors import UserError
-from compare.figures import PLATES, Plate, render
-from compare.records import Session, read_session
-from compare.report import events, results_json
-from compare.report.page import Drawn, page
-from compare.report.render import to_html, to_markdown
-from compare.results import Results
+from ..analyse import analyse
+from ..errors import UserError
+from ..figures import PLATES, Plate, render
+from ..records import Session, read_session
+from ..results import Results
+from . import events, results_json
+from .page import Drawn, page
+from .render import to_html, to_markdown
 
 _STAGE = ".report.new"
 _CSS_PIXELS_PER_INCH = 96

@@ -12,8 +12,8 @@ import io
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from compare.records import Epoch, Session
-from compare.results import Results, TrainingRun
+from ..records import Epoch, Session
+from ..results import Results, TrainingRun
 
 FILE = "events.out.tfevents.0.apex2native"
 

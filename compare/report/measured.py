@@ -6,10 +6,10 @@ import math
 from itertools import pairwise
 from statistics import median
 
-from compare import format as fmt
-from compare.report.blocks import Block, Cell, Section, Text, number, table
-from compare.report.overview import TONES
-from compare.results import Equivalence, Interval, Pair, Results, SweepPoint, TrainingRun
+from .. import format as fmt
+from ..results import Equivalence, Interval, Pair, Results, SweepPoint, TrainingRun
+from .blocks import Block, Cell, Section, Text, number, table
+from .overview import TONES
 
 
 def pairs(results: Results) -> Section:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from compare import format as fmt
-from compare.report.blocks import Block, Cell, Code, Items, Section, Text, table
-from compare.results import Results
-from compare.spec import MLP, RESNET50, Spec
+from .. import format as fmt
+from ..results import Results
+from ..spec import MLP, RESNET50, Spec
+from .blocks import Block, Cell, Code, Items, Section, Text, table
 
 _FIRST = ("gpu", "driver", "torch", "cuda", "cudnn", "apex", "clocks")
 _NAMES = {

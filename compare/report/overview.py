@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from compare import format as fmt
-from compare.report.blocks import Block, Cell, Items, Section, Table, Text, Tone, number, table
-from compare.results import ArmResult, Equivalence, Results
+from .. import format as fmt
+from ..results import ArmResult, Equivalence, Results
+from .blocks import Block, Cell, Items, Section, Table, Text, Tone, number, table
 
 APEX = "apex-o1"
 TONES: dict[str, Tone] = {"equivalent": "good", "different": "bad", "inconclusive": "open", "no verdict": "open"}

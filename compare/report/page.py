@@ -6,10 +6,10 @@ import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from compare import format as fmt
-from compare.report import measured, method, overview
-from compare.report.blocks import Block, Image, Page, Section, Text
-from compare.results import Results
+from .. import format as fmt
+from ..results import Results
+from . import measured, method, overview
+from .blocks import Block, Image, Page, Section, Text
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from compare.figures.colours import look
-from compare.report.blocks import Page
+from ..figures.colours import look
+from .blocks import Page
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _MARKDOWN = re.compile(r"([\\`*_\[\]|~])")

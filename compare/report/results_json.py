@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from compare.results import (
+from ..results import (
     ArmResult,
     EpochPoint,
     Equivalence,
@@ -75,7 +75,7 @@ def write(results: Results, folder: Path) -> Path:
 
 def schema() -> dict[str, Any]:
     """The published JSON Schema of the file."""
-    text = resources.files("compare.report").joinpath("results.schema.json").read_text(encoding="utf-8")
+    text = resources.files(__package__).joinpath("results.schema.json").read_text(encoding="utf-8")
     loaded: dict[str, Any] = json.loads(text)
     return loaded
 

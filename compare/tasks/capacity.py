@@ -15,11 +15,11 @@ from pathlib import Path
 
 import torch
 
-from compare.measure.memory import out_of_memory, peaks
-from compare.measure.timing import synchronize
-from compare.records import Capacity
-from compare.spec import Spec, Task
-from compare.tasks.prepared import Emit, Place, Progress, prepare
+from ..measure.memory import out_of_memory, peaks
+from ..measure.timing import synchronize
+from ..records import Capacity
+from ..spec import Spec, Task
+from .prepared import Emit, Place, Progress, prepare
 
 STEPS = 3
 """Steps that have to fit: the second is the first to find the optimizer's state in memory."""

@@ -16,13 +16,13 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 
-from compare import env
-from compare.arms import ARMS, RECIPES, Arm, Recipe, load
-from compare.measure.gradients import StepCounter
-from compare.measure.memory import held
-from compare.records import Record, Started
-from compare.spec import Spec, Task
-from compare.workloads import Job, Setting, digest, load_workload
+from .. import env
+from ..arms import ARMS, RECIPES, Arm, Recipe, load
+from ..measure.gradients import StepCounter
+from ..measure.memory import held
+from ..records import Record, Started
+from ..spec import Spec, Task
+from ..workloads import Job, Setting, digest, load_workload
 
 Emit = Callable[[Record], None]
 Progress = Callable[[int, int, str], None]

@@ -7,12 +7,12 @@ import statistics
 
 from torch import Tensor
 
-from compare.measure.busy import busy_share
-from compare.measure.gradients import GradientProbe
-from compare.measure.memory import peaks, reset_peaks
-from compare.measure.timing import Stopwatch, time_window
-from compare.records import InputCost, Step0, Trace
-from compare.tasks.prepared import Emit, Prepared, Progress, check_finite, wait_for_all
+from ..measure.busy import busy_share
+from ..measure.gradients import GradientProbe
+from ..measure.memory import peaks, reset_peaks
+from ..measure.timing import Stopwatch, time_window
+from ..records import InputCost, Step0, Trace
+from .prepared import Emit, Prepared, Progress, check_finite, wait_for_all
 
 DISTINCT_BATCHES = 8
 """Batches drawn and augmented before anything is timed, and used in turn."""

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from compare.measure.gradients import GradientProbe
-from compare.measure.timing import Stopwatch
-from compare.records import Epoch
-from compare.tasks.prepared import Emit, NotFinite, Prepared, Progress, in_any, wait_for_all
+from ..measure.gradients import GradientProbe
+from ..measure.timing import Stopwatch
+from ..records import Epoch
+from .prepared import Emit, NotFinite, Prepared, Progress, in_any, wait_for_all
 
 PARTS = 10
 """Parts of an epoch whose mean loss is recorded."""

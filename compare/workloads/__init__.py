@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from compare.errors import UserError
-from compare.spec import MLP, RESNET50
+from ..errors import UserError
+from ..spec import MLP, RESNET50
 
 if TYPE_CHECKING:
     import torch
@@ -85,8 +85,8 @@ class Job:
 Workload = Callable[[Setting], Job]
 
 WORKLOADS: dict[str, str] = {
-    RESNET50: "compare.workloads.resnet50_cifar10:build",
-    MLP: "compare.workloads.mlp:build",
+    RESNET50: f"{__name__}.resnet50_cifar10:build",
+    MLP: f"{__name__}.mlp:build",
 }
 
 

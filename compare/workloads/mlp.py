@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import SGD
 
-from compare.workloads import Job, Setting
+from . import Job, Setting
 
 FEATURES = 4096
 LAYERS = 3

@@ -7,9 +7,9 @@ from torch import nn
 from torch.optim import SGD
 from torchvision.models import ResNet, resnet50
 
-from compare.data import Batches, load
-from compare.errors import UserError
-from compare.workloads import Job, Setting, cosine
+from ..data import Batches, load
+from ..errors import UserError
+from . import Job, Setting, cosine
 
 LEARNING_RATE = 0.1
 """Peak for `REFERENCE_BATCH` samples in a step, scaled linearly with the samples of all processes."""

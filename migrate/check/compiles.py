@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import warnings
 
-from migrate.check.problem import Problem
+from .problem import Problem
 
 CODE = "does-not-compile"
 

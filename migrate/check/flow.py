@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
-from migrate.check.problem import Problem
-from migrate.check.recognize import Event, Knowledge, dotted, events, now, scalings
+from .problem import Problem
+from .recognize import Event, Knowledge, dotted, events, now, scalings
 
 Guard = tuple[str, bool]  # the text of a condition, and whether it holds
 Guards = frozenset[Guard]

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from importlib import import_module
 
-from migrate.check.compiles import parse
-from migrate.check.problem import Problem, surplus
+from .compiles import parse
+from .problem import Problem, surplus
 
 CODE = "undefined-name"
 

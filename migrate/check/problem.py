@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from migrate.rewrite.lines import Lines
+from ..rewrite.lines import Lines
 
 
 @dataclass(frozen=True, order=True)

@@ -25,10 +25,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
-from migrate.check.compiles import parse
-from migrate.check.flow import Walk
-from migrate.check.problem import Problem, surplus
-from migrate.check.recognize import (
+from ..facts.module import Module
+from ..flow.tensors import own_gradient
+from ..flow.values import Values
+from .compiles import parse
+from .flow import Walk
+from .problem import Problem, surplus
+from .recognize import (
     Knowledge,
     bare_scalers,
     classify,
@@ -38,9 +41,6 @@ from migrate.check.recognize import (
     now,
     study,
 )
-from migrate.facts.module import Module
-from migrate.flow.tensors import own_gradient
-from migrate.flow.values import Values
 
 
 def check_protocol(text: str) -> tuple[Problem, ...]:

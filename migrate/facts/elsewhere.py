@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from migrate.knowledge import operations
-from migrate.knowledge.host import HOST_MODULES
-from migrate.knowledge.models import (
+from ..knowledge import operations
+from ..knowledge.host import HOST_MODULES
+from ..knowledge.models import (
     BUILDS,
     CALLED_AS_OTHER,
     FORWARDING,

@@ -6,12 +6,12 @@ import ast
 import sys
 from collections.abc import Collection
 
-from migrate.facts.elsewhere import Elsewhere
-from migrate.facts.names import last_name
-from migrate.facts.sites import opened
-from migrate.flow.values import Obj, Values
-from migrate.knowledge.host import HOST_MODULES
-from migrate.knowledge.models import BY_NAME, FORWARDING, HANDS_ON, NETWORK_MADE, NO_NETWORK, RUN_AS_OTHER
+from ..flow.values import Obj, Values
+from ..knowledge.host import HOST_MODULES
+from ..knowledge.models import BY_NAME, FORWARDING, HANDS_ON, NETWORK_MADE, NO_NETWORK, RUN_AS_OTHER
+from .elsewhere import Elsewhere
+from .names import last_name
+from .sites import opened
 
 # Modules whose functions make no network; what these hand on is another's.
 _NO_NETWORKS = HOST_MODULES | {"torch"} | sys.stdlib_module_names - {"copy", "functools", "types", "importlib"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from migrate.facts.elsewhere import NOWHERE, Elsewhere
-from migrate.facts.module import Module
-from migrate.facts.names import called_name
-from migrate.flow.values import ITEM_KEY, Obj, Values, argument, by_name
+from ..flow.values import ITEM_KEY, Obj, Values, argument, by_name
+from .elsewhere import NOWHERE, Elsewhere
+from .module import Module
+from .names import called_name
 
 INITIALIZE_PARAMETERS = (
     "models optimizers enabled opt_level cast_model_type patch_torch_functions keep_batchnorm_fp32 "

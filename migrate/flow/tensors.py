@@ -10,10 +10,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate.facts.module import Module, Scope
-from migrate.facts.names import called_name
-from migrate.flow.values import Values
-from migrate.knowledge.tensors import KEEPS, LOADERS, MAKES, NO_LOADERS, SAME
+from ..facts.module import Module, Scope
+from ..facts.names import called_name
+from ..knowledge.tensors import KEEPS, LOADERS, MAKES, NO_LOADERS, SAME
+from .values import Values
 
 _USED_UP = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Subscript, ast.Expr, ast.FormattedValue, ast.AugAssign)
 _TESTS = (ast.If, ast.While, ast.Assert)

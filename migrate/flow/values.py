@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from migrate.errors import Tangled
-from migrate.facts.module import Copied, Module, Scope
-from migrate.facts.names import called_name, last_name
+from ..errors import Tangled
+from ..facts.module import Copied, Module, Scope
+from ..facts.names import called_name, last_name
 
 Var = tuple[object, ...]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from migrate.facts.module import Module
-from migrate.judge.code import Code, Label, Op
+from ..facts.module import Module
+from .code import Code, Label, Op
 
 _TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

@@ -6,18 +6,18 @@ import ast
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from migrate.facts.module import Module
-from migrate.facts.sites import Facts
-from migrate.flow.values import Values
-from migrate.judge.compare.pair import Both
-from migrate.judge.compare.refining import roughly
-from migrate.judge.compare.search import Search
-from migrate.judge.compare.telling import Allows
-from migrate.judge.origin import Origin
-from migrate.judge.program.program import Program
-from migrate.judge.run.runner import Runner
-from migrate.judge.verdict import Verdict
-from migrate.rewrite.trace import Run
+from ..facts.module import Module
+from ..facts.sites import Facts
+from ..flow.values import Values
+from ..rewrite.trace import Run
+from .compare.pair import Both
+from .compare.refining import roughly
+from .compare.search import Search
+from .compare.telling import Allows
+from .origin import Origin
+from .program.program import Program
+from .run.runner import Runner
+from .verdict import Verdict
 
 
 def judge(

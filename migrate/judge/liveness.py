@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate.judge.code import Code, Op
+from .code import Code, Op
 
 _FORKS = frozenset({"aside", "branch", "round", "handler", "case", "perhaps", "known", "resume"})
 _ENDS = frozenset({"return", "raise"})

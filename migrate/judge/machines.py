@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from migrate.judge.state import Contribution, Crash, Key, LegacyRaises, State, together
+from .state import Contribution, Crash, Key, LegacyRaises, State, together
 
 _UNSCALED = {"S": "1", "1": "1/S", "old S": "old S/S"}
 

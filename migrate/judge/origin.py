@@ -12,8 +12,8 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from migrate.facts.module import Module
-from migrate.rewrite.trace import Run
+from ..facts.module import Module
+from ..rewrite.trace import Run
 
 
 class Origin:

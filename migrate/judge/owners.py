@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
-from migrate.facts.loops import gone_through
-from migrate.facts.module import Module, Scope
-from migrate.judge.program.program import Program
-from migrate.judge.state import Key
+from ..facts.loops import gone_through
+from ..facts.module import Module, Scope
+from .program.program import Program
+from .state import Key
 
 _CUT = frozenset("detach item data numpy tolist".split())  # what they give does not lead back
 

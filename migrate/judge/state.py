@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeVar
 
-from migrate.judge.code import Code
-from migrate.judge.terms import TRUE, Term
+from .code import Code
+from .terms import TRUE, Term
 
 Key = tuple[object, ...]
 Contribution = tuple[int, str, bool]

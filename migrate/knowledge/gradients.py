@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from migrate.knowledge.words import Patterns
+from .words import Patterns
 
 # Calls between backward and step that take the model or the optimizer and leave gradients alone.
 NO_READER = Patterns(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from migrate.knowledge.words import Patterns
+from .words import Patterns
 
 # Calls that move, shape or make data, and work on scalars: no reason for a region.
 NO_COMPUTATION = frozenset(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from migrate.knowledge.words import Patterns
+from .words import Patterns
 
 # Methods of a module that run no forward: torch's, and what projects call their own.
 NOT_RUN_BY_METHOD = Patterns(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from migrate.knowledge.words import Patterns, parts
+from .words import Patterns, parts
 
 # Calls that compute on results in a way that autocast's lists matter for.
 FLOAT_WORK = Patterns(

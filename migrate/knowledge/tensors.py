@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from migrate.knowledge.words import Patterns
+from .words import Patterns
 
 # Functions and methods whose result is always a tensor of its own.
 MAKES = frozenset(

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from migrate.model import Finding, Severity
-from migrate.reach import Imports
-from migrate.reading import imports_of, read
+from ..model import Finding, Severity
+from ..reach import Imports
+from ..reading import imports_of, read
 
 RULE = "APX022"
 

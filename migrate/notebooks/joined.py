@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from migrate.notebooks.cells import Cell
+from .cells import Cell
 
 _BEGIN = "#apex2native:cell "
 _HELD = "#apex2native:line "

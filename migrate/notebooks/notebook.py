@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 
-from migrate.model import Change, Finding, ModuleResult, Neighbours, Settings, Severity
-from migrate.notebooks.cells import Cell, code_cells, with_sources
-from migrate.notebooks.joined import Joined, join, split
+from ..model import Change, Finding, ModuleResult, Neighbours, Settings, Severity
+from .cells import Cell, code_cells, with_sources
+from .joined import Joined, join, split
 
 _LINE = re.compile(r"`[^`]*`|\bline (\d+)\b")  # what stands in backquotes is the user's own
 _WORD = re.compile(r"\bapex\b")

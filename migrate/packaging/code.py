@@ -8,14 +8,14 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from migrate import textio
-from migrate.model import Severity
-from migrate.packaging.mention import About, Mention
-from migrate.packaging.needs import Needs, imports, ours
-from migrate.pipeline import Outcome
-from migrate.reading import read
-from migrate.sources import Selection
-from migrate.spool import Spool
+from .. import textio
+from ..model import Severity
+from ..pipeline import Outcome
+from ..reading import read
+from ..sources import Selection
+from ..spool import Spool
+from .mention import About, Mention
+from .needs import Needs, imports, ours
 
 _OF_AMP = re.compile(r"\bamp\.initialize\b|\bFP16_Optimizer\b|\bfp16_utils\b")
 _NAME = re.compile(r"[a-z]\w*")

@@ -6,10 +6,10 @@ import re
 import shlex
 from dataclasses import dataclass
 
-from migrate.packaging.lines import spoken
-from migrate.packaging.mention import About, Mention
-from migrate.packaging.texts import comments_above, lines, whole_lines
-from migrate.packaging.words import SURE, WORD, requirement
+from .lines import spoken
+from .mention import About, Mention
+from .texts import comments_above, lines, whole_lines
+from .words import SURE, WORD, requirement
 
 _INSTRUCTION = re.compile(r"\s*([A-Za-z]+)\s")
 _COMMENT = re.compile(r"\s*#")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from migrate.packaging.lines import spoken
-from migrate.packaging.mention import About, Mention
-from migrate.packaging.texts import lines, whole_lines
-from migrate.packaging.words import requirement
+from .lines import spoken
+from .mention import About, Mention
+from .texts import lines, whole_lines
+from .words import requirement
 
 _SECTION = re.compile(r"\[\s*([^\]]+?)\s*\]")
 _KEY = re.compile(r"([\w.-]+)\s*[=:]")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from migrate.packaging.mention import About, Mention
-from migrate.packaging.texts import lines
-from migrate.packaging.words import PARTS, SURE, WORD
+from .mention import About, Mention
+from .texts import lines
+from .words import PARTS, SURE, WORD
 
 _APEX = r"(?<![\w-])apex(?![\w-])"
 _ALONE = re.compile(_APEX, re.I)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from migrate.packaging.texts import Cut
+from .texts import Cut
 
 FOUND, FIXED = "APX190", "APX191"  # ids of the rules
 

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from migrate.packaging.words import PARTS
+from .words import PARTS
 
 _EXTENSIONS = frozenset({"amp_C", "apex_C"})
 _CALLS = frozenset({"import_module", "__import__"})

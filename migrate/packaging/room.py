@@ -8,20 +8,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from migrate import textio
-from migrate.errors import reason
-from migrate.journal import digest
-from migrate.model import Applicability, Change, FileResult, Finding, Severity
-from migrate.packaging import docker, inis, lines, requirements, setups, tomls, yamls
-from migrate.packaging.code import Code
-from migrate.packaging.files import Beside, Kind, bulky, kind
-from migrate.packaging.mention import FIXED, FOUND, About, Mention
-from migrate.packaging.needs import Needs
-from migrate.packaging.texts import Text, decode, without
-from migrate.pipeline import Analysed, Outcome, Texts
-from migrate.reading import SOURCE_LIMIT, read
-from migrate.sources import Selection
-from migrate.spool import Spool
+from .. import textio
+from ..errors import reason
+from ..journal import digest
+from ..model import Applicability, Change, FileResult, Finding, Severity
+from ..pipeline import Analysed, Outcome, Texts
+from ..reading import SOURCE_LIMIT, read
+from ..sources import Selection
+from ..spool import Spool
+from . import docker, inis, lines, requirements, setups, tomls, yamls
+from .code import Code
+from .files import Beside, Kind, bulky, kind
+from .mention import FIXED, FOUND, About, Mention
+from .needs import Needs
+from .texts import Text, decode, without
 
 _LOOKS: Mapping[Kind, Callable[[str], list[Mention]]] = {
     Kind.REQUIREMENTS: requirements.look,

@@ -8,9 +8,9 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 
-from migrate.packaging.mention import About, Mention
-from migrate.packaging.texts import Cut, lines, starts, without
-from migrate.packaging.words import requirement
+from .mention import About, Mention
+from .texts import Cut, lines, starts, without
+from .words import requirement
 
 _LISTS = re.compile(r"requires?$|requirements?$|require$|dependenc|deps$|reqs$|extras", re.I)
 _Sequence = ast.List | ast.Tuple | ast.Set

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from migrate.packaging.lines import spoken
-from migrate.packaging.mention import About, Mention
-from migrate.packaging.texts import Cut, starts, whole_lines, without
-from migrate.packaging.words import requirement
+from .lines import spoken
+from .mention import About, Mention
+from .texts import Cut, starts, whole_lines, without
+from .words import requirement
 
 if sys.version_info >= (3, 11):
     import tomllib

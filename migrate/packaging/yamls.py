@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from migrate.packaging.lines import spoken
-from migrate.packaging.mention import About, Mention
-from migrate.packaging.texts import comments_above, lines, whole_lines
-from migrate.packaging.words import WORD, requirement
+from .lines import spoken
+from .mention import About, Mention
+from .texts import comments_above, lines, whole_lines
+from .words import WORD, requirement
 
 _TOP = re.compile(r"([\w.-]+)\s*:")
 _ITEM = re.compile(r"(\s*)-\s+(.*?)\s*$", re.S)

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from migrate.facts.module import Module
-from migrate.facts.names import called_name
-from migrate.parts.sites import Site
-from migrate.rewrite.draft import Draft
+from ..facts.module import Module
+from ..facts.names import called_name
+from ..rewrite.draft import Draft
+from .sites import Site
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,10 @@ import ast
 import re
 from importlib import resources
 
-from migrate.parts.outcome import Native
-from migrate.parts.sites import Site
-from migrate.rules.common import Work
-from migrate.units.unit import Context
+from ..rules.common import Work
+from ..units.unit import Context
+from .outcome import Native
+from .sites import Site
 
 _INDENT = "    "
 
@@ -36,7 +36,7 @@ def definition(module: str, torch: str, name: str, own: str, first: str) -> tupl
     """The lines of a class of `migrate.parts.written`, one level of indentation as a tab.
 
     ``torch`` is what the file calls torch, ``own`` what the class is called there instead of ``name``."""
-    source = (resources.files("migrate.parts.written") / f"{module}.py").read_text(encoding="utf-8")
+    source = (resources.files(f"{__package__}.written") / f"{module}.py").read_text(encoding="utf-8")
     text = re.sub(rf"\b(class|def) {name}\b", rf"\1 {own}", source[source.index(first) :].rstrip("\n"))
     return tuple(_line(re.sub(r"\btorch\.", f"{torch}.", line)) for line in text.split("\n"))
 

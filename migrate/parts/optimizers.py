@@ -6,10 +6,10 @@ import ast
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from migrate.parts.arguments import Arguments, bind
-from migrate.parts.outcome import Stays
-from migrate.parts.sites import Site
-from migrate.units.unit import Context
+from ..units.unit import Context
+from .arguments import Arguments, bind
+from .outcome import Stays
+from .sites import Site
 
 _FUSED = (2, 4)  # the first torch whose fused kernels take parameters wherever they lie when the optimizer is made
 

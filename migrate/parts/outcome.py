@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from migrate.model import Severity
-from migrate.parts.sites import Site
-from migrate.rules.common import Work
-from migrate.units.unit import Context
+from ..model import Severity
+from ..rules.common import Work
+from ..units.unit import Context
+from .sites import Site
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,15 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 
-from migrate.model import Severity
-from migrate.parts import arguments
-from migrate.parts.outcome import Decide, Native, Stays
-from migrate.parts.sites import Binding, Role, Site, Sites, computed
-from migrate.parts.words import native
-from migrate.parts.write import shorten_tuples, write
-from migrate.rewrite.templates import Templates
-from migrate.rules.common import Work
-from migrate.units.unit import Context, listed
+from ..model import Severity
+from ..rewrite.templates import Templates
+from ..rules.common import Work
+from ..units.unit import Context, listed
+from . import arguments
+from .outcome import Decide, Native, Stays
+from .sites import Binding, Role, Site, Sites, computed
+from .words import native
+from .write import shorten_tuples, write
 
 _SAYS_APEX = re.compile(r"apex|fused", re.I)
 _IGNORE = re.compile(r"#\s*apex2native:\s*ignore\b")

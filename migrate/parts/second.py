@@ -10,14 +10,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from migrate.check.compiles import compiles
-from migrate.check.names import undefined_names
-from migrate.exports import taken_by
-from migrate.facts.module import Module
-from migrate.facts.sites import collect
-from migrate.flow.values import Values
-from migrate.knowledge.apex import FRAMEWORK_BACKENDS
-from migrate.model import (
+from ..check.compiles import compiles
+from ..check.names import undefined_names
+from ..exports import taken_by
+from ..facts.module import Module
+from ..facts.sites import collect
+from ..flow.values import Values
+from ..knowledge.apex import FRAMEWORK_BACKENDS
+from ..model import (
     Applicability,
     Change,
     FileText,
@@ -28,14 +28,14 @@ from migrate.model import (
     Severity,
     by_hand,
 )
-from migrate.parts.sites import Sites
-from migrate.report.placing import merged
-from migrate.rewrite.apply import EditConflict
-from migrate.rules.common import Stage, Work
-from migrate.rules.discovery import apply_rules
-from migrate.units.conditions import Conditions
-from migrate.units.unit import Context
-from migrate.writing import account, begun, edited
+from ..report.placing import merged
+from ..rewrite.apply import EditConflict
+from ..rules.common import Stage, Work
+from ..rules.discovery import apply_rules
+from ..units.conditions import Conditions
+from ..units.unit import Context
+from ..writing import account, begun, edited
+from .sites import Sites
 
 _FRAMEWORK = re.compile(rf"\b(?:{'|'.join(FRAMEWORK_BACKENDS)})\s*=\s*[\"']apex[\"']")
 _TEXTS = "APX093"  # what is said of texts that speak of Apex, once all is settled

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
-from migrate.facts.module import Module, Scope
-from migrate.facts.names import called_name
-from migrate.flow.values import by_name
-from migrate.units.unit import Context
+from ..facts.module import Module, Scope
+from ..facts.names import called_name
+from ..flow.values import by_name
+from ..units.unit import Context
 
 _DEEP = ("contrib",)  # whose names stand one package further down
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from migrate.facts.module import File, Module
-from migrate.rewrite.templates import Templates
+from ..facts.module import File, Module
+from ..rewrite.templates import Templates
 
 
 def native(m: Module, file: File, templates: Templates, dotted: str) -> str:

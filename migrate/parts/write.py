@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from migrate.facts.module import Module
-from migrate.model import Severity
-from migrate.parts import arguments
-from migrate.parts.outcome import Native
-from migrate.parts.sites import Role, Site
-from migrate.parts.words import native
-from migrate.rules.common import Work
-from migrate.units.unit import Context
+from ..facts.module import Module
+from ..model import Severity
+from ..rules.common import Work
+from ..units.unit import Context
+from . import arguments
+from .outcome import Native
+from .sites import Role, Site
+from .words import native
 
 
 def write(ctx: Context, work: Work, rule: str, site: Site, outcome: Native) -> None:

@@ -6,9 +6,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate.facts.module import Scope
-from migrate.units.translate import default_of, passed
-from migrate.units.unit import Context, Unit
+from ..facts.module import Scope
+from ..units.translate import default_of, passed
+from ..units.unit import Context, Unit
 
 MAX_DEPTH = 3
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
-from migrate.units.conditions import Term, reads
-from migrate.units.unit import Context
+from ..units.conditions import Term, reads
+from ..units.unit import Context
 
 
 def changes(ctx: Context, stmt: ast.stmt, end: int, condition: Term) -> ast.expr | None:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from migrate.facts.names import called_name, last_name
-from migrate.facts.sites import Initialize
-from migrate.units.unit import Context, Unit
+from ..facts.names import called_name, last_name
+from ..facts.sites import Initialize
+from ..units.unit import Context, Unit
 
 Arm = tuple[ast.expr | None, list[ast.stmt]]  # its condition (None: else) and its statements
 _APEX_SCALER = re.compile(r"apex\w*scaler", re.I)

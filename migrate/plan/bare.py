@@ -6,11 +6,11 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 
-from migrate.facts.module import Module
-from migrate.knowledge.apex import RESOLVED
-from migrate.plan.carried import AMP, handed_for_state, holders, is_test, through_parameter, unknown_reader
-from migrate.units.options import set_at_once
-from migrate.units.unit import Context, Manual, Unit
+from ..facts.module import Module
+from ..knowledge.apex import RESOLVED
+from ..units.options import set_at_once
+from ..units.unit import Context, Manual, Unit
+from .carried import AMP, handed_for_state, holders, is_test, through_parameter, unknown_reader
 
 _SCALERS = ("_amp_state.loss_scalers", "_amp_state._amp_state.loss_scalers")
 _ITEM = frozenset(f"apex.amp.{name}[]" for name in _SCALERS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate.units.unit import Context
+from ..units.unit import Context
 
 MAX_CALLERS = 3  # functions, one around the other
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate.facts.module import Scope
-from migrate.facts.names import called_name, last_name
-from migrate.flow.values import Obj, by_name
-from migrate.knowledge.host import CHECKPOINTS
-from migrate.units.translate import receiver
-from migrate.units.unit import Context
+from ..facts.module import Scope
+from ..facts.names import called_name, last_name
+from ..flow.values import Obj, by_name
+from ..knowledge.host import CHECKPOINTS
+from ..units.translate import receiver
+from ..units.unit import Context
 
 AMP = frozenset({"apex", "apex.amp"})
 _KEEPERS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.IfExp, ast.BoolOp, ast.NamedExpr)

@@ -10,10 +10,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate.facts.names import called_name, last_name
-from migrate.plan.blocks import running
-from migrate.plan.schedule import Schedule
-from migrate.units.unit import Context, Manual, Unit
+from ..facts.names import called_name, last_name
+from ..units.unit import Context, Manual, Unit
+from .blocks import running
+from .schedule import Schedule
 
 _OTHERS = frozenset("ImportError ModuleNotFoundError KeyboardInterrupt SystemExit GeneratorExit".split())
 _ENDS = frozenset("exit _exit abort".split())

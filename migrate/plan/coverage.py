@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from migrate.facts.module import Scope
-from migrate.plan.regions import Planner
-from migrate.units.unit import Context
+from ..facts.module import Scope
+from ..units.unit import Context
+from .regions import Planner
 
 
 class Coverage:

@@ -6,34 +6,34 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from migrate.facts.names import last_name
-from migrate.facts.sites import Initialize, Scale
-from migrate.flow.values import Obj
-from migrate.plan import gradients, hazards, premises
-from migrate.plan.again import review_runs_again
-from migrate.plan.backends import Backend, native_backend
-from migrate.plan.carried import handed_for_state, sometimes_imported
-from migrate.plan.caught import check_caught
-from migrate.plan.fold import Fold, folds
-from migrate.plan.hazards import Hazards
-from migrate.plan.home import Finder, either, free_name, guards, terms_there
-from migrate.plan.levels import levels_handed, review_levels
-from migrate.plan.made import leave_out_makers, not_made
-from migrate.plan.named import Named, named
-from migrate.plan.overflow import review_overflow_tests
-from migrate.plan.places import Homes
-from migrate.plan.policy import tell_policy
-from migrate.plan.products import review_products
-from migrate.plan.regions import Planner, Region
-from migrate.plan.replaced import check_replaced
-from migrate.plan.schedule import Scaler, Schedule
-from migrate.plan.threads import review_threads
-from migrate.plan.traced import review_traced
-from migrate.plan.unreached import review_unreached
-from migrate.units import options
-from migrate.units.conditions import Term, reads
-from migrate.units.events import find_steps
-from migrate.units.unit import Context, Manual, Unit
+from ..facts.names import last_name
+from ..facts.sites import Initialize, Scale
+from ..flow.values import Obj
+from ..units import options
+from ..units.conditions import Term, reads
+from ..units.events import find_steps
+from ..units.unit import Context, Manual, Unit
+from . import gradients, hazards, premises
+from .again import review_runs_again
+from .backends import Backend, native_backend
+from .carried import handed_for_state, sometimes_imported
+from .caught import check_caught
+from .fold import Fold, folds
+from .hazards import Hazards
+from .home import Finder, either, free_name, guards, terms_there
+from .levels import levels_handed, review_levels
+from .made import leave_out_makers, not_made
+from .named import Named, named
+from .overflow import review_overflow_tests
+from .places import Homes
+from .policy import tell_policy
+from .products import review_products
+from .regions import Planner, Region
+from .replaced import check_replaced
+from .schedule import Scaler, Schedule
+from .threads import review_threads
+from .traced import review_traced
+from .unreached import review_unreached
 
 _SAVED_ENTRY = (
     "an entry of a saved state is read: the scaler's own is read now, which counts steps where Apex counted backwards; "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from migrate.facts.names import called_name
-from migrate.units.unit import Context
+from ..facts.names import called_name
+from ..units.unit import Context
 
 _PLAIN = frozenset("staticmethod classmethod property no_grad enable_grad wraps inference_mode".split())
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

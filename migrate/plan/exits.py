@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import ast
 
-from migrate.facts.names import called_name
-from migrate.facts.sites import Scale
-from migrate.knowledge.gradients import CLEARS
-from migrate.plan.blocks import common, exclusive, running
-from migrate.plan.schedule import Schedule, Unscale
-from migrate.units.unit import Context, Step, Unit
+from ..facts.names import called_name
+from ..facts.sites import Scale
+from ..knowledge.gradients import CLEARS
+from ..units.unit import Context, Step, Unit
+from .blocks import common, exclusive, running
+from .schedule import Schedule, Unscale
 
 _EXITS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from migrate.facts.sites import Scale
-from migrate.flow.values import Obj
-from migrate.plan.schedule import Schedule
-from migrate.units.ownership import owns_all
-from migrate.units.unit import Context, Unit
+from ..facts.sites import Scale
+from ..flow.values import Obj
+from ..units.ownership import owns_all
+from ..units.unit import Context, Unit
+from .schedule import Schedule
 
 
 @dataclass(frozen=True, eq=False)

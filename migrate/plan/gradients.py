@@ -12,16 +12,11 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 
-from migrate.facts.module import Scope
-from migrate.facts.sites import Scale
-from migrate.flow.values import Obj
-from migrate.plan import exits
-from migrate.plan.blocks import common, exclusive
-from migrate.plan.home import free_name
-from migrate.plan.looked import looked_at
-from migrate.plan.schedule import Early, Scaler, Schedule, Unscale
-from migrate.units.degree import scale_free_reader
-from migrate.units.events import (
+from ..facts.module import Scope
+from ..facts.sites import Scale
+from ..flow.values import Obj
+from ..units.degree import scale_free_reader
+from ..units.events import (
     Event,
     events,
     is_clip,
@@ -33,9 +28,14 @@ from migrate.units.events import (
     reads_gradients,
     unknown_readers,
 )
-from migrate.units.ownership import share_parameters
-from migrate.units.translate import passed
-from migrate.units.unit import Context, Manual, Step, Unit
+from ..units.ownership import share_parameters
+from ..units.translate import passed
+from ..units.unit import Context, Manual, Step, Unit
+from . import exits
+from .blocks import common, exclusive
+from .home import free_name
+from .looked import looked_at
+from .schedule import Early, Scaler, Schedule, Unscale
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _COMPOUND = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef, ast.ClassDef)

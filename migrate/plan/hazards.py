@@ -14,17 +14,17 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from migrate.facts.names import called_name, last_name
-from migrate.flow.values import argument
-from migrate.knowledge import operations
-from migrate.model import Settings
-from migrate.plan.coverage import Coverage
-from migrate.plan.fold import Fold
-from migrate.plan.regions import Planner
-from migrate.units.compute import walk_now
-from migrate.units.operands import multiplied
-from migrate.units.precision import FLOAT, HALF, MAYBE, Precision, doubtful, proved
-from migrate.units.unit import Context, Manual, Unit
+from ..facts.names import called_name, last_name
+from ..flow.values import argument
+from ..knowledge import operations
+from ..model import Settings
+from ..units.compute import walk_now
+from ..units.operands import multiplied
+from ..units.precision import FLOAT, HALF, MAYBE, Precision, doubtful, proved
+from ..units.unit import Context, Manual, Unit
+from .coverage import Coverage
+from .fold import Fold
+from .regions import Planner
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
 

@@ -12,21 +12,21 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 
-from migrate.facts.loops import gone_through
-from migrate.facts.module import Module, Scope
-from migrate.facts.networks import comes_from_elsewhere, name_elsewhere
-from migrate.facts.sites import Initialize, opened
-from migrate.plan import switch
-from migrate.plan.ahead import changes
-from migrate.plan.decorators import hands_on
-from migrate.plan.places import Creation, Homes, Parameter, Place
-from migrate.plan.schedule import Scaler
-from migrate.plan.unmade import unmade
-from migrate.units.conditions import FALSE, Term, conjunction, negation, reads
-from migrate.units.order import Order
-from migrate.units.references import escape
-from migrate.units.translate import paired, partial_of, passed, receiver, translate, translate_open
-from migrate.units.unit import Context, Manual, Unit
+from ..facts.loops import gone_through
+from ..facts.module import Module, Scope
+from ..facts.networks import comes_from_elsewhere, name_elsewhere
+from ..facts.sites import Initialize, opened
+from ..units.conditions import FALSE, Term, conjunction, negation, reads
+from ..units.order import Order
+from ..units.references import escape
+from ..units.translate import paired, partial_of, passed, receiver, translate, translate_open
+from ..units.unit import Context, Manual, Unit
+from . import switch
+from .ahead import changes
+from .decorators import hands_on
+from .places import Creation, Homes, Parameter, Place
+from .schedule import Scaler
+from .unmade import unmade
 
 _COMMON_NAMES = ("scaler", "grad_scaler", "amp_scaler", "loss_scaler")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate.facts.module import Module
-from migrate.facts.sites import Initialize
-from migrate.knowledge.words import Patterns
-from migrate.units.references import handed_on
-from migrate.units.translate import default_of, passed
-from migrate.units.unit import Context, Unit
+from ..facts.module import Module
+from ..facts.sites import Initialize
+from ..knowledge.words import Patterns
+from ..units.references import handed_on
+from ..units.translate import default_of, passed
+from ..units.unit import Context, Unit
 
 LEVELS = frozenset({"O1", "O2", "O3"})
 _SAYS = Patterns("print *log *logger info debug warn warning error write format join", exact=True)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import ast
 
-from migrate.facts.names import called_name
-from migrate.knowledge.gradients import CLIP, LOOKS
-from migrate.units.events import is_none_test, reads_gradients
-from migrate.units.references import handed_on
-from migrate.units.unit import Context, Unit
+from ..facts.names import called_name
+from ..knowledge.gradients import CLIP, LOOKS
+from ..units.events import is_none_test, reads_gradients
+from ..units.references import handed_on
+from ..units.unit import Context, Unit
 
 MAX_DEPTH = 4
 # Attributes that hand on a gradient's values.

@@ -10,11 +10,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 
-from migrate.facts.module import Scope
-from migrate.plan.regions import Region
-from migrate.units.compute import walk_now
-from migrate.units.translate import passed
-from migrate.units.unit import Context
+from ..facts.module import Scope
+from ..units.compute import walk_now
+from ..units.translate import passed
+from ..units.unit import Context
+from .regions import Region
 
 _DEPTH = 3  # functions that are gone into, and callers that are asked
 _LATER = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.GeneratorExp)

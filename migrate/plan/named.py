@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from migrate.facts.module import Module, Scope
-from migrate.units.conditions import reads
+from ..facts.module import Module, Scope
+from ..units.conditions import reads
 
 _LONG = 30
 _NAMES = ("use_amp", "amp_enabled", "autocast_enabled", "mixed_precision_enabled")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate.units.unit import Context, Unit
+from ..units.unit import Context, Unit
 
 
 def review_overflow_tests(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from migrate.facts.module import Scope
-from migrate.facts.sites import Initialize
-from migrate.plan.schedule import Scaler
-from migrate.units.conditions import Term
+from ..facts.module import Scope
+from ..facts.sites import Initialize
+from ..units.conditions import Term
+from .schedule import Scaler
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from migrate.facts.names import called_name, last_name
-from migrate.knowledge.host import HOST_MODULES
-from migrate.knowledge.operations import HALF_NOT_AS_GIVEN, HALF_NOT_FLOAT, IN_PLACE
-from migrate.plan.coverage import Coverage
-from migrate.plan.regions import Planner
-from migrate.units.unit import Context, Unit
+from ..facts.names import called_name, last_name
+from ..knowledge.host import HOST_MODULES
+from ..knowledge.operations import HALF_NOT_AS_GIVEN, HALF_NOT_FLOAT, IN_PLACE
+from ..units.unit import Context, Unit
+from .coverage import Coverage
+from .regions import Planner
 
 _WORDS = (
     (HALF_NOT_FLOAT, "in float16 under autocast, O1 gave float32"),

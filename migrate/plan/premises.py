@@ -8,21 +8,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate.facts.module import Scope
-from migrate.facts.names import called_name
-from migrate.facts.sites import Initialize, Scale, on_stack
-from migrate.flow.values import Obj
-from migrate.knowledge.gradients import SCHEDULERS
-from migrate.knowledge.host import BEFORE_INITIALIZE
-from migrate.knowledge.words import Patterns
-from migrate.plan.blocks import common
-from migrate.plan.fold import Fold
-from migrate.plan.gradients import stays_in_place
-from migrate.plan.regions import Planner
-from migrate.plan.schedule import Schedule
-from migrate.units.order import NOT_YET, Order
-from migrate.units.translate import paired
-from migrate.units.unit import Context, Manual, Unit
+from ..facts.module import Scope
+from ..facts.names import called_name
+from ..facts.sites import Initialize, Scale, on_stack
+from ..flow.values import Obj
+from ..knowledge.gradients import SCHEDULERS
+from ..knowledge.host import BEFORE_INITIALIZE
+from ..knowledge.words import Patterns
+from ..units.order import NOT_YET, Order
+from ..units.translate import paired
+from ..units.unit import Context, Manual, Unit
+from .blocks import common
+from .fold import Fold
+from .gradients import stays_in_place
+from .regions import Planner
+from .schedule import Schedule
 
 _RUNS = Patterns("OptimizerHook build_runner *Runner")
 

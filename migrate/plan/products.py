@@ -6,13 +6,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate.facts.names import called_name, last_name
-from migrate.facts.networks import names_elsewhere
-from migrate.knowledge.operations import O1_HALF, O1_HALF_METHODS
-from migrate.plan.coverage import Coverage
-from migrate.plan.regions import Planner
-from migrate.units.order import NOT_YET
-from migrate.units.unit import Context, Unit
+from ..facts.names import called_name, last_name
+from ..facts.networks import names_elsewhere
+from ..knowledge.operations import O1_HALF, O1_HALF_METHODS
+from ..units.order import NOT_YET
+from ..units.unit import Context, Unit
+from .coverage import Coverage
+from .regions import Planner
 
 _MODES = ("train", "eval")
 _OF_TENSORS = (".t()", ".grad", ".weight", ".detach()", "torch.", ".mT", ".transpose(-")

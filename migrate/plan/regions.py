@@ -13,19 +13,19 @@ import ast
 import builtins
 from dataclasses import dataclass, field
 
-from migrate.facts.module import Block, Scope
-from migrate.facts.names import called_name
-from migrate.knowledge.host import HOST_WORK
-from migrate.knowledge.models import MAPPING
-from migrate.knowledge.operations import NATIVE_FLOAT, NATIVE_HALF
-from migrate.knowledge.results import FLOAT_WORK, makes_loss
-from migrate.plan.tight import Tight
-from migrate.units.compute import Compute, generates, walk_now
-from migrate.units.order import NOT_YET, ON, Order
-from migrate.units.references import handed_on
-from migrate.units.slices import Slices
-from migrate.units.translate import passed
-from migrate.units.unit import Context, Manual, Unit
+from ..facts.module import Block, Scope
+from ..facts.names import called_name
+from ..knowledge.host import HOST_WORK
+from ..knowledge.models import MAPPING
+from ..knowledge.operations import NATIVE_FLOAT, NATIVE_HALF
+from ..knowledge.results import FLOAT_WORK, makes_loss
+from ..units.compute import Compute, generates, walk_now
+from ..units.order import NOT_YET, ON, Order
+from ..units.references import handed_on
+from ..units.slices import Slices
+from ..units.translate import passed
+from ..units.unit import Context, Manual, Unit
+from .tight import Tight
 
 MAX_CLIMB = 4
 # Statements between two computations on results, up to which one region holds both.

@@ -7,8 +7,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate.flow.values import Obj, listed_names
-from migrate.units.unit import Context, Manual, Unit
+from ..flow.values import Obj, listed_names
+from ..units.unit import Context, Manual, Unit
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

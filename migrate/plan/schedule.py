@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from migrate.flow.values import Obj
-from migrate.units.unit import Step
+from ..flow.values import Obj
+from ..units.unit import Step
 
 
 @dataclass(eq=False)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import ast
 
-from migrate.facts.module import Scope
-from migrate.facts.sites import Initialize, opened
-from migrate.plan.places import Creation, Place
-from migrate.plan.schedule import Scaler
-from migrate.units.conditions import FALSE, conjunction
-from migrate.units.order import Order
-from migrate.units.unit import Context, Unit
+from ..facts.module import Scope
+from ..facts.sites import Initialize, opened
+from ..units.conditions import FALSE, conjunction
+from ..units.order import Order
+from ..units.unit import Context, Unit
+from .places import Creation, Place
+from .schedule import Scaler
 
 
 def late(ctx: Context, unit: Unit, order: Order, scaler: Scaler, place: Place, uses: list[ast.AST]) -> bool:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate.facts.names import called_name
-from migrate.facts.sites import opened
-from migrate.knowledge.host import POOL_METHODS, STARTS_THREADS
-from migrate.plan.regions import Planner
-from migrate.units.unit import Context, Unit
+from ..facts.names import called_name
+from ..facts.sites import opened
+from ..knowledge.host import POOL_METHODS, STARTS_THREADS
+from ..units.unit import Context, Unit
+from .regions import Planner
 
 
 def review_threads(ctx: Context, unit: Unit, planner: Planner) -> None:

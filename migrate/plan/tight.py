@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import ast
 
-from migrate.facts.module import Block, Module
-from migrate.facts.names import called_name
-from migrate.knowledge.host import NEUTRAL_CONTEXTS, OF_NOTE, TELLS, UNTOUCHED, WATCHERS
-from migrate.units.compute import Compute, walk_now
+from ..facts.module import Block, Module
+from ..facts.names import called_name
+from ..knowledge.host import NEUTRAL_CONTEXTS, OF_NOTE, TELLS, UNTOUCHED, WATCHERS
+from ..units.compute import Compute, walk_now
 
 Span = tuple[Block, int, int]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate.knowledge.words import Patterns
-from migrate.plan.regions import Planner
-from migrate.units.order import NOT_YET
-from migrate.units.unit import Context, Unit
+from ..knowledge.words import Patterns
+from ..units.order import NOT_YET
+from ..units.unit import Context, Unit
+from .regions import Planner
 
 # What runs a model once to write down its operations.
 _TRACES = Patterns("torch.jit.trace torch.jit.trace_module torch.onnx.export torch.export.export", exact=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 
-from migrate.facts.module import Scope
-from migrate.knowledge.words import Patterns
-from migrate.plan import switch
-from migrate.units.references import escape
-from migrate.units.unit import Context
+from ..facts.module import Scope
+from ..knowledge.words import Patterns
+from ..units.references import escape
+from ..units.unit import Context
+from . import switch
 
 _OPTIMIZER = Patterns("*optim* opt")
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate.flow.values import Obj
-from migrate.units.ownership import said_of
-from migrate.units.unit import Context, Unit
+from ..flow.values import Obj
+from ..units.ownership import said_of
+from ..units.unit import Context, Unit
 
 
 def review_unreached(ctx: Context, unit: Unit) -> None:

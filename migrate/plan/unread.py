@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from migrate.facts.module import Module, Scope, asks_for_main
-from migrate.facts.names import called_name
-from migrate.units.conditions import argparse_dest
-from migrate.units.translate import receiver
-from migrate.units.unit import Context
+from ..facts.module import Module, Scope, asks_for_main
+from ..facts.names import called_name
+from ..units.conditions import argparse_dest
+from ..units.translate import receiver
+from ..units.unit import Context
 
 _PLAIN = frozenset({"no_grad", "enable_grad", "inference_mode", "staticmethod"})
 _LOOKS_AROUND = frozenset({"locals", "vars", "eval", "exec"})

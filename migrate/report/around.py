@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from migrate import harmless
-from migrate.model import FileResult, Finding
-from migrate.packaging.mention import FOUND, About
+from .. import harmless
+from ..model import FileResult, Finding
+from ..packaging.mention import FOUND, About
 
 _MOST_FILES = 20
 _MOST_LINES = 6

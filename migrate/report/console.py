@@ -11,12 +11,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
-from migrate import harmless
-from migrate.model import Applicability, FileResult, Finding, Severity
-from migrate.pipeline import Analysed, Outcome
-from migrate.report.around import is_around, print_around
-from migrate.report.diff import unified
-from migrate.spool import Spool
+from .. import harmless
+from ..model import Applicability, FileResult, Finding, Severity
+from ..pipeline import Analysed, Outcome
+from ..spool import Spool
+from .around import is_around, print_around
+from .diff import unified
 
 _STYLES = {"safe": "green", "review": "yellow", "manual": "bold red", "info": "cyan"}
 _PAST = {True: "changed", False: "to change"}

@@ -12,9 +12,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-from migrate import __version__
-from migrate.errors import UserError, reason
-from migrate.model import Applicability, Change, FileResult, Finding
+from .. import __version__
+from ..errors import UserError, reason
+from ..model import Applicability, Change, FileResult, Finding
 
 SCHEMA_VERSION = 1
 TOOL = "apex2native"
@@ -45,7 +45,7 @@ def render(report: dict[str, Any]) -> str:
 
 def schema() -> dict[str, Any]:
     """The published JSON Schema of the report."""
-    text = resources.files("migrate.report").joinpath("schema.json").read_text(encoding="utf-8")
+    text = resources.files(__package__).joinpath("schema.json").read_text(encoding="utf-8")
     loaded: dict[str, Any] = json.loads(text)
     return loaded
 

@@ -42,9 +42,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
-from migrate.model import DeleteLines, Edit, InsertLines, Reindent, Replace
-from migrate.rewrite.lines import Lines, string_lines
-from migrate.rewrite.trace import Run, common_words
+from ..model import DeleteLines, Edit, InsertLines, Reindent, Replace
+from .lines import Lines, string_lines
+from .trace import Run, common_words
 
 
 class EditConflict(ValueError):

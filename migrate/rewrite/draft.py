@@ -14,9 +14,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 
-from migrate.facts.module import Block, Module
-from migrate.facts.names import called_name
-from migrate.model import DeleteLines, Edit, InsertLines, Reindent, Replace
+from ..facts.module import Block, Module
+from ..facts.names import called_name
+from ..model import DeleteLines, Edit, InsertLines, Reindent, Replace
 
 _ABOUT_AMP = re.compile(r"\bapex\b|\bamp\b|\bfp16\b|mixed.precision|half.precision|loss.scal|\bopt_level\b", re.I)
 _OPPOSITE: dict[type[ast.cmpop], str] = {ast.Is: "is not", ast.IsNot: "is", ast.Eq: "!=", ast.NotEq: "=="}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from migrate.facts.module import File, file_at
-from migrate.model import DeleteLines, Edit, InsertLines, Reindent, Replace
+from ..facts.module import File, file_at
+from ..model import DeleteLines, Edit, InsertLines, Reindent, Replace
 
 
 def by_file(files: Sequence[File], edits: Iterable[Edit]) -> list[list[Edit]]:

@@ -14,10 +14,10 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from migrate.model import Edit, Replace
-from migrate.rewrite.apply import apply_traced
-from migrate.rewrite.lines import Lines
-from migrate.rewrite.trace import Run, through
+from ..model import Edit, Replace
+from .apply import apply_traced
+from .lines import Lines
+from .trace import Run, through
 
 _LIMIT, _WIDE = 100, 120
 _OPEN, _CLOSE = "([{", ")]}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from migrate.facts.module import File, Module
-from migrate.model import Settings
+from ..facts.module import File, Module
+from ..model import Settings
 
 
 class Templates:

@@ -7,7 +7,7 @@ apex2native where it arose: please report both, with the line of code if you can
 
 from __future__ import annotations
 
-from migrate.rules.common import Stage
+from .common import Stage
 
 ID = "APX000"
 STAGE = Stage.TOOL

@@ -10,7 +10,7 @@ half migrated without anyone knowing.
 
 from __future__ import annotations
 
-from migrate.rules.common import Stage
+from .common import Stage
 
 ID = "APX001"
 STAGE = Stage.TOOL

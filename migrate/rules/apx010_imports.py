@@ -14,12 +14,12 @@ import ast
 import builtins
 from collections.abc import Iterator
 
-from migrate.facts.module import Module, Scope
-from migrate.knowledge.apex import EXTENSIONS, FP16_UTILS
-from migrate.parts.sites import computed
-from migrate.plan.carried import AMP, becomes_true, sometimes_imported, through_parameter
-from migrate.rules.common import Stage, Work
-from migrate.units.unit import Context, listed
+from ..facts.module import Module, Scope
+from ..knowledge.apex import EXTENSIONS, FP16_UTILS
+from ..parts.sites import computed
+from ..plan.carried import AMP, becomes_true, sometimes_imported, through_parameter
+from ..units.unit import Context, listed
+from .common import Stage, Work
 
 ID = "APX010"
 STAGE = Stage.TIDY

@@ -13,13 +13,13 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from migrate.facts.sites import Initialize
-from migrate.plan.home import free_name, guards
-from migrate.plan.places import Creation
-from migrate.plan.premises import model_alone
-from migrate.rules.common import Plan, Stage, Work
-from migrate.units.conditions import TRUE, conjunction
-from migrate.units.options import Options
+from ..facts.sites import Initialize
+from ..plan.home import free_name, guards
+from ..plan.places import Creation
+from ..plan.premises import model_alone
+from ..units.conditions import TRUE, conjunction
+from ..units.options import Options
+from .common import Plan, Stage, Work
 
 ID = "APX020"
 STAGE = Stage.UNIT

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import ast
 
-from migrate.plan.home import behind, call_offset
-from migrate.plan.places import Parameter
-from migrate.rules.common import Plan, Stage, Work
+from ..plan.home import behind, call_offset
+from ..plan.places import Parameter
+from .common import Plan, Stage, Work
 
 ID = "APX022"
 STAGE = Stage.UNIT

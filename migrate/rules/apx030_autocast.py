@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import ast
 
-from migrate.plan.regions import Hoist, Region
-from migrate.rules.common import Plan, Stage, Work
+from ..plan.regions import Hoist, Region
+from .common import Plan, Stage, Work
 
 ID = "APX030"
 STAGE = Stage.UNIT

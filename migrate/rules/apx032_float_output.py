@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate.rules.common import Plan, Stage, Work
+from .common import Plan, Stage, Work
 
 ID = "APX032"
 STAGE = Stage.UNIT

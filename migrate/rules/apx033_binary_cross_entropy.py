@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import ast
 
-from migrate.plan.hazards import Entropy, EntropyStatement
-from migrate.rules.common import Plan, Stage, Work
+from ..plan.hazards import Entropy, EntropyStatement
+from .common import Plan, Stage, Work
 
 ID = "APX033"
 STAGE = Stage.UNIT

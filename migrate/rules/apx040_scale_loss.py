@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import ast
 
-from migrate.facts.sites import Scale, on_stack
-from migrate.plan.fold import only_backward
-from migrate.plan.premises import plain_context
-from migrate.rules.common import Plan, Stage, Work
+from ..facts.sites import Scale, on_stack
+from ..plan.fold import only_backward
+from ..plan.premises import plain_context
+from .common import Plan, Stage, Work
 
 ID = "APX040"
 STAGE = Stage.UNIT

@@ -9,7 +9,7 @@ Source: timm's train.py and timm/utils/cuda.py (ApexScaler, NativeScaler), which
 
 from __future__ import annotations
 
-from migrate.rules.common import Plan, Stage, Work
+from .common import Plan, Stage, Work
 
 ID = "APX043"
 STAGE = Stage.UNIT

@@ -13,9 +13,9 @@ from __future__ import annotations
 import ast
 import re
 
-from migrate.rules.apx051_master_params import parameters
-from migrate.rules.common import Plan, Stage, Work
-from migrate.units.events import clip_bound
+from ..units.events import clip_bound
+from .apx051_master_params import parameters
+from .common import Plan, Stage, Work
 
 ID = "APX050"
 STAGE = Stage.UNIT

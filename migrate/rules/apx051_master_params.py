@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import ast
 
-from migrate.rules.common import Plan, Stage, Work
-from migrate.units.ownership import owned_model
+from ..units.ownership import owned_model
+from .common import Plan, Stage, Work
 
 ID = "APX051"
 STAGE = Stage.UNIT

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import ast
 
-from migrate.plan.home import free_name
-from migrate.rules.common import Plan, Stage, Work
-from migrate.units.unit import Step
+from ..plan.home import free_name
+from ..units.unit import Step
+from .common import Plan, Stage, Work
 
 ID = "APX060"
 STAGE = Stage.UNIT

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import ast
 
-from migrate.model import Severity
-from migrate.plan.bare import SAVED, all_entries, scale_entry
-from migrate.rules.common import Plan, Stage, Work
+from ..model import Severity
+from ..plan.bare import SAVED, all_entries, scale_entry
+from .common import Plan, Stage, Work
 
 ID = "APX070"
 STAGE = Stage.UNIT

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import ast
 
-from migrate.rules.common import Stage, Work
-from migrate.units.casts import known, resolved, wraps_extension
-from migrate.units.unit import Context
+from ..units.casts import known, resolved, wraps_extension
+from ..units.unit import Context
+from .common import Stage, Work
 
 ID = "APX080"
 STAGE = Stage.CASTS

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import ast
 
-from migrate.rules.common import Plan, Stage, Work
-from migrate.units.autograd import uncast_functions
+from ..units.autograd import uncast_functions
+from .common import Plan, Stage, Work
 
 ID = "APX081"
 STAGE = Stage.UNIT

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import ast
 
-from migrate.knowledge.apex import DELETED_PARTS, FP16_UTILS, FUSED_PARTS
-from migrate.model import Finding, Severity
-from migrate.plan.carried import AMP
-from migrate.rules.common import Stage, Work
-from migrate.units.unit import Context
+from ..knowledge.apex import DELETED_PARTS, FP16_UTILS, FUSED_PARTS
+from ..model import Finding, Severity
+from ..plan.carried import AMP
+from ..units.unit import Context
+from .common import Stage, Work
 
 ID = "APX090"
 STAGE = Stage.REPORT

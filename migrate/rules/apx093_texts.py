@@ -13,9 +13,9 @@ import re
 import tokenize
 from collections.abc import Iterator
 
-from migrate.model import Finding, Severity
-from migrate.rules.common import Stage, Work
-from migrate.units.unit import Context
+from ..model import Finding, Severity
+from ..units.unit import Context
+from .common import Stage, Work
 
 ID = "APX093"
 STAGE = Stage.REPORT

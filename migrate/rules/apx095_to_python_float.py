@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import ast
 
-from migrate.rules.common import Stage, Work
-from migrate.units.unit import Context
+from ..units.unit import Context
+from .common import Stage, Work
 
 ID = "APX095"
 STAGE = Stage.FILE

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import ast
 
-from migrate.parts.arguments import UNKNOWN, bind
-from migrate.parts.outcome import Native, Stays
-from migrate.parts.replace import replace
-from migrate.parts.sites import Role, Site
-from migrate.rules.common import Stage, Work
-from migrate.units.unit import Context
+from ..parts.arguments import UNKNOWN, bind
+from ..parts.outcome import Native, Stays
+from ..parts.replace import replace
+from ..parts.sites import Role, Site
+from ..units.unit import Context
+from .common import Stage, Work
 
 ID = "APX100"
 STAGE = Stage.PARTS

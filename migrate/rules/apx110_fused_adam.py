@@ -12,15 +12,15 @@ Source: apex/optimizers/fused_adam.py at tag 25.05; torch/optim/adamw.py.
 
 from __future__ import annotations
 
-from migrate.parts.arguments import UNKNOWN
-from migrate.parts.definitions import written_out
-from migrate.parts.optimizers import Options, fused, loads, open_options, optimizer_call
-from migrate.parts.outcome import Native, Stays
-from migrate.parts.replace import replace
-from migrate.parts.sites import Site
-from migrate.parts.words import native
-from migrate.rules.common import Stage, Work
-from migrate.units.unit import Context
+from ..parts.arguments import UNKNOWN
+from ..parts.definitions import written_out
+from ..parts.optimizers import Options, fused, loads, open_options, optimizer_call
+from ..parts.outcome import Native, Stays
+from ..parts.replace import replace
+from ..parts.sites import Site
+from ..parts.words import native
+from ..units.unit import Context
+from .common import Stage, Work
 
 ID = "APX110"
 STAGE = Stage.PARTS

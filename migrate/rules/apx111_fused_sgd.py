@@ -9,12 +9,12 @@ Source: apex/optimizers/fused_sgd.py, csrc/multi_tensor_sgd_kernel.cu at tag 25.
 
 from __future__ import annotations
 
-from migrate.parts.optimizers import fused, open_options, optimizer_call
-from migrate.parts.outcome import Native, Stays
-from migrate.parts.replace import replace
-from migrate.parts.sites import Role, Site
-from migrate.rules.common import Stage, Work
-from migrate.units.unit import Context
+from ..parts.optimizers import fused, open_options, optimizer_call
+from ..parts.outcome import Native, Stays
+from ..parts.replace import replace
+from ..parts.sites import Role, Site
+from ..units.unit import Context
+from .common import Stage, Work
 
 ID = "APX111"
 STAGE = Stage.PARTS

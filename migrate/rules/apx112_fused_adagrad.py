@@ -7,12 +7,12 @@ Source: apex/optimizers/fused_adagrad.py at tag 25.05; torch/optim/adagrad.py.
 
 from __future__ import annotations
 
-from migrate.parts.optimizers import loads, open_options, optimizer_call
-from migrate.parts.outcome import Native, Stays
-from migrate.parts.replace import replace
-from migrate.parts.sites import Site
-from migrate.rules.common import Stage, Work
-from migrate.units.unit import Context
+from ..parts.optimizers import loads, open_options, optimizer_call
+from ..parts.outcome import Native, Stays
+from ..parts.replace import replace
+from ..parts.sites import Site
+from ..units.unit import Context
+from .common import Stage, Work
 
 ID = "APX112"
 STAGE = Stage.PARTS

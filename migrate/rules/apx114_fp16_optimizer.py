@@ -16,12 +16,12 @@ import ast
 from dataclasses import replace as but
 from functools import partial
 
-from migrate.parts.definitions import written_out
-from migrate.parts.outcome import Native, Stays
-from migrate.parts.replace import replace
-from migrate.parts.sites import Site
-from migrate.rules.common import Stage, Work
-from migrate.units.unit import Context
+from ..parts.definitions import written_out
+from ..parts.outcome import Native, Stays
+from ..parts.replace import replace
+from ..parts.sites import Site
+from ..units.unit import Context
+from .common import Stage, Work
 
 ID = "APX114"
 STAGE = Stage.PARTS

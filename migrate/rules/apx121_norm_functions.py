@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from migrate.parts.arguments import Arguments, bind
-from migrate.parts.outcome import Native, Stays
-from migrate.parts.replace import replace
-from migrate.parts.sites import Site
-from migrate.parts.words import native
-from migrate.rules.common import Stage, Work
-from migrate.units.unit import Context
+from ..parts.arguments import Arguments, bind
+from ..parts.outcome import Native, Stays
+from ..parts.replace import replace
+from ..parts.sites import Site
+from ..parts.words import native
+from ..units.unit import Context
+from .common import Stage, Work
 
 ID = "APX121"
 STAGE = Stage.PARTS

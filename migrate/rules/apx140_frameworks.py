@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import ast
 
-from migrate.knowledge.apex import FRAMEWORK_BACKENDS, FRAMEWORK_LEVELS
-from migrate.model import Severity
-from migrate.parts.arguments import cut_keywords
-from migrate.rules.common import Stage, Work
-from migrate.units.unit import Context
+from ..knowledge.apex import FRAMEWORK_BACKENDS, FRAMEWORK_LEVELS
+from ..model import Severity
+from ..parts.arguments import cut_keywords
+from ..units.unit import Context
+from .common import Stage, Work
 
 ID = "APX140"
 STAGE = Stage.PARTS

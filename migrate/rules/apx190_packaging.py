@@ -15,7 +15,7 @@ names it.
 
 from __future__ import annotations
 
-from migrate.rules.common import Stage
+from .common import Stage
 
 ID = "APX190"
 STAGE = Stage.TOOL

@@ -6,12 +6,12 @@ import ast
 from dataclasses import dataclass, field
 from enum import Enum
 
-from migrate.facts.module import Module
-from migrate.model import Finding, Severity
-from migrate.parts.sites import Sites
-from migrate.plan.decide import Plan
-from migrate.rewrite.draft import Draft
-from migrate.rewrite.templates import Templates
+from ..facts.module import Module
+from ..model import Finding, Severity
+from ..parts.sites import Sites
+from ..plan.decide import Plan
+from ..rewrite.draft import Draft
+from ..rewrite.templates import Templates
 
 
 class Stage(Enum):

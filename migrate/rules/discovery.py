@@ -11,9 +11,9 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-import migrate.rules
-from migrate.rules.common import Plan, Stage, Work
-from migrate.units.unit import Context
+from .. import rules as all_rules
+from ..units.unit import Context
+from .common import Plan, Stage, Work
 
 _MODULE = re.compile(r"apx\d{3}_\w+")
 
@@ -27,7 +27,7 @@ class Rule:
     apply: Callable[[Any, Work], None]
 
 
-def modules(package: ModuleType = migrate.rules) -> tuple[ModuleType, ...]:
+def modules(package: ModuleType = all_rules) -> tuple[ModuleType, ...]:
     """The modules of all rules, sorted by their number."""
     names = sorted(one.name for one in pkgutil.iter_modules(package.__path__) if _MODULE.fullmatch(one.name))
     return tuple(importlib.import_module(f"{package.__name__}.{name}") for name in names)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from migrate.facts.names import called_name, last_name
-from migrate.knowledge.operations import BACKWARD_PRODUCTS
-from migrate.units.unit import Context
+from ..facts.names import called_name, last_name
+from ..knowledge.operations import BACKWARD_PRODUCTS
+from .unit import Context
 
 
 def uncast_functions(ctx: Context) -> list[tuple[ast.FunctionDef, ast.FunctionDef]]:

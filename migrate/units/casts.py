@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TypeGuard
 
-from migrate.facts.names import last_name
-from migrate.knowledge.apex import CASTS
-from migrate.knowledge.operations import NATIVE_FLOAT, NATIVE_HALF
-from migrate.units.unit import Context
+from ..facts.names import last_name
+from ..knowledge.apex import CASTS
+from ..knowledge.operations import NATIVE_FLOAT, NATIVE_HALF
+from .unit import Context
 
 
 def casts_only(ctx: Context) -> bool:

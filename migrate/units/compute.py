@@ -6,13 +6,13 @@ import ast
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
-from migrate.facts.module import Scope
-from migrate.facts.names import called_name, last_name
-from migrate.facts.networks import is_network, may_be_network, runs_elsewhere
-from migrate.facts.sites import opened
-from migrate.flow.values import ELEMENT_KEY, Obj
-from migrate.knowledge.host import HOST_MODULES, NO_COMPUTATION
-from migrate.knowledge.models import (
+from ..facts.module import Scope
+from ..facts.names import called_name, last_name
+from ..facts.networks import is_network, may_be_network, runs_elsewhere
+from ..facts.sites import opened
+from ..flow.values import ELEMENT_KEY, Obj
+from ..knowledge.host import HOST_MODULES, NO_COMPUTATION
+from ..knowledge.models import (
     FORWARDING,
     MAPPING,
     MODULE_METHODS,
@@ -26,8 +26,8 @@ from migrate.knowledge.models import (
     RUN_BY_FUNCTION,
     evaluates,
 )
-from migrate.knowledge.operations import NATIVE_HALF
-from migrate.units.unit import Context, Unit
+from ..knowledge.operations import NATIVE_HALF
+from .unit import Context, Unit
 
 
 class Compute:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from migrate.facts.module import Module, Scope, asks_for_main
-from migrate.facts.names import called_name
-from migrate.facts.sites import Facts
-from migrate.flow.values import Values
-from migrate.knowledge.apex import DELETED_PARTS, FUSED_PARTS
+from ..facts.module import Module, Scope, asks_for_main
+from ..facts.names import called_name
+from ..facts.sites import Facts
+from ..flow.values import Values
+from ..knowledge.apex import DELETED_PARTS, FUSED_PARTS
 
 _OR, _AND, _NOT, _ATOM = 1, 2, 3, 4
 

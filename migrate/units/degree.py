@@ -11,10 +11,10 @@ from __future__ import annotations
 import ast
 from fractions import Fraction
 
-from migrate.facts.names import called_name
-from migrate.flow.values import Values
-from migrate.knowledge.gradients import LINEAR, SCALE_FREE
-from migrate.units.unit import Context
+from ..facts.names import called_name
+from ..flow.values import Values
+from ..knowledge.gradients import LINEAR, SCALE_FREE
+from .unit import Context
 
 _NONE, _ONE = Fraction(0), Fraction(1)
 _TINY = 1e-5  # an epsilon that keeps a norm from being zero

@@ -7,19 +7,19 @@ import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from migrate.facts.module import Scope
-from migrate.facts.names import called_name
-from migrate.facts.sites import Scale, opened
-from migrate.flow.tensors import own_gradient
-from migrate.flow.values import Obj
-from migrate.knowledge import gradients
-from migrate.knowledge.gradients import COLLECTS
-from migrate.units.compute import walk_now
-from migrate.units.degree import gives_norm
-from migrate.units.order import NOT_YET, Order
-from migrate.units.references import escape
-from migrate.units.translate import passed
-from migrate.units.unit import Context, Manual, Step, Unit
+from ..facts.module import Scope
+from ..facts.names import called_name
+from ..facts.sites import Scale, opened
+from ..flow.tensors import own_gradient
+from ..flow.values import Obj
+from ..knowledge import gradients
+from ..knowledge.gradients import COLLECTS
+from .compute import walk_now
+from .degree import gives_norm
+from .order import NOT_YET, Order
+from .references import escape
+from .translate import passed
+from .unit import Context, Manual, Step, Unit
 
 
 def find_steps(ctx: Context, unit: Unit) -> list[Step]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from migrate.knowledge import operations
+from ..knowledge import operations
 
 _FUNCTIONAL = frozenset({"F", "nn.functional", "functional", "torch.nn.functional"})
 

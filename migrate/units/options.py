@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from migrate.facts.module import Module
-from migrate.facts.sites import Initialize
-from migrate.flow.values import Values
-from migrate.units.conditions import FALSE, TRUE, Conditions, Term, argparse_dest, negation
+from ..facts.module import Module
+from ..facts.sites import Initialize
+from ..flow.values import Values
+from .conditions import FALSE, TRUE, Conditions, Term, argparse_dest, negation
 
 INITIAL_SCALE = 2.0**16
 _SIMPLE = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)  # need no parentheses

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from migrate.facts.module import Scope
-from migrate.units.unit import Context, Unit
+from ..facts.module import Scope
+from .unit import Context, Unit
 
 NOT_YET, ON = False, True
 

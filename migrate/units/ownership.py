@@ -8,9 +8,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from migrate.facts.module import Scope
-from migrate.flow.values import Obj
-from migrate.units.unit import Context
+from ..facts.module import Scope
+from ..flow.values import Obj
+from .unit import Context
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 

@@ -19,16 +19,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from migrate.facts.module import FunctionNode, Scope
-from migrate.facts.names import called_name, last_name
-from migrate.flow.values import Obj
-from migrate.knowledge import operations
-from migrate.knowledge.models import FORWARDING
-from migrate.knowledge.results import integers, loss, predicted
-from migrate.units import operands
-from migrate.units.compute import Compute
-from migrate.units.translate import passed
-from migrate.units.unit import Context, Unit
+from ..facts.module import FunctionNode, Scope
+from ..facts.names import called_name, last_name
+from ..flow.values import Obj
+from ..knowledge import operations
+from ..knowledge.models import FORWARDING
+from ..knowledge.results import integers, loss, predicted
+from . import operands
+from .compute import Compute
+from .translate import passed
+from .unit import Context, Unit
 
 HALF, FLOAT, OTHER, MAYBE = "half", "float", "other", "maybe"
 MAX_DEPTH = 5

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from migrate.facts.sites import opened
-from migrate.units.unit import Context
+from ..facts.sites import opened
+from .unit import Context
 
 
 def handed_on(ctx: Context, function: ast.AST) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from migrate.knowledge.operations import OWNER_WRITES
-from migrate.units.compute import walk_now
-from migrate.units.unit import Context
+from ..knowledge.operations import OWNER_WRITES
+from .compute import walk_now
+from .unit import Context
 
 
 class Slices:

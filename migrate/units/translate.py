@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from migrate.facts.module import Scope
-from migrate.flow.values import Obj, unbound
-from migrate.units.unit import Context
+from ..facts.module import Scope
+from ..flow.values import Obj, unbound
+from .unit import Context
 
 
 def translate_open(ctx: Context, expr: ast.expr, text: str, there: Scope) -> str | None:

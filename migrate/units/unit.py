@@ -12,16 +12,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from migrate.facts.module import File, Module, Scope
-from migrate.facts.names import called_name
-from migrate.facts.sites import Facts, Initialize, Scale, opened
-from migrate.flow.values import Obj, Values
-from migrate.knowledge import gradients
-from migrate.knowledge.host import CALLS_NOTHING
-from migrate.knowledge.models import COPIES
-from migrate.model import Settings
-from migrate.units.conditions import Conditions
-from migrate.units.options import Options
+from ..facts.module import File, Module, Scope
+from ..facts.names import called_name
+from ..facts.sites import Facts, Initialize, Scale, opened
+from ..flow.values import Obj, Values
+from ..knowledge import gradients
+from ..knowledge.host import CALLS_NOTHING
+from ..knowledge.models import COPIES
+from ..model import Settings
+from .conditions import Conditions
+from .options import Options
 
 
 class Manual(Exception):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from migrate.judge.compare.pair import Both, Differs, Pair
-from migrate.judge.compare.telling import Teller
-from migrate.judge.run.event import Event
-from migrate.judge.run.exits import caught, unwind
-from migrate.judge.state import LegacyRaises, State
+from ..run.event import Event
+from ..run.exits import caught, unwind
+from ..state import LegacyRaises, State
+from .pair import Both, Differs, Pair
+from .telling import Teller
 
 
 class Casts:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from migrate.judge.compare.forgetting import Forgetting
-from migrate.judge.compare.pair import Both, Differs, Pair
-from migrate.judge.run.event import Event
-from migrate.judge.state import Frame
-from migrate.judge.terms import TRUE
+from ..run.event import Event
+from ..state import Frame
+from ..terms import TRUE
+from .forgetting import Forgetting
+from .pair import Both, Differs, Pair
 
 
 class Flow:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from migrate.judge.compare.pair import Both, Pair
-from migrate.judge.terms import MEMORY, Ask, Facts, Term, forget, leaves
+from ..terms import MEMORY, Ask, Facts, Term, forget, leaves
+from .pair import Both, Pair
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from migrate.judge import machines
-from migrate.judge.compare.pair import Both, Differs, Pair
-from migrate.judge.compare.telling import Teller
-from migrate.judge.run.event import Event
-from migrate.judge.state import CastsBlock, Crash, Key, ScaledBlock, State
+from .. import machines
+from ..run.event import Event
+from ..state import CastsBlock, Crash, Key, ScaledBlock, State
+from .pair import Both, Differs, Pair
+from .telling import Teller
 
 
 class Gradients:

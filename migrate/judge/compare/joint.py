@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from migrate.judge.compare.casts import Casts
-from migrate.judge.compare.flow import Flow
-from migrate.judge.compare.forgetting import Forgetting
-from migrate.judge.compare.gradients import Gradients
-from migrate.judge.compare.pair import Both, Differs, Pair
-from migrate.judge.compare.telling import Teller
-from migrate.judge.program.syntax import divides, factors, names_in
-from migrate.judge.run.event import Event
-from migrate.judge.state import State
+from ..program.syntax import divides, factors, names_in
+from ..run.event import Event
+from ..state import State
+from .casts import Casts
+from .flow import Flow
+from .forgetting import Forgetting
+from .gradients import Gradients
+from .pair import Both, Differs, Pair
+from .telling import Teller
 
 _GENERAL = {"zero": "clear", "scale": "state"}
 _SAID = {

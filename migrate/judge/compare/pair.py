@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 
-from migrate.judge.run.event import Event
-from migrate.judge.run.runner import Runner
-from migrate.judge.state import State
-from migrate.judge.terms import Facts, Term
-from migrate.judge.verdict import Note
+from ..run.event import Event
+from ..run.runner import Runner
+from ..state import State
+from ..terms import Facts, Term
+from ..verdict import Note
 
 
 @dataclass(frozen=True)

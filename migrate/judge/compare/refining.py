@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from migrate.judge.compare.forgetting import Kept
-from migrate.judge.compare.pair import Both
-from migrate.judge.compare.search import MAX_PAIRS, Search
-from migrate.judge.compare.telling import Allows
-from migrate.judge.verdict import Verdict
+from ..verdict import Verdict
+from .forgetting import Kept
+from .pair import Both
+from .search import MAX_PAIRS, Search
+from .telling import Allows
 
 MAX_ROUNDS = 20
 

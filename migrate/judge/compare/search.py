@@ -11,13 +11,13 @@ import ast
 from collections import Counter, deque
 from collections.abc import Iterator
 
-from migrate.judge.compare.forgetting import Forgetting, Kept
-from migrate.judge.compare.joint import Joint
-from migrate.judge.compare.pair import Asked, Both, Differs, Pair, Trail
-from migrate.judge.compare.telling import Allows, Teller
-from migrate.judge.state import Crash, LegacyRaises, Unfollowed
-from migrate.judge.terms import Ask, Term
-from migrate.judge.verdict import Verdict
+from ..state import Crash, LegacyRaises, Unfollowed
+from ..terms import Ask, Term
+from ..verdict import Verdict
+from .forgetting import Forgetting, Kept
+from .joint import Joint
+from .pair import Asked, Both, Differs, Pair, Trail
+from .telling import Allows, Teller
 
 MAX_PAIRS = 8_000
 _MERGING = frozenset(

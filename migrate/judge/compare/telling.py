@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from migrate.judge.compare.pair import Both, Differs, Pair, Trail
-from migrate.judge.run.event import Event
-from migrate.judge.state import Crash
-from migrate.judge.verdict import Difference, Note
+from ..run.event import Event
+from ..state import Crash
+from ..verdict import Difference, Note
+from .pair import Both, Differs, Pair, Trail
 
 MAX_STEPS, MAX_TEXT = 4, 70  # of a path that is told, and of a condition in it
 

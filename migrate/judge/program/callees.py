@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from migrate.facts.module import Module
-from migrate.flow.values import Values
-from migrate.judge.program.marks import Marks
-from migrate.judge.program.syntax import FUNCTIONS, around, last_name, set_by_name
+from ...facts.module import Module
+from ...flow.values import Values
+from .marks import Marks
+from .syntax import FUNCTIONS, around, last_name, set_by_name
 
 
 class Callees:

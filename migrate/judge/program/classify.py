@@ -7,17 +7,17 @@ import builtins
 from collections.abc import Mapping
 from functools import cached_property
 
-from migrate.facts.module import Module
-from migrate.facts.networks import runs_elsewhere
-from migrate.flow.values import Obj, Values
-from migrate.judge.names import LIBRARIES, LOSSES, RUNS_MODEL, SCALER_METHODS
-from migrate.judge.program.callees import Callees
-from migrate.judge.program.objects import Objects, within_module_class
-from migrate.judge.program.scaling import Scaling
-from migrate.judge.program.syntax import around, goes_on, last_name, tried
-from migrate.judge.state import Key
-from migrate.knowledge.models import FORWARDING, MAPPING, NO_MODULE, NOT_RUN_BY_METHOD
-from migrate.knowledge.operations import NATIVE_HALF
+from ...facts.module import Module
+from ...facts.networks import runs_elsewhere
+from ...flow.values import Obj, Values
+from ...knowledge.models import FORWARDING, MAPPING, NO_MODULE, NOT_RUN_BY_METHOD
+from ...knowledge.operations import NATIVE_HALF
+from ..names import LIBRARIES, LOSSES, RUNS_MODEL, SCALER_METHODS
+from ..state import Key
+from .callees import Callees
+from .objects import Objects, within_module_class
+from .scaling import Scaling
+from .syntax import around, goes_on, last_name, tried
 
 
 class Classifier:

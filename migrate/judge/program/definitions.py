@@ -6,12 +6,12 @@ import ast
 from collections import defaultdict
 from functools import cached_property
 
-from migrate.facts.module import Module
-from migrate.flow.values import Obj, Values, attribute_name
-from migrate.judge.program.marks import Marks
-from migrate.judge.program.naming import Naming
-from migrate.judge.program.syntax import FUNCTIONS, last_name
-from migrate.judge.state import Key
+from ...facts.module import Module
+from ...flow.values import Obj, Values, attribute_name
+from ..state import Key
+from .marks import Marks
+from .naming import Naming
+from .syntax import FUNCTIONS, last_name
 
 # Methods that leave a dictionary or list as it is, and functions that only read what they are handed.
 _ASKING = frozenset("get items keys values copy index count __contains__ __len__".split())

@@ -6,8 +6,8 @@ import ast
 from collections import defaultdict
 from functools import cached_property
 
-from migrate.judge.program.syntax import FUNCTIONS
-from migrate.judge.program.tree import AnnotatedTree
+from .syntax import FUNCTIONS
+from .tree import AnnotatedTree
 
 
 class Entries:

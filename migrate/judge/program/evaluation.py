@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Callable
 
-from migrate.facts.module import Module
-from migrate.judge.program.callees import Callees
-from migrate.judge.program.marks import Marks
-from migrate.judge.program.syntax import EXITS, FUNCTIONS, YIELDS, around, asks_if_enabled
+from ...facts.module import Module
+from .callees import Callees
+from .marks import Marks
+from .syntax import EXITS, FUNCTIONS, YIELDS, around, asks_if_enabled
 
 _NO_GRAD = re.compile(r"\bno_grad\b|\binference_mode\b")
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 import builtins
 
-from migrate.facts.module import Module
-from migrate.flow.tensors import own_gradient
-from migrate.flow.values import Values
-from migrate.judge.names import COLLECTS, IDLE, READERS
-from migrate.judge.program.callees import Callees
-from migrate.judge.program.marks import Marks
-from migrate.judge.program.objects import Objects
-from migrate.judge.program.syntax import FUNCTIONS, last_name, own_parts
-from migrate.knowledge.gradients import KEEPERS, MADE_OF_GRADIENTS, NO_READER
-from migrate.knowledge.models import NOT_RUN_BY_METHOD, evaluates
+from ...facts.module import Module
+from ...flow.tensors import own_gradient
+from ...flow.values import Values
+from ...knowledge.gradients import KEEPERS, MADE_OF_GRADIENTS, NO_READER
+from ...knowledge.models import NOT_RUN_BY_METHOD, evaluates
+from ..names import COLLECTS, IDLE, READERS
+from .callees import Callees
+from .marks import Marks
+from .objects import Objects
+from .syntax import FUNCTIONS, last_name, own_parts
 
 
 class Gradients:

@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
-from migrate.judge.names import PROTOCOL, PURE, SELF_METHODS, WRAPPERS
-from migrate.judge.program.definitions import NAMESPACES
-from migrate.judge.program.entries import Entries
-from migrate.judge.program.syntax import factors, last_name, names_in, stored_names
-from migrate.judge.program.tree import AnnotatedTree
+from ..names import PROTOCOL, PURE, SELF_METHODS, WRAPPERS
+from .definitions import NAMESPACES
+from .entries import Entries
+from .syntax import factors, last_name, names_in, stored_names
+from .tree import AnnotatedTree
 
 _EVALUATED = frozenset({"call", "gradients", "initialize", "create", "scaler", "step", "backward", "amp", "entered"})
 _LOOKED_INTO = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import ast
 
-from migrate.facts.module import Module, Scope
-from migrate.facts.sites import opened
-from migrate.flow.values import Obj, Values
-from migrate.judge.origin import Origin
-from migrate.judge.state import Key
+from ...facts.module import Module, Scope
+from ...facts.sites import opened
+from ...flow.values import Obj, Values
+from ..origin import Origin
+from ..state import Key
 
 
 class Naming:

@@ -6,16 +6,16 @@ import ast
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from migrate.facts.elsewhere import NOWHERE, Elsewhere
-from migrate.facts.module import Module
-from migrate.facts.networks import is_network, may_be_network, runs_elsewhere
-from migrate.facts.sites import Facts
-from migrate.flow.values import Obj, Values, argument
-from migrate.judge.names import TRAINING
-from migrate.judge.program.naming import Naming
-from migrate.judge.program.syntax import last_name
-from migrate.judge.state import Key
-from migrate.knowledge.models import NO_NETWORK
+from ...facts.elsewhere import NOWHERE, Elsewhere
+from ...facts.module import Module
+from ...facts.networks import is_network, may_be_network, runs_elsewhere
+from ...facts.sites import Facts
+from ...flow.values import Obj, Values, argument
+from ...knowledge.models import NO_NETWORK
+from ..names import TRAINING
+from ..state import Key
+from .naming import Naming
+from .syntax import last_name
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,26 +5,26 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from migrate.facts.module import File, Module
-from migrate.facts.sites import Facts
-from migrate.flow.values import Values
-from migrate.judge.code import Code
-from migrate.judge.compiler import compile_body
-from migrate.judge.origin import Origin
-from migrate.judge.program.callees import Callees
-from migrate.judge.program.classify import Classifier
-from migrate.judge.program.definitions import Definitions
-from migrate.judge.program.entries import Entries
-from migrate.judge.program.evaluation import Evaluation, find_asides
-from migrate.judge.program.gradients import Gradients
-from migrate.judge.program.marks import Marks
-from migrate.judge.program.mattering import Mattering
-from migrate.judge.program.naming import Naming
-from migrate.judge.program.objects import Objects, known_objects
-from migrate.judge.program.scaling import Scaling
-from migrate.judge.program.spread import Spread
-from migrate.judge.program.syntax import ANY, ANY_OF_FILES, FUNCTIONS, generator_call
-from migrate.judge.program.tree import AnnotatedTree
+from ...facts.module import File, Module
+from ...facts.sites import Facts
+from ...flow.values import Values
+from ..code import Code
+from ..compiler import compile_body
+from ..origin import Origin
+from .callees import Callees
+from .classify import Classifier
+from .definitions import Definitions
+from .entries import Entries
+from .evaluation import Evaluation, find_asides
+from .gradients import Gradients
+from .marks import Marks
+from .mattering import Mattering
+from .naming import Naming
+from .objects import Objects, known_objects
+from .scaling import Scaling
+from .spread import Spread
+from .syntax import ANY, ANY_OF_FILES, FUNCTIONS, generator_call
+from .tree import AnnotatedTree
 
 
 class Program:

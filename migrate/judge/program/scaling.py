@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from migrate.facts.module import Module
-from migrate.flow.values import Values
-from migrate.judge.program.marks import Marks
-from migrate.judge.program.objects import Objects
-from migrate.judge.program.syntax import FUNCTIONS, last_name
-from migrate.judge.state import Key
+from ...facts.module import Module
+from ...flow.values import Values
+from ..state import Key
+from .marks import Marks
+from .objects import Objects
+from .syntax import FUNCTIONS, last_name
 
 
 class Scaling:

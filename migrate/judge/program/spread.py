@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterable
 from functools import cached_property
 
-from migrate.flow.values import Obj
-from migrate.judge.names import PROTOCOL
-from migrate.judge.program.objects import within_module_class
-from migrate.judge.program.syntax import EXITS, FUNCTIONS, YIELDS, around, attributes_set, goes_on, imports_apex, tried
-from migrate.judge.program.tree import AnnotatedTree
+from ...flow.values import Obj
+from ..names import PROTOCOL
+from .objects import within_module_class
+from .syntax import EXITS, FUNCTIONS, YIELDS, around, attributes_set, goes_on, imports_apex, tried
+from .tree import AnnotatedTree
 
 
 class Spread:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from migrate.facts.module import Module
-from migrate.judge.names import NOT_ANY
-from migrate.knowledge.models import OPTIONS
+from ...facts.module import Module
+from ...knowledge.models import OPTIONS
+from ..names import NOT_ANY
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 EXITS = (ast.Return, ast.Raise, ast.Break, ast.Continue)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from migrate.facts.module import Module
-from migrate.flow.values import Values
-from migrate.judge.program.callees import Callees
-from migrate.judge.program.marks import Marks
-from migrate.judge.program.naming import Naming
-from migrate.judge.program.scaling import Scaling
+from ...facts.module import Module
+from ...flow.values import Values
+from .callees import Callees
+from .marks import Marks
+from .naming import Naming
+from .scaling import Scaling
 
 
 @dataclass(frozen=True, eq=False)

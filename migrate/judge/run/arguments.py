@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from migrate.flow.values import unbound
-from migrate.judge.program.program import Program
-from migrate.judge.run.values import Evaluator
-from migrate.judge.run.variables import Variables
-from migrate.judge.state import Frame, State
-from migrate.judge.terms import Facts, Term, record
+from ...flow.values import unbound
+from ..program.program import Program
+from ..state import Frame, State
+from ..terms import Facts, Term, record
+from .values import Evaluator
+from .variables import Variables
 
 
 class Arguments:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from typing import TypeVar
 
-from migrate.judge.code import Op
-from migrate.judge.program.program import Program
-from migrate.judge.program.syntax import names_in
-from migrate.judge.run.makers import Makers
-from migrate.judge.run.values import Evaluator
-from migrate.judge.run.variables import CHANGED, Variables, owners_of
-from migrate.judge.state import Frame, State
-from migrate.judge.terms import MAX_DEPTH, Facts, Term, depth, inside, is_number, made_of, opaque
+from ..code import Op
+from ..program.program import Program
+from ..program.syntax import names_in
+from ..state import Frame, State
+from ..terms import MAX_DEPTH, Facts, Term, depth, inside, is_number, made_of, opaque
+from .makers import Makers
+from .values import Evaluator
+from .variables import CHANGED, Variables, owners_of
 
 K = TypeVar("K")
 _MADE = ("op", "and", "or", "not", "sub")

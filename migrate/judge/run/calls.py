@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from migrate.flow.values import Obj
-from migrate.judge.code import Op
-from migrate.judge.program.program import Program
-from migrate.judge.run.arguments import Arguments, name_called_by
-from migrate.judge.run.event import Event
-from migrate.judge.run.values import Evaluator
-from migrate.judge.run.variables import Variables
-from migrate.judge.state import Frame, Key, State
-from migrate.judge.terms import Facts, Term, opaque, truth
+from ...flow.values import Obj
+from ..code import Op
+from ..program.program import Program
+from ..state import Frame, Key, State
+from ..terms import Facts, Term, opaque, truth
+from .arguments import Arguments, name_called_by
+from .event import Event
+from .values import Evaluator
+from .variables import Variables
 
 
 class Calls:

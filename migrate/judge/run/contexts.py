@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from migrate.flow.values import argument
-from migrate.judge import machines
-from migrate.judge.code import Op
-from migrate.judge.program.program import Program
-from migrate.judge.program.syntax import last_name
-from migrate.judge.run.binding import Binding
-from migrate.judge.run.values import Evaluator
-from migrate.judge.state import CastsBlock, Context, Frame, PlainBlock, ScaledBlock, StackBlock, State, Unfollowed
-from migrate.judge.terms import Facts, Term, inside, truth
+from ...flow.values import argument
+from .. import machines
+from ..code import Op
+from ..program.program import Program
+from ..program.syntax import last_name
+from ..state import CastsBlock, Context, Frame, PlainBlock, ScaledBlock, StackBlock, State, Unfollowed
+from ..terms import Facts, Term, inside, truth
+from .binding import Binding
+from .values import Evaluator
 
 
 class Contexts:

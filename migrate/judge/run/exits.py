@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from migrate.judge.code import Op
-from migrate.judge.names import NOT_ANY
-from migrate.judge.program.program import Program
-from migrate.judge.run.values import Evaluator
-from migrate.judge.run.variables import Variables
-from migrate.judge.state import Frame, State
-from migrate.judge.terms import NONE, Facts, opaque, truth
+from ..code import Op
+from ..names import NOT_ANY
+from ..program.program import Program
+from ..state import Frame, State
+from ..terms import NONE, Facts, opaque, truth
+from .values import Evaluator
+from .variables import Variables
 
 
 class Exits:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from migrate.judge.program.program import Program
-from migrate.judge.run.variables import CHANGED, Variables
-from migrate.judge.state import Crash, Key, LegacyRaises, State
-from migrate.judge.terms import NONE, Facts, Term
+from ..program.program import Program
+from ..state import Crash, Key, LegacyRaises, State
+from ..terms import NONE, Facts, Term
+from .variables import CHANGED, Variables
 
 Evaluate = Callable[[State, ast.expr, Facts], Term]
 

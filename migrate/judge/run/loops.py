@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 
-from migrate.judge.code import Op
-from migrate.judge.program.program import Program
-from migrate.judge.program.syntax import generator_call
-from migrate.judge.run.arguments import Arguments
-from migrate.judge.run.binding import Binding
-from migrate.judge.run.event import Event
-from migrate.judge.run.values import Evaluator
-from migrate.judge.run.variables import Variables
-from migrate.judge.state import Frame, Key, State, Unfollowed
-from migrate.judge.terms import NONE, TRUE, Facts, Term, opaque
+from ..code import Op
+from ..program.program import Program
+from ..program.syntax import generator_call
+from ..state import Frame, Key, State, Unfollowed
+from ..terms import NONE, TRUE, Facts, Term, opaque
+from .arguments import Arguments
+from .binding import Binding
+from .event import Event
+from .values import Evaluator
+from .variables import Variables
 
 
 class Loops:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from migrate.flow.values import Obj
-from migrate.judge.owners import Owners
-from migrate.judge.program.program import Program
-from migrate.judge.state import Key, State
+from ...flow.values import Obj
+from ..owners import Owners
+from ..program.program import Program
+from ..state import Key, State
 
 
 class Makers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from migrate.judge.terms import Term
+from ..terms import Term
 
 _OBJECTS = frozenset({"obj", "scaler", "scaled", "scaling", "null", "apex", "file", "seq", "dict"})
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 
-from migrate.flow.values import argument
-from migrate.judge.names import PURE, SELF_METHODS, WRAPPERS
-from migrate.judge.owners import Owners
-from migrate.judge.program.definitions import NAMESPACES
-from migrate.judge.program.program import Program
-from migrate.judge.program.syntax import last_name
-from migrate.judge.run.lookup import Evaluate, Lookup
-from migrate.judge.run.variables import Variables
-from migrate.judge.state import State
-from migrate.judge.terms import NONE, TRUE, Facts, Term, inside, made_of, opaque, record, truth
+from ...flow.values import argument
+from ..names import PURE, SELF_METHODS, WRAPPERS
+from ..owners import Owners
+from ..program.definitions import NAMESPACES
+from ..program.program import Program
+from ..program.syntax import last_name
+from ..state import State
+from ..terms import NONE, TRUE, Facts, Term, inside, made_of, opaque, record, truth
+from .lookup import Evaluate, Lookup
+from .variables import Variables
 
 MARK = "_amp_stash"  # an attribute that amp.initialize gives to an optimizer
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from migrate.facts.module import File
-from migrate.judge.code import Code, Op
-from migrate.judge.liveness import live_names
-from migrate.judge.owners import Owners
-from migrate.judge.program.program import Program
-from migrate.judge.run.arguments import Arguments
-from migrate.judge.run.binding import Binding
-from migrate.judge.run.calls import Calls
-from migrate.judge.run.contexts import Contexts
-from migrate.judge.run.event import Event
-from migrate.judge.run.exits import Exits
-from migrate.judge.run.loops import Loops
-from migrate.judge.run.makers import Makers
-from migrate.judge.run.training import Training
-from migrate.judge.run.values import Evaluator
-from migrate.judge.run.variables import Variables
-from migrate.judge.state import Frame, Key, State, Unfollowed
-from migrate.judge.terms import Facts, Term, truth
+from ...facts.module import File
+from ..code import Code, Op
+from ..liveness import live_names
+from ..owners import Owners
+from ..program.program import Program
+from ..state import Frame, Key, State, Unfollowed
+from ..terms import Facts, Term, truth
+from .arguments import Arguments
+from .binding import Binding
+from .calls import Calls
+from .contexts import Contexts
+from .event import Event
+from .exits import Exits
+from .loops import Loops
+from .makers import Makers
+from .training import Training
+from .values import Evaluator
+from .variables import Variables
 
 MAX_OPS = 20_000
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from migrate.flow.values import argument
-from migrate.judge import machines
-from migrate.judge.code import Op
-from migrate.judge.owners import Owners
-from migrate.judge.program.program import Program
-from migrate.judge.program.syntax import last_name
-from migrate.judge.run.calls import Calls
-from migrate.judge.run.contexts import Contexts
-from migrate.judge.run.event import Event
-from migrate.judge.run.results import MARK
-from migrate.judge.run.values import Evaluator, switched_by
-from migrate.judge.run.variables import CHANGED
-from migrate.judge.state import Crash, Frame, Key, LegacyRaises, Scaler, State
-from migrate.judge.terms import NONE, TRUE, Facts, Term, compared, truth
+from ...flow.values import argument
+from .. import machines
+from ..code import Op
+from ..owners import Owners
+from ..program.program import Program
+from ..program.syntax import last_name
+from ..state import Crash, Frame, Key, LegacyRaises, Scaler, State
+from ..terms import NONE, TRUE, Facts, Term, compared, truth
+from .calls import Calls
+from .contexts import Contexts
+from .event import Event
+from .results import MARK
+from .values import Evaluator, switched_by
+from .variables import CHANGED
 
 
 class Training:

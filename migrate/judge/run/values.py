@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from migrate.judge.owners import Owners
-from migrate.judge.program.program import Program
-from migrate.judge.program.syntax import names_in
-from migrate.judge.run.lookup import Lookup
-from migrate.judge.run.results import Results
-from migrate.judge.run.variables import Variables, since
-from migrate.judge.state import State
-from migrate.judge.terms import Ask, Facts, Term, compared, known, made_of, negated, opaque, record, truth
+from ..owners import Owners
+from ..program.program import Program
+from ..program.syntax import names_in
+from ..state import State
+from ..terms import Ask, Facts, Term, compared, known, made_of, negated, opaque, record, truth
+from .lookup import Lookup
+from .results import Results
+from .variables import Variables, since
 
 _COMPARE = {
     ast.Eq: "eq", ast.NotEq: "ne", ast.Is: "is", ast.IsNot: "isnot", ast.In: "in", ast.NotIn: "notin",

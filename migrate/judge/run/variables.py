@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from migrate.facts.module import Scope
-from migrate.facts.sites import opened
-from migrate.judge.program.program import Program
-from migrate.judge.run.memory import Memory
-from migrate.judge.state import Frame, State, Store
-from migrate.judge.terms import Term, opaque
+from ...facts.module import Scope
+from ...facts.sites import opened
+from ..program.program import Program
+from ..state import Frame, State, Store
+from ..terms import Term, opaque
+from .memory import Memory
 
 CHANGED: Term = ("changed",)  # in the heap: where an attribute or a key was last changed by code that is not followed
 
