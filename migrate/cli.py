@@ -10,12 +10,13 @@ import argparse
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from . import __version__, config, harmless, journal, stops
+from .arguments import Once, Parser, by
 from .errors import UserError, reason
 from .gitstate import refuse_unsaved
 from .model import Severity
@@ -83,15 +84,15 @@ def _dispatch(words: list[str], engine: Engine | None) -> int:
         raise UserError(
             f"the command {command} is not part of this version (a path of that name is ./{command})."
         )
-    if command == "explain":
-        return _explain(words[1:])
+    if command in _OTHERS:
+        return _OTHERS[command](words[1:])
     return _migrate(words[1:] if command == "migrate" else words, engine)
 
 
 def _explain(words: Sequence[str]) -> int:
     from . import explain
 
-    parser = _Parser(prog=f"{PROGRAM} explain", description="Print the page of a rule, or list all rules.")
+    parser = Parser(prog=f"{PROGRAM} explain", description="Print the page of a rule, or list all rules.")
     parser.add_argument("rules", metavar="RULE", nargs="*", help="such as APX010; without one, the list")
     wanted = parser.parse_args(words).rules
     known = explain.pages()
@@ -99,6 +100,10 @@ def _explain(words: Sequence[str]) -> int:
     sys.stdout.write("\n\n".join(pages) if pages else explain.listing(known))
     sys.stdout.flush()
     return DONE
+
+
+# Each imports its room itself: a migration loads none of them.
+_OTHERS = {"explain": _explain}
 
 
 def _migrate(words: Sequence[str], engine: Engine | None) -> int:
@@ -196,12 +201,6 @@ def _exit_code(outcome: Outcome, *, written: bool, left: Sequence[Path]) -> int:
 # ---------------------------------------------------------------- arguments
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """One sentence instead of the usage text."""
-        raise UserError(f"{message} ({self.prog} --help says more).")
-
-
 def _options(words: Sequence[str]) -> argparse.Namespace:
     """The arguments; whatever stands behind ``--`` is a path, also a file that is called ``--write``."""
     words = list(words)
@@ -211,24 +210,8 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
     return options
 
 
-class _Once(argparse.Action):
-    """An option with one value: said twice with two, neither can be what was meant."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: str | Sequence[Any] | None,
-        option_string: str | None = None,
-    ) -> None:
-        before = getattr(namespace, self.dest, None)
-        if before not in (None, values):
-            parser.error(f"{'/'.join(self.option_strings)} is given twice, with different values")
-        setattr(namespace, self.dest, values)
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} [COMMAND] PATH... [options]",
         description="Move training code from NVIDIA Apex amp to native PyTorch AMP. Without --write nothing "
@@ -243,7 +226,7 @@ def _parser() -> argparse.ArgumentParser:
     action.add_argument("--write", action="store_true", help="change the files")
     action.add_argument("--check", action="store_true", help="print the summary alone")
     add("--safe-only", action="store_true", default=None, help="apply only what is proved to stay the same")
-    once: dict[str, Any] = {"action": _Once}
+    once: dict[str, Any] = {"action": Once}
     add(
         "--keep-fused",
         action="store_true",
@@ -252,34 +235,22 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--report-json", **once, metavar="FILE", help="also write the JSON report to FILE")
     add("--format", **once, type=_format, metavar="text|json", help="what is printed (text)")
-    add("--dtype", **once, type=_by(config.dtype), metavar="|".join(config.DTYPES), help="of autocast (float16)")
-    add("--device-type", **once, type=_by(config.device_type), metavar="TYPE", help="of autocast (cuda)")
-    add("--target-torch", **once, type=_by(config.target_torch), metavar="X.Y", help="oldest torch to support (2.4)")
+    add("--dtype", **once, type=by(config.dtype), metavar="|".join(config.DTYPES), help="of autocast (float16)")
+    add("--device-type", **once, type=by(config.device_type), metavar="TYPE", help="of autocast (cuda)")
+    add("--target-torch", **once, type=by(config.target_torch), metavar="X.Y", help="oldest torch to support (2.4)")
     add(
         "--eval",
         **once,
-        type=_by(config.evaluation),
+        type=by(config.evaluation),
         metavar="|".join(config.EVALS),
         help="forwards in evaluation run under autocast, as they did under Apex, or in fp32 (autocast)",
     )
     add("--exclude", action="append", metavar="GLOB", help="leave out what fits; may be repeated")
     add("--fix-packaging", action="store_true", help="take Apex out of what installs it, once no file needs it")
     add("--allow-dirty", action="store_true", help="also write files with uncommitted changes")
-    add("-j", "--jobs", **once, type=_by(_number), metavar="N", help="processes (as many as there are cores)")
+    add("-j", "--jobs", **once, type=by(_number), metavar="N", help="processes (as many as there are cores)")
     add("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
-
-
-def _by(check: Callable[[Any], Any]) -> Callable[[str], Any]:
-    """The configuration's own check as a type of argparse."""
-
-    def convert(value: str) -> Any:
-        try:
-            return check(value)
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
-
-    return convert
 
 
 def _number(value: str) -> int:
