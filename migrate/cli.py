@@ -29,7 +29,7 @@ from .spool import Spool
 PROGRAM = "apex2native"
 DONE, PENDING, FAILED = 0, 1, 2
 
-_RESERVED_COMMANDS = ("convert-checkpoint", "verify", "lint")
+_RESERVED_COMMANDS = ("convert-checkpoint", "lint")
 _FORMATS = ("text", "json")
 _RESERVED_FORMATS = ("sarif", "html", "patch")
 
@@ -102,8 +102,14 @@ def _explain(words: Sequence[str]) -> int:
     return DONE
 
 
+def _verify(words: Sequence[str]) -> int:
+    from .verify import command
+
+    return command.run(words)
+
+
 # Each imports its room itself: a migration loads none of them.
-_OTHERS = {"explain": _explain}
+_OTHERS = {"explain": _explain, "verify": _verify}
 
 
 def _migrate(words: Sequence[str], engine: Engine | None) -> int:

@@ -135,7 +135,7 @@ assert ("double" in apex.__file__) == ({side!r} == "double"), apex.__file__
 assert legacy.loss_scale() == 65536.0 and set(legacy.state_dict()) == {{"model", "optimizer", "amp"}}
 torch.save(legacy.model.state_dict(), sys.argv[1])
 """
-    where = str(PROJECT / "tests" / "double") if side == "double" else SOURCE
+    where = str(PROJECT / "migrate" / "verify" / "double") if side == "double" else SOURCE
     done = subprocess.run(
         [sys.executable, "-c", script, str(weights)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([where, str(PROJECT)])},

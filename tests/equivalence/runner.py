@@ -45,7 +45,7 @@ import torch.utils.checkpoint
 import torch.utils.data
 from torch.overrides import TorchFunctionMode
 
-DOUBLE = Path(__file__).resolve().parent.parent / "double"
+DOUBLE = Path(__file__).resolve().parents[2] / "migrate" / "verify" / "double"
 SCALE_MARK = "loss_scale_of_this_node"
 CPU = torch.device("cpu")
 

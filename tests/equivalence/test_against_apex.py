@@ -22,7 +22,7 @@ pytest.importorskip("torch")
 from .harness import ForkServer
 
 HERE = Path(__file__).resolve().parent
-DOUBLE = HERE.parent / "double"
+DOUBLE = HERE.parents[1] / "migrate" / "verify" / "double"
 SOURCE = os.environ.get("APEX_SRC", "")
 
 pytestmark = [

@@ -16,7 +16,7 @@ pytest.importorskip("torch")
 import torch
 from torch.amp.grad_scaler import GradScaler as CpuScaler
 
-DOUBLE = Path(__file__).resolve().parent.parent / "double"
+DOUBLE = Path(__file__).resolve().parents[2] / "migrate" / "verify" / "double"
 
 
 def _forget() -> dict[str, Any]:

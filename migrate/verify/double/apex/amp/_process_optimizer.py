@@ -79,7 +79,7 @@ class AmpOptimizerState:
         if self._masters:
             self.all_fp32_from_fp16_params = []
         for group in optimizer.param_groups:
-            for index, (param, stepped) in enumerate(zip(group["params"], self.take(group["params"]), strict=True)):
+            for index, (param, stepped) in enumerate(zip(group["params"], self.take(group["params"]))):
                 if stepped is not param:
                     group["params"][index] = stepped
                     if param in optimizer.state:
@@ -112,7 +112,7 @@ class AmpOptimizerState:
         fresh: list[torch.Tensor] = []
         mixed: list[torch.Tensor] = []
         earlier: list[torch.Tensor] = []
-        for param, stashed in zip(self.plain, self.aside, strict=True):
+        for param, stashed in zip(self.plain, self.aside):
             if param.grad is None:
                 if stashed is not None:
                     param.grad = stashed
@@ -126,7 +126,7 @@ class AmpOptimizerState:
         self.aside = [None] * len(self.plain)
 
     def _unscale_masters(self, scaler: LossScaler) -> None:
-        for param, master in zip(self.all_fp16_params, self.all_fp32_from_fp16_params, strict=True):
+        for param, master in zip(self.all_fp16_params, self.all_fp32_from_fp16_params):
             if param.grad is None:
                 continue
             if master.grad is None:
@@ -137,7 +137,7 @@ class AmpOptimizerState:
 
     def masters_to_model(self) -> None:
         with torch.no_grad():
-            for param, master in zip(self.all_fp16_params, self.all_fp32_from_fp16_params, strict=True):
+            for param, master in zip(self.all_fp16_params, self.all_fp32_from_fp16_params):
                 param.copy_(master)
 
 

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import torch
-
 from apex import observe
 
 from . import _casts

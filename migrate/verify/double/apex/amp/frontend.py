@@ -8,7 +8,6 @@ from types import MethodType
 from typing import Any
 
 import torch
-
 from apex import observe
 
 from . import _process_optimizer

@@ -45,7 +45,7 @@ class LossScaler:
         """``out = scaled / loss_scale``, noting values that are not finite."""
         factor = 1.0 / self._loss_scale
         with torch.no_grad():
-            for source, target in zip(scaled, out, strict=True):
+            for source, target in zip(scaled, out):
                 self._look(source)
                 target.copy_(source * factor)
 
@@ -55,7 +55,7 @@ class LossScaler:
         """``out = scaled / loss_scale + stashed``; only the new gradients are looked at."""
         factor = 1.0 / self._loss_scale
         with torch.no_grad():
-            for source, earlier, target in zip(scaled, stashed, out, strict=True):
+            for source, earlier, target in zip(scaled, stashed, out):
                 self._look(source)
                 target.copy_(source * factor + earlier)
 

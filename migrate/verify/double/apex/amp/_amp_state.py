@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
-
 from apex import observe
 
 if TYPE_CHECKING:

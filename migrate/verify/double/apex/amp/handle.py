@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import torch
-
 from apex import observe
 
 from ._amp_state import _amp_state, maybe_print
@@ -62,7 +61,7 @@ def scale_loss(
                 optimizer._prepare_amp_backward()
 
     scaled = loss.float() * scale
-    observe.emit("scaled", tensor=scaled, scale=scale)
+    observe.emit("scaled", tensor=scaled, scale=scale, dynamic=scaler.dynamic)
     yield scaled
 
     if delay_unscale:
@@ -74,7 +73,11 @@ def scale_loss(
     for optimizer in optimizers:
         optimizer._post_amp_backward(scaler)
         optimizer._amp_stash.params_have_scaled_gradients = False
-    if not delay_overflow_check and scaler.update_scale():
+    if delay_overflow_check:
+        return
+    skip = scaler.update_scale()
+    observe.emit("scale", scale=scaler.loss_scale())
+    if skip:
         for optimizer in optimizers:
             _skip_next_step(optimizer, scaler, loss_id)
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-
 from apex import observe
 
 from ._amp_state import maybe_print
@@ -55,7 +54,7 @@ class OptimWrapper:
         scaler.unscale(grads, grads)
         self._skip_next[self._loss_idx] = scaler.update_scale()
         self._loss_idx += 1
-        for param, grad in zip(self._params(), earlier, strict=False):
+        for param, grad in zip(self._params(), earlier):
             if grad is not None:
                 param.grad = grad if param.grad is None else param.grad.add_(grad)
 

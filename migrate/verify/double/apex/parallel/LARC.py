@@ -45,7 +45,7 @@ class LARC:
     @torch.no_grad()
     def step(self) -> None:
         decays = [group.get("weight_decay", 0) for group in self.param_groups]
-        for group, decay in zip(self.param_groups, decays, strict=True):
+        for group, decay in zip(self.param_groups, decays):
             group["weight_decay"] = 0
             for param in group["params"]:
                 if param.grad is None:
@@ -58,5 +58,5 @@ class LARC:
                     rate = min(rate / group["lr"], 1)
                 param.grad.add_(param, alpha=decay).mul_(rate)
         self.optim.step()
-        for group, decay in zip(self.param_groups, decays, strict=True):
+        for group, decay in zip(self.param_groups, decays):
             group["weight_decay"] = decay

@@ -1,0 +1,423 @@
+"""The likely cause of a parting: one function a mistake, the first that knows it is taken."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .comparing import Parted
+from .history import Event, History, Place, Window
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What is probably wrong, and where in the new code (None: where it is missing cannot be said)."""
+
+    name: str
+    text: str
+    at: Place | None
+
+
+@dataclass(frozen=True)
+class _Case:
+    parted: Parted
+    old: History
+    new: History
+
+    @property
+    def now(self) -> Window:
+        return self.parted.new
+
+
+def cause(parted: Parted, old: Sequence[History], new: Sequence[History]) -> Cause | None:
+    """What one would look at first; None where none of the known mistakes looks like this."""
+    if parted.process >= min(len(old), len(new)):
+        return None
+    case = _Case(parted, old[parted.process], new[parted.process])
+    return next((found for look in _LOOKS if (found := look(case)) is not None), None)
+
+
+def _place(event: Event | None) -> Place | None:
+    return event.at if event is not None else None
+
+
+# ---------------------------------------------------------------- exceptions
+
+_PROTOCOL = (
+    (
+        "unscale_() has already been called",
+        "unscaled twice",
+        "`unscale_` is called a second time before `update()`: once for each step is enough, and every way out "
+        "between it and the next step needs an `update()`",
+    ),
+    (
+        "unscale_() is being called after step()",
+        "unscaled late",
+        "`unscale_` has to stand before `scaler.step`",
+    ),
+    (
+        "step() has already been called since the last update()",
+        "no update",
+        "`scaler.update()` is missing behind `scaler.step`",
+    ),
+    (
+        "No inf checks were recorded",
+        "one update too many",
+        "`scaler.update()` or `scaler.step` is called where no step was unscaled since the last one: an `update()` "
+        "too many, or a step whose optimizer got no gradients from a scaled loss",
+    ),
+    (
+        "Attempting to unscale FP16 gradients",
+        "half weights",
+        "the weights are in half precision (`.half()`): under autocast they stay in float32",
+    ),
+    (
+        "unsafe to autocast",
+        "binary cross entropy",
+        "binary cross entropy on probabilities may not run under autocast: use the version with logits, or an "
+        "autocast region that is switched off",
+    ),
+)
+
+
+def _exception(case: _Case) -> Cause | None:
+    raised = case.new.raised
+    if raised is None or case.old.raised is not None:
+        return None
+    text, kind = str(raised["text"]), str(raised["kind"])
+    for words, name, said in _PROTOCOL:
+        if words in text:
+            return Cause(name, said, raised.at)
+    if kind in ("ModuleNotFoundError", "ImportError") and "apex" in text:
+        return Cause("apex left", f"the new code still imports Apex: {text}", raised.at)
+    if kind == "KeyError" and "scale" in text:
+        return Cause(
+            "old checkpoint",
+            "a checkpoint with Apex's state is loaded into a GradScaler: `apex2native convert-checkpoint` converts it",
+            raised.at,
+        )
+    return Cause("exception", f"{kind}: {text.strip().splitlines()[0] if text.strip() else 'no message'}", raised.at)
+
+
+# ---------------------------------------------------------------- casts
+
+
+def _forward(case: _Case) -> Cause | None:
+    found = case.parted.first("casts of forwards")
+    if found is None or found.now is None:
+        return None
+    what = f"the forward of {found.now['name']}" + ("" if found.now["grad"] else " in evaluation")
+    if found.old:
+        return Cause("forward outside autocast", f"{what} ran under casts and runs in float32 now", found.now.at)
+    return Cause("forward inside autocast", f"{what} ran in float32 and runs under autocast now", found.now.at)
+
+
+def _loss(case: _Case) -> Cause | None:
+    found = case.parted.first("casts of losses")
+    if found is None or found.now is None:
+        return None
+    if found.old:
+        return Cause("loss outside autocast", f"{found.now['name']} is computed outside of autocast", found.now.at)
+    return Cause(
+        "loss inside autocast", f"{found.now['name']} ran outside of casts and is under autocast", found.now.at
+    )
+
+
+def _backward_under_autocast(case: _Case) -> Cause | None:
+    found = case.parted.first("casts of backwards")
+    if found is None or found.now is None or not found.new:
+        return None
+    return Cause(
+        "backward inside autocast", "the backward runs under autocast: it belongs behind the region", found.now.at
+    )
+
+
+# ---------------------------------------------------------------- scaling
+
+
+def _not_scaled(case: _Case) -> Cause | None:
+    found = case.parted.first("scaling")
+    if found is None or found.now is None:
+        return None
+    if not found.old:
+        return Cause("scaled", "this loss was not scaled before, and is now", found.now.at)
+    off = [event for event in case.new.of("scaler") if not event["enabled"]]
+    if off and not any(event["enabled"] for event in case.new.of("scaler")):
+        return Cause("scaler off", "the GradScaler is switched off: its `enabled` is false", off[-1].at)
+    return Cause(
+        "not scaled", "`backward()` is called on the loss itself: `scaler.scale(loss).backward()`", found.now.at
+    )
+
+
+def _scale(case: _Case) -> Cause | None:
+    found = case.parted.first("loss scale")
+    if found is None or found.now is None:
+        return None
+    window = case.parted.window
+    made = [event for event in case.now.of("scaler") if event["enabled"]]
+    said = f"the loss scale was {found.old:g} and is {found.new:g}"
+    first = not any(one.of("backward") for one in case.new.windows[:window])
+    if first:
+        return Cause(
+            "initial scale", f"{said} from the start: `init_scale` says another", made[-1].at if made else None
+        )
+    if made or _made_before(case):
+        again = made or _made_before(case)
+        return Cause("scaler made anew", f"{said}: a new GradScaler is made during training", again[-1].at)
+    updates = _updates(case)
+    if not updates:
+        return Cause("no update", f"{said}: `scaler.update()` is never called", _last_step(case))
+    return Cause(
+        "update",
+        f"{said}: `scaler.update()` has to be called once behind each step, taken or skipped",
+        updates[-1].at,
+    )
+
+
+def _made_before(case: _Case) -> list[Event]:
+    """GradScalers made after the first backward."""
+    later = []
+    trained = False
+    for event in case.new.events:
+        trained = trained or event.kind == "backward"
+        if trained and event.kind == "scaler" and event["enabled"]:
+            later.append(event)
+    return later
+
+
+def _updates(case: _Case) -> list[Event]:
+    return [event for window in case.new.windows[: case.parted.window + 1] for event in window.of("update")]
+
+
+def _last_step(case: _Case) -> Place | None:
+    steps = [window.step for window in case.new.windows[: case.parted.window] if window.step is not None]
+    return steps[-1].at if steps else None
+
+
+# ---------------------------------------------------------------- gradients
+
+
+def _loss_value(case: _Case) -> Cause | None:
+    found = case.parted.first("loss")
+    if found is None or found.now is None or found.ratio is None:
+        return None
+    number = _whole(found.ratio)
+    if number is None:
+        return None
+    times = f"{number} times" if found.ratio > 1 else f"1/{number} of"
+    return Cause(
+        "loss divided otherwise",
+        f"the loss is {times} what it was: a division by the number of micro-batches was lost, added or doubled",
+        found.now.at,
+    )
+
+
+def _whole(ratio: float) -> int | None:
+    """The whole number from 2 up that a ratio, or its inverse, is."""
+    large = ratio if abs(ratio) > 1 else 1 / ratio if ratio else math.inf
+    near = round(large) if math.isfinite(large) else 0
+    return near if near >= 2 and abs(large - near) < 1e-4 * near else None
+
+
+def _clip(case: _Case) -> Cause | None:
+    found = case.parted.first("clips", "clipped norm", "clipping limit")
+    if found is None:
+        return None
+    scale = _scale_in(case.now)
+    if found.quantity == "clips":
+        return _clip_elsewhere(case)
+    if found.now is None or found.was is None:
+        return None
+    if found.quantity == "clipping limit":
+        return Cause("clipping limit", f"gradients were clipped to {found.old:g}, now to {found.new:g}", found.now.at)
+    if _is_scaled(found.ratio, scale):
+        return Cause(
+            "clipped while scaled",
+            "gradients are clipped while they are still scaled: `scaler.unscale_(optimizer)`, "
+            "for the optimizer that owns them, has to stand before it",
+            found.now.at,
+        )
+    if _is_scaled(found.ratio and 1 / found.ratio, scale):
+        return Cause(
+            "not scaled", "the clipped gradients are too small by the loss scale: the loss was not scaled", found.now.at
+        )
+    if found.was["count"] != found.now["count"]:
+        return Cause(
+            "other parameters clipped",
+            f"{found.was['count']} gradients were clipped, now {found.now['count']}: these are other parameters",
+            found.now.at,
+        )
+    return _not_zeroed(case)
+
+
+def _clip_elsewhere(case: _Case) -> Cause | None:
+    old, new = case.parted.old.of("clip"), case.now.of("clip")
+    if len(new) < len(old):
+        at = case.parted.window + 1
+        after = case.new.windows[at].of("clip") if at < len(case.new.windows) else ()
+        if len(new) + len(after) >= len(old) and after and case.now.step is not None:
+            return Cause(
+                "clipped after the step", "gradients are clipped behind the step, where it changes nothing", after[0].at
+            )
+        return Cause("not clipped", "gradients were clipped here, and are not any more", _place(case.now.step))
+    return Cause(
+        "clipped more often", f"gradients were clipped {len(old)} times before this step, now {len(new)}", new[-1].at
+    )
+
+
+def _scale_in(window: Window) -> float | None:
+    scales = [float(event["scale"]) for event in window.of("backward") if event["scale"] not in (None, 1.0)]
+    return scales[-1] if scales else None
+
+
+def _is_scaled(ratio: float | None, scale: float | None) -> bool:
+    return ratio is not None and scale is not None and scale > 1 and abs(ratio / scale - 1) < 0.01
+
+
+def _step(case: _Case) -> Cause | None:
+    """The step itself: taken by whom, with which gradients."""
+    step, was = case.now.step, case.parted.old.step
+    if step is None or was is None:
+        return None
+    scale = _scale_in(case.now)
+    norm = case.parted.first("gradient norm")
+    direct = step["taken"] and step["by"] == "optimizer.step" and scale is not None
+    if direct and (norm is not None or case.parted.first("step taken")):
+        return Cause(
+            "step past the scaler",
+            "`optimizer.step()` is called directly: `scaler.step(optimizer)` unscales, and skips on an overflow",
+            step.at,
+        )
+    taken = case.parted.first("step taken")
+    if taken is not None:
+        if taken.old:
+            return Cause(
+                "skipped",
+                "this step was taken and is skipped now: its gradients are not finite, "
+                "or the scaler saw an overflow of another backward",
+                step.at,
+            )
+        return Cause("not skipped", "Apex skipped this step on an overflow, and it is taken now", step.at)
+    if norm is None:
+        return None
+    if _is_scaled(norm.ratio, scale):
+        return Cause("not unscaled", "the step sees gradients that are still scaled", step.at)
+    if _is_scaled(norm.ratio and 1 / norm.ratio, scale):
+        return Cause(
+            "not scaled",
+            "the step sees gradients that are too small by the loss scale: they were unscaled twice, "
+            "or the loss was not scaled",
+            step.at,
+        )
+    return _not_zeroed(case)
+
+
+def _not_zeroed(case: _Case) -> Cause | None:
+    window = case.parted.window
+
+    def zeroed(windows: Sequence[Window]) -> int:
+        return sum(len(one.of("zero")) for one in windows[: window + 1])
+
+    old, new = zeroed(case.old.windows), zeroed(case.new.windows)
+    step = case.now.step
+    if new < old:
+        return Cause(
+            "not zeroed",
+            "gradients of the step before are still there: `zero_grad()` is called less often",
+            _place(step),
+        )
+    if new > old:
+        return Cause(
+            "zeroed too often", "`zero_grad()` is called more often: gradients are lost before the step", _place(step)
+        )
+    return None
+
+
+# ---------------------------------------------------------------- the loop
+
+
+def _moved(case: _Case) -> Cause | None:
+    """What explains more than numbers do."""
+    return _loop(case) if case.parted.first("backwards", "optimizer") else None
+
+
+def _loop(case: _Case) -> Cause | None:
+    """Something happens more or less often."""
+    step = case.now.step
+    found = case.parted.first("optimizer")
+    if found is not None:
+        return Cause(
+            "another optimizer",
+            f"optimizer {found.old} stepped here and optimizer {found.new} does now: a step is missing or has moved",
+            _place(step),
+        )
+    found = case.parted.first("backwards", "forwards", "losses")
+    if found is not None:
+        what = {"backwards": "backward", "forwards": "forward", "losses": "loss"}[found.quantity]
+        at = found.now.at if found.now is not None else _place(step)
+        if found.old == found.new:
+            return Cause("other calls", f"another {what} runs here than before", at)
+        return Cause(
+            f"{what}s",
+            f"{found.old} {what}s ran before this step, now {found.new}"
+            + (": the step has moved to another place of the accumulation window" if what == "backward" else ""),
+            at,
+        )
+    found = case.parted.first("steps")
+    if found is not None and case.new.raised is None:
+        return Cause("steps", f"{case.old.steps} steps were made, now {case.new.steps}", _last_step(case))
+    return None
+
+
+def _rate(case: _Case) -> Cause | None:
+    found = case.parted.first("learning rate")
+    if found is None or found.now is None:
+        return None
+    return Cause(
+        "learning rate",
+        f"the learning rate was {found.old:g} and is {found.new:g}: the scheduler steps at another time",
+        found.now.at,
+    )
+
+
+def _formula(case: _Case) -> Cause | None:
+    if {one.quantity for one in case.parted.differences} != {"weights"}:
+        return None
+    names = [[event["name"] for event in side.of("optimizer")] for side in (case.old, case.new)]
+    step = case.now.step
+    if names[0] != names[1]:
+        return Cause("optimizer", f"the optimizers were {', '.join(names[0])} and are {', '.join(names[1])}: "
+                     "another formula or other defaults", _place(step))  # fmt: skip
+    return Cause("optimizer", "the same gradients give other weights: an option of the optimizer differs", _place(step))
+
+
+def _begin(case: _Case) -> Cause | None:
+    found = case.parted.first("loss")
+    if found is None or found.now is None:
+        return None
+    if case.parted.window == 0:
+        return Cause(
+            "first loss",
+            "the very first loss differs: other weights, data or random numbers, or another loss",
+            found.now.at,
+        )
+    return None
+
+
+_LOOKS: tuple[Callable[[_Case], Cause | None], ...] = (
+    _forward,
+    _loss,
+    _backward_under_autocast,
+    _not_scaled,
+    _scale,
+    _moved,
+    _loss_value,
+    _clip,
+    _step,
+    _exception,
+    _loop,
+    _rate,
+    _formula,
+    _begin,
+)

@@ -1,0 +1,117 @@
+"""Why a script could not run here, in one sentence that says what to do."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+from .history import History, problems, read
+from .running import Run
+
+_NETWORK = re.compile(
+    r"URLError|ConnectionError|ConnectTimeout|ReadTimeout|Name or service not known|failure in name resolution"
+    r"|Max retries exceeded|LocalEntryNotFoundError|Network is unreachable|proxyconnect"
+)
+_GPU_ONLY = re.compile(
+    r"requires cuda|CUDA error|cudnn|No CUDA|not compiled with CUDA|NCCL|flash_attn|xformers|No NVIDIA driver", re.I
+)
+_OPTIONS = re.compile(r"^.*error: .*(?:required|unrecognized|invalid|expected).*$", re.M)
+
+
+def lacks(run: Run, bounds_text: str) -> str | None:
+    """What kept this run from making a single step; None where it made one, or a forward and ended well."""
+    said = problems(run.records)
+    if said:
+        return f"torch could not be listened to: {said[0]}"
+    histories = read(run.records)
+    if any(one.steps for one in histories):
+        return None
+    if run.ended == "time":
+        return f"no step was made within {bounds_text}: let it train on less, or allow more with --timeout."
+    if run.ended != "itself":
+        return (
+            "it took too much "
+            + {"memory": "memory: --memory allows more", "output": "room for what it printed"}[run.ended]
+            + "."
+        )
+    if not histories:
+        return _without_torch(run)
+    raised = next((one.raised for one in histories if one.raised is not None), None)
+    if raised is not None:
+        return _exception(raised.data, run)
+    if any(one.of("forward") for one in histories) and run.code == 0:
+        return None  # a program that only evaluates
+    return _code(run)
+
+
+def _without_torch(run: Run) -> str:
+    last = _last_line(run)
+    if run.code:
+        missing = re.search(r"ModuleNotFoundError: No module named '([^']+)'", run.printed("stderr"))
+        if missing:
+            return _module(missing[1])
+        return f"the command ended with exit code {run.code} before it imported torch: {last}"
+    return (
+        "no process of the command imported torch, or its Python ignores PYTHONPATH (-E, -I, -S): "
+        "name the training command itself."
+    )
+
+
+def _exception(raised: dict[str, object], run: Run) -> str:
+    kind, text = str(raised["kind"]), str(raised["text"])
+    if kind == "ModuleNotFoundError" and raised.get("name"):
+        return _module(str(raised["name"]))
+    if kind == "FileNotFoundError" and raised.get("file"):
+        return _file(str(raised["file"]), run)
+    whole = f"{kind}: {text}"
+    if _NETWORK.search(whole):
+        return (
+            f"it wants the network ({_short(whole)}): fetch what it loads beforehand, or stand in for it with --stub."
+        )
+    if _GPU_ONLY.search(whole):
+        return f"it needs a GPU ({_short(whole)}): run it on one, or stand in for that part with --stub."
+    where = next((f" at {one.raised.at}" for one in _raising(run) if one.raised and one.raised.at), "")
+    return f"it raises before its first step{where}: {_short(whole)}"
+
+
+def _raising(run: Run) -> tuple[History, ...]:
+    return tuple(one for one in read(run.records) if one.raised is not None)
+
+
+def _module(name: str) -> str:
+    package = name.partition(".")[0]
+    return (
+        f"the module {name} is missing: install {package} beside the command's torch, "
+        f"or put a stand-in {package} into a folder and name it with --stub."
+    )
+
+
+def _file(name: str, run: Run) -> str:
+    path = PurePath(name)
+    if path.is_absolute() and not name.startswith(run.settings.tree):
+        return f"{name} is not there: give the command data that is, or made-up data (see docs/verify.md)."
+    shown = name[len(run.settings.tree) + 1 :] if path.is_absolute() else name
+    return (
+        f"{shown} is not in the tree: give the command data that is there, or lay it over the tree with --stub; "
+        "a path that leads out of the tree has to be absolute."
+    )
+
+
+def _code(run: Run) -> str:
+    wrong = _OPTIONS.findall(run.printed("stderr"))
+    if wrong:
+        return f"the command line is not accepted: {wrong[-1].strip()}"
+    if run.code:
+        return f"it ended with exit code {run.code} before its first step: {_last_line(run)}"
+    return "it ended without a single step of an optimizer: name a command that trains."
+
+
+def _last_line(run: Run) -> str:
+    lines = [line for line in run.printed("stderr").splitlines() if line.strip()]
+    lines = lines or [line for line in run.printed("stdout").splitlines() if line.strip()]
+    return _short(lines[-1]) if lines else "it printed nothing."
+
+
+def _short(text: str) -> str:
+    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return first if len(first) <= 200 else first[:197] + "…"

@@ -1,0 +1,160 @@
+"""One run of the user's command, in processes of its own, with bounds."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from ..errors import UserError, reason
+
+_HERE = Path(__file__).resolve().parent
+RECORDER = _HERE / "recorder"
+DOUBLE = _HERE / "double"
+_POLL = 0.1  # seconds
+
+Side = Literal["old", "new"]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What one run may take before it is ended."""
+
+    steps: int  # of optimizers, taken or skipped, in each process; 0 for all there are
+    seconds: float
+    memory: int  # bytes, of all its processes together
+    output: int = 64 << 20  # bytes that it may print
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the recorder has to know (recorder/apex2native_recorder/__init__.py)."""
+
+    side: Side
+    tree: str  # where this run happens
+    origin: str  # the user's own tree
+    out: str  # where the records go
+    seed: int
+    steps: int
+    device: Literal["cpu", "cuda"] | None  # None: the first run decides
+    overflow: int | None  # the backward whose gradients become infinite
+    chooses: bool  # the first run takes the first scaled backward from `overflow` on
+    disturb: float = 0.0  # by how much every weight is changed, relatively, after an optimizer's first step
+    refused: tuple[str, ...] = ()  # modules that cannot be imported
+    keeps_apex: bool = False
+    double: str = str(DOUBLE)
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a run ended, and where its records and what it printed lie."""
+
+    settings: Settings
+    code: int | None  # the command's exit code, None where it was ended
+    ended: Literal["itself", "time", "memory", "output"]
+    seconds: float
+
+    @property
+    def records(self) -> Path:
+        return Path(self.settings.out)
+
+    def printed(self, name: Literal["stdout", "stderr"]) -> str:
+        path = self.records / f"{name}.log"
+        return path.read_bytes().decode("utf-8", "replace") if path.exists() else ""
+
+
+def run(command: Sequence[str], settings: Settings, bounds: Bounds, stubs: Path | None = None) -> Run:
+    """Run ``command`` in the root of ``settings.tree`` and wait for it. Raises UserError where it does not start."""
+    out = Path(settings.out)
+    out.mkdir(parents=True)
+    asked = out / "settings.json"
+    asked.write_text(json.dumps(asdict(settings)), encoding="utf-8")
+    words = [_moved(word, settings) for word in command]
+    begun = time.monotonic()
+    with open(out / "stdout.log", "wb") as stdout, open(out / "stderr.log", "wb") as stderr:
+        try:
+            process = subprocess.Popen(
+                words,
+                cwd=settings.tree,
+                env=_environment(settings, asked, stubs),
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            said = reason(error) if isinstance(error, OSError) else str(error)
+            raise UserError(f"the command {command[0]} cannot be started: {said}.") from error
+        try:
+            ended = _wait(process, bounds, begun, out)
+        finally:
+            _end(process)
+    code = process.returncode if ended == "itself" else None
+    return Run(settings, code, ended, time.monotonic() - begun)
+
+
+def _moved(word: str, settings: Settings) -> str:
+    """A path into the user's tree becomes the same path in the copy."""
+    origin = settings.origin.rstrip(os.sep)
+    if word == origin or word.startswith(origin + os.sep):
+        return settings.tree + word[len(origin) :]
+    return word
+
+
+def _environment(settings: Settings, asked: Path, stubs: Path | None) -> Mapping[str, str]:
+    path = [str(RECORDER), *([str(stubs)] if stubs else [])]
+    path += [_moved(one, settings) for one in os.environ.get("PYTHONPATH", "").split(os.pathsep) if one]
+    return {
+        "WANDB_MODE": "disabled",  # a run that is only compared shall not be uploaded
+        **os.environ,
+        "APEX2NATIVE_VERIFY": str(asked),
+        "PYTHONPATH": os.pathsep.join(path),
+        "PYTHONHASHSEED": "0",
+        "PYTHONUNBUFFERED": "1",
+        "OMP_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+    }
+
+
+def _wait(
+    process: subprocess.Popen[bytes], bounds: Bounds, begun: float, out: Path
+) -> Literal["itself", "time", "memory", "output"]:
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_POLL)
+            return "itself"
+        if time.monotonic() - begun > bounds.seconds:
+            return "time"
+        if sum((out / f"{name}.log").stat().st_size for name in ("stdout", "stderr")) > bounds.output:
+            return "output"
+        if _memory(process.pid) > bounds.memory:
+            return "memory"
+
+
+def _memory(session: int) -> int:
+    """Resident bytes of all processes of a session; 0 where the system does not say (anything but Linux)."""
+    total = 0
+    page = os.sysconf("SC_PAGE_SIZE")
+    for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
+        if not name.isdecimal():
+            continue
+        with suppress(OSError, IndexError, ValueError):
+            with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as stream:
+                fields = stream.read().rpartition(")")[2].split()
+            if int(fields[3]) == session:  # the sixth field of all
+                total += int(fields[21]) * page
+    return total
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Nothing of the run outlives it."""
+    with suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
