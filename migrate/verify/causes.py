@@ -52,9 +52,9 @@ _PROTOCOL = (
         "between it and the next step needs an `update()`",
     ),
     (
-        "unscale_() is being called after step()",
-        "unscaled late",
-        "`unscale_` has to stand before `scaler.step`",
+        "_scale is None",
+        "not scaled",
+        "no loss was scaled before this: `scaler.scale(loss).backward()`",
     ),
     (
         "step() has already been called since the last update()",
@@ -86,6 +86,12 @@ def _exception(case: _Case) -> Cause | None:
     if raised is None or case.old.raised is not None:
         return None
     text, kind = str(raised["text"]), str(raised["kind"])
+    if "unscale_() is being called after step()" in text:
+        if not case.new.of("update"):
+            return Cause("no update", "`scaler.update()` is missing behind `scaler.step`", raised.at)
+        return Cause("unscaled late", "`unscale_` has to stand before `scaler.step`", raised.at)
+    if "No inf checks" in text and _may_lack_its_step(case):
+        return Cause("step lost", "`scaler.step(optimizer)` is missing before this: its gradients are there", raised.at)
     for words, name, said in _PROTOCOL:
         if words in text:
             return Cause(name, said, raised.at)
@@ -98,6 +104,19 @@ def _exception(case: _Case) -> Cause | None:
             raised.at,
         )
     return Cause("exception", f"{kind}: {text.strip().splitlines()[0] if text.strip() else 'no message'}", raised.at)
+
+
+def _may_lack_its_step(case: _Case) -> bool:
+    """Whether all backwards of this step have run: then what is missing is the step."""
+    return case.parted.old.step is not None and 0 < len(case.parted.old.of("backward")) <= len(case.now.of("backward"))
+
+
+def _half(case: _Case) -> Cause | None:
+    found = case.parted.first("half weights")
+    if found is None or found.now is None or found.old >= found.new:
+        return None
+    said = next(said for _, name, said in _PROTOCOL if name == "half weights")
+    return Cause("half weights", said, found.now.at)
 
 
 # ---------------------------------------------------------------- casts
@@ -282,13 +301,6 @@ def _step(case: _Case) -> Cause | None:
         return None
     scale = _scale_in(case.now)
     norm = case.parted.first("gradient norm")
-    direct = step["taken"] and step["by"] == "optimizer.step" and scale is not None
-    if direct and (norm is not None or case.parted.first("step taken")):
-        return Cause(
-            "step past the scaler",
-            "`optimizer.step()` is called directly: `scaler.step(optimizer)` unscales, and skips on an overflow",
-            step.at,
-        )
     taken = case.parted.first("step taken")
     if taken is not None:
         if taken.old:
@@ -352,7 +364,7 @@ def _loop(case: _Case) -> Cause | None:
             f"optimizer {found.old} stepped here and optimizer {found.new} does now: a step is missing or has moved",
             _place(step),
         )
-    found = case.parted.first("backwards", "forwards", "losses")
+    found = next(filter(None, map(case.parted.first, ("backwards", "forwards", "losses"))), None)
     if found is not None:
         what = {"backwards": "backward", "forwards": "forward", "losses": "loss"}[found.quantity]
         at = found.now.at if found.now is not None else _place(step)
@@ -405,13 +417,35 @@ def _begin(case: _Case) -> Cause | None:
     return None
 
 
+def _ended(case: _Case) -> Cause | None:
+    """Where the new code raised before it came to this step."""
+    return _exception(case) if case.now.step is None else None
+
+
+def _direct(case: _Case) -> Cause | None:
+    """A step that the scaler knows nothing of, and that does something else."""
+    step = case.now.step
+    if step is None or not step["taken"] or step["by"] != "optimizer.step" or _scale_in(case.now) is None:
+        return None
+    if not case.parted.first("gradient norm", "step taken"):
+        return None
+    return Cause(
+        "step past the scaler",
+        "`optimizer.step()` is called directly: `scaler.step(optimizer)` unscales, and skips on an overflow",
+        step.at,
+    )
+
+
 _LOOKS: tuple[Callable[[_Case], Cause | None], ...] = (
+    _half,
+    _ended,
     _forward,
     _loss,
     _backward_under_autocast,
     _not_scaled,
     _scale,
     _moved,
+    _direct,
     _loss_value,
     _clip,
     _step,

@@ -113,6 +113,7 @@ def spread(one: Sequence[History], other: Sequence[History]) -> dict[str, list[f
 
 def _window(was: Window, now: Window, number: int, noise: Noise, seen: Seen) -> list[Difference]:
     look = _Look(number, noise, seen)
+    look.sequence("half weights", was.of("half"), now.of("half"), lambda e: e["name"])
     look.sequence("forwards", was.of("forward"), now.of("forward"), lambda e: (e["name"], e["training"], e["grad"]))
     look.each("casts of forwards", was.of("forward"), now.of("forward"), _casts)
     look.sequence("losses", was.of("loss"), now.of("loss"), lambda e: (e["name"], e["grad"]))

@@ -62,7 +62,14 @@ def _record_modules(torch: Any, recorder: Recorder) -> None:
         finally:
             here.in_module = False
 
-    module.__call__ = module_call
+    half = module.half
+
+    @functools.wraps(half)
+    def halved(self: Any) -> Any:
+        recorder.tell("half", name=type(self).__name__, at=recorder.where())
+        return half(self)
+
+    module.__call__, module.half = module_call, halved
 
 
 def _name(module: Any) -> str:
