@@ -143,8 +143,8 @@ def _window(was: Window, now: Window, number: int, noise: Noise, seen: Seen) -> 
 def _while_it_stands(was: Sequence[Event], now: Sequence[Event]) -> tuple[Sequence[Event], Sequence[Event]]:
     """The backwards up to the first overflow: Apex halves there, a GradScaler behind the step, which is left out by
     both."""
-    first = was[0]["scale"] if was else None
-    at = next((at for at, event in enumerate(was) if (event["scale"] or 1.0) < (first or 1.0)), len(was))
+    scales = [event["scale"] or 0.0 for event in was]
+    at = next((at for at in range(1, len(scales)) if 0.0 < scales[at] < scales[at - 1]), len(was))
     return was[:at], now[:at]
 
 

@@ -20,7 +20,7 @@ def words(verdict: Verdict, migrated: Migrated | None) -> str:
     """What is printed."""
     lines = [*_migration(migrated), _headline(verdict), *_compared(verdict)]
     if verdict.parted is not None:
-        lines += _parting(verdict)
+        lines += _parting(verdict, migrated)
     lines += [f"note: {note}" for note in verdict.notes]
     lines += ["", f"This proves: {proves(verdict)}", f"It does not prove: {'; '.join(does_not_prove(verdict))}."]
     return harmless.paragraphs("\n".join(lines)) + "\n"
@@ -102,18 +102,34 @@ def _compared(verdict: Verdict) -> Iterator[str]:
 _PLURALS = {"gradient norm": "gradient norms", "weights": "states of the weights", "learning rate": "learning rates"}
 
 
-def _parting(verdict: Verdict) -> Iterator[str]:
+def _parting(verdict: Verdict, migrated: Migrated | None) -> Iterator[str]:
     parted = verdict.parted
     assert parted is not None
     if parted.process:
         yield f"  in process {parted.process} of those that the command started"
     for other in parted.differences[1:5]:
         yield f"  also: {_said(other)}{_places(other)}"
-    if verdict.cause is not None:
+    expected = _expected(verdict, migrated)
+    if expected is not None:
+        yield f"The migration named this: {expected}"
+    elif verdict.cause is not None:
         at = f" ({verdict.cause.at})" if verdict.cause.at is not None else ""
         yield f"Likely cause{at}: {verdict.cause.text}."
     else:
         yield "None of the known mistakes looks like this: compare both trees around the lines named above."
+
+
+def _expected(verdict: Verdict, migrated: Migrated | None) -> str | None:
+    """The review finding at the place of the first difference, if there is one."""
+    if verdict.parted is None or migrated is None:
+        return None
+    for one in verdict.parted.differences:
+        place = one.was.at if one.was is not None else None
+        for path, finding in migrated.named if place is not None else ():
+            lines = {*range(finding.line, finding.end_line + 1), *finding.lines}
+            if place is not None and path.endswith(place.file) and any(abs(place.line - line) <= 2 for line in lines):
+                return f"{finding.rule}  {path}:{finding.line}: {finding.message}"
+    return None
 
 
 def _said(one: Difference) -> str:

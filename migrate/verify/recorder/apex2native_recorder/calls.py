@@ -166,10 +166,11 @@ def _record_clips(torch: Any, recorder: Recorder) -> None:
 
     def recorded(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(real)
-        def clip(parameters: Any, limit: Any, *args: Any, **kwargs: Any) -> Any:
+        def clip(parameters: Any, *args: Any, **kwargs: Any) -> Any:
             params = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
             grads = [param.grad for param in params if param.grad is not None]
-            norm = real(params, limit, *args, **kwargs)
+            norm = real(params, *args, **kwargs)
+            limit = args[0] if args else kwargs.get("max_norm", kwargs.get("clip_value"))
             value = norm if norm is not None else max((float(grad.abs().max()) for grad in grads), default=0.0)
             recorder.tell(
                 "clip", name=name, norm=plain(value), limit=plain(limit), count=len(grads), at=recorder.where()
