@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
-from .history import History, problems, read
+from .history import Event, History, problems, read
 from .running import Run
 
 _NETWORK = re.compile(
@@ -15,6 +15,9 @@ _NETWORK = re.compile(
 _GPU_ONLY = re.compile(
     r"requires cuda|CUDA error|cudnn|No CUDA|not compiled with CUDA|NCCL|flash_attn|xformers|No NVIDIA driver", re.I
 )
+_MISSING = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
+_SAID = re.compile(r"^[\w.]*(?:Error|Exception): .*$", re.M)
+_OF_A_CHILD = ("ChildFailedError", "ProcessRaisedException", "ProcessExitedException", "CalledProcessError")
 _OPTIONS = re.compile(r"^.*error: .*(?:required|unrecognized|invalid|expected).*$", re.M)
 
 
@@ -36,9 +39,12 @@ def lacks(run: Run, bounds_text: str) -> str | None:
         )
     if not histories:
         return _without_torch(run)
-    raised = next((one.raised for one in histories if one.raised is not None), None)
-    if raised is not None:
-        return _exception(raised.data, run)
+    raised = [one.raised for one in _raising(run) if one.raised is not None]
+    own = [event for event in raised if event["kind"] not in _OF_A_CHILD]
+    if own:
+        return _exception(own[0], run)
+    if raised:
+        return _of_a_child(run)
     if any(one.of("forward") for one in histories) and run.code == 0:
         return None  # a program that only evaluates
     return _code(run)
@@ -47,7 +53,7 @@ def lacks(run: Run, bounds_text: str) -> str | None:
 def _without_torch(run: Run) -> str:
     last = _last_line(run)
     if run.code:
-        missing = re.search(r"ModuleNotFoundError: No module named '([^']+)'", run.printed("stderr"))
+        missing = _MISSING.search(run.printed("stderr"))
         if missing:
             return _module(missing[1])
         return f"the command ended with exit code {run.code} before it imported torch: {last}"
@@ -57,11 +63,20 @@ def _without_torch(run: Run) -> str:
     )
 
 
-def _exception(raised: dict[str, object], run: Run) -> str:
+def _of_a_child(run: Run) -> str:
+    """A parent that started processes only says that one of them failed: they said why on stderr."""
+    said = _SAID.search(run.printed("stderr"))
+    missing = _MISSING.search(run.printed("stderr"))
+    if missing:
+        return _module(missing[1])
+    return f"a process that it started fails before its first step: {_short(said[0] if said else _last_line(run))}"
+
+
+def _exception(raised: Event, run: Run) -> str:
     kind, text = str(raised["kind"]), str(raised["text"])
-    if kind == "ModuleNotFoundError" and raised.get("name"):
+    if kind == "ModuleNotFoundError" and raised["name"]:
         return _module(str(raised["name"]))
-    if kind == "FileNotFoundError" and raised.get("file"):
+    if kind == "FileNotFoundError" and raised["file"]:
         return _file(str(raised["file"]), run)
     whole = f"{kind}: {text}"
     if _NETWORK.search(whole):
@@ -70,7 +85,7 @@ def _exception(raised: dict[str, object], run: Run) -> str:
         )
     if _GPU_ONLY.search(whole):
         return f"it needs a GPU ({_short(whole)}): run it on one, or stand in for that part with --stub."
-    where = next((f" at {one.raised.at}" for one in _raising(run) if one.raised and one.raised.at), "")
+    where = f" at {raised.at}" if raised.at is not None else ""
     return f"it raises before its first step{where}: {_short(whole)}"
 
 

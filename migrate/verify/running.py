@@ -111,9 +111,11 @@ def _moved(word: str, settings: Settings) -> str:
 def _environment(settings: Settings, asked: Path, stubs: Path | None) -> Mapping[str, str]:
     path = [str(RECORDER), *([str(stubs)] if stubs else [])]
     path += [_moved(one, settings) for one in os.environ.get("PYTHONPATH", "").split(os.pathsep) if one]
+    # This program sets it for processes of its own (migrate/__main__.py).
+    mine = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
     return {
         "WANDB_MODE": "disabled",  # a run that is only compared shall not be uploaded
-        **os.environ,
+        **mine,
         "APEX2NATIVE_VERIFY": str(asked),
         "PYTHONPATH": os.pathsep.join(path),
         "PYTHONHASHSEED": "0",

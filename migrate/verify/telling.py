@@ -43,6 +43,7 @@ def as_json(verdict: Verdict, migrated: Migrated | None) -> dict[str, Any]:
         "compared": dict(sorted(verdict.seen.counts.items())),
         "largest_differences": dict(sorted(verdict.seen.largest.items())),
         "parted": _parted(verdict),
+        "named_by_migration": _expected(verdict, migrated),
         "migration": None
         if migrated is None
         else {"files_changed": migrated.changed, "units": dict(migrated.units), "review": len(migrated.named)},

@@ -99,7 +99,7 @@ def main() -> None:
     import torch._dynamo
     import torch.distributed
     import torch.utils.checkpoint
-    import torch.utils.data  # noqa: F401
+    import torch.utils.data
 
     torch.set_num_threads(1)
     for line in sys.stdin:

@@ -172,6 +172,7 @@ def _map_modules(torch: Any) -> None:
         make(self, module, None, None, *args, **kw)
 
     distributed.__init__ = init
+    distributed._passing_sync_batchnorm_handle = lambda self, module: None
     # Statistics of each process by itself: torch's own needs GPUs.
     nn.SyncBatchNorm.forward = nn.modules.batchnorm._BatchNorm.forward
 
