@@ -214,7 +214,8 @@ class _Look:
         if old == new or (math.isnan(old) and math.isnan(new)):
             return True
         self.seen.exact = False
-        size = abs(old - new) / max(abs(old), abs(new))
+        least = min(abs(old), abs(new))
+        size = abs(old - new) / least if least else math.inf  # to the smaller one: otherwise it is never above 2
         if exact or not size <= self.noise.allows(quantity, self.number):  # not a number is no noise
             return False
         self.seen.largest[quantity] = max(size, self.seen.largest.get(quantity, 0.0))

@@ -23,10 +23,10 @@ def start(settings_file: str) -> None:
     with open(settings_file, encoding="utf-8") as stream:
         settings = json.load(stream)
     recorder = Recorder(settings)
-    random.seed(settings["seed"])
+    _seed_python(settings["seed"])
     if settings["side"] == "new":
         importing.refuse(settings["refused"])
-    importing.after("numpy", lambda numpy: numpy.random.seed(settings["seed"]))
+    importing.after("numpy", lambda numpy: _seed_numpy(numpy, settings["seed"]))
     importing.after("torch", lambda torch: _listen(torch, recorder))
 
 
@@ -54,6 +54,7 @@ def _install(torch: Any, recorder: Recorder) -> None:
         sys.path.insert(0, settings["double"])
         torch.set_num_threads(1)
     torch.manual_seed(settings["seed"])
+    torch.seed = torch.random.seed = lambda: torch.manual_seed(settings["seed"]).initial_seed()
     apex = "double" if on_cpu else "real"
     ending.tell_the_start(torch, recorder, apex)
     scaling.record(torch, recorder)
@@ -63,6 +64,20 @@ def _install(torch: Any, recorder: Recorder) -> None:
         scaling.record_apex(recorder, double=on_cpu)
     with contextlib.suppress(Exception):
         torch.backends.cudnn.benchmark = False
+
+
+def _seed_python(seed: int) -> None:
+    """What asks for a seed of the moment gets ours, here and in the two that follow."""
+    real: Any = random.seed
+    random.seed = lambda a=None, version=2: real(seed if a is None else a, version)
+    random.seed()
+
+
+def _seed_numpy(numpy: Any, seed: int) -> None:
+    real, generator = numpy.random.seed, numpy.random.default_rng
+    numpy.random.seed = lambda a=None: real(seed if a is None else a)
+    numpy.random.default_rng = lambda a=None: generator(seed if a is None else a)
+    real(seed)
 
 
 def _has_gpu_and_apex(torch: Any) -> bool:
