@@ -97,7 +97,8 @@ def read(records: Path) -> tuple[History, ...]:
     for path in records.glob("*.jsonl"):
         events = tuple(_events(path))
         if events and events[0].kind == "start":
-            found.append((events[0]["rank"], path.stat().st_mtime_ns, History(events[0], events[1:])))
+            rank = next((event["rank"] for event in events if event.kind == "rank"), events[0]["rank"])
+            found.append((rank, events[0]["begun"], History(events[0], events[1:])))
     found.sort(key=lambda one: one[:2])
     used = tuple(one for _, _, one in found if one.of("forward") or one.of("backward") or one.of("step"))
     return used or tuple(one for _, _, one in found)[:1]

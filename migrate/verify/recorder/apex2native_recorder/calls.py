@@ -33,6 +33,7 @@ def record(torch: Any, recorder: Recorder) -> None:
     _record_clips(torch, recorder)
     _record_optimizers(torch, recorder)
     _record_saving(torch, recorder)
+    _record_rank(torch, recorder)
     # A compiled function would not be listened to.
     torch.jit.script = lambda obj=None, *args, **kwargs: obj if obj is not None else (lambda function: function)
     torch.jit.script_method = lambda function, *args, **kwargs: function
@@ -288,6 +289,22 @@ def _weights(torch: Any, optimizer: Any) -> Any:
                 stride = max(1, value.numel() // each)
                 sample += [plain(one) for one in value[::stride][:each]]
     return digest.hexdigest(), sample[:_SAMPLE]
+
+
+def _record_rank(torch: Any, recorder: Recorder) -> None:
+    """Which of its fellows a process is: spawned ones have no variable that says it."""
+    dist = torch.distributed
+    if not dist.is_available():
+        return
+    start = dist.init_process_group
+
+    @functools.wraps(start)
+    def started(*args: Any, **kwargs: Any) -> Any:
+        result = start(*args, **kwargs)
+        recorder.tell("rank", rank=dist.get_rank())
+        return result
+
+    dist.init_process_group = dist.distributed_c10d.init_process_group = started
 
 
 def _record_saving(torch: Any, recorder: Recorder) -> None:

@@ -6,6 +6,7 @@ import atexit
 import os
 import platform
 import sys
+import time
 from typing import Any
 
 from .record import Recorder
@@ -17,7 +18,7 @@ def tell_the_start(torch: Any, recorder: Recorder, apex: str) -> None:
         "start",
         argv=[recorder.inside(os.path.abspath(word)) or word for word in sys.argv[:1]] + sys.argv[1:],
         rank=int(os.environ.get("RANK", "0")),
-        parent=os.getppid(),
+        begun=time.time(),
         python=platform.python_version(),
         torch=torch.__version__,
         device=recorder.settings["device"],
