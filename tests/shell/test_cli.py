@@ -107,7 +107,6 @@ def test_files_of_one_name_are_not_mixed_up(tmp_path: Path) -> None:
         (["migrate"], "name at least one PATH"),
         (["nowhere"], "there is no file or directory nowhere."),
         (["lint", "x.py"], "the command lint is not part of this version (a path of that name is ./lint)."),
-        (["verify"], "the command verify is not part of this version"),
         (["convert-checkpoint", "x.pt"], "the command convert-checkpoint is not part of this version"),
         (["x.py", "--format", "sarif"], "this version has the formats text and json, not sarif yet"),
         (["x.py", "--format", "html"], "not html yet"),
