@@ -22,7 +22,9 @@ from .gitstate import refuse_unsaved
 from .model import Severity
 from .packaging.room import around
 from .pipeline import Engine, Outcome, Texts, analyse
-from .report import console, json_report
+from .report import console, formats, json_report
+from .report.formats import Render
+from .report.given import Given, base_of
 from .sources import Selection, collect
 from .spool import Spool
 
@@ -30,8 +32,6 @@ PROGRAM = "apex2native"
 DONE, PENDING, FAILED = 0, 1, 2
 
 _RESERVED_COMMANDS = ("convert-checkpoint", "lint")
-_FORMATS = ("text", "json")
-_RESERVED_FORMATS = ("sarif", "html", "patch")
 
 _EPILOG = """\
 commands (the first word; anything else is a PATH, and so is ./explain):
@@ -118,6 +118,7 @@ def _migrate(words: Sequence[str], engine: Engine | None) -> int:
         raise UserError(f"name at least one PATH to migrate ({PROGRAM} --help says more).")
     if options.report_json is not None:
         json_report.check_destination(options.report_json, options.paths)
+    render = formats.renderer(options.format or formats.TEXT)
     chosen = config.with_options(config.load(options.paths), vars(options))
     selection = _select(options, chosen.exclude)
     with Spool() as spool:
@@ -130,7 +131,7 @@ def _migrate(words: Sequence[str], engine: Engine | None) -> int:
         outcome = around(outcome, selection, spool, fix=options.fix_packaging)
         left = _write(options, outcome, spool) if options.write else ()
         try:
-            _tell(options, outcome, spool)
+            _tell(options, outcome, spool, render)
         except KeyboardInterrupt as stop:
             done = stops.written(len(left)) if options.write and outcome.changed else ""
             raise stops.said_of(stop, done) from None
@@ -169,7 +170,7 @@ def _replacement(texts: Texts, spool: Spool) -> journal.Replacement:
     return journal.Replacement(texts.location, texts.old_digest, lambda: spool.get(texts.new))
 
 
-def _tell(options: argparse.Namespace, outcome: Outcome, spool: Spool) -> None:
+def _tell(options: argparse.Namespace, outcome: Outcome, spool: Spool, render: Render | None) -> None:
     """The report and what is printed: the files are as they shall be by now."""
     mode: json_report.Mode = "write" if options.write else "dry-run"
     report = json_report.build(outcome.results, scanned=outcome.scanned, mode=mode)
@@ -177,7 +178,7 @@ def _tell(options: argparse.Namespace, outcome: Outcome, spool: Spool) -> None:
     if options.report_json is not None:
         json_report.write(report, options.report_json, but)
     try:
-        _print(options, outcome, report, spool)
+        _print(options, outcome, report, spool, render)
     except BrokenPipeError:
         _close_output()  # the reader has seen enough; the work is done
     except OSError as error:
@@ -185,9 +186,16 @@ def _tell(options: argparse.Namespace, outcome: Outcome, spool: Spool) -> None:
         raise UserError(f"the output cannot be written: {reason(error)}{but}.") from error
 
 
-def _print(options: argparse.Namespace, outcome: Outcome, report: dict[str, Any], spool: Spool) -> None:
-    if options.format == "json":
+def _print(
+    options: argparse.Namespace, outcome: Outcome, report: dict[str, Any], spool: Spool, render: Render | None
+) -> None:
+    if options.format == formats.JSON:
         sys.stdout.write(json_report.render(report))
+    elif render is not None:
+        sys.stdout.flush()
+        for part in render(Given(outcome, spool, base_of(options.paths), options.write)):
+            sys.stdout.buffer.write(part)
+        sys.stdout.buffer.flush()
     else:
         terminal = console.terminal()
         if not (options.check or options.write):
@@ -240,7 +248,7 @@ def _parser() -> argparse.ArgumentParser:
         help="leave what current Apex still has: fused optimizers, normalization and other kernels",
     )
     add("--report-json", **once, metavar="FILE", help="also write the JSON report to FILE")
-    add("--format", **once, type=_format, metavar="text|json", help="what is printed (text)")
+    add("--format", **once, type=_format, metavar="|".join(formats.NAMES), help="what is printed (text)")
     add("--dtype", **once, type=by(config.dtype), metavar="|".join(config.DTYPES), help="of autocast (float16)")
     add("--device-type", **once, type=by(config.device_type), metavar="TYPE", help="of autocast (cuda)")
     add("--target-torch", **once, type=by(config.target_torch), metavar="X.Y", help="oldest torch to support (2.4)")
@@ -266,10 +274,8 @@ def _number(value: str) -> int:
 
 
 def _format(value: str) -> str:
-    if value in _RESERVED_FORMATS:
-        raise argparse.ArgumentTypeError(f"this version has the formats text and json, not {value} yet")
-    if value not in _FORMATS:
-        raise argparse.ArgumentTypeError(f"the formats are text and json, not {value!r}")
+    if value not in formats.NAMES:
+        raise argparse.ArgumentTypeError(f"the formats are {', '.join(formats.NAMES)}, not {value!r}")
     return value
 
 
