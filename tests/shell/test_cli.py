@@ -108,7 +108,7 @@ def test_files_of_one_name_are_not_mixed_up(tmp_path: Path) -> None:
         (["nowhere"], "there is no file or directory nowhere."),
         (["lint", "x.py"], "the command lint is not part of this version (a path of that name is ./lint)."),
         (["convert-checkpoint", "x.pt"], "the command convert-checkpoint is not part of this version"),
-        (["x.py", "--format", "sarif"], "this version has the formats text and json, not sarif yet"),
+        (["x.py", "--format", "pdf"], "the formats are text, json, sarif, html, patch, github, markdown, not 'pdf'"),
         (["x.py", "--format", "html"], "not html yet"),
         (["x.py", "--format", "patch"], "not patch yet"),
         (["x.py", "--format", "xml"], "the formats are text and json, not 'xml'"),
