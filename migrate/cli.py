@@ -31,12 +31,14 @@ from .spool import Spool
 PROGRAM = "apex2native"
 DONE, PENDING, FAILED = 0, 1, 2
 
-_RESERVED_COMMANDS = ("convert-checkpoint", "lint")
+_RESERVED_COMMANDS = ("lint",)
 
 _EPILOG = """\
 commands (the first word; anything else is a PATH, and so is ./explain):
   migrate    what is described here, also without the word
   explain    print the page of a rule: apex2native explain APX010
+  verify     run a training command before and after the migration, and compare every step
+  convert-checkpoint   turn what Apex saved into what the migrated code loads
 
 exit codes:
   0  nothing is left to do
@@ -108,8 +110,14 @@ def _verify(words: Sequence[str]) -> int:
     return command.run(words)
 
 
+def _convert_checkpoint(words: Sequence[str]) -> int:
+    from .checkpoint import command
+
+    return command.run(words)
+
+
 # Each imports its room itself: a migration loads none of them.
-_OTHERS = {"explain": _explain, "verify": _verify}
+_OTHERS = {"explain": _explain, "verify": _verify, "convert-checkpoint": _convert_checkpoint}
 
 
 def _migrate(words: Sequence[str], engine: Engine | None) -> int:

@@ -215,8 +215,7 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
                     use,
                     "APX070",
                     "a checkpoint written by the legacy code holds Apex's state and will not load (KeyError: 'scale'): "
-                    'convert {"loss_scaler0": {"loss_scale": s, "unskipped": n}} to {"scale": s, "growth_factor": 2.0, '
-                    '"backoff_factor": 0.5, "growth_interval": 2000, "_growth_tracker": min(n, 1999)}',
+                    "`apex2native convert-checkpoint OLD NEW` converts it",
                 )
             if kind == "handed" and not _callee_here(ctx, use):
                 unit.review(

@@ -107,7 +107,6 @@ def test_files_of_one_name_are_not_mixed_up(tmp_path: Path) -> None:
         (["migrate"], "name at least one PATH"),
         (["nowhere"], "there is no file or directory nowhere."),
         (["lint", "x.py"], "the command lint is not part of this version (a path of that name is ./lint)."),
-        (["convert-checkpoint", "x.pt"], "the command convert-checkpoint is not part of this version"),
         (["x.py", "--format", "xml"], "the formats are text, json, sarif, html, patch, github, markdown, not 'xml'"),
         (["x.py", "--dtype", "float32"], "dtype is one of float16, bfloat16"),
         (["x.py", "--eval", "no"], "eval is one of autocast, fp32"),
