@@ -93,7 +93,7 @@ def _verify(
         nonlocal copies
         copies += 1
         to = to or scratch / f"tree{copies}"
-        trees.copy(place, to, options.link, limit)
+        trees.copy(place, to, options.link, limit, scratch)
         if stubs is not None:
             trees.lay_over(stubs, to)
         return to
@@ -101,7 +101,7 @@ def _verify(
     old = fresh(places[0])
     new = scratch / f"tree{copies + 1}"
     copies += 1
-    trees.copy(places[-1], new, options.link, limit)
+    trees.copy(places[-1], new, options.link, limit, scratch)
     migrated = None
     if len(places) == 1:
         _tell("migrating a scratch copy")

@@ -25,8 +25,8 @@ class Limit:
     files: int = 100_000
 
 
-def copy(tree: Path, to: Path, link: Sequence[str], limit: Limit) -> None:
-    """Copy ``tree``, without version control, caches and environments.
+def copy(tree: Path, to: Path, link: Sequence[str], limit: Limit, scratch: Path | None = None) -> None:
+    """Copy ``tree``, without version control, caches, environments and ``scratch``, where the copies go.
 
     What ``link`` names (paths in the tree, such as a folder of data) becomes a link to the original. Links of the
     tree stay links. Raises UserError where the tree is too large, and names its largest part."""
@@ -34,12 +34,13 @@ def copy(tree: Path, to: Path, link: Sequence[str], limit: Limit) -> None:
     for name in sorted(linked):
         if name.startswith("..") or os.path.isabs(name) or not (tree / name).exists():
             raise UserError(f"--link {name}: there is no such file or folder in {tree}.")
-    _refuse_large(tree, linked, limit)
+    away = os.path.realpath(scratch or to)
+    _refuse_large(tree, linked, limit, away)
     for folder, folders, files in os.walk(tree):
         here = os.path.relpath(folder, tree)
         place = to / here
         place.mkdir(parents=True, exist_ok=True)
-        folders[:] = sorted(name for name in folders if not _is_left_out(folder, name))
+        folders[:] = sorted(name for name in folders if not _is_left_out(folder, name, away))
         for name in [*folders, *files]:
             path, inside = os.path.join(folder, name), os.path.normpath(os.path.join(here, name))
             if inside in linked:
@@ -57,11 +58,12 @@ def lay_over(stubs: Path, tree: Path) -> None:
     shutil.copytree(stubs, tree, dirs_exist_ok=True)
 
 
-def _is_left_out(folder: str, name: str) -> bool:
-    return name in _LEFT_OUT or os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))
+def _is_left_out(folder: str, name: str, away: str) -> bool:
+    path = os.path.join(folder, name)
+    return name in _LEFT_OUT or os.path.exists(os.path.join(path, "pyvenv.cfg")) or os.path.realpath(path) == away
 
 
-def _refuse_large(tree: Path, linked: set[str], limit: Limit) -> None:
+def _refuse_large(tree: Path, linked: set[str], limit: Limit, away: str) -> None:
     sizes: dict[str, int] = {}
     count = 0
     for folder, folders, files in os.walk(tree):
@@ -69,7 +71,7 @@ def _refuse_large(tree: Path, linked: set[str], limit: Limit) -> None:
         folders[:] = [
             name
             for name in folders
-            if not _is_left_out(folder, name) and os.path.normpath(os.path.join(here, name)) not in linked
+            if not _is_left_out(folder, name, away) and os.path.normpath(os.path.join(here, name)) not in linked
         ]
         for name in files:
             inside = os.path.normpath(os.path.join(here, name))

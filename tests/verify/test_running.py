@@ -98,3 +98,11 @@ def test_a_copy_that_is_too_large_is_refused_before_it_begins(tmp_path: Path) ->
     with pytest.raises(UserError, match="--link runs"):
         trees.copy(tmp_path / "tree", tmp_path / "copy", [], trees.Limit(size=1000))
     assert not (tmp_path / "copy").exists()
+
+
+def test_copies_within_the_tree_are_not_copied_themselves(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x")
+    scratch = tmp_path / "kept"
+    for number in (1, 2):
+        trees.copy(tmp_path, scratch / f"tree{number}", [], trees.Limit(), scratch)
+    assert sorted(str(path.relative_to(scratch)) for path in scratch.rglob("*.py")) == ["tree1/a.py", "tree2/a.py"]
