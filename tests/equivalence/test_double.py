@@ -539,8 +539,7 @@ def test_stand_ins(amp: Any) -> None:
     assert next(iter(wrapped.state_dict())).startswith("module.")
     assert parallel.convert_syncbn_model(net) is net
     adam = importlib.import_module("apex.optimizers").FusedAdam(net.parameters(), 1e-3)
-    assert isinstance(adam, torch.optim.AdamW) and adam.defaults["weight_decay"] == 0.0
-    assert importlib.import_module("apex.normalization").FusedLayerNorm is torch.nn.LayerNorm
+    assert adam.defaults["weight_decay"] == 0.0
     assert apex.amp is amp
     with pytest.raises(AttributeError):
         apex.nothing_of_this_name  # noqa: B018

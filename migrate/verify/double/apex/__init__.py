@@ -18,7 +18,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-_PARTS = ("amp", "normalization", "observe", "optimizers", "parallel")
+_PARTS = ("amp contrib fp16_utils fused_dense mlp multi_tensor_apply normalization observe optimizers parallel").split()
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -1,6 +1,5 @@
-"""Stand-ins: the torch layers that compute the same."""
+"""The double's ``apex.normalization``."""
 
-from torch.nn import LayerNorm as FusedLayerNorm
-from torch.nn import LayerNorm as MixedFusedLayerNorm
+from .fused_layer_norm import FusedLayerNorm, FusedRMSNorm, MixedFusedLayerNorm, MixedFusedRMSNorm
 
-__all__ = ["FusedLayerNorm", "MixedFusedLayerNorm"]
+__all__ = ["FusedLayerNorm", "FusedRMSNorm", "MixedFusedLayerNorm", "MixedFusedRMSNorm"]

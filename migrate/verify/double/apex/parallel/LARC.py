@@ -26,6 +26,10 @@ class LARC:
     def param_groups(self) -> Any:
         return self.optim.param_groups
 
+    @param_groups.setter
+    def param_groups(self, value: Any) -> None:
+        self.optim.param_groups = value
+
     @property
     def state(self) -> Any:
         return self.optim.state

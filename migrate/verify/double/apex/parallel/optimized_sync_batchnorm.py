@@ -1,0 +1,5 @@
+"""Where Apex keeps the layer that is built with kernels."""
+
+from .sync_batchnorm import SyncBatchNorm
+
+__all__ = ["SyncBatchNorm"]
