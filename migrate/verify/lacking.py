@@ -95,6 +95,11 @@ def _raising(run: Run) -> tuple[History, ...]:
 
 def _module(name: str) -> str:
     package = name.partition(".")[0]
+    if package == "apex":
+        return (
+            f"the double of Apex that stands in for it here has no {name}: run it on a GPU with Apex itself, "
+            "or stand in with --stub for the file that imports it."
+        )
     return (
         f"the module {name} is missing: install {package} beside the command's torch, "
         f"or put a stand-in {package} into a folder and name it with --stub."

@@ -196,6 +196,44 @@ def test_what_optimizers_refuse(apex: Any) -> None:
         apex.optimizers.FusedSGD(weights, 0.1, nesterov=True)
 
 
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("clip", [0.0, 0.5])
+def test_contrib_adam_behind_its_masters(apex: Any, inside: bool, clip: float) -> None:
+    """csrc/optimizers/fused_adam_cuda_kernel.cu: the correction is part of the rate, also of the decay's."""
+    parts: Any = importlib.import_module("apex.contrib.optimizers")
+    weights, grads = tensors()
+    halves = [nn.Parameter(one.detach().half()) for one in weights]
+    w = [one.detach().double() for one in halves]
+    m, v = [torch.zeros_like(one) for one in w], [torch.zeros_like(one) for one in w]
+    inner = parts.FusedAdam(halves, 0.02, eps=1e-3, eps_inside_sqrt=inside, weight_decay=0.1, max_grad_norm=clip)
+    optimizer = parts.FP16_Optimizer(inner, dynamic_loss_scale=True)
+    taken = 0
+    for number, step in enumerate(grads):
+        optimizer.zero_grad()
+        assert optimizer.cur_scale == (2.0**16 if number <= 6 else 2.0**15)
+        factor = 1e9 if number == 6 else 2.0**-12  # so that scaled gradients fit into half precision
+        optimizer.backward(sum((p.float() * g * factor).sum() for p, g in zip(halves, step, strict=True)))
+        scaled = [p.grad.double() for p in halves if p.grad is not None]
+        optimizer.step()
+        if number == 6:
+            continue
+        taken += 1
+        less = [one / 2.0 ** (16 if number < 6 else 15) for one in scaled]
+        size = norm([x for one in less for x in one.flatten().tolist()])
+        less = [one / max((size + 1e-6) / clip, 1.0) if clip else one for one in less]
+        rate = 0.02 * (1 - 0.999**taken) ** 0.5 / (1 - 0.9**taken)
+        for n, g in enumerate(less):
+            m[n], v[n] = 0.9 * m[n] + 0.1 * g, 0.999 * v[n] + 0.001 * g * g
+            below = (v[n] + 1e-3).sqrt() if inside else v[n].sqrt() + 1e-3
+            w[n] = w[n] - rate * (m[n] / below + 0.1 * w[n])
+    masters = [one for group in optimizer.fp32_groups for one in group]
+    same([one.flatten().tolist() for one in masters], [one.flatten().tolist() for one in w])
+    assert all(torch.equal(p, q.half()) for p, q in zip(halves, masters, strict=True))
+    again = parts.FP16_Optimizer(parts.FusedAdam([nn.Parameter(torch.zeros_like(p)) for p in halves]), 4.0)
+    again.load_state_dict(optimizer.state_dict())
+    assert again.cur_scale == 2.0**15 and torch.equal(again.fp32_groups[0][0], masters[0])
+
+
 # ---------------------------------------------------------------- layers and functions
 
 LAYERS = [

@@ -15,6 +15,10 @@ from tests.verify.play import Player, settings
     ("script", "lacks"),
     [
         ("import torch\nimport nosuch.layers\n", "the module nosuch is missing"),
+        (
+            "import torch\nimport apex.transformer\n",
+            "the double of Apex that stands in for it here has no apex.transformer",
+        ),
         ("import torch\nopen('data/train.txt')\n", "data/train.txt is not in the tree"),
         ("import torch\nopen('/nowhere/train.txt')\n", "/nowhere/train.txt is not there"),
         (

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
-from . import casting
+from . import casting, masters
 from .record import Recorder, plain
 from .scaling import skipped
 
@@ -123,6 +123,7 @@ def _record_backward(torch: Any, recorder: Recorder) -> None:
             return backward(tensors, *args, **kwargs)
         roots = tensors if isinstance(tensors, (list, tuple)) else [tensors]
         scale = recorder.scale_below(roots)
+        scale = masters.scale_around(recorder) if scale is None else scale
         number = recorder.backwards
         recorder.backwards += 1
         recorder.tell(

@@ -12,6 +12,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from . import batchnorm
+
 _NUMBERS = {
     "is_available": True,
     "is_initialized": True,
@@ -173,8 +175,7 @@ def _map_modules(torch: Any) -> None:
 
     distributed.__init__ = init
     distributed._passing_sync_batchnorm_handle = lambda self, module: None
-    # Statistics of each process by itself: torch's own needs GPUs.
-    nn.SyncBatchNorm.forward = nn.modules.batchnorm._BatchNorm.forward
+    batchnorm.over_processes(torch)
 
 
 def _map_processes(torch: Any) -> None:
