@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 import traceback
 from collections.abc import Sequence
@@ -207,8 +208,8 @@ def _print(
     else:
         terminal = console.terminal()
         if not (options.check or options.write):
-            console.print_diffs(terminal, outcome.changed, spool)
-        console.print_summary(terminal, outcome, written=options.write)
+            console.print_diffs(terminal, outcome.changed, spool, pager=not options.no_pager)
+        console.print_summary(terminal, outcome, written=options.write, again=options.again)
     sys.stdout.flush()
 
 
@@ -229,6 +230,8 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
     at = words.index("--") if "--" in words else len(words)
     options = _parser().parse_intermixed_args(words[:at])
     options.paths += words[at + 1 :]
+    shown = [word for word in words[:at] if word != "--check"]
+    options.again = shlex.join([PROGRAM, *shown, "--write", *words[at:]])
     return options
 
 
@@ -271,6 +274,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--fix-packaging", action="store_true", help="take Apex out of what installs it, once no file needs it")
     add("--allow-dirty", action="store_true", help="also write files with uncommitted changes")
     add("-j", "--jobs", **once, type=by(_number), metavar="N", help="processes (as many as there are cores)")
+    add("--no-pager", action="store_true", help="print long diffs without a pager")
     add("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
 

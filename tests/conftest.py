@@ -9,6 +9,9 @@ from hypothesis import settings
 # Tests run two at a time on two cores. Threads that spin at every barrier would make a step several times as long.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
+# Who tests on a terminal that is none of a person's would wait for the pager's end for ever.
+os.environ["PAGER"] = "cat"
+
 # A busy machine is no fault of the code: how long something takes is for the benchmarks.
 settings.register_profile("without a deadline", deadline=None)
 settings.load_profile("without a deadline")

@@ -210,6 +210,8 @@ def test_the_summary() -> None:
         "  info    APX011  lines 7, 8, 9: also there",
         "",
         "1 file needs work by hand.",
+        "",
+        "Next: look at a/b.py:3 first.",
     ]
     assert text_of().endswith("\n\nNothing is left to do.\n")
 
