@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from . import __version__, config, harmless, journal, stops
+from . import __version__, config, harmless, interactive, journal, stops
 from .arguments import Once, Parser, by
 from .errors import UserError, reason
 from .gitstate import refuse_unsaved
@@ -127,6 +127,11 @@ def _migrate(words: Sequence[str], engine: Engine | None) -> int:
         raise UserError(f"name at least one PATH to migrate ({PROGRAM} --help says more).")
     if options.report_json is not None:
         json_report.check_destination(options.report_json, options.paths)
+    if options.interactive:
+        if options.format not in (None, formats.TEXT) or options.fix_packaging:
+            raise UserError("--interactive goes with neither another --format nor --fix-packaging.")
+        interactive.require()
+        options.write = True
     render = formats.renderer(options.format or formats.TEXT)
     chosen = config.with_options(config.load(options.paths), vars(options))
     selection = _select(options, chosen.exclude)
@@ -138,6 +143,8 @@ def _migrate(words: Sequence[str], engine: Engine | None) -> int:
         finally:
             end()
         outcome = around(outcome, selection, spool, fix=options.fix_packaging)
+        if options.interactive:
+            outcome = _ask(options, outcome, spool)
         left = _write(options, outcome, spool) if options.write else ()
         try:
             _tell(options, outcome, spool, render)
@@ -162,6 +169,13 @@ def _select(options: argparse.Namespace, exclude: Sequence[str]) -> Selection:
     done = f"finished: {files} written" if finished else "rolled back"
     _complain(f"an earlier run had been interrupted while it wrote; it was {done}.")
     return collect(options.paths, exclude)
+
+
+def _ask(options: argparse.Namespace, outcome: Outcome, spool: Spool) -> Outcome:
+    """What the user accepts; files that could not be written are refused before the first question."""
+    if not options.allow_dirty:
+        refuse_unsaved([texts.location for group in outcome.groups() for texts in group])
+    return interactive.choose(outcome, spool)
 
 
 def _write(options: argparse.Namespace, outcome: Outcome, spool: Spool) -> tuple[Path, ...]:
@@ -250,6 +264,7 @@ def _parser() -> argparse.ArgumentParser:
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--write", action="store_true", help="change the files")
     action.add_argument("--check", action="store_true", help="print the summary alone")
+    action.add_argument("-i", "--interactive", action="store_true", help="show, ask, and write what is accepted")
     add("--safe-only", action="store_true", default=None, help="apply only what is proved to stay the same")
     once: dict[str, Any] = {"action": Once}
     add(

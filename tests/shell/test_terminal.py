@@ -10,6 +10,7 @@ import subprocess
 import sys
 import termios
 import time
+from collections.abc import Sequence
 from fcntl import ioctl
 from pathlib import Path
 
@@ -33,27 +34,33 @@ def train(model, loader):
 """
 
 
-def on_terminal(*words: str, cwd: Path, columns: int = 80, typed: bytes = b"", **environment: str) -> tuple[str, int]:
-    """Run the tool on a terminal of so many columns, type ``typed``; what it showed, and its exit code."""
+def on_terminal(
+    *words: str, cwd: Path, columns: int = 80, answers: Sequence[bytes] = (), **environment: str
+) -> tuple[str, int]:
+    """Run the tool on a terminal of so many columns, and type the next answer at each prompt; what it showed, and its
+    exit code."""
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    variables = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", **environment}
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"}
     variables.pop("COLUMNS", None)
     variables.pop("NO_COLOR", None)
     process = subprocess.Popen(
         [sys.executable, "-m", "migrate", *words], cwd=cwd, env={**variables, **environment},
         stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+        preexec_fn=lambda: ioctl(0, termios.TIOCSCTTY, 0),  # so that Ctrl-C is a signal
     )  # fmt: skip
     os.close(theirs)
-    if typed:
-        os.write(ours, typed)
-    shown = b""
-    deadline = time.monotonic() + 120
+    shown, left = b"", list(answers)
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        if select.select([ours], [], [], 0.1)[0]:
+        if left and shown.count(b"]? ") > len(answers) - len(left):
+            os.write(ours, left.pop(0))
+        if select.select([ours], [], [], 0.05)[0]:
             try:
                 part = os.read(ours, 65536)
             except OSError:  # the other end is closed
+                break
+            if not part:
                 break
             shown += part
         elif process.poll() is not None:

@@ -7,8 +7,6 @@ from typing import Any
 
 import torch
 
-Lists = Sequence[Sequence[torch.Tensor]]
-
 
 def _note(buffer: torch.Tensor, tensor: torch.Tensor) -> None:
     if not bool(torch.isfinite(tensor).all()):
@@ -16,7 +14,7 @@ def _note(buffer: torch.Tensor, tensor: torch.Tensor) -> None:
 
 
 @torch.no_grad()
-def multi_tensor_scale(chunk: int, buffer: torch.Tensor, tensors: Lists, scale: Any) -> None:
+def multi_tensor_scale(chunk: int, buffer: torch.Tensor, tensors: Sequence[Sequence[torch.Tensor]], scale: Any) -> None:
     """``out = in * scale`` for the lists (in, out); the buffer becomes 1 where something is not finite."""
     for source, target in zip(*tensors):
         _note(buffer, source)
@@ -24,7 +22,9 @@ def multi_tensor_scale(chunk: int, buffer: torch.Tensor, tensors: Lists, scale: 
 
 
 @torch.no_grad()
-def multi_tensor_axpby(chunk: int, buffer: torch.Tensor, tensors: Lists, a: float, b: float, arg_to_check: int) -> None:
+def multi_tensor_axpby(
+    chunk: int, buffer: torch.Tensor, tensors: Sequence[Sequence[torch.Tensor]], a: float, b: float, arg_to_check: int
+) -> None:
     """``out = a * x + b * y`` for the lists (x, y, out); looks at x (0), y (1) or both (-1)."""
     for x, y, target in zip(*tensors):
         for at, one in enumerate((x, y)):
@@ -34,7 +34,9 @@ def multi_tensor_axpby(chunk: int, buffer: torch.Tensor, tensors: Lists, a: floa
 
 
 @torch.no_grad()
-def multi_tensor_l2norm(chunk: int, buffer: torch.Tensor, tensors: Lists, per_tensor: bool = False) -> Any:
+def multi_tensor_l2norm(
+    chunk: int, buffer: torch.Tensor, tensors: Sequence[Sequence[torch.Tensor]], per_tensor: bool = False
+) -> Any:
     """The norm of all tensors of the only list, as a tensor of one number, and of each of them if asked for."""
     norms = torch.stack([one.float().norm() for one in tensors[0]])
     if not bool(torch.isfinite(norms).all()):

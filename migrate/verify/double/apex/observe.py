@@ -11,9 +11,7 @@ from weakref import WeakSet
 
 import torch
 
-Listener = Callable[[str, dict[str, Any]], None]
-
-listener: Listener | None = None
+listener: Callable[[str, dict[str, Any]], None] | None = None
 
 #: Whether O1 really casts (see amp/_casts.py), on the CPU. Without it the double computes in float32.
 real_casts = False

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
@@ -43,9 +43,9 @@ WIDEST_TENSOR = [
     *WIDEST_TORCH,
 ]
 
-Cast = Callable[[torch.Tensor], torch.Tensor]
-Active = Callable[[], bool]
-Function = Callable[..., Any]
+if TYPE_CHECKING:  # Python 3.8 has no such types
+    Active = Callable[[], bool]
+    Function = Callable[..., Any]
 
 
 def _is_floating(value: Any) -> bool:

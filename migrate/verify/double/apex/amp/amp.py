@@ -16,7 +16,7 @@ from . import _casts
 from ._amp_state import _amp_state
 from .handle import AmpHandle, NoOpHandle
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 _registered: set[tuple[Any, str, str]] = set()
 

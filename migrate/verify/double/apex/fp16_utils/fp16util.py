@@ -9,7 +9,6 @@ import torch
 from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
 
 clip_grad_norm = torch.nn.utils.clip_grad_norm_
-Tensors = Sequence[torch.Tensor]
 
 
 def _is_affine_batch_norm(module: torch.nn.Module) -> bool:
@@ -68,7 +67,9 @@ def prep_param_lists(model: torch.nn.Module, flat_master: bool = False) -> tuple
     return params, [param.detach().clone().float().requires_grad_() for param in params]
 
 
-def model_grads_to_master_grads(model_params: Tensors, master_params: Tensors, flat_master: bool = False) -> None:
+def model_grads_to_master_grads(
+    model_params: Sequence[torch.Tensor], master_params: Sequence[torch.Tensor], flat_master: bool = False
+) -> None:
     if flat_master:
         grads = [param.grad.data for param in model_params if param.grad is not None]
         assert len(grads) == len(model_params) and master_params[0].grad is not None
@@ -83,7 +84,9 @@ def model_grads_to_master_grads(model_params: Tensors, master_params: Tensors, f
         master.grad.data.copy_(model.grad.data)
 
 
-def master_params_to_model_params(model_params: Tensors, master_params: Tensors, flat_master: bool = False) -> None:
+def master_params_to_model_params(
+    model_params: Sequence[torch.Tensor], master_params: Sequence[torch.Tensor], flat_master: bool = False
+) -> None:
     masters = _unflatten_dense_tensors(master_params[0].data, model_params) if flat_master else master_params
     for model, master in zip(model_params, masters):
         model.data.copy_(master.data)
