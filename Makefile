@@ -21,7 +21,7 @@ PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --cons
 EXAMPLE := docs/example/legacy_train.py
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint typecheck pytest record fuzz generated mutants torture migrate compare apex apex-if-possible doctor policy bench clean
+.PHONY: help test lint typecheck pytest record docs fuzz generated mutants torture migrate compare apex apex-if-possible doctor policy bench clean
 
 # What `make compare` hands on: PROFILE=quick becomes --profile quick.
 OPTIONS := PROFILE ARMS SEEDS EPOCHS BATCH BLOCKS WORKLOAD RECIPE STEM DATA NPROC SWEEP MARGIN TARGET BUDGET TIMEOUT OUT
@@ -39,6 +39,7 @@ help:
 	@echo 'make doctor                    what this machine has and lacks for a comparison'
 	@echo 'make policy                    the type every operation runs in, Apex O1 beside native AMP'
 	@echo 'make record                    take what the tool says today of the recorded programs as right: read the diff'
+	@echo 'make docs                      write the rules'"'"' pages (docs/rules/) from their modules'
 	@echo 'make generated                 migrate 3,000 made-up programs, run them before and after, and count'
 	@echo '                               SEEDS=0:3000 JOBS=2, OUT=folder keeps the programs that failed'
 	@echo 'make fuzz                      migrate real scripts that were cut, doubled and mixed; SECONDS=3600 SEED=0 OUT=folder'
@@ -65,6 +66,10 @@ pytest: $(TESTS)
 # A change of what the tool says or writes is read in `git diff tests/recorded` and committed with its cause.
 record: $(TESTS)
 	$(PY) -m pytest -q -n 2 --snapshot-update tests/recorded
+
+# The rules' pages, from the rules' own modules.
+docs: $(TESTS)
+	@$(PY) -m tests.docs.pages
 
 # Many made-up training programs before and after the migration; `make test` tries the first 300 of them.
 # Faults planted into migrated scripts: `EVERY_MUTANT=1 pytest tests/equivalence/test_plant.py`.
