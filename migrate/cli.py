@@ -92,6 +92,18 @@ def _dispatch(words: list[str], engine: Engine | None) -> int:
     return _migrate(words[1:] if command == "migrate" else words, engine)
 
 
+def _print_completion(words: Sequence[str]) -> int:
+    """A script for a shell, made by shtab of the options below."""
+    try:
+        import shtab
+    except ImportError:
+        raise UserError("--print-completion needs shtab: pip install shtab.") from None
+    if len(words) != 1 or words[0] not in shtab.SUPPORTED_SHELLS:
+        raise UserError(f"name one shell: {', '.join(shtab.SUPPORTED_SHELLS)}.")
+    sys.stdout.write(shtab.complete(_parser(), shell=words[0]) + "\n")
+    return DONE
+
+
 def _explain(words: Sequence[str]) -> int:
     from . import explain
 
@@ -122,6 +134,8 @@ _OTHERS = {"explain": _explain, "verify": _verify, "convert-checkpoint": _conver
 
 
 def _migrate(words: Sequence[str], engine: Engine | None) -> int:
+    if words[:1] == ["--print-completion"]:
+        return _print_completion(words[1:])
     options = _options(words)
     if not options.paths:
         raise UserError(f"name at least one PATH to migrate ({PROGRAM} --help says more).")
@@ -290,6 +304,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--allow-dirty", action="store_true", help="also write files with uncommitted changes")
     add("-j", "--jobs", **once, type=by(_number), metavar="N", help="processes (as many as there are cores)")
     add("--no-pager", action="store_true", help="print long diffs without a pager")
+    add("--print-completion", metavar="SHELL", help="print a completion script (needs shtab), and nothing else")
     add("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
 
