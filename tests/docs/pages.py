@@ -9,9 +9,11 @@ import textwrap
 from pathlib import Path
 
 from migrate import explain
+from migrate.rules.discovery import modules
 
-FOLDER = Path(__file__).resolve().parents[2] / "docs" / "rules"
-_MADE = "<!-- Made by `make docs` from the rule's own module: change that. -->\n"
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "docs" / "rules"
+_MADE = "<!-- Made by `make docs` from the rules' own modules: change those. -->"
 
 
 def pages() -> dict[str, str]:
@@ -23,19 +25,34 @@ def pages() -> dict[str, str]:
 
 
 def _page(page: explain.Page) -> str:
-    parts = [_MADE, f"# {page.id}: {page.title}", page.text]
+    parts = [_MADE, f"# {page.id}: {_plain(page.title)}", _plain(page.text)]
     for name, code in (("Before", page.before), ("After", page.after)):
         if code.strip():
             parts.append(f"{name}:\n\n```python\n{textwrap.dedent(code).strip(chr(10))}\n```")
     if page.notes:
-        rows = [f"* **{name}**: {title}" for name, title in sorted(page.notes.items())]
+        rows = [f"* **{name}**: {_plain(title)}" for name, title in sorted(page.notes.items())]
         parts.append("It also makes findings of these numbers:\n\n" + "\n".join(rows))
+    parts.append(f"[All rules](README.md) · [the rule's module](../../{_module(page.id)})")
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _index(known: tuple[explain.Page, ...]) -> str:
-    rows = [f"| [{page.id}]({page.id}.md) | {page.title} |" for page in known]
-    return f"{_MADE}\n# Rules, a page each\n\n| rule | |\n|---|---|\n" + "\n".join(rows) + "\n"
+    rows = [(page.id, page.id, page.title) for page in known]
+    rows += [(name, page.id, title) for page in known for name, title in page.notes.items()]
+    lines = [f"| [{name}]({page}.md) | {_plain(title)} |" for name, page, title in sorted(rows)]
+    head = "`apex2native explain APX050` prints the same at a terminal."
+    return "\n\n".join([_MADE, "# Rules, a page each", head, "| rule | |\n|---|---|\n" + "\n".join(lines)]) + "\n"
+
+
+def _plain(text: str) -> str:
+    """Markdown of a docstring: code stands in single backticks."""
+    return text.replace("``", "`")
+
+
+def _module(rule: str) -> str:
+    """The path of the module below the project's root."""
+    file = next(str(module.__file__) for module in modules() if rule == module.ID)
+    return Path(file).relative_to(ROOT).as_posix()
 
 
 def main() -> None:
