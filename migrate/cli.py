@@ -92,24 +92,37 @@ def _dispatch(words: list[str], engine: Engine | None) -> int:
     return _migrate(words[1:] if command == "migrate" else words, engine)
 
 
-def _print_completion(words: Sequence[str]) -> int:
-    """A script for a shell, made by shtab of the options below."""
-    try:
-        import shtab
-    except ImportError:
-        raise UserError("--print-completion needs shtab: pip install shtab.") from None
-    if len(words) != 1 or words[0] not in shtab.SUPPORTED_SHELLS:
-        raise UserError(f"name one shell: {', '.join(shtab.SUPPORTED_SHELLS)}.")
-    sys.stdout.write(shtab.complete(_parser(), shell=words[0]) + "\n")
+def _print_completion(options: argparse.Namespace) -> int:
+    from . import completion
+    from .checkpoint import command as checkpoint
+    from .verify import command as verify
+
+    if options.paths:
+        raise UserError("--print-completion goes alone: leave the paths out.")
+    commands = {
+        "explain": _explain_parser(choices=True),
+        "verify": verify._parser(),
+        "convert-checkpoint": checkpoint._parser(),
+    }
+    sys.stdout.write(completion.script(options.print_completion, _parser(), commands))
+    sys.stdout.flush()
     return DONE
+
+
+def _explain_parser(*, choices: bool = False) -> Parser:
+    from . import explain
+
+    parser = Parser(prog=f"{PROGRAM} explain", description="Print the page of a rule, or list all rules.")
+    rules = parser.add_argument("rules", metavar="RULE", nargs="*", help="such as APX010; without one, the list")
+    if choices:
+        rules.choices = sorted(name for page in explain.pages() for name in (page.id, *page.notes))
+    return parser
 
 
 def _explain(words: Sequence[str]) -> int:
     from . import explain
 
-    parser = Parser(prog=f"{PROGRAM} explain", description="Print the page of a rule, or list all rules.")
-    parser.add_argument("rules", metavar="RULE", nargs="*", help="such as APX010; without one, the list")
-    wanted = parser.parse_args(words).rules
+    wanted = _explain_parser().parse_args(words).rules
     known = explain.pages()
     pages = [explain.page_text(rule, known) for rule in wanted]
     sys.stdout.write("\n\n".join(pages) if pages else explain.listing(known))
@@ -134,9 +147,9 @@ _OTHERS = {"explain": _explain, "verify": _verify, "convert-checkpoint": _conver
 
 
 def _migrate(words: Sequence[str], engine: Engine | None) -> int:
-    if words[:1] == ["--print-completion"]:
-        return _print_completion(words[1:])
     options = _options(words)
+    if options.print_completion is not None:
+        return _print_completion(options)
     if not options.paths:
         raise UserError(f"name at least one PATH to migrate ({PROGRAM} --help says more).")
     if options.report_json is not None:
@@ -304,7 +317,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--allow-dirty", action="store_true", help="also write files with uncommitted changes")
     add("-j", "--jobs", **once, type=by(_number), metavar="N", help="processes (as many as there are cores)")
     add("--no-pager", action="store_true", help="print long diffs without a pager")
-    add("--print-completion", metavar="SHELL", help="print a completion script (needs shtab), and nothing else")
+    add("--print-completion", **once, metavar="SHELL", help="print a completion script (needs shtab), and nothing else")
     add("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
 
