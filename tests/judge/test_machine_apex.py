@@ -21,7 +21,7 @@ from migrate.judge.state import Key, LegacyRaises, State
 pytest.importorskip("torch")
 
 HERE = Path(__file__).resolve().parent
-DOUBLE = HERE.parent / "double"
+DOUBLE = HERE.parents[1] / "migrate" / "verify" / "double"
 SOURCE = os.environ.get("APEX_SRC", "")
 ROOM = 16  # backwards in a sequence, one component each; behind those there is one each for its overflow
 OPTIMIZERS = range(2)

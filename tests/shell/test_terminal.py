@@ -142,7 +142,7 @@ def test_the_same_of_many_files_is_said_once(legacy: Path) -> None:
 
 
 def test_the_last_line_says_what_to_do_next(legacy: Path) -> None:
-    assert piped("a.py", "--check", "--dtype", "float16", cwd=legacy).splitlines()[-1] == (
+    assert piped("a.py", "--check", "--dtype", "float16", "-j", "2", "--jobs=2", cwd=legacy).splitlines()[-1] == (
         "Next: apex2native a.py --dtype float16 --write"
     )
     (legacy / "--odd name.py").write_text(LEGACY)
