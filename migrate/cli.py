@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -271,9 +272,17 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
     at = words.index("--") if "--" in words else len(words)
     options = _parser().parse_intermixed_args(words[:at])
     options.paths += words[at + 1 :]
-    shown = [word for word in words[:at] if word != "--check"]
-    options.again = shlex.join([PROGRAM, *shown, "--write", *words[at:]])
+    options.again = shlex.join([PROGRAM, *_told_again(words[:at]), "--write", *words[at:]])
     return options
+
+
+def _told_again(words: Sequence[str]) -> Iterator[str]:
+    """The words that say what is migrated and how: not how it is shown, nor by how many processes."""
+    skip = False
+    for word in words:
+        if not skip and word not in ("--check", "--no-pager") and not re.match(r"-j|--jobs\b", word):
+            yield word
+        skip = word in ("-j", "--jobs")
 
 
 def _parser() -> argparse.ArgumentParser:
