@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import email
 import os
 import re
 import subprocess
 import sys
+import tarfile
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -42,69 +45,102 @@ def test_no_text_names_a_module_as_a_clone_does() -> None:
     assert found == []
 
 
+@dataclass(frozen=True)
+class Built:
+    """A source distribution, the wheel that was made of it, and the folder into which pip installed that."""
+
+    names: frozenset[str]  # the files of both halves
+    archive: Path
+    wheel: Path
+    target: Path
+
+
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
+SDIST = "import sys, setuptools.build_meta as backend; backend.build_sdist(sys.argv[1])"
+
+
+def do(*words: str | Path, cwd: Path = ROOT) -> None:
+    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that a wheel of this tree was unpacked into. No network: the backend is the environment's own."""
-    place = tmp_path_factory.mktemp("wheel")
-    source = tmp_path_factory.mktemp("source") / "clone"
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """From what git knows of this tree, as a clone has it. No network: the backend is the environment's own."""
+    place = tmp_path_factory.mktemp("built")
+    source, made, target = place / "clone", place / "made", place / "target"
     listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    tracked = subprocess.run(listing, cwd=ROOT, capture_output=True, check=False)
-    names = [name for name in tracked.stdout.decode().split("\0") if name]
+    listed = subprocess.run(listing, cwd=ROOT, capture_output=True, check=False).stdout.decode().split("\0")
+    names = [name for name in listed if name and (ROOT / name).is_file()]
     if not names:
         pytest.skip("this is no git checkout: what belongs to the project is not known")
     for name in names:
-        if (
-            name.split("/")[0] in (*HALVES, "pyproject.toml", "setup.py", "README.md", "LICENSE")
-            and (ROOT / name).is_file()
-        ):
+        if name.split("/")[0] in (*HALVES, "tests") or "/" not in name:
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             (source / name).write_bytes((ROOT / name).read_bytes())
-    building = ["pip", "--disable-pip-version-check", "wheel", "--no-deps", "--no-build-isolation", "-w", place, source]
-    done = subprocess.run([sys.executable, "-m", *building], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    (wheel,) = place.glob("*.whl")
-    target = place / "site"
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(target)
-    return target
+    made.mkdir()
+    do(sys.executable, "-c", SDIST, made, cwd=source)
+    (archive,) = made.glob("*.tar.gz")
+    do(*PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", made, archive)
+    (wheel,) = made.glob("*.whl")
+    do(*PIP, "install", "--no-deps", "--no-index", "--no-compile", "--target", target, wheel)
+    ours = frozenset(name for name in names if name.split("/")[0] in HALVES)
+    return Built(ours, archive, wheel, target)
 
 
-def test_nothing_general_lands_in_site_packages(installed: Path) -> None:
-    assert sorted(path.name for path in installed.iterdir() if not path.name.endswith(".dist-info")) == ["apex2native"]
-    assert sorted(path.name for path in (installed / "apex2native").iterdir()) == sorted(HALVES)
+def test_every_file_is_in_the_wheel_and_none_beside_them(built: Built) -> None:
+    """Nothing general lands in site-packages."""
+    with zipfile.ZipFile(built.wheel) as archive:
+        inside = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert inside == {f"apex2native/{name}" for name in built.names}
 
 
-def test_every_file_is_there(installed: Path) -> None:
-    kept = (".py", ".json", ".css", ".js", ".jinja", ".typed")
-    for half in HALVES:
-        here = {path.relative_to(ROOT) for path in (ROOT / half).rglob("*") if path.suffix in kept}
-        there = {path.relative_to(installed / "apex2native") for path in (installed / "apex2native" / half).rglob("*")}
-        missing = {str(path) for path in here - there if "__pycache__" not in path.parts}
-        assert missing == set()
+def test_the_source_distribution_has_what_builds_it_and_no_tests(built: Built) -> None:
+    with tarfile.open(built.archive) as archive:
+        inside = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"pyproject.toml", "setup.py", "README.md", "LICENSE", "CHANGELOG.md"} <= inside
+    assert not [name for name in inside if name.startswith("tests/")]
 
 
-def run(installed: Path, module: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+def test_what_the_wheel_says_of_itself(built: Built) -> None:
+    with zipfile.ZipFile(built.wheel) as archive:
+        (name,) = (one for one in archive.namelist() if one.endswith(".dist-info/METADATA"))
+        about = email.message_from_bytes(archive.read(name))
+        licences = [one for one in archive.namelist() if one.endswith("licenses/LICENSE")]
+    assert about["Name"] == "apex2native" and about["License-Expression"] == "BSD-3-Clause" and len(licences) == 1
+    needed = {one.split(">")[0] for one in about.get_all("Requires-Dist") if "extra ==" not in one}
+    assert needed == {"pyflakes", "rich", "tomli"}, "a migration needs no torch"
+
+
+def run(built: Built, command: str, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """The console script."""
     return subprocess.run(
-        [sys.executable, "-m", f"apex2native.{module}", *words],
-        cwd=cwd, env={**os.environ, "PYTHONPATH": str(installed)}, capture_output=True, text=True, check=False,
+        [built.target / "bin" / command, *words],
+        cwd=cwd, env={**os.environ, "PYTHONPATH": str(built.target)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
 
 
-def test_it_runs_from_there(installed: Path, tmp_path: Path) -> None:
+def test_it_runs_from_there(built: Built, tmp_path: Path) -> None:
+    where = [sys.executable, "-c", "import apex2native.migrate as half; print(half.__file__)"]
+    path = {**os.environ, "PYTHONPATH": str(built.target)}
+    at = subprocess.run(where, cwd=tmp_path, env=path, capture_output=True, text=True, check=True).stdout
+    assert Path(at).is_relative_to(built.target), "and not from the clone"
     script = tmp_path / "legacy.py"
     script.write_bytes((ROOT / "docs" / "example" / "legacy_train.py").read_bytes())
-    dry = run(installed, "migrate", str(script), cwd=tmp_path)
+    dry = run(built, "apex2native", str(script), cwd=tmp_path)
     assert dry.returncode == 1 and "GradScaler" in dry.stdout, dry.stderr
-    assert run(installed, "migrate", "--version", cwd=tmp_path).stdout.startswith("apex2native ")
-    assert "autocast" in run(installed, "migrate", "explain", "APX030", cwd=tmp_path).stdout
-    page = run(installed, "migrate", str(script), "--format", "html", cwd=tmp_path)
+    assert run(built, "apex2native", "--version", cwd=tmp_path).stdout.startswith("apex2native ")
+    assert "autocast" in run(built, "apex2native", "explain", "APX030", cwd=tmp_path).stdout
+    for command in ("verify", "convert-checkpoint"):
+        assert f"apex2native {command}" in run(built, "apex2native", command, "--help", cwd=tmp_path).stdout
+    page = run(built, "apex2native", str(script), "--format", "html", cwd=tmp_path)
     assert "</html>" in page.stdout, page.stderr
     fused = tmp_path / "fused.py"
     fused.write_text("from apex.optimizers import FusedLAMB\nopt = FusedLAMB([])\n")
-    assert "class LAMB" in run(installed, "migrate", str(fused), cwd=tmp_path).stdout
-    assert "python" in run(installed, "compare", "doctor", cwd=tmp_path).stdout
+    assert "class LAMB" in run(built, "apex2native", str(fused), cwd=tmp_path).stdout
+    assert "python" in run(built, "amp-compare", "doctor", cwd=tmp_path).stdout
 
 
-def test_a_comparison_starts_its_processes_from_there(installed: Path, tmp_path: Path) -> None:
-    plan = run(installed, "compare", "run", "--profile", "smoke", "--plan", "--data", "synthetic", cwd=tmp_path)
+def test_a_comparison_starts_its_processes_from_there(built: Built, tmp_path: Path) -> None:
+    plan = run(built, "amp-compare", "run", "--profile", "smoke", "--plan", "--data", "synthetic", cwd=tmp_path)
     assert plan.returncode == 0, plan.stderr + plan.stdout
