@@ -125,8 +125,9 @@ def _window(was: Window, now: Window, number: int, noise: Noise, seen: Seen) -> 
     look.numbers("loss scale", *_while_it_stands(*backwards), lambda e: e["scale"], exact=True)
     look.numbers("loss", *backwards, lambda e: e["value"])
     look.sequence("clips", was.of("clip"), now.of("clip"), lambda e: e["name"])
-    look.numbers("clipped norm", was.of("clip"), now.of("clip"), lambda e: e["norm"])
-    look.numbers("clipping limit", was.of("clip"), now.of("clip"), lambda e: e["limit"])
+    clips = _other_clips(was.of("clip"), now.of("clip"))
+    look.numbers("clipped norm", *clips, lambda e: e["norm"])
+    look.numbers("clipping limit", *clips, lambda e: e["limit"])
     if was.step is None or now.step is None:
         if was.step is not now.step and not look.found:
             look.differs("steps", was.step and was.step["taken"], now.step and now.step["taken"], was.step, now.step)
@@ -138,6 +139,27 @@ def _window(was: Window, now: Window, number: int, noise: Noise, seen: Seen) -> 
     look.numbers("learning rate", *steps, lambda e: e["lr"])
     look.weights(was.step, now.step)
     return look.found
+
+
+def _other_clips(was: Sequence[Event], now: Sequence[Event]) -> tuple[Sequence[Event], Sequence[Event]]:
+    """The clips but those whose norm and limit are so many times as large both, which is the same clip: gradients that
+    stay scaled in rounds without a step are clipped so."""
+    pairs = [(before, after) for before, after in zip(was, now, strict=False) if not _alike(before, after)]
+    return [before for before, _ in pairs], [after for _, after in pairs]
+
+
+def _alike(before: Event, after: Event) -> bool:
+    values = [numbers(event[name]) for event in (before, after) for name in ("norm", "limit")]
+    if not all(len(one) == 1 for one in values):
+        return False
+    (old_norm,), (old_limit,), (norm,), (limit,) = values
+    if not math.isfinite(old_norm) and not math.isfinite(norm):
+        return True  # whatever the limit, nothing finite comes of it
+    return (
+        limit != old_limit
+        and min(old_norm, old_limit) > 0
+        and math.isclose(norm / old_norm, limit / old_limit, rel_tol=1e-6)
+    )
 
 
 def _while_it_stands(was: Sequence[Event], now: Sequence[Event]) -> tuple[Sequence[Event], Sequence[Event]]:

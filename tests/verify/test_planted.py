@@ -83,3 +83,17 @@ def test_a_mistake_is_found_and_named(bench: Bench, mistake: Mistake) -> None:
     assert parted is not None, "the mistake was not seen"
     assert cause is not None, parted.differences
     assert cause.name == mistake.cause, (cause, parted.differences)
+
+
+def test_a_norm_and_a_limit_that_are_both_scaled_are_the_same_clip(bench: Bench) -> None:
+    """What the migration writes where a clip acts after every micro-batch."""
+    clip = "                torch.nn.utils.clip_grad_norm_(amp.master_params(optimizer), 0.5)\n"
+    early = CLASSIFIER.replace(clip, "").replace(
+        "            if (i + 1) % args.accumulate == 0:\n",
+        "            norm = torch.nn.utils.clip_grad_norm_(amp.master_params(optimizer), 0.5)\n"
+        '            print("norm", "%.6f" % norm)\n'
+        "            if (i + 1) % args.accumulate == 0:\n",
+    )
+    parted, _, seen = bench.parted(early)
+    assert parted is None, parted.differences
+    assert seen.counts["clips"] > seen.counts["weights"]
