@@ -16,7 +16,7 @@ _GPU_ONLY = re.compile(
     r"requires cuda|CUDA error|cudnn|No CUDA|not compiled with CUDA|NCCL|flash_attn|xformers|No NVIDIA driver", re.I
 )
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
-_SAID = re.compile(r"^[\w.]*(?:Error|Exception): .*$", re.M)
+_SAID = re.compile(r"^(?:\[rank\d+\]:\s*)?([\w.]*(?:Error|Exception): .*)$", re.M)
 _OF_A_CHILD = ("ChildFailedError", "ProcessRaisedException", "ProcessExitedException", "CalledProcessError")
 _OPTIONS = re.compile(r"^.*error: .*(?:required|unrecognized|invalid|expected).*$", re.M)
 
@@ -65,11 +65,11 @@ def _without_torch(run: Run) -> str:
 
 def _of_a_child(run: Run) -> str:
     """A parent that started processes only says that one of them failed: they said why on stderr."""
-    said = _SAID.search(run.printed("stderr"))
+    said = [one for one in _SAID.findall(run.printed("stderr")) if not any(kind in one for kind in _OF_A_CHILD)]
     missing = _MISSING.search(run.printed("stderr"))
     if missing:
         return _module(missing[1])
-    return f"a process that it started fails before its first step: {_short(said[0] if said else _last_line(run))}"
+    return f"a process that it started fails before its first step: {_short(said[0]) if said else _last_line(run)}"
 
 
 def _exception(raised: Event, run: Run) -> str:

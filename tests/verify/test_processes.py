@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.verify.test_command import verify
 
-SPAWNED = '''\
+SPAWNED = """\
 import socket
 import sys
 
@@ -47,7 +47,7 @@ if __name__ == "__main__":
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
     mp.spawn(worker, nprocs=2, args=(port,))
-'''
+"""
 
 
 def test_spawned_processes_are_compared_rank_by_rank(tmp_path: Path) -> None:

@@ -23,9 +23,9 @@ _NUMBERS = {
     "device_count": 1,
     "current_device": 0,
     "get_device_name": "CPU",
-    "get_device_capability": (7, 0),
+    "get_device_capability": (8, 0),
     "get_device_properties": types.SimpleNamespace(
-        name="CPU", total_memory=1 << 34, major=7, minor=0, multi_processor_count=1
+        name="CPU", total_memory=1 << 34, major=8, minor=0, multi_processor_count=1
     ),
     "get_rng_state_all": [],
     "memory_summary": "",
@@ -144,6 +144,7 @@ def _map_functions(torch: Any) -> None:
     for name in ("Float", "Double", "Half", "Long", "Int", "Short", "Byte", "Bool"):
         setattr(cuda, f"{name}Tensor", getattr(torch, f"{name.replace('Half', 'Float')}Tensor"))
     torch.HalfTensor = torch.FloatTensor
+    torch.Tensor.record_stream = _returns(None)  # its stream is none of torch's here
     torch.set_default_device = torch.set_default_tensor_type = _returns(None)
     torch.compile = lambda model=None, **options: model if model is not None else (lambda function: function)
 

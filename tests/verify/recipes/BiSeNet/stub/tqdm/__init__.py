@@ -1,0 +1,2 @@
+def tqdm(values, *words, **options):
+    return values

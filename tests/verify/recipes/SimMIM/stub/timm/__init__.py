@@ -1,0 +1,1 @@
+"""A stand-in: what the script takes from it."""

@@ -1,0 +1,5 @@
+from .scheduler import Scheduler
+
+
+class StepLRScheduler(Scheduler):
+    pass

@@ -1,0 +1,1 @@
+"""A stand-in: the script imports it, and reads its spectrograms from files."""
