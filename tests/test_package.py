@@ -67,6 +67,7 @@ def do(*words: str | Path, cwd: Path = ROOT) -> None:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """From what git knows of this tree, as a clone has it. No network: the backend is the environment's own."""
+    pytest.importorskip("setuptools", minversion="77", reason="setuptools 77 builds it")
     place = tmp_path_factory.mktemp("built")
     source, made, target = place / "clone", place / "made", place / "target"
     listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
@@ -142,5 +143,6 @@ def test_it_runs_from_there(built: Built, tmp_path: Path) -> None:
 
 
 def test_a_comparison_starts_its_processes_from_there(built: Built, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
     plan = run(built, "amp-compare", "run", "--profile", "smoke", "--plan", "--data", "synthetic", cwd=tmp_path)
     assert plan.returncode == 0, plan.stderr + plan.stdout

@@ -44,7 +44,10 @@ def tools(tmp_path: Path) -> Path:
     """A folder for the path: `apex2native` as it is here, `pip` doing nothing, `gh` writing down what it is asked."""
     place = tmp_path / "bin"
     place.mkdir()
-    (place / "apex2native").write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -P -m migrate "$@"\n')
+    (place / "apex2native").write_text(
+        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\n"
+        "from migrate.__main__ import main\nsys.exit(main())\n"
+    )
     (place / "pip").write_text("#!/bin/sh\n")
     (place / "gh").write_text('#!/bin/sh\necho "$@" >>"$ASKED"\ncase $* in *--jq*) printf "$COMMENTS" ;; esac\n')
     for tool in place.iterdir():
@@ -244,6 +247,7 @@ def test_pre_commit_runs_the_hooks(clone: Path, shell: Shell, tmp_path: Path) ->
 
 
 def test_the_image_gets_what_pip_needs(tmp_path: Path) -> None:
+    pytest.importorskip("setuptools", minversion="77", reason="setuptools 77 builds it")
     text = (RECIPES / "Dockerfile").read_text().replace("\\\n", " ")
     lines = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
     assert [words[0] for words in lines] == ["FROM", "RUN", "COPY", "COPY", "COPY", "RUN", "WORKDIR", "CMD"]
