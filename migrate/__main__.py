@@ -1,4 +1,4 @@
-"""``python -m migrate``, the same as the console script ``apex2native``.
+"""``python -m apex2native.migrate``, in a clone ``python -m migrate``: the same as the console script ``apex2native``.
 
 ``python -m`` looks for modules in the current folder first, and so does an empty part of PYTHONPATH. In
 somebody else's repository that would run its ``json.py`` for the library's, so such places go before
@@ -10,7 +10,7 @@ import sys
 
 _FOREIGN = """\
 apex2native: modules of the current folder would have been imported first, which was prevented: \
-better run apex2native or python -P -m migrate there, with no empty part in PYTHONPATH."""
+better run apex2native or python -P -m apex2native.migrate there, with no empty part in PYTHONPATH."""
 
 
 def main() -> int:

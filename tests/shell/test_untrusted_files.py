@@ -290,7 +290,7 @@ def test_modules_of_the_target_are_not_imported(tmp_path: Path, trapped: Path, j
     )
     assert not (tmp_path / "sprung").exists()
     assert run.returncode in (0, 1), run.stderr
-    assert "better run apex2native or python -P -m migrate" in run.stderr
+    assert "better run apex2native or python -P -m apex2native.migrate" in run.stderr
 
 
 @pytest.mark.parametrize("path", [".", f"{os.pathsep}/nowhere"])
