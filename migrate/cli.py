@@ -26,7 +26,7 @@ from .packaging.room import around
 from .pipeline import Engine, Outcome, Texts, analyse
 from .report import console, formats, json_report
 from .report.formats import Render
-from .report.given import Given, base_of
+from .report.given import Given
 from .sources import Selection, collect
 from .spool import Spool
 
@@ -175,7 +175,7 @@ def _migrate(words: Sequence[str], engine: Engine | None) -> int:
             outcome = _ask(options, outcome, spool)
         left = _write(options, outcome, spool) if options.write else ()
         try:
-            _tell(options, outcome, spool, render)
+            _tell(options, outcome, selection, spool, render)
         except KeyboardInterrupt as stop:
             done = stops.written(len(left)) if options.write and outcome.changed else ""
             raise stops.said_of(stop, done) from None
@@ -221,7 +221,9 @@ def _replacement(texts: Texts, spool: Spool) -> journal.Replacement:
     return journal.Replacement(texts.location, texts.old_digest, lambda: spool.get(texts.new))
 
 
-def _tell(options: argparse.Namespace, outcome: Outcome, spool: Spool, render: Render | None) -> None:
+def _tell(
+    options: argparse.Namespace, outcome: Outcome, selection: Selection, spool: Spool, render: Render | None
+) -> None:
     """The report and what is printed: the files are as they shall be by now."""
     mode: json_report.Mode = "write" if options.write else "dry-run"
     report = json_report.build(outcome.results, scanned=outcome.scanned, mode=mode)
@@ -229,7 +231,13 @@ def _tell(options: argparse.Namespace, outcome: Outcome, spool: Spool, render: R
     if options.report_json is not None:
         json_report.write(report, options.report_json, but)
     try:
-        _print(options, outcome, report, spool, render)
+        if render is None:
+            _print(options, outcome, report, spool)
+        else:
+            sys.stdout.flush()
+            for part in render(Given(outcome, spool, options.paths, selection.locations(), options.write)):
+                sys.stdout.buffer.write(part)
+            sys.stdout.buffer.flush()
     except BrokenPipeError:
         _close_output()  # the reader has seen enough; the work is done
     except OSError as error:
@@ -237,16 +245,9 @@ def _tell(options: argparse.Namespace, outcome: Outcome, spool: Spool, render: R
         raise UserError(f"the output cannot be written: {reason(error)}{but}.") from error
 
 
-def _print(
-    options: argparse.Namespace, outcome: Outcome, report: dict[str, Any], spool: Spool, render: Render | None
-) -> None:
+def _print(options: argparse.Namespace, outcome: Outcome, report: dict[str, Any], spool: Spool) -> None:
     if options.format == formats.JSON:
         sys.stdout.write(json_report.render(report))
-    elif render is not None:
-        sys.stdout.flush()
-        for part in render(Given(outcome, spool, base_of(options.paths), options.write)):
-            sys.stdout.buffer.write(part)
-        sys.stdout.buffer.flush()
     else:
         terminal = console.terminal()
         if not (options.check or options.write):

@@ -73,6 +73,12 @@ class Selection:
     spelling: frozenset[str] = frozenset()  # Python files that read or set an attribute called ``amp``
     beside: tuple[Beside, ...] = ()  # files that surround the code, not looked into yet
 
+    def locations(self) -> dict[str, str]:
+        """Where the files lie, by the names that reports have for them."""
+        known = {shown: at for each in (self.python, self.notebooks) for at, shown in each.items()}
+        known |= {one.shown: one.location for one in self.beside}
+        return known | {one.shown: one.location for one in self.candidates}
+
 
 @dataclass(frozen=True)
 class _Entry:
@@ -138,6 +144,15 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
     )
 
 
+def only_folder(paths: Sequence[str]) -> str:
+    """The one directory of ``paths`` that holds all of them, which names are relative to; empty where there is none.
+
+    Beside a file elsewhere such names could be mistaken for its."""
+    roots = {os.path.realpath(path) for path in paths if os.path.isdir(path)}
+    root = roots.pop() if len(roots) == 1 else ""
+    return root if all(_within(os.path.realpath(path), root) for path in paths) else ""
+
+
 def printable(path: str) -> str:
     """A path as a report may hold it: with slashes, and bytes that are no UTF-8 spelt out."""
     return os.fsencode(path).decode("utf-8", "backslashreplace").replace(os.sep, "/")
@@ -176,10 +191,7 @@ def _entries(paths: Sequence[str], exclude: Sequence[str]) -> Iterator[_Entry]:
     places = dict.fromkeys(map(os.path.realpath, paths))
     for place in places:
         yield from _journals_above(place)
-    # Names are relative to the one directory; beside a file elsewhere they could be mistaken for its.
-    only_root = next(iter(roots), "") if len(roots) == 1 else ""
-    if not all(_within(place, only_root) for place in places):
-        only_root = ""
+    only_root = only_folder(paths)
     for root, given in roots.items():
         yield from _walk(root, "", "" if only_root else given, tuple(roots), exclude)
     for path in paths:

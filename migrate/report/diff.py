@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 
 _SHORT = {7: b"a", 8: b"b", 9: b"t", 10: b"n", 11: b"v", 12: b"f", 13: b"r", 34: b'"', 92: b"\\"}
 _NO_NEWLINE = b"\n\\ No newline at end of file\n"
@@ -10,7 +11,7 @@ _NO_NEWLINE = b"\n\\ No newline at end of file\n"
 
 def unified(path: str, old: bytes, new: bytes) -> list[bytes]:
     """The diff's lines, each with its newline, as ``git apply`` and ``patch -p1`` take them."""
-    name = path.encode().lstrip(b"/")
+    name = os.fsencode(path).lstrip(b"/")
     lines = difflib.diff_bytes(
         difflib.unified_diff, _lines(old), _lines(new), _header(b"a/" + name), _header(b"b/" + name), lineterm=b"\n"
     )

@@ -19,7 +19,7 @@ def render(given: Given) -> Iterator[bytes]:
     """What is left by hand first: of more than ten of a level GitHub shows the first."""
     found = sorted(given.findings(), key=lambda one: list(_LEVELS).index(one[1].severity))
     for path, finding in found:
-        yield _finding(path, finding)
+        yield _finding(given.path(path), finding)
     for one in given.outcome.changed:
         number = len(one.result.changes)
         text = f"{number} {'place' if number == 1 else 'places'}: " + (
@@ -46,11 +46,11 @@ def _finding(path: str, finding: Finding) -> bytes:
 
 def _command(level: str, text: str, **properties: str) -> bytes:
     said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    return f"::{level} {said}::{_data(harmless.paragraphs(text))}\n".encode("utf-8", "backslashreplace")
+    return f"::{level} {said}::{_data(text)}\n".encode("utf-8", "backslashreplace")
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return harmless.paragraphs(text).replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

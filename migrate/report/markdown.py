@@ -60,7 +60,7 @@ def _units(units: Counter[Applicability]) -> str:
 
 
 def _open(given: Given, severity: Severity, title: str, what: str) -> Iterator[str]:
-    rows = [row for path, finding in given.findings() if finding.severity is severity for row in [_row(path, finding)]]
+    rows = [_row(given.path(path), found) for path, found in given.findings() if found.severity is severity]
     if not rows:
         return
     yield f"\n### {title} ({len(rows)})"

@@ -13,4 +13,4 @@ def render(given: Given) -> Iterator[bytes]:
     for one in given.outcome.changed:
         texts = given.texts(one)
         if texts is not None:
-            yield b"".join(unified(given.path(one.result.path), *texts))
+            yield b"".join(unified(given.name(one.result.path), *texts))

@@ -77,7 +77,7 @@ def _rule(name: str, title: str, page: str) -> dict[str, Any]:
 
 def _findings(given: Given) -> Iterator[dict[str, Any]]:
     for path, finding in given.findings():
-        yield _finding(path, finding)
+        yield _finding(given.name(path), finding)
 
 
 def _finding(path: str, finding: Finding) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def _finding(path: str, finding: Finding) -> dict[str, Any]:
 
 def _changes(given: Given) -> Iterator[dict[str, Any]]:
     for one in given.outcome.changed:
-        path, fix = given.path(one.result.path), None
+        path, fix = given.name(one.result.path), None
         texts = given.texts(one)
         if texts is not None:
             fix = _fix(path, *texts)

@@ -47,6 +47,45 @@ def test_a_patch_of_a_folder_fits_the_top_of_the_repository(legacy: Path, tmp_pa
     assert tool(".", "--format", "patch", cwd=legacy / "sub").stdout == patch
 
 
+@pytest.mark.parametrize(
+    ("words", "start", "names"),
+    [
+        (["{place}/plain.py"], "/", {"plain.py"}),  # whoever runs it stands elsewhere, or in another repository
+        (["{place}/sub/with space.py"], str(Path(__file__).parent), {"sub/with space.py"}),
+        (["{place}/sub", "{place}/crlf.py"], "/", {name for name in FILES if name.startswith("sub/")} | {"crlf.py"}),
+        (["sub", "sub/with space.py"], "{place}", {name for name in FILES if name.startswith("sub/")}),
+        ([".", "sub"], "{place}", {name for name in FILES if name not in ("hand.py", "ignored.py")}),
+        (["link.py"], "{place}", {"plain.py"}),  # a patch of a link cannot be applied
+        (["linked"], "{place}", {name for name in FILES if name.startswith("sub/")}),
+    ],
+)
+def test_a_patch_fits_wherever_it_is_made(tmp_path: Path, words: list[str], start: str, names: set[str]) -> None:
+    place = repository(tmp_path)
+    (place / "link.py").symlink_to("plain.py")
+    (place / "linked").symlink_to("sub")
+    told = [word.format(place=place) for word in words]
+    patch = tool(*told, "--format", "patch", cwd=Path(start.format(place=place))).stdout
+    git(place, "apply", "-", given=patch)
+    changed = git(place, "-c", "core.quotepath=false", "diff", "--name-only", "-z").decode().split("\0")
+    assert set(filter(None, changed)) == names
+
+
+def test_a_name_that_is_no_utf_8_is_patched_and_placed(tmp_path: Path) -> None:
+    name = os.fsdecode(b"caf\xe9.py")
+    try:
+        (tmp_path / name).write_bytes(FILES["plain.py"])
+    except OSError:
+        pytest.skip("this file system takes no such name")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "apply", "-", given=tool(".", "--format", "patch", cwd=tmp_path).stdout)
+    assert b"GradScaler" in (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(FILES["plain.py"])
+    log = json.loads(tool(".", "--format", "sarif", cwd=tmp_path).stdout)
+    uris = {one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in log["runs"][0]["results"]}
+    assert uris == {"caf%E9.py"}
+    assert rb"`caf\xe9.py`" in tool(".", "--format", "markdown", cwd=tmp_path).stdout
+
+
 def test_outside_of_a_repository_a_patch_names_files_as_they_were_given(tmp_path: Path) -> None:
     (tmp_path / "plain.py").write_bytes(FILES["plain.py"])
     patch = tool(".", "--format", "patch", cwd=tmp_path).stdout
@@ -76,6 +115,13 @@ def unescaped(text: str) -> str:
     for code, plain in (("%0D", "\r"), ("%0A", "\n"), ("%3A", ":"), ("%2C", ","), ("%25", "%")):
         text = text.replace(code, plain)
     return text
+
+
+def test_a_name_steers_no_terminal(tmp_path: Path) -> None:
+    (tmp_path / "a\x1b[31m\x9b\r\u202e.py").write_bytes(FILES["plain.py"])
+    shown = tool(".", "--format", "github", cwd=tmp_path).stdout.decode()
+    assert "file=a^[[31m\\x9b^M\\u202e.py" in shown
+    assert not set(shown) & set("\x1b\x9b\r\u202e")
 
 
 def test_annotations_are_commands_and_nothing_else(legacy: Path) -> None:
