@@ -1,9 +1,9 @@
 """From what a session recorded to its results. Needs no GPU and no torch; the same folder gives the same results.
 
-What counts: runs that ended well, outside the settling blocks. Speed is one number per process, the median of its
-step times; arms are paired block by block, accuracy seed by seed. What does not count is listed (`failures`) or said
-(`notices`). `analysis/` holds a file for each kind of number, `checks.py` the checks that arms were treated alike,
-`verdict.py` turns the numbers into sentences.
+What counts: runs that ended well, outside the settling blocks. Speed is one number per process, its samples over the
+time of its timed windows; arms are paired block by block, accuracy seed by seed. What does not count is listed
+(`failures`) or said (`notices`). `analysis/` holds a file for each kind of number, `checks.py` the checks that arms
+were treated alike, `verdict.py` turns the numbers into sentences.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from pathlib import Path
 
 from .analysis.accuracy import parity_tests, training_runs
 from .analysis.arms import arm_result
+from .analysis.epochs import sustained_notices
 from .analysis.material import Material, gather
+from .analysis.repeats import run_to_run
 from .analysis.runs import UNSUCCESSFUL, reason_of
 from .analysis.sizes import batch_sweep, other_speeds
-from .analysis.speed import noise_floors, pairs_of
+from .analysis.speed import control_notices, controls_of, pairs_of
 from .checks import check, missing
 from .records import Asked, Environment, Finished, Session, Started, read_session
 from .results import Failure, Results
@@ -33,19 +35,24 @@ def analyse(session: Session) -> Results:
     material = gather(session)
     spec = material.spec
     notices = [*session.notices, *check(session, material.runs)]
-    floors = noise_floors(material)
+    controls = controls_of(material)
+    notices += control_notices(material, controls)
     trainings = {arm: training_runs(material, arm) for arm in spec.trained}
+    again = {arm: training_runs(material, arm, replica=1) for arm in spec.trained_again}
     tests = parity_tests(material, trainings, notices)
+    arms = tuple(arm_result(material, arm, trainings.get(arm, ())) for arm in spec.arms)
+    notices += sustained_notices([(arm.name, arm.sustained) for arm in arms])
     results = Results(
         spec=spec,
         environment=_environment(session),
         started=session.of(Asked)[0].started,
         command=session.of(Asked)[0].command,
-        arms=tuple(arm_result(material, arm, trainings.get(arm, ())) for arm in spec.arms),
-        pairs=pairs_of(material, floors, tests),
-        floors=floors,
+        arms=arms,
+        pairs=pairs_of(material, controls, tests, trainings),
+        controls=controls,
+        run_to_run=run_to_run(material, trainings, again),
         sweep=batch_sweep(material),
-        others=other_speeds(material),
+        others=other_speeds(material, controls),
         claims=(),
         failures=tuple(
             Failure(run.task.name, run.task.arm, run.status, reason_of(run))

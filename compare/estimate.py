@@ -65,7 +65,7 @@ def seconds(task: Task, spec: Spec, rate: dict[Precision, float]) -> float:
     if task.kind == "capacity":
         return 10 * start
     if task.kind == "speed":
-        return start + step * (spec.warmup + spec.windows * spec.window_steps + 25)
+        return start + max(step * spec.warmup, spec.warmup_s) + step * (spec.windows * spec.window_steps + 25)
     steps = spec.epoch_steps or TRAIN_SAMPLES // (task.batch * spec.processes)
     return start + 1.15 * step * steps * spec.epochs
 

@@ -1,7 +1,7 @@
 """From a specification to its tasks, in the order they run, and to what a budget leaves of them.
 
-Order: the speed blocks, then the training blocks, then what is only there for speed and memory (sweep,
-other recipes and workloads, largest batch), so that a budget is spent on the main question first.
+Order: the speed blocks, then the training blocks, the training A/A, then what is only there for speed and memory
+(sweep, other recipes and workloads, largest batch), so that a budget is spent on the main question first.
 Within a block every arm runs once, in an order drawn for the block, so that a drift of the machine
 (clocks, temperature, neighbours) falls on all arms alike.
 """
@@ -39,17 +39,28 @@ def tasks(spec: Spec, available: Iterable[str]) -> list[Task]:
     for seed in range(spec.seeds):
         trained = [arm for arm in arms if arm in spec.trained]
         planned += _block(replace(main, kind="train", seed=seed, block=seed), trained, ())
-    for batch in spec.sweep:
-        planned += _block(replace(main, batch=batch), arms, ()) if batch != spec.batch else []
-    for workload in (spec.workload, *spec.extra_workloads):
-        batch = 512 if workload == "mlp" else spec.batch
-        for recipe in dict.fromkeys((spec.recipe, *spec.extra_recipes)):
-            if (workload, recipe) != (spec.workload, spec.recipe):
-                able = [arm for arm in arms if cannot(arm, recipe, spec.device) is None]
-                planned += _block(replace(main, workload=workload, recipe=recipe, batch=batch), able, ())
+    for seed in range(min(spec.again, spec.seeds)):
+        repeated = [arm for arm in arms if arm in spec.trained_again and arm in spec.trained]
+        planned += _block(replace(main, kind="train", seed=seed, block=seed, replica=1), repeated, ())
+    for block in range(spec.extra_blocks):
+        for other in _others(spec, replace(main, block=block)):
+            able = [arm for arm in arms if cannot(arm, other.recipe, spec.device) is None]
+            planned += _block(other, able, spec.repeated)
     if spec.capacity and spec.processes == 1:
         planned += _block(replace(main, kind="capacity"), arms, ())
     return planned
+
+
+def _others(spec: Spec, main: Task) -> Iterable[Task]:
+    """What is measured beside the main question: other batch sizes, recipes and workloads."""
+    for batch in spec.sweep:
+        if batch != spec.batch:
+            yield replace(main, batch=batch)
+    for workload in (spec.workload, *spec.extra_workloads):
+        for recipe in dict.fromkeys((spec.recipe, *spec.extra_recipes)):
+            if (workload, recipe) != (spec.workload, spec.recipe):
+                batch = 512 if workload == "mlp" else spec.batch
+                yield replace(main, workload=workload, recipe=recipe, batch=batch)
 
 
 def cannot(arm: str, recipe: str, device: Device) -> str | None:
@@ -95,7 +106,8 @@ def decide(spec: Spec, costs: Mapping[str, Cost], steps_per_epoch: int, left: fl
     """What of blocks, seeds and epochs fits into the seconds that are left after the first speed block.
 
     Seeds stay as many as asked for while ten epochs fit, and never fall below three: fewer allow no verdict.
-    If not even three epochs of three seeds fit, nothing is trained.
+    If not even three epochs of three seeds fit, nothing is trained. Seeds are trained a second time with what is then
+    left.
     """
     trained = [arm for arm in spec.trained if arm in costs]
     block = sum(cost.task * (2 if arm in spec.repeated else 1) for arm, cost in costs.items())
@@ -118,13 +130,21 @@ def decide(spec: Spec, costs: Mapping[str, Cost], steps_per_epoch: int, left: fl
         epochs = epochs_that_fit(seeds)
         if epochs < min(LEAST_EPOCHS, spec.epochs):
             seeds = epochs = 0
-    cut = (blocks, seeds, epochs) != (spec.blocks, spec.seeds, spec.epochs)
+    again = min(spec.again, seeds)
+    for_again = for_training - seeds * sum(training(costs[arm], steps_per_epoch, epochs) for arm in trained)
+    once = sum(training(costs[arm], steps_per_epoch, epochs) for arm in trained if arm in spec.trained_again)
+    while again and again * once > for_again:
+        again -= 1
+    if again < LEAST_SEEDS:
+        again = 0
+    cut = (blocks, seeds, epochs, again) != (spec.blocks, spec.seeds, spec.epochs, spec.again)
     budget = spec.budget or 0.0
     time = f"{budget:.0f} seconds" if budget < 120 else f"{budget / 60:.0f} minutes"
     reason = (
         f"The budget of {time} allows {blocks} of {spec.blocks} speed blocks and "
-        + (f"{seeds} of {spec.seeds} seeds with {epochs} of {spec.epochs} epochs." if seeds else "no training.")
+        + (f"{seeds} of {spec.seeds} seeds with {epochs} of {spec.epochs} epochs" if seeds else "no training")
+        + (f", {again} of {spec.again} of them twice." if seeds and spec.again else ".")
         if cut
         else f"The budget of {time} allows everything that was asked for."
     )
-    return Decision(reason, blocks, seeds, epochs)
+    return Decision(reason, blocks, seeds, epochs, again)

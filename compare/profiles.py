@@ -11,8 +11,8 @@ COMPARED = ("fp32", "apex-o1", "native-fp16")
 FOUR = ("fp32", "tf32", "apex-o1", "native-fp16")
 PROFILES = ("smoke", "quick", "standard", "full")
 
-NO_VERDICT_BELOW = 3
-"""Seeds under which no equivalence is judged."""
+WARMUP_S = 5.0
+"""Seconds that a GPU works before it is timed: its clocks settle in seconds, however many steps that is."""
 
 
 def profile(name: str, device: Device) -> Spec:
@@ -46,6 +46,7 @@ def profile(name: str, device: Device) -> Spec:
             trained=COMPARED,
             repeated=(),
             blocks=3,
+            warmup_s=WARMUP_S,
             seeds=1,
             epochs=3,
             target_accuracy=60.0,
@@ -58,9 +59,13 @@ def profile(name: str, device: Device) -> Spec:
         repeated=("apex-o1", "native-fp16"),
         blocks=5,
         settling_blocks=1,
+        warmup_s=WARMUP_S,
         seeds=5,
+        again=5,
+        trained_again=("native-fp16",),
         epochs=30,
         target_accuracy=90.0,
+        extra_blocks=3,
         sweep=() if name == "standard" else (32, 64, 256, 512, 1024, 2048),
         capacity=name == "full",
         extra_recipes=() if name == "standard" else tuple(recipe for recipe in RECIPES if recipe != "plain"),

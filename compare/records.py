@@ -148,8 +148,8 @@ class Epoch:
     """Steps of this epoch (from 0) at which the optimizer did not step for an overflow."""
     scales: list[tuple[int, float]] = field(default_factory=list)
     """Loss scale after these steps of this epoch: its first, each skipped one, its last."""
-    correct: str | None = None
-    """Last epoch only: which test images were right, as hexadecimal bits, the first image's the highest."""
+    first_losses: list[float] = field(default_factory=list)
+    """First epoch only: the losses of its first hundred steps, one by one."""
 
 
 @dataclass(frozen=True)
@@ -207,10 +207,12 @@ class Decision:
     blocks: int
     seeds: int
     epochs: int
+    again: int = 0
+    """Seeds that the arms of the training A/A are trained with a second time."""
 
     def within(self, spec: Spec) -> Spec:
         """The specification with what was decided."""
-        return replace(spec, blocks=self.blocks, seeds=self.seeds, epochs=self.epochs)
+        return replace(spec, blocks=self.blocks, seeds=self.seeds, epochs=self.epochs, again=self.again)
 
 
 @dataclass(frozen=True)

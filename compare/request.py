@@ -59,6 +59,7 @@ def _with_arms(spec: Spec, words: str) -> Spec:
         arms=names,
         trained=tuple(arm for arm in spec.trained if arm in names),
         repeated=tuple(arm for arm in spec.repeated if arm in names),
+        trained_again=tuple(arm for arm in spec.trained_again if arm in names),
     )
 
 

@@ -28,6 +28,20 @@ class Interval:
     """Independent runs (processes) behind it."""
     method: str
     """How the interval was made, for the report's method section."""
+    bootstrap: tuple[float, float] | None = None
+    """The interval of a symmetric bootstrap-t, to see how much hangs on the method; None of few runs."""
+
+
+@dataclass(frozen=True)
+class ProcessSpeed:
+    """One process of an arm: the unit of the statistics."""
+
+    block: int
+    replica: int
+    images_per_s: float
+    """Samples over the time of its timed windows."""
+    median_images_per_s: float
+    """At its median step: what it would be without stalls."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +121,7 @@ class Step0Difference:
     """Relative difference to the baseline at step 0: norm of the difference over the baseline's norm."""
 
     baseline: str
+    """The arm itself for a second run of it: what equal code differs by."""
     logits: float
     gradients: float | None
     same_weights: bool
@@ -121,6 +136,10 @@ class ArmResult:
     status: ArmStatus
     reason: str | None = None
     images_per_s: Interval | None = None
+    """Samples over the time of all timed windows, over the processes."""
+    processes: tuple[ProcessSpeed, ...] = ()
+    sustained: float | None = None
+    """Speed of training epochs over that of the timed windows, the drawing of batches allowed for."""
     steps: StepTimes | None = None
     memory: MemoryUse | None = None
     accuracy: Accuracy | None = None
@@ -133,13 +152,42 @@ class ArmResult:
 
 
 @dataclass(frozen=True)
-class Floor:
-    """What two runs of the same arm differ by: no smaller difference between arms means anything."""
+class Control:
+    """What two runs of the same arm in a block differ by (A/A): on the average by nothing, or nothing here is sound."""
 
     arm: str
+    workload: str
+    recipe: str
+    batch: int
     ratio: Interval
-    largest: float
-    """Largest ratio of any one A/A pair, the greater over the smaller, at least 1."""
+    """Speed of the second run over that of the first."""
+    spread: float | None
+    """Standard deviation of the log ratios: about the relative spread of one comparison."""
+    holds: bool | None
+    """Whether the interval of the mean ratio holds 1 (99 % over all controls of the session); None of one pair."""
+
+
+@dataclass(frozen=True)
+class RunToRun:
+    """What the trainings of two arms differ by, beside what two trainings of one arm with the same seed differ by."""
+
+    arm: str
+    """The one that was trained twice."""
+    baseline: str
+    between: tuple[float, ...]
+    """Arm minus baseline in final accuracy, seed by seed, in percentage points."""
+    within: tuple[float, ...]
+    """The second training of the arm minus the first, seed by seed."""
+    excess: float | None
+    """Root mean square of `between` over that of `within`; None of fewer than three of either, or if none differed."""
+    low: float | None
+    high: float | None
+    """Its 95 % interval, from F."""
+    exceeds: bool | None
+    """Whether it is above 1, one-sided at 5 %: the arms differ by more than a run differs from itself."""
+    losses_between: tuple[float, ...]
+    """Relative difference of the loss at each of the first steps, median over the seeds."""
+    losses_within: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -159,11 +207,10 @@ class Equivalence:
     p_holm: float | None
     verdict: Verdict
     power: float | None
-    """Probability of the verdict *equivalent* if the arms were equal, with this n and the spread that was seen."""
+    """Probability of the verdict *equivalent* if the arms were equal, with this n and the upper 80 % bound of the
+    spread."""
     seeds_needed: int | None
     """Seeds with which that probability would reach 80 %."""
-    mcnemar_p: float | None = None
-    """Secondary: McNemar's test on the test images, pooled over the seeds."""
 
 
 @dataclass(frozen=True)
@@ -172,10 +219,19 @@ class Pair:
     baseline: str
     speed: Interval | None
     """Ratio of speeds, arm over baseline: above 1 the arm is faster."""
-    speed_beyond_noise: bool | None
+    speed_differs: bool | None
+    """Whether the interval of the ratio excludes 1; None where that cannot be judged (no interval, a smoke run, an A/A
+    control that failed)."""
+    detectable: float | None
+    """The smallest ratio above 1 that the session would have told from 1 with 80 % probability."""
     memory: float | None
     """Ratio of peak allocated memory, arm over baseline."""
     equivalence: Equivalence | None
+    training_speed: Interval | None = None
+    """Ratio of speeds over whole epochs of training, from the second on, seed by seed."""
+    time_to_target: Interval | None = None
+    """Ratio of training times to the target accuracy, baseline over arm, over the seeds in which both reached it:
+    above 1 the arm is sooner there."""
 
 
 @dataclass(frozen=True)
@@ -199,6 +255,8 @@ class OtherSpeed:
     memory_allocated: int | None
     speed_ratio: Interval | None
     """To the baseline arm on the same workload and recipe."""
+    speed_differs: bool | None = None
+    """As of a `Pair`."""
     reason: str | None = None
 
 
@@ -230,7 +288,8 @@ class Results:
     command: str
     arms: tuple[ArmResult, ...]
     pairs: tuple[Pair, ...]
-    floors: tuple[Floor, ...]
+    controls: tuple[Control, ...]
+    run_to_run: tuple[RunToRun, ...]
     sweep: tuple[SweepPoint, ...]
     others: tuple[OtherSpeed, ...]
     claims: tuple[Claim, ...]

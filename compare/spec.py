@@ -31,7 +31,7 @@ class Spec:
     trained: tuple[str, ...]
     """Arms that are also trained over the seeds for accuracy."""
     repeated: tuple[str, ...]
-    """Arms that run twice in each block: the A/A pairs, whose difference is the noise floor."""
+    """Arms that run twice in each block: the A/A pairs, which have to be equal on the average."""
     baseline: str = "fp32"
     workload: str = RESNET50
     recipe: str = "plain"
@@ -42,6 +42,9 @@ class Spec:
     processes: int = 1
     """Processes of one task: above one it runs under torchrun with DistributedDataParallel, `batch` in each."""
     seeds: int = 1
+    again: int = 0
+    """Seeds with which the arms of `trained_again` are trained a second time: what a run differs from itself by."""
+    trained_again: tuple[str, ...] = ()
     epochs: int = 1
     epoch_steps: int | None = None
     """Steps of an epoch where it is cut short (smoke), else None: the whole of the data."""
@@ -50,8 +53,12 @@ class Spec:
     settling_blocks: int = 0
     """Blocks run first and left out of the statistics: the GPU reaches its temperature in them."""
     warmup: int = 50
+    """Steps before the first timed window, and the least of them: they go on for `warmup_s`."""
+    warmup_s: float = 0.0
     windows: int = 5
     window_steps: int = 50
+    extra_blocks: int = 1
+    """Blocks of each other batch size, recipe and workload."""
     sweep: tuple[int, ...] = ()
     """Batch sizes of the batch sweep, other than `batch`."""
     capacity: bool = False

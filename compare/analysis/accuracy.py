@@ -15,8 +15,8 @@ from .material import Material
 from .runs import UNSUCCESSFUL, reason_of
 
 
-def training_runs(material: Material, arm: str) -> tuple[TrainingRun, ...]:
-    runs = sorted(material.of(arm, material.main("train")), key=lambda run: run.task.seed)
+def training_runs(material: Material, arm: str, replica: int = 0) -> tuple[TrainingRun, ...]:
+    runs = sorted(material.of(arm, material.main("train"), replica=replica), key=lambda run: run.task.seed)
     return tuple(_training(run, material.spec) for run in runs)
 
 
@@ -99,9 +99,7 @@ def _equivalence(
     test = stats.equivalence([own[seed] for seed in seeds], [other[seed] for seed in seeds], material.spec.margin)
     if material.smoke:
         test = replace(test, low=None, high=None, p=None, verdict="no verdict", power=None, seeds_needed=None)
-    return Equivalence(
-        arm=arm, baseline=baseline, p_holm=None, mcnemar_p=_mcnemar(material, arm, baseline, seeds), **vars(test)
-    )
+    return Equivalence(arm=arm, baseline=baseline, p_holm=None, **vars(test))
 
 
 def _left_out(arm: str, baseline: str, trainings: Mapping[str, Sequence[TrainingRun]], spec: Spec) -> Iterable[str]:
@@ -117,26 +115,3 @@ def _left_out(arm: str, baseline: str, trainings: Mapping[str, Sequence[Training
                 why.append(f"{name} {ended}" + (f": {run.reason}" if run.reason else ""))
         if why:
             yield f"Seed {seed} is left out of the accuracy of {arm} against {baseline} ({'; '.join(why)})."
-
-
-def _mcnemar(material: Material, arm: str, baseline: str, seeds: Sequence[int]) -> float | None:
-    """McNemar's test on the test images of all seeds together; None unless both arms recorded them."""
-    if material.smoke:
-        return None
-    own, other = (_correct(material, name) for name in (arm, baseline))
-    pooled: tuple[list[bool], list[bool]] = ([], [])
-    for seed in seeds:
-        if seed in own and seed in other and len(own[seed]) == len(other[seed]):
-            pooled[0].extend(own[seed])
-            pooled[1].extend(other[seed])
-    return stats.mcnemar(*pooled) if pooled[0] else None
-
-
-def _correct(material: Material, arm: str) -> dict[int, list[bool]]:
-    """By seed, which test images were right at the end. Bits that fill up the last digit are wrong in every arm."""
-    found = {}
-    for run in material.of(arm, material.main("train")):
-        epoch = run.last(Epoch)
-        if run.status == "ok" and epoch is not None and epoch.correct:
-            found[run.task.seed] = [bit == "1" for bit in f"{int(epoch.correct, 16):0{4 * len(epoch.correct)}b}"]
-    return found

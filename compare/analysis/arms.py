@@ -10,15 +10,17 @@ from ..records import Started
 from ..results import Accuracy, ArmResult, ArmStatus, TrainingRun
 from ..verdict import APEX
 from .accuracy import final_accuracies
+from .epochs import sustained
 from .material import Material
 from .runs import reason_of, timed
 from .sizes import largest_batch
-from .speed import mean_speed, memory_use, step_distribution
+from .speed import mean_speed, memory_use, processes_of, step_distribution
 from .step0 import step0_difference
 
 
 def arm_result(material: Material, arm: str, trainings: Sequence[TrainingRun]) -> ArmResult:
     main = material.main()
+    steps = step_distribution([run for run in material.of(arm, main, replica=None) if timed(run)])
     info = ARMS.get(arm)
     status, reason = _status(material, arm)
     finals = final_accuracies(trainings)
@@ -31,13 +33,15 @@ def arm_result(material: Material, arm: str, trainings: Sequence[TrainingRun]) -
         status=status,
         reason=reason,
         images_per_s=mean_speed(material.speeds(arm, main)),
-        steps=step_distribution([run for run in material.of(arm, main) if timed(run)]),
+        processes=processes_of(material, arm),
+        sustained=sustained(material, arm, steps),
+        steps=steps,
         memory=memory_use(material.of(arm, main, replica=None)),
         accuracy=Accuracy(stats.mean_interval(list(finals.values())), tuple(finals.values())) if finals else None,
         training=tuple(trainings),
         step0=tuple(
             difference
-            for baseline in dict.fromkeys((material.spec.baseline, APEX))
+            for baseline in dict.fromkeys((material.spec.baseline, APEX, arm))
             if (difference := step0_difference(material, arm, baseline)) is not None
         ),
         largest_batch=largest_batch(material, arm),

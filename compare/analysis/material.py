@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import statistics
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -40,13 +42,13 @@ class Material:
         spec = self.spec
         return Task(kind, "", workload=spec.workload, recipe=spec.recipe, batch=spec.batch)  # type: ignore[arg-type]
 
-    def speeds(self, arm: str, task: Task, *, replica: int = 0) -> dict[int, float]:
-        """Samples per second by block."""
-        return {
-            run.task.block: speed_of(run, self.spec.processes)
-            for run in self.of(arm, task, replica=replica)
-            if timed(run)
-        }
+    def speeds(self, arm: str, task: Task, *, replica: int | None = None) -> dict[int, float]:
+        """Samples per second by block; where the arm ran twice in it, the geometric mean of both."""
+        found: defaultdict[int, list[float]] = defaultdict(list)
+        for run in self.of(arm, task, replica=replica):
+            if timed(run):
+                found[run.task.block].append(speed_of(run, self.spec.processes))
+        return {block: statistics.geometric_mean(speeds) for block, speeds in sorted(found.items())}
 
 
 def gather(session: Session) -> Material:

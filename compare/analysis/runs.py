@@ -19,8 +19,8 @@ def reason_of(run: Run) -> str:
 def timed(run: Run) -> bool:
     if run.status != "ok":
         return False
-    times = step_times(run)
-    return bool(times) and math.isfinite(median := statistics.median(times)) and median > 0
+    times = [time for window in run.of(Window) for time in window.step_ms]
+    return bool(times) and math.isfinite(total := math.fsum(times)) and total > 0 and statistics.median(times) > 0
 
 
 def step_times(run: Run) -> list[float]:
@@ -38,10 +38,21 @@ def step_times(run: Run) -> list[float]:
 
 
 def speed_of(run: Run, processes: int) -> float:
-    """Samples per second of one process (of all of them, where a task has several), at its median step.
+    """Samples per second of one process (of all of them, where a task has several): all samples of the timed windows
+    over all of their time, stalls included, as a training feels them.
 
     `processes` is what was asked for, where the record of what ran cannot be read.
     """
+    times = [time for window in run.of(Window) for time in window.step_ms]
+    return _samples(run, processes) * len(times) / math.fsum(times)
+
+
+def median_speed_of(run: Run, processes: int) -> float:
+    """The same at the median step: what it would be without stalls."""
+    return _samples(run, processes) / statistics.median(step_times(run))
+
+
+def _samples(run: Run, processes: int) -> float:
+    """A thousand times the samples of a step: step times are in milliseconds."""
     started = run.last(Started)
-    world = started.world if started else processes
-    return 1000.0 * run.task.batch * world / statistics.median(step_times(run))
+    return 1000.0 * run.task.batch * (started.world if started else processes)

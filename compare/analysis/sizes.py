@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..records import Capacity, Run
-from ..results import OtherSpeed, SweepPoint
+from ..results import Control, OtherSpeed, SweepPoint
 from ..spec import Task
 from .material import Material
 from .runs import reason_of, timed
-from .speed import mean_speed, memory_use, speed_ratio
+from .speed import differs, failed, mean_speed, memory_use, speed_ratio
 
 
 def batch_sweep(material: Material) -> tuple[SweepPoint, ...]:
@@ -34,7 +34,7 @@ def batch_sweep(material: Material) -> tuple[SweepPoint, ...]:
     return tuple(points)
 
 
-def other_speeds(material: Material) -> tuple[OtherSpeed, ...]:
+def other_speeds(material: Material, controls: Sequence[Control]) -> tuple[OtherSpeed, ...]:
     """Other workloads and recipes, in the order of the specification, then of the arms."""
     spec = material.spec
     found = {
@@ -57,6 +57,7 @@ def other_speeds(material: Material) -> tuple[OtherSpeed, ...]:
             runs = material.of(arm, task)
             if runs:
                 speeds, memory = material.speeds(arm, task), memory_use(runs)
+                ratio = speed_ratio(speeds, baseline)
                 others.append(
                     OtherSpeed(
                         workload,
@@ -64,7 +65,8 @@ def other_speeds(material: Material) -> tuple[OtherSpeed, ...]:
                         arm,
                         mean_speed(speeds),
                         memory.allocated if memory else None,
-                        speed_ratio(speeds, baseline),
+                        ratio,
+                        None if material.smoke or failed(controls, task) or arm == spec.baseline else differs(ratio),
                         _why_not(runs),
                     )
                 )

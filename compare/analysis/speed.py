@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from .. import stats
 from ..records import Busy, InputCost, Memory, Run, Window
-from ..results import Equivalence, Floor, Interval, MemoryUse, Pair, StepTimes
+from ..results import Control, Equivalence, Interval, MemoryUse, Pair, ProcessSpeed, StepTimes, TrainingRun
+from ..spec import Task
 from ..verdict import APEX, NATIVE
+from .epochs import training_ratios
 from .material import Material
-from .runs import step_times
+from .runs import median_speed_of, speed_of, step_times, timed
 
 LAUNCH_BOUND_BELOW = 0.9
 """Share of a step in which a kernel runs, below which the device waits for the host."""
@@ -72,21 +75,72 @@ def memory_use(runs: Iterable[Run]) -> MemoryUse | None:
     )
 
 
-def noise_floors(material: Material) -> tuple[Floor, ...]:
-    """What the two runs of an arm in the same block differ by."""
-    floors = []
-    for arm in material.spec.repeated:
-        first = material.speeds(arm, material.main())
-        second = material.speeds(arm, material.main(), replica=1)
-        ratio = speed_ratio(second, first)
-        if ratio is not None:
-            each = [second[block] / first[block] for block in first.keys() & second.keys()]
-            floors.append(Floor(arm, ratio, max(max(one, 1 / one) for one in each)))
-    return tuple(floors)
+def processes_of(material: Material, arm: str) -> tuple[ProcessSpeed, ...]:
+    """The speed of each process of the arm, in the order of the blocks."""
+    runs = sorted(material.of(arm, material.main(), replica=None), key=lambda run: (run.task.block, run.task.replica))
+    count = material.spec.processes
+    return tuple(
+        ProcessSpeed(run.task.block, run.task.replica, speed_of(run, count), median_speed_of(run, count))
+        for run in runs
+        if timed(run)
+    )
+
+
+def controls_of(material: Material) -> tuple[Control, ...]:
+    """What the two runs of an arm in the same block differ by, for all that was timed in blocks."""
+    timed_tasks = {replace(run.task, arm="", seed=0, block=0, replica=0, settling=False) for run in material.runs}
+    tasks = sorted((task for task in timed_tasks if task.kind == "speed"), key=lambda task: task.name)
+    main = material.main()
+    found = []
+    for task in (main, *(task for task in tasks if task != main)):
+        for arm in material.spec.repeated:
+            first, second = (material.speeds(arm, task, replica=replica) for replica in (0, 1))
+            blocks = sorted(first.keys() & second.keys())
+            if blocks:
+                found.append((arm, task, [second[block] for block in blocks], [first[block] for block in blocks]))
+    return tuple(
+        Control(
+            arm,
+            task.workload,
+            task.recipe,
+            task.batch,
+            stats.ratio_interval(second, first),
+            stats.log_spread(second, first),
+            None if material.smoke else stats.control(first, second, len(found)),
+        )
+        for arm, task, second, first in found
+    )
+
+
+def failed(controls: Iterable[Control], task: Task) -> bool:
+    """Whether a control of what the task measures failed."""
+    about = (task.workload, task.recipe, task.batch)
+    return any(one.holds is False for one in controls if (one.workload, one.recipe, one.batch) == about)
+
+
+def control_notices(material: Material, controls: Sequence[Control]) -> Iterator[str]:
+    """A sentence for each A/A control that failed: then no difference of its speeds is judged."""
+    for control in controls:
+        if control.holds is False:
+            where = f"{control.workload}, {control.recipe}, batch {control.batch}"
+            main = (control.workload, control.recipe, control.batch) == (
+                material.spec.workload,
+                material.spec.recipe,
+                material.spec.batch,
+            )
+            what = "of this session" if main else f"on {where}"
+            yield (
+                f"Check failed: two runs of {control.arm} in the same block differ by a factor of "
+                f"{control.ratio.value:.4f} over {control.ratio.n} blocks ({where}), where equal code must not differ: "
+                f"something beside the arms changed the speed. No difference of speed {what} is judged."
+            )
 
 
 def pairs_of(
-    material: Material, floors: Sequence[Floor], tests: Mapping[tuple[str, str], Equivalence]
+    material: Material,
+    controls: Sequence[Control],
+    tests: Mapping[tuple[str, str], Equivalence],
+    trainings: Mapping[str, Sequence[TrainingRun]],
 ) -> tuple[Pair, ...]:
     """Every arm beside the baseline and beside Apex O1, native AMP beside TF32 too; those of which nothing is known
     are left out."""
@@ -94,23 +148,43 @@ def pairs_of(
     wanted = [(arm, baseline) for baseline in (material.spec.baseline, APEX) if baseline in arms for arm in arms]
     if NATIVE in arms and "tf32" in arms:
         wanted.append((NATIVE, "tf32"))
+    judged = not material.smoke and not failed(controls, main)
     pairs = []
     for arm, baseline in dict.fromkeys([*wanted, *tests]):
         if arm == baseline:
             continue
-        speed = speed_ratio(material.speeds(arm, main), material.speeds(baseline, main))
-        own, other = (memory_use(material.of(name, main, replica=None)) for name in (arm, baseline))
-        memory = own.allocated / other.allocated if own and other and other.allocated else None
+        own, other = material.speeds(arm, main), material.speeds(baseline, main)
+        speed = speed_ratio(own, other)
+        used, theirs = (memory_use(material.of(name, main, replica=None)) for name in (arm, baseline))
+        memory = used.allocated / theirs.allocated if used and theirs and theirs.allocated else None
         test = tests.get((arm, baseline))
+        epochs, to_target = training_ratios(trainings.get(arm, ()), trainings.get(baseline, ()))
         if (speed, memory, test) != (None, None, None):
-            beyond = None if material.smoke else _beyond_noise(speed, floors)
-            pairs.append(Pair(arm, baseline, speed, beyond, memory, test))
+            pairs.append(
+                Pair(
+                    arm,
+                    baseline,
+                    speed,
+                    differs(speed) if judged else None,
+                    None if material.smoke else _detectable(own, other),
+                    memory,
+                    test,
+                    None if material.smoke else epochs,
+                    None if material.smoke else to_target,
+                )
+            )
     return tuple(pairs)
 
 
-def _beyond_noise(ratio: Interval | None, floors: Sequence[Floor]) -> bool | None:
-    """Whether the interval excludes 1 and the ratio is beyond every A/A pair; None where one of them is missing."""
-    if ratio is None or ratio.low is None or ratio.high is None or not floors:
+def differs(ratio: Interval | None) -> bool | None:
+    """Whether the interval excludes 1; None where there is none."""
+    if ratio is None or ratio.low is None or ratio.high is None:
         return None
-    excludes = ratio.low > 1 or ratio.high < 1
-    return excludes and max(ratio.value, 1 / ratio.value) > max(floor.largest for floor in floors)
+    return ratio.low > 1 or ratio.high < 1
+
+
+def _detectable(own: Mapping[int, float], other: Mapping[int, float]) -> float | None:
+    """The smallest ratio that these blocks could have shown, by the upper bound of their spread."""
+    blocks = sorted(own.keys() & other.keys())
+    spread = stats.log_spread([own[block] for block in blocks], [other[block] for block in blocks]) if blocks else None
+    return None if spread is None else stats.detectable(stats.spread_bound(spread, len(blocks)), len(blocks))

@@ -12,10 +12,11 @@ from .material import Material
 
 
 def step0_difference(material: Material, arm: str, baseline: str) -> Step0Difference | None:
-    """Median over the blocks of the relative difference to the baseline at the first step, from equal weights."""
-    if arm == baseline:
-        return None
-    own, other = _first_steps(material, arm), _first_steps(material, baseline)
+    """Median over the blocks of the relative difference to the baseline at the first step, from equal weights.
+
+    With the arm itself as the baseline it is that of its two runs in a block: the yardstick of the others.
+    """
+    own, other = _first_steps(material, arm, replica=int(arm == baseline)), _first_steps(material, baseline)
     both = [(own[key], other[key]) for key in own.keys() & other.keys()]
     if not both:
         return None
@@ -34,11 +35,11 @@ def step0_difference(material: Material, arm: str, baseline: str) -> Step0Differ
     )
 
 
-def _first_steps(material: Material, arm: str) -> dict[tuple[str, int, int], tuple[Step0, Started]]:
+def _first_steps(material: Material, arm: str, replica: int = 0) -> dict[tuple[str, int, int], tuple[Step0, Started]]:
     """By kind, block and seed."""
     found = {}
     for kind in ("speed", "train"):
-        for run in material.of(arm, material.main(kind)):
+        for run in material.of(arm, material.main(kind), replica=replica):
             step0, started = run.last(Step0), run.last(Started)
             if step0 is not None and started is not None:
                 found[kind, run.task.block, run.task.seed] = (step0, started)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import (
     accuracy,
     equivalence,
+    first_losses,
     loss,
     loss_scale,
     memory,
@@ -24,6 +25,7 @@ PLATES: tuple[Plate, ...] = (
     equivalence.PLATE,
     accuracy.PLATE,
     loss.PLATE,
+    first_losses.PLATE,
     time_to_accuracy.PLATE,
     loss_scale.PLATE,
     sweep.PLATE,

@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from .. import format as fmt
+from ..results import Interval
+
 Tone = Literal["", "good", "bad", "open", "quiet"]
 
 
@@ -107,3 +110,15 @@ def number(text: str, sub: str = "", tone: Tone = "") -> Cell:
 def table(head: tuple[str, ...], rows: Sequence[tuple[Cell, ...]], caption: str = "") -> list[Block]:
     """The table, or nothing if it has no rows."""
     return [Table(head, tuple(rows), caption)] if rows else []
+
+
+def section(id: str, title: str, blocks: list[Block], nothing: str) -> Section:
+    """A section of these blocks, or of a sentence where there are none."""
+    return Section(id, title, tuple(blocks or [Text(nothing)]))
+
+
+def ratio_cell(ratio: Interval | None) -> Cell:
+    """A ratio with its interval."""
+    if ratio is None:
+        return number(fmt.NONE)
+    return number(fmt.ratio(ratio.value, 3), fmt.spread(ratio, lambda value: fmt.ratio(value, 3)[:-1]))

@@ -1,4 +1,4 @@
-"""The sections of what was measured: pairs, accuracy, training runs, claims, and where the time goes."""
+"""The sections of what was measured of each arm: training runs, sizes, where the time goes; and the claims."""
 
 from __future__ import annotations
 
@@ -7,127 +7,21 @@ from itertools import pairwise
 from statistics import median
 
 from .. import format as fmt
-from ..results import Equivalence, Interval, Pair, Results, SweepPoint, TrainingRun
-from .blocks import Block, Cell, Section, Text, number, table
-from .overview import TONES
-
-
-def pairs(results: Results) -> Section:
-    """Every pair of arms with its ratio, beside what two runs of one arm differ by."""
-    rows = [
-        (
-            Cell(pair.arm, arm=pair.arm),
-            Cell(pair.baseline, arm=pair.baseline),
-            _ratio(pair.speed),
-            Cell(_difference(results, pair)),
-            number(fmt.ratio(pair.memory, 3)),
-            number(fmt.count(pair.speed.n) if pair.speed else fmt.NONE),
-        )
-        for pair in results.pairs
-    ]
-    floors = [
-        (
-            Cell(floor.arm, arm=floor.arm),
-            _ratio(floor.ratio),
-            number(fmt.ratio(floor.largest, 3)),
-            number(fmt.count(floor.ratio.n)),
-        )
-        for floor in results.floors
-    ]
-    blocks: list[Block] = table(("Arm", "Against", "Speed ratio", "Difference", "Memory ratio", "n"), rows)
-    blocks += table(
-        ("Arm", "Ratio of its two runs", "Largest of any pair", "n"),
-        floors,
-        "A/A: the same arm twice in each block, the noise floor",
-    )
-    if rows and not floors:
-        blocks.append(Text("No arm ran twice in a block, so that there is no noise floor to hold the ratios against."))
-    if blocks:
-        note = (
-            "Ratios are paired within a block and stand with their 95 % interval. A speed ratio above 1 "
-            "means that the arm is faster; no difference smaller than the A/A floor means anything."
-        )
-        blocks.insert(0, Text(note))
-    return _section("pairs", "Pairs and the noise floor", blocks, "No two arms have a speed to compare.")
-
-
-def accuracy(results: Results) -> Section:
-    """The tests of equivalence and what the number of seeds can show."""
-    tests = [pair.equivalence for pair in results.pairs if pair.equivalence is not None]
-    rows = [
-        (
-            Cell(f"{test.arm} {fmt.MINUS} {test.baseline}", arm=test.arm),
-            number(fmt.points(test.difference)),
-            number(_bounds(test)),
-            number(fmt.p_value(test.p)),
-            number(fmt.p_value(test.p_holm)),
-            number(str(test.n)),
-            number(fmt.probability(test.power)),
-            number(fmt.p_value(test.mcnemar_p)),
-            Cell(test.verdict, tone=TONES[test.verdict]),
-        )
-        for test in tests
-    ]
-    head = ("Pair", "Difference (points)", "90 % interval", "p", "p (Holm)", "Seeds", "Power", "McNemar p", "Verdict")
-    margin = results.spec.margin
-    blocks: list[Block] = table(head, rows)
-    if blocks:
-        note = (
-            f"Equivalent means: the whole 90 % interval of the paired difference lies within ±{margin:g} "
-            "percentage points (two one-sided t tests at 5 %). The margin was fixed before anything ran. An "
-            "inconclusive test shows neither equality nor a difference."
-        )
-        blocks = [Text(note), *blocks, *(Text(_power(test)) for test in tests)]
-    return _section(
-        "equivalence",
-        "Accuracy: equivalence and power",
-        blocks,
-        "No accuracy was compared: no two arms share a trained seed.",
-    )
-
-
-def step0(results: Results) -> Section:
-    """The difference of logits and gradients before any training."""
-    rows = [
-        (
-            Cell(arm.name, arm=arm.name),
-            Cell(one.baseline),
-            number(fmt.relative(one.logits)),
-            number(fmt.relative(one.gradients)),
-            _yes(one.same_weights),
-            _yes(one.same_order),
-        )
-        for arm in results.arms
-        for one in arm.step0
-    ]
-    blocks: list[Block] = table(("Arm", "Against", "Logits", "Gradients", "Same weights", "Same data order"), rows)
-    if blocks:
-        note = (
-            "Relative difference (norm of the difference over the baseline's norm) at the first forward and "
-            "backward, from equal weights on an equal batch. One operation rounds by about 1e-3 in float16 and 8e-3 "
-            "in bfloat16; a deep network that is not trained yet amplifies that from layer to layer, in the gradients "
-            "most. What tells is not the size but whether Apex O1 and native AMP lie equally far from the baseline."
-        )
-        blocks.insert(0, Text(note))
-    return _section(
-        "step0",
-        "Differences at step 0",
-        blocks,
-        "Logits and gradients of the first step were not recorded for two arms.",
-    )
+from ..results import Interval, Results, SweepPoint, TrainingRun
+from .blocks import Block, Cell, Section, Text, Tone, number, ratio_cell, section, table
 
 
 def claims(results: Results) -> Section:
     """What is often said beside what was measured."""
-    tones = {"yes": "good", "no": "bad", "not measured": "quiet"}
+    tones: dict[str, Tone] = {"yes": "good", "no": "bad", "not measured": "quiet"}
     rows = [
-        (Cell(one.claim), Cell(one.source), Cell(one.measured), Cell(one.holds, tone=tones[one.holds]))  # type: ignore[arg-type]
+        (Cell(one.claim), Cell(one.source), Cell(one.measured), Cell(one.holds, tone=tones[one.holds]))
         for one in results.claims
     ]
     blocks: list[Block] = table(("Claim", "Source", "Measured here", "Holds here"), rows)
     if blocks and results.smoke:
         blocks.insert(0, Text("A smoke run measures none of them."))
-    return _section("claims", "Common claims", blocks, "No claim was compared.")
+    return section("claims", "Common claims", blocks, "No claim was compared.")
 
 
 def training(results: Results) -> Section:
@@ -164,7 +58,7 @@ def training(results: Results) -> Section:
         reach,
         "Reason",
     )
-    return _section("runs", "Every training run", table(head, rows), "No arm was trained in this session.")
+    return section("runs", "Every training run", table(head, rows), "No arm was trained in this session.")
 
 
 def _epoch_time(run: TrainingRun) -> float | None:
@@ -181,6 +75,7 @@ def time_spent(results: Results) -> Section:
             number(fmt.milliseconds(steps.median_ms), fmt.between(steps.q1_ms, steps.q3_ms, fmt.like(steps.median_ms))),
             number(fmt.milliseconds(steps.p95_ms)),
             number(fmt.milliseconds(steps.host_ms)),
+            number(fmt.ratio(arm.sustained)),
             number(fmt.share(steps.busy_share)),
             Cell(
                 {True: "yes", False: "no", None: fmt.NONE}[steps.launch_bound],
@@ -196,7 +91,8 @@ def time_spent(results: Results) -> Section:
         "Arm",
         "Step (median, IQR)",
         "p95",
-        "Host issues it in",
+        "Host, with its waits",
+        "In training",
         "Device busy",
         "Launch bound",
         "Input beside it",
@@ -207,10 +103,12 @@ def time_spent(results: Results) -> Section:
         note = (
             "An arm is launch bound where the device waits for the host: a faster kernel would not make it "
             "faster, fewer launches would. Drawing and augmenting a batch is not part of a timed step; its "
-            "cost is given as a share of one."
+            "cost is given as a share of one. The host's time holds where it waits for the device: a loss scale asks "
+            "it whether a gradient overflowed, at every step. “In training” is the speed of whole epochs over that of "
+            "the timed windows, the drawing of batches allowed for: at 1 the windows tell what a training gets."
         )
         blocks.insert(0, Text(note))
-    return _section("time", "Where the time goes", blocks, "No step was timed.")
+    return section("time", "Where the time goes", blocks, "No step was timed.")
 
 
 def sizes(results: Results) -> Section:
@@ -232,7 +130,7 @@ def sizes(results: Results) -> Section:
             Cell(one.recipe),
             Cell(one.arm, arm=one.arm),
             _speed(one.images_per_s),
-            _ratio(one.speed_ratio),
+            ratio_cell(one.speed_ratio),
             number(fmt.memory(one.memory_allocated)),
             Cell(one.reason or ""),
         )
@@ -245,22 +143,12 @@ def sizes(results: Results) -> Section:
     )
     head = ("Workload", "Recipe", "Arm", "Speed (samples/s)", f"{fmt.TIMES} {results.spec.baseline}", "Memory", "Note")
     blocks += table(head, others, "Other workloads and recipes")
-    return _section(
+    return section(
         "sizes",
         "Batch sizes, other workloads and recipes",
         blocks,
         "Largest batch, batch sweep, other workloads and recipes belong to the profile “full” and were not run here.",
     )
-
-
-def _section(id: str, title: str, blocks: list[Block], nothing: str) -> Section:
-    return Section(id, title, tuple(blocks or [Text(nothing)]))
-
-
-def _ratio(ratio: Interval | None) -> Cell:
-    if ratio is None:
-        return number(fmt.NONE)
-    return number(fmt.ratio(ratio.value, 3), fmt.spread(ratio, lambda value: fmt.ratio(value, 3)[:-1]))
 
 
 def _speed(speed: Interval | None) -> Cell:
@@ -277,46 +165,6 @@ def _swept(point: SweepPoint | None) -> Cell:
     return number(fmt.significant(point.images_per_s.value), fmt.memory(point.memory_allocated))
 
 
-def _difference(results: Results, pair: Pair) -> str:
-    """Whether the speeds differ by more than two runs of one arm do."""
-    if pair.speed_beyond_noise is not None:
-        return "beyond the noise" if pair.speed_beyond_noise else "within the noise"
-    if pair.speed is None:
-        return fmt.NONE
-    if results.smoke:
-        return "not judged: smoke run"
-    return "no interval to judge by" if results.floors else "no floor to compare with"
-
-
-def _bounds(test: Equivalence) -> str:
-    if test.low is None or test.high is None:
-        return fmt.NONE
-    return fmt.between(test.low, test.high, fmt.points)
-
-
-def _yes(value: bool) -> Cell:
-    return Cell("yes" if value else "NO", tone="" if value else "bad")
-
-
 def _last_loss(run: TrainingRun) -> float | None:
     losses = [loss for epoch in run.epochs for loss in epoch.losses]
     return losses[-1] if losses else math.nan if run.status == "nan" else None
-
-
-def _power(test: Equivalence) -> str:
-    """What this number of seeds can show, in a sentence."""
-    pair = f"{test.arm} against {test.baseline}"
-    if test.power is None:
-        return (
-            f"{pair}: no verdict from {fmt.plural(test.n, 'seed')}; at least 3 are needed, and power cannot "
-            "be estimated."
-        )
-    said = (
-        f"{pair}: if the two were equal, {fmt.plural(test.n, 'seed')} with the spread seen here would show it "
-        f"with a probability of {fmt.probability(test.power)}"
-    )
-    if test.seeds_needed is None:
-        return said + "."
-    if test.power >= 0.8:
-        return f"{said}; {fmt.plural(test.seeds_needed, 'seed')} would be enough for 80 %."
-    return f"{said}; for 80 % it would take {fmt.plural(test.seeds_needed, 'seed')}."

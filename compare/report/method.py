@@ -60,6 +60,14 @@ def method(results: Results) -> Section:
     )
     if methods:
         blocks.insert(1, Text(f"Intervals: {'; '.join(methods)}."))
+    sensitivity = [
+        f"{pair.arm} to {pair.baseline} {fmt.between(*pair.speed.bootstrap, lambda value: f'{value:.3f}')}"
+        for pair in results.pairs
+        if pair.speed and pair.speed.bootstrap
+    ]
+    if sensitivity:
+        text = f"Sensitivity: by a symmetric bootstrap-t instead the speed ratios would be {'; '.join(sensitivity)}."
+        blocks.insert(2, Text(text))
     return Section("method", "Method", tuple(blocks))
 
 
@@ -133,14 +141,23 @@ def _how(results: Results) -> Iterator[str]:
     words = {"cuda-events": "CUDA events", "host": "the host's clock"}
     clock = f", timed by {fmt.listed([words.get(one, one) for one in clocks])}" if clocks else ""
     yield (
-        f"Each process: {fmt.plural(spec.warmup, 'step')} of warm-up, then {fmt.plural(spec.windows, 'window')} of "
-        f"{fmt.plural(spec.window_steps, 'step')}{clock}. Nothing but steps runs in a timed window: losses, "
-        "gradient norms and loss scales come from steps that are not timed."
+        f"Each process: {fmt.plural(spec.warmup, 'step')} of warm-up{_at_least(spec.warmup_s)}, then "
+        f"{fmt.plural(spec.windows, 'window')} of {fmt.plural(spec.window_steps, 'step')}{clock}. Its speed is all "
+        "samples of them over all of their time. Nothing but steps runs in a timed window: losses, gradient norms and "
+        "loss scales come from steps that are not timed."
     )
     if any(arm.memory for arm in results.arms):
         yield "Memory: largest peak that PyTorch's allocator reports over the timed windows, warm-up excluded."
     if spec.repeated:
-        yield f"Noise floor: {fmt.listed(spec.repeated)} ran twice in each block (A/A)."
+        yield (
+            f"A/A control: {fmt.listed(spec.repeated)} ran twice in each block; both runs count. Their mean ratio has "
+            "to be 1, or no difference of speed is judged."
+        )
+    if spec.again and spec.trained_again:
+        yield (
+            f"Training A/A: {fmt.listed(spec.trained_again)} trained a second time with "
+            f"{fmt.plural(spec.again, 'seed')}."
+        )
     if spec.trained:
         yield (
             f"Accuracy: {fmt.listed(spec.trained)} trained over {fmt.plural(spec.seeds, 'seed')} for "
@@ -153,6 +170,10 @@ def _how(results: Results) -> Iterator[str]:
             "equality. Holm's correction over the pairs."
         )
     yield "Every run is reported, those that crashed or went NaN too."
+
+
+def _at_least(seconds: float) -> str:
+    return f" and {fmt.duration(seconds)} at least" if seconds else ""
 
 
 def _threats(results: Results) -> Iterator[str]:
@@ -195,10 +216,10 @@ def _threats(results: Results) -> Iterator[str]:
     if spec.device == "cuda":
         yield (
             "Clocks were recorded, not locked, unless the environment says so: temperature and power limits "
-            "move them. Blocks in random order spread that over all arms; the A/A floor shows what is left."
+            "move them. Blocks in random order spread that over all arms; the A/A control shows whether that held."
         )
-    if not results.floors:
-        yield "No A/A pair ran: the noise of this machine is not known, and small differences mean nothing."
+    if not results.controls:
+        yield "No A/A pair ran: nothing shows that equal code is equally fast on this machine."
     if spec.blocks < _BLOCK_IS_NOISY:
         yield f"{fmt.plural(spec.blocks, 'block')}: intervals over so few processes are wide or missing."
     if spec.processes > 1:

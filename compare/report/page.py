@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .. import format as fmt
 from ..results import Results
-from . import measured, method, overview
+from . import compared, measured, method, overview
 from .blocks import Block, Image, Page, Section, Text
 
 
@@ -41,9 +41,10 @@ def page(results: Results, drawn: Mapping[str, Drawn]) -> Page:
         sections=(
             overview.before_reading(results),
             _figures(drawn),
-            measured.pairs(results),
-            measured.accuracy(results),
-            measured.step0(results),
+            compared.pairs(results),
+            compared.accuracy(results),
+            compared.run_to_run(results),
+            compared.step0(results),
             measured.claims(results),
             measured.sizes(results),
             measured.time_spent(results),

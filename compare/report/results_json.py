@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import math
 import os
+import statistics
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from ..results import (
+    Accuracy,
     ArmResult,
     EpochPoint,
     Equivalence,
-    Floor,
     Interval,
     OtherSpeed,
     Pair,
     Results,
+    RunToRun,
     StepTimes,
     SweepPoint,
     TrainingRun,
@@ -45,7 +47,8 @@ def to_json(results: Results) -> dict[str, Any]:
             "spec": results.spec.to_json(),
             "arms": [_arm(arm) for arm in results.arms],
             "pairs": [_pair(pair) for pair in results.pairs],
-            "floors": [_floor(floor) for floor in results.floors],
+            "controls": [{**vars(control), "ratio": _interval(control.ratio, "value")} for control in results.controls],
+            "run_to_run": [_run_to_run(one) for one in results.run_to_run],
             "sweep": [_sweep(point) for point in results.sweep],
             "others": [_other(other) for other in results.others],
             "claims": [vars(claim).copy() for claim in results.claims],
@@ -81,7 +84,7 @@ def schema() -> dict[str, Any]:
 
 
 def _arm(arm: ArmResult) -> dict[str, Any]:
-    speed, accuracy = arm.images_per_s, arm.accuracy
+    accuracy = arm.accuracy
     return {
         "name": arm.name,
         "title": arm.title,
@@ -89,9 +92,10 @@ def _arm(arm: ArmResult) -> dict[str, Any]:
         "status": arm.status,
         "reason": arm.reason,
         "seeds": len(accuracy.runs) if accuracy else 0,
-        "images_per_s": _interval(speed, "median"),
+        "images_per_s": _arm_speed(arm),
+        "sustained": arm.sustained,
         "memory": vars(arm.memory).copy() if arm.memory else None,
-        "accuracy": {**(_interval(accuracy.mean, "mean") or {}), "runs": list(accuracy.runs)} if accuracy else None,
+        "accuracy": _accuracy(accuracy) if accuracy else None,
         "steps": _steps(arm.steps) if arm.steps else None,
         "training": [_training(run) for run in arm.training],
         "step0": [vars(difference).copy() for difference in arm.step0],
@@ -99,6 +103,26 @@ def _arm(arm: ArmResult) -> dict[str, Any]:
         "arm_file": arm.arm_file,
         "arm_sha256": arm.arm_sha256,
     }
+
+
+def _arm_speed(arm: ArmResult) -> dict[str, Any] | None:
+    """Samples over time, its interval, and the speed of every process; `median` is the mean over processes of the
+    speed at their median step."""
+    speed = _interval(arm.images_per_s, "value")
+    if speed is None:
+        return None
+    medians = [process.median_images_per_s for process in arm.processes]
+    return {
+        **speed,
+        "median": statistics.geometric_mean(medians) if medians else None,
+        "processes": [vars(process).copy() for process in arm.processes],
+    }
+
+
+def _accuracy(accuracy: Accuracy) -> dict[str, Any]:
+    mean = _interval(accuracy.mean, "mean") or {}
+    mean.pop("bootstrap")
+    return {**mean, "runs": list(accuracy.runs)}
 
 
 def _steps(steps: StepTimes) -> dict[str, Any]:
@@ -127,7 +151,10 @@ def _pair(pair: Pair) -> dict[str, Any]:
         "arm": pair.arm,
         "baseline": pair.baseline,
         "speed_ratio": _interval(pair.speed, "value"),
-        "speed_beyond_noise": pair.speed_beyond_noise,
+        "speed_differs": pair.speed_differs,
+        "detectable": pair.detectable,
+        "training_speed_ratio": _interval(pair.training_speed, "value"),
+        "time_to_target_ratio": _interval(pair.time_to_target, "value"),
         "memory_ratio": pair.memory,
         "accuracy_difference": pair.equivalence.difference if pair.equivalence else None,
         "equivalence": _equivalence(pair.equivalence) if pair.equivalence else None,
@@ -138,18 +165,18 @@ def _equivalence(test: Equivalence) -> dict[str, Any]:
     return {key: value for key, value in vars(test).items() if key not in ("arm", "baseline", "difference")}
 
 
-def _floor(floor: Floor) -> dict[str, Any]:
-    return {"arm": floor.arm, "ratio": _interval(floor.ratio, "value"), "largest": floor.largest}
+def _run_to_run(one: RunToRun) -> dict[str, Any]:
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in vars(one).items()}
 
 
 def _sweep(point: SweepPoint) -> dict[str, Any]:
-    return {**vars(point), "images_per_s": _interval(point.images_per_s, "median")}
+    return {**vars(point), "images_per_s": _interval(point.images_per_s, "value")}
 
 
 def _other(other: OtherSpeed) -> dict[str, Any]:
     return {
         **vars(other),
-        "images_per_s": _interval(other.images_per_s, "median"),
+        "images_per_s": _interval(other.images_per_s, "value"),
         "speed_ratio": _interval(other.speed_ratio, "value"),
     }
 
@@ -164,6 +191,7 @@ def _interval(interval: Interval | None, estimate: str) -> dict[str, Any] | None
         "high": interval.high,
         "n": interval.n,
         "method": interval.method,
+        "bootstrap": list(interval.bootstrap) if interval.bootstrap else None,
     }
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 import statistics
+import time
+from collections.abc import Callable
 
 from torch import Tensor
 
 from ..measure.busy import busy_share
 from ..measure.gradients import GradientProbe
 from ..measure.memory import peaks, reset_peaks
-from ..measure.timing import Stopwatch, time_window
+from ..measure.timing import Stopwatch, synchronize, time_window
 from ..records import InputCost, Step0, Trace
-from .prepared import Emit, Prepared, Progress, check_finite, wait_for_all
+from .prepared import Emit, Prepared, Progress, check_finite, in_any, wait_for_all
 
 DISTINCT_BATCHES = 8
 """Batches drawn and augmented before anything is timed, and used in turn."""
@@ -21,6 +23,8 @@ LOGITS = 1280
 FIRST_STEP_ATTEMPTS = 40
 """The loss scale starts at 2**16 and is halved by each overflow: more skips in a row are no longer that."""
 TRACED_STEPS = {"cuda": 10, "cpu": 2}
+CHECK_EVERY = 10
+"""Steps of the warm-up between two looks at the clock."""
 GENTLE = 0.1
 """Share of the peak learning rate in speed tasks: a few batches are repeated, and the loss shall stay finite."""
 
@@ -33,10 +37,7 @@ def run(prepared: Prepared, emit: Emit, progress: Progress) -> None:
     prepared.set_rate(GENTLE * prepared.peak_rate)
     batches = list(itertools.islice(prepared.job.batches.epoch(1), DISTINCT_BATCHES))
     emit(_step0(prepared, batches[0]))
-    for number in range(spec.warmup):
-        prepared.step(batches[number % len(batches)])
-        if number % 10 == 0:
-            progress(number, total, "warm-up")
+    _warm_up(prepared, batches, lambda number: progress(min(number, spec.warmup), total, "warm-up"))
     reset_peaks(device)
     for index in range(spec.windows):
         wait_for_all(prepared.place)
@@ -54,6 +55,20 @@ def run(prepared: Prepared, emit: Emit, progress: Progress) -> None:
     for number in range(TRACED_STEPS[device.type]):
         emit(trace := _trace(prepared, number, batches[number % len(batches)]))
     check_finite(trace.loss, "after the timed steps")
+
+
+def _warm_up(prepared: Prepared, batches: list[tuple[Tensor, Tensor]], tell: Callable[[int], None]) -> None:
+    """Steps until there were enough of them and they took long enough: clocks settle by time, not by steps."""
+    spec, begun = prepared.spec, time.monotonic()
+    for number in itertools.count():
+        if number % CHECK_EVERY == 0:
+            tell(number)
+            synchronize(prepared.device)
+            # Where several processes train one model all leave at the same step, or the rest waits for ever.
+            short = number < spec.warmup or time.monotonic() - begun < spec.warmup_s
+            if not in_any(prepared.place, short):
+                return
+        prepared.step(batches[number % len(batches)])
 
 
 def _step0(prepared: Prepared, batch: tuple[Tensor, Tensor]) -> Step0:

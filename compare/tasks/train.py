@@ -17,6 +17,8 @@ from .prepared import Emit, NotFinite, Prepared, Progress, in_any, wait_for_all
 
 PARTS = 10
 """Parts of an epoch whose mean loss is recorded."""
+FIRST = 100
+"""Steps from the start whose losses are recorded one by one: in them two arms part, or do not."""
 REPORT_EVERY = 20
 """Steps between two messages of progress."""
 
@@ -90,14 +92,12 @@ def _note_scale(prepared: Prepared, step: int, trained: _Trained) -> None:
 
 def _epoch(prepared: Prepared, number: int, trained: _Trained, losses: list[float]) -> Epoch:
     """The record of an epoch, with the test accuracy after it."""
-    accuracy = test_loss = eval_s = correct = None
+    accuracy = test_loss = eval_s = None
     if prepared.job.classifies:
         watch = Stopwatch(prepared.device)
         right, test_loss = _evaluate(prepared)
         eval_s = watch.stop()
         accuracy = 100.0 * float(right.float().mean())
-        if number == prepared.spec.epochs - 1:
-            correct = _bits(right)
     return Epoch(
         epoch=number + 1,
         steps=len(losses),
@@ -111,7 +111,7 @@ def _epoch(prepared: Prepared, number: int, trained: _Trained, losses: list[floa
         loss_scale=prepared.arm.loss_scale(),
         skipped=trained.skipped,
         scales=trained.scales,
-        correct=correct,
+        first_losses=losses[:FIRST] if number == 0 else [],
     )
 
 
@@ -148,10 +148,3 @@ def _parts(losses: list[float]) -> list[list[float]]:
     count = min(PARTS, len(losses))
     ends = [round(index * len(losses) / count) for index in range(count + 1)]
     return [losses[start:end] for start, end in itertools.pairwise(ends)]
-
-
-def _bits(right: Tensor) -> str:
-    """Booleans as hexadecimal digits, the first the highest bit; the last digit is filled up with zeros."""
-    text = "".join("1" if value else "0" for value in right.tolist())
-    text += "0" * (-len(text) % 4)
-    return f"{int(text, 2):0{len(text) // 4}x}"

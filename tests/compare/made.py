@@ -11,7 +11,6 @@ import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 
 from compare.arms import ARMS
@@ -84,6 +83,8 @@ ARM_EFFECT: dict[str, tuple[float, ...]] = {
     "apex-o1": (0.08, -0.05, 0.02, -0.07, 0.03, 0.06, -0.06, 0.01, -0.04, 0.02),
     "native-fp16": (-0.04, 0.06, 0.05, -0.02, -0.06, 0.01, 0.03, -0.07, 0.05, -0.01),
 }
+# What a second training with the same seed adds.
+AGAIN_EFFECT = (0.05, -0.04, 0.06, 0.03, -0.05, 0.02, -0.03, 0.04, -0.06, 0.01)
 LARGEST_BATCH = {arm: int(128 * 2 ** (1 + (memory < 4) + (memory < 3.1))) * 8 for arm, memory in MEMORY_GIB.items()}
 NO_APEX = "NVIDIA Apex is not installed: `make apex` builds it."
 
@@ -94,7 +95,8 @@ class Fails:
 
     kind: str
     arm: str
-    index: int
+    index: int | None
+    """None for every one."""
     status: Status | str = "failed"
     """A status of `Ended`, or `incomplete` for a file without that record."""
     reason: str = "made-up failure"
@@ -103,7 +105,7 @@ class Fails:
 
 
 NAN = Fails("train", "apex-o1", 2, "nan", "the training loss became NaN in epoch 3")
-OUT_OF_MEMORY = Fails("speed", "fp32", 0, "oom", "CUDA out of memory at batch 2048", batch=2048)
+OUT_OF_MEMORY = Fails("speed", "fp32", None, "oom", "CUDA out of memory at batch 2048", batch=2048)
 
 
 def make_session(
@@ -149,6 +151,8 @@ def make_session(
         data="synthetic" if smoke else "/data/cifar10",
         batch=8 if smoke else 128,
         seeds=seeds,
+        again=0 if smoke else seeds,
+        trained_again=() if smoke else tuple(arm for arm in names if arm in TRAINED and arm == "native-fp16"),
         epochs=epochs,
         epoch_steps=4 if smoke else None,
         blocks=blocks,
@@ -156,6 +160,7 @@ def make_session(
         warmup=1 if smoke else 50,
         windows=2 if smoke else 5,
         window_steps=2 if smoke else 20,
+        extra_blocks=3,
         sweep=(256, 512, 2048) if full else (),
         capacity=full,
         extra_recipes=("clip", "accumulate", "gradient-penalty") if full else (),
@@ -173,7 +178,7 @@ def make_session(
     ]
     if decision is not None:
         session.append(decision)
-        spec = replace(spec, blocks=decision.blocks, seeds=decision.seeds, epochs=decision.epochs)
+        spec = decision.within(spec)
         maker = replace(maker, spec=spec)
     if finished:
         session.append(Finished("2026-01-02T05:06:07Z", list(not_run)))
@@ -216,20 +221,26 @@ def tasks(spec: Spec, available: Sequence[str]) -> Iterator[Task]:
             if arm in spec.repeated:
                 yield replace(main, arm=arm, block=block, replica=1)
         for batch in spec.sweep:
-            yield replace(main, arm=arm, batch=batch)
+            for block in range(spec.extra_blocks):
+                yield replace(main, arm=arm, batch=batch, block=block)
         others = [(workload, spec.recipe) for workload in spec.extra_workloads]
         others += [(spec.workload, recipe) for recipe in spec.extra_recipes]
         for workload, recipe in others:
             if recipe == "gradient-penalty" and not ARMS[arm].penalty:
                 continue
-            for block in range(3):
+            for block in range(spec.extra_blocks):
                 batch = 512 if workload == MLP else spec.batch
-                yield replace(main, arm=arm, block=block, workload=workload, recipe=recipe, batch=batch)
+                other = replace(main, arm=arm, block=block, workload=workload, recipe=recipe, batch=batch)
+                yield other
+                if arm in spec.repeated:
+                    yield replace(other, replica=1)
         if spec.capacity:
             yield replace(main, kind="capacity", arm=arm)
         if arm in spec.trained:
             for seed in range(spec.seeds):
                 yield replace(main, kind="train", arm=arm, seed=seed, block=seed)
+                if arm in spec.trained_again and seed < spec.again:
+                    yield replace(main, kind="train", arm=arm, seed=seed, block=seed, replica=1)
 
 
 def _failure(task: Task, failures: Sequence[Fails]) -> Fails | None:
@@ -237,7 +248,7 @@ def _failure(task: Task, failures: Sequence[Fails]) -> Fails | None:
         return None
     index = task.seed if task.kind == "train" else task.block
     for failure in failures:
-        if (failure.kind, failure.arm, failure.index) == (task.kind, task.arm, index):
+        if (failure.kind, failure.arm) == (task.kind, task.arm) and failure.index in (None, index):
             if failure.batch in (None, task.batch):
                 return failure
     return None
@@ -370,7 +381,10 @@ class _Maker:
         spec = self.spec
         steps = spec.epoch_steps or TRAIN_SAMPLES // spec.batch
         final = 12.5 if spec.profile == "smoke" else self.final_accuracy(task.arm, task.seed)
-        step_s = self.step_ms[task.arm] / 1000
+        if task.replica:
+            final += AGAIN_EFFECT[task.seed % len(AGAIN_EFFECT)]
+        # Drawing a batch is part of a training's step.
+        step_s = (self.step_ms[task.arm] + 0.41) / 1000 * math.exp(own.gauss(0, self.noise))
         scale: float | None = 65536.0 if ARMS[task.arm].precision == "float16" else None
         good = 0
         records: list[Record] = []
@@ -408,30 +422,18 @@ class _Maker:
                     loss_scale=scale,
                     skipped=skipped,
                     scales=scales,
-                    correct=correct_bits(task.arm, task.seed, accuracy) if last else None,
+                    first_losses=first_losses(task) if epoch == 1 else [],
                 )
             )
         return records
 
 
-def correct_bits(arm: str, seed: int, accuracy: float) -> str:
-    """Which test images are right: the hard ones of a seed are wrong in every arm, a few differ."""
-    wrong = round(TEST_SAMPLES * (1 - accuracy / 100))
-    hard = _hard_images(seed)
-    own = random.Random(f"images {seed} {arm}")
-    kept = wrong - wrong // 5
-    bits = [1] * TEST_SAMPLES
-    for image in (*hard[:kept], *own.sample(hard[kept : 4 * wrong], wrong - kept)):
-        bits[image] = 0
-    return f"{int(''.join(map(str, bits)), 2):0{TEST_SAMPLES // 4}x}"
-
-
-@cache
-def _hard_images(seed: int) -> tuple[int, ...]:
-    """All test images, the hardest first."""
-    images = list(range(TEST_SAMPLES))
-    random.Random(f"images {seed}").shuffle(images)
-    return tuple(images)
+def first_losses(task: Task) -> list[float]:
+    """A hundred losses: arms part from each other ten times as fast as one does from itself."""
+    shared = random.Random(f"losses {task.seed}")
+    apart = {"float32": 0.0, "tf32": 1e-6}.get(ARMS[task.arm].precision, 2e-5 if ARMS[task.arm].apex else 1e-5)
+    apart += 1e-6 if task.replica else 0.0
+    return [(2.3 - 0.01 * step + 0.01 * shared.random()) * (1 + apart * math.exp(0.05 * step)) for step in range(100)]
 
 
 def _turn_to_nan(records: list[Record]) -> list[Record]:

@@ -10,15 +10,16 @@ from compare.results import (
     Accuracy,
     ArmResult,
     Claim,
+    Control,
     EpochPoint,
     Equivalence,
     Failure,
-    Floor,
     Interval,
     MemoryUse,
     OtherSpeed,
     Pair,
     Results,
+    RunToRun,
     ScalePoint,
     Step0Difference,
     StepTimes,
@@ -98,11 +99,22 @@ def make_results(
         command="python -m compare run --profile standard",
         arms=tuple(measured),
         pairs=pairs,
-        floors=()
+        controls=()
         if smoke
         else tuple(
-            Floor(arm, Interval(1.001, 0.996, 1.006, 5, "bootstrap"), 1.007) for arm in spec.repeated if arm in here
+            Control(
+                arm,
+                "resnet50-cifar10",
+                "plain",
+                128,
+                Interval(1.001, 0.996, 1.006, 5, "Student t on logarithms"),
+                0.003,
+                True,
+            )
+            for arm in spec.repeated
+            if arm in here
         ),
+        run_to_run=() if smoke else _run_to_run(here),
         sweep=_sweep(here) if sweep else (),
         others=tuple(
             OtherSpeed(
@@ -116,7 +128,7 @@ def make_results(
             for recipe in ("plain", "clip")
             for arm in here[:3]
         )
-        + ((OtherSpeed("mlp", "plain", "native-best", None, None, None, "out of memory"),) if not smoke else ()),
+        + ((OtherSpeed("mlp", "plain", "native-best", None, None, None, None, "out of memory"),) if not smoke else ()),
         claims=(
             Claim("at least twice as fast", "NVIDIA, Apex README", "2.51x FP32 with native-fp16", "yes"),
             Claim("1.5x to 5.5x", "PyTorch blog", "2.51x FP32, 1.29x TF32", "yes"),
@@ -252,10 +264,22 @@ def _pair(arm: str, base: str, spec: Spec, arms: list[ArmResult]) -> Pair:
             "equivalent" if enough else "no verdict",
             0.93 if enough else None,
             4 if enough else None,
-            0.41,
         )
     speed = Interval(ratio, ratio * 0.99, ratio * 1.01, spec.blocks, "paired bootstrap")
-    return Pair(arm, base, speed, abs(ratio - 1) > 0.01, memory, test)
+    return Pair(arm, base, speed, abs(ratio - 1) > 0.01, 1.013, memory, test)
+
+
+def _run_to_run(arms: list[str]) -> tuple[RunToRun, ...]:
+    """Native AMP trained twice, beside the two others."""
+    if "native-fp16" not in arms:
+        return ()
+    apart = tuple(1e-6 * math.exp(0.08 * step) for step in range(100))
+    within, between = (0.05, -0.08, 0.11, 0.02, -0.04), (0.09, -0.05, 0.12, -0.1, 0.03)
+    return tuple(
+        RunToRun("native-fp16", arm, between, within, 1.23, 0.44, 3.3, False, tuple(3 * one for one in apart), apart)
+        for arm in ("fp32", "apex-o1")
+        if arm in arms
+    )
 
 
 def _sweep(arms: list[str]) -> tuple[SweepPoint, ...]:
@@ -274,4 +298,6 @@ def _sweep(arms: list[str]) -> tuple[SweepPoint, ...]:
 
 def without_arms(results: Results) -> Results:
     """The same session with nothing run: what is left when every task was killed at once."""
-    return replace(results, arms=(), pairs=(), floors=(), sweep=(), others=(), failures=(), complete=False)
+    return replace(
+        results, arms=(), pairs=(), controls=(), run_to_run=(), sweep=(), others=(), failures=(), complete=False
+    )

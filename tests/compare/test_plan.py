@@ -55,7 +55,13 @@ def test_settling_comes_first_and_training_before_what_is_only_for_speed() -> No
 def test_only_the_compared_arms_are_trained() -> None:
     trained = [task for task in plan.tasks(FULL, FULL.arms) if task.kind == "train"]
     assert {task.arm for task in trained} == set(COMPARED)
-    assert Counter(task.arm for task in trained) == dict.fromkeys(COMPARED, FULL.seeds)
+    assert Counter(task.arm for task in trained if not task.replica) == dict.fromkeys(COMPARED, FULL.seeds)
+
+
+def test_one_arm_is_trained_a_second_time_after_all_others() -> None:
+    trained = [task for task in plan.tasks(FULL, FULL.arms) if task.kind == "train"]
+    again = trained[len(COMPARED) * FULL.seeds :]
+    assert [(task.arm, task.seed, task.replica) for task in again] == [("native-fp16", seed, 1) for seed in range(5)]
 
 
 def test_an_arm_that_is_unavailable_has_no_task() -> None:
@@ -104,7 +110,7 @@ def duration(spec: Spec, blocks: int, seeds: int, epochs: int, each: dict[str, p
 
 def test_a_budget_that_holds_everything_changes_nothing() -> None:
     decision = plan.decide(replace(STANDARD, budget=1e6), COSTS, 390, 1e6)
-    assert (decision.blocks, decision.seeds, decision.epochs) == (5, 5, 30)
+    assert (decision.blocks, decision.seeds, decision.epochs, decision.again) == (5, 5, 30, 5)
     assert "everything" in decision.reason
 
 
@@ -116,7 +122,10 @@ def test_what_is_decided_fits_and_keeps_three_seeds_or_trains_nothing(left: floa
     assert decision.seeds in (0, 3, 4, 5)
     if decision.seeds:
         assert 3 <= decision.epochs <= 30
-        assert duration(STANDARD, decision.blocks, decision.seeds, decision.epochs, each) <= left
+        twice = plan.training(each["native-fp16"], 390, decision.epochs)
+        used = duration(STANDARD, decision.blocks, decision.seeds, decision.epochs, each) + decision.again * twice
+        assert used <= left
+        assert decision.again in (0, 3, 4, 5) and decision.again <= decision.seeds
     else:
         assert decision.epochs == 0 and "no training" in decision.reason
 

@@ -32,8 +32,8 @@ from tests.compare.made import Fails, make_session
 from tests.compare.sample import make_results, without_arms
 
 SECTIONS = (
-    "notices", "figures", "pairs", "equivalence", "step0", "claims", "sizes", "time", "runs", "environment", "method",
-    "threats", "sources", "rebuild",
+    "notices", "figures", "pairs", "equivalence", "again", "step0", "claims", "sizes", "time", "runs", "environment",
+    "method", "threats", "sources", "rebuild",
 )  # fmt: skip
 HOSTILE = "<script>alert(1)</script> \"><img src=x onerror=alert(2)> | `tick` [a](javascript:b)\n# head & 'quote'"
 _VOID = {"meta", "img", "br", "input", "link", "hr"}
@@ -144,8 +144,8 @@ def test_numbers_are_those_of_results_json(built: tuple[Path, Results], page: Pa
     first = page.section("first")
     for arm in data["arms"]:
         speed = arm["images_per_s"]
-        assert fmt.significant(speed["median"]) in first
-        assert fmt.between(speed["low"], speed["high"], fmt.like(speed["median"])) in first
+        assert fmt.significant(speed["value"]) in first
+        assert fmt.between(speed["low"], speed["high"], fmt.like(speed["value"])) in first
         assert fmt.memory(arm["memory"]["allocated"]) in first
         if arm["accuracy"]:
             assert fmt.percent(arm["accuracy"]["mean"]) in first
@@ -196,7 +196,7 @@ def test_the_source_of_each_arm_can_be_opened(built: tuple[Path, Results], page:
 
 def test_every_figure_has_words_and_data(built: tuple[Path, Results], page: Page) -> None:
     images = list(page.all("img"))
-    assert len(images) == 9
+    assert len(images) == 10
     for image in images:
         assert len(image["alt"] or "") > 60 and (image["src"] or "").startswith("data:image/svg+xml;base64,")
         assert int(image["width"] or 0) > 100 and int(image["height"] or 0) > 100
@@ -204,7 +204,7 @@ def test_every_figure_has_words_and_data(built: tuple[Path, Results], page: Page
     assert (
         len([name for name in files if name.endswith(".png")])
         == len([name for name in files if name.endswith(".svg")])
-        == 9
+        == 10
     )
 
 
@@ -306,7 +306,7 @@ def test_a_session_in_which_nothing_ran(tmp_path: Path) -> None:
     assert not results.complete
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "not complete" in page.section("notices") and "no nvcc" in page.section("notices")
-    assert not list(page.all("img")) and page.section("figures").count("No figure") == 9
+    assert not list(page.all("img")) and page.section("figures").count("No figure") == 10
 
 
 def test_results_without_any_arm() -> None:
@@ -318,7 +318,7 @@ def test_results_without_any_arm() -> None:
 def test_three_of_the_threats_depend_on_the_session() -> None:
     real = html(make_results()).section("threats")
     assert "Launch bound at batch 128: apex-o1" in real and "too few" not in real and "No A/A pair" not in real
-    few = html(replace(make_results(seeds=1), floors=())).section("threats")
+    few = html(replace(make_results(seeds=1), controls=())).section("threats")
     assert "too few for any verdict" in few and "No A/A pair" in few
 
 
@@ -340,10 +340,11 @@ def test_the_data_are_called_what_they_are(workload: str, data: str, words: str)
 
 def test_a_pair_that_is_not_judged_says_why() -> None:
     results = make_results()
-    bare = tuple(replace(pair, speed_beyond_noise=None) for pair in results.pairs)
-    assert "no interval to judge by" in html(replace(results, pairs=bare)).section("pairs")
-    assert "no floor to compare with" in html(replace(results, pairs=bare, floors=())).section("pairs")
-    assert "no floor" not in html(replace(results, pairs=bare, smoke=True)).section("pairs")
+    bare = tuple(replace(pair, speed_differs=None) for pair in results.pairs)
+    assert "the A/A control failed" in html(replace(results, pairs=bare)).section("pairs")
+    single = tuple(replace(pair, speed=Interval(1.1, None, None, 1, "one run")) for pair in bare)
+    assert "no interval to judge by" in html(replace(results, pairs=single)).section("pairs")
+    assert "not judged: smoke run" in html(replace(results, pairs=bare, smoke=True)).section("pairs")
 
 
 def test_the_first_screen_says_of_how_many_seeds_a_verdict_is(tmp_path: Path) -> None:
@@ -355,7 +356,7 @@ def test_the_first_screen_says_of_how_many_seeds_a_verdict_is(tmp_path: Path) ->
 
 def test_what_the_seeds_can_show_is_said() -> None:
     shown = html(make_results()).section("equivalence")
-    assert "5 seeds with the spread seen here would show it with a probability of 93 %" in shown
+    assert "5 seeds with the spread seen here (its upper 80 % bound) would show it with a probability of 93 %" in shown
     assert "no verdict from 1 seed" in html(make_results(seeds=1)).section("equivalence")
 
 

@@ -123,7 +123,7 @@ def test_every_figure_is_shown(browser: Browser, pages: dict[str, Path], name: s
     sizes = browser.evaluate(
         "[...document.images].map(i => [i.complete, i.naturalWidth, i.naturalHeight, i.width / i.height])"
     )
-    assert len(sizes) == {"full": 9, "smoke": 7, "one": 8, "hostile": 6}[name]
+    assert len(sizes) == {"full": 10, "smoke": 7, "one": 8, "hostile": 6}[name]
     for complete, wide, high, ratio in sizes:
         assert complete and wide > 100 and high > 100
         assert ratio == pytest.approx(wide / high, rel=0.02)
