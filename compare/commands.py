@@ -23,6 +23,7 @@ from .format import plural
 from .request import DEFAULT_DATA, specification
 from .results import Results
 from .spec import Device, Spec
+from .switches import refuse_misleading
 from .watch import Terminal
 from .workloads import load_workload
 
@@ -38,6 +39,8 @@ def run(asked: Namespace) -> int:
     device, environment = inspect_machine()
     spec = specification(asked, device)
     load_workload(spec.workload)
+    if spec.device == "cuda":
+        refuse_misleading(spec.arms)
     unavailable = _unavailable(spec, environment)
     gpu = environment["gpu"] if spec.device == "cuda" else None
     folder = asked.out or folders.choose(REPORTS, spec, gpu, datetime.now().astimezone().date())

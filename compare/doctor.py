@@ -177,7 +177,7 @@ def _compiler() -> Check:
 
 
 def _override() -> Check:
-    from .env import tf32_override
+    from .switches import tf32_override
 
     sentence = tf32_override()
     return Check("TF32", "note" if sentence else "ok", sentence or "nothing overrides torch's switches")

@@ -1,4 +1,4 @@
-"""What a session ran on, which device it uses, and the switches of torch that change speed and numbers.
+"""What a session ran on, and which device it uses.
 
 `torch` is imported inside of the functions: `compare.env` itself loads without it. `choose_device` and
 `environment` start CUDA in their process, which then holds memory on the GPU (and the GPU itself, where
@@ -22,6 +22,7 @@ from .apex import apex_problem, apex_version
 from .errors import UserError
 from .nvidia import Driver, driver, first_gpu, gpu_state
 from .spec import Device
+from .switches import VARIABLES, flags
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -31,25 +32,9 @@ __all__ = [
     "choose_device",
     "driver",
     "environment",
-    "flags",
     "gpu_state",
     "inspect_machine",
-    "set_flags",
-    "tf32_override",
 ]
-
-VARIABLES = (
-    "CUDA_VISIBLE_DEVICES",
-    "CUDA_DEVICE_ORDER",
-    "CUDA_LAUNCH_BLOCKING",
-    "NVIDIA_TF32_OVERRIDE",
-    "PYTORCH_ALLOC_CONF",
-    "PYTORCH_CUDA_ALLOC_CONF",
-    "OMP_NUM_THREADS",
-    "CUBLAS_WORKSPACE_CONFIG",
-    "TORCHINDUCTOR_MAX_AUTOTUNE",
-)
-"""Variables of the environment that change speed, memory or numbers."""
 
 # The oldest Linux driver of each CUDA major: docs.nvidia.com/deploy/cuda-compatibility, "minor version compatibility".
 _OLDEST_DRIVER = {11: "450.80.02", 12: "525.60.13", 13: "580.65.06"}
@@ -172,61 +157,6 @@ def _torch() -> ModuleType:
     except ImportError as error:
         raise UserError(f"torch does not import ({_line(str(error))}): install the extra [compare].") from None
     return torch
-
-
-# ------------------------------------------------------------------ the switches
-
-
-def set_flags(*, tf32: bool, benchmark: bool = True) -> dict[str, Any]:
-    """Set every switch that changes speed or numbers, and return what torch reports afterwards.
-
-    Uses torch's older names (`allow_tf32`) throughout: torch 2.9 brought `fp32_precision` beside them and
-    refuses to read the one after the other was set, and torch.compile still reads the older ones.
-    """
-    torch = _torch()
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*TF32.*")  # torch 2.9 advises its newer names
-        torch.backends.cuda.matmul.allow_tf32 = tf32
-        torch.backends.cudnn.allow_tf32 = tf32
-    torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = True
-    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = True
-    torch.backends.cudnn.enabled = True
-    torch.backends.cudnn.benchmark = benchmark
-    torch.backends.cudnn.deterministic = False
-    torch.use_deterministic_algorithms(False)
-    return flags()
-
-
-def flags() -> dict[str, Any]:
-    """The switches as torch reports them, and the variable that overrides them."""
-    torch = _torch()
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*TF32.*")
-        tf32 = {
-            "cuda_matmul_allow_tf32": bool(torch.backends.cuda.matmul.allow_tf32),
-            "cudnn_allow_tf32": bool(torch.backends.cudnn.allow_tf32),
-            "matmul_fp32_precision": torch.get_float32_matmul_precision(),
-        }
-    matmul = torch.backends.cuda.matmul
-    return {
-        **tf32,
-        "allow_fp16_reduced_precision_reduction": bool(matmul.allow_fp16_reduced_precision_reduction),
-        "allow_bf16_reduced_precision_reduction": bool(matmul.allow_bf16_reduced_precision_reduction),
-        "cudnn_enabled": torch.backends.cudnn.enabled,
-        "cudnn_benchmark": torch.backends.cudnn.benchmark,
-        "cudnn_deterministic": torch.backends.cudnn.deterministic,
-        "deterministic_algorithms": torch.are_deterministic_algorithms_enabled(),
-        "nvidia_tf32_override": os.environ.get("NVIDIA_TF32_OVERRIDE"),
-    }
-
-
-def tf32_override() -> str | None:
-    """The sentence for `NVIDIA_TF32_OVERRIDE`, which NVIDIA's libraries obey before torch; None if it is not set."""
-    value = os.environ.get("NVIDIA_TF32_OVERRIDE")
-    if value not in ("0", "1"):
-        return None
-    effect = "no arm uses TF32, tf32 included" if value == "0" else "every float32 arm uses TF32, fp32 included"
-    return f"NVIDIA_TF32_OVERRIDE={value} overrides torch: {effect}; unset it."
 
 
 # ------------------------------------------------------------------ the environment

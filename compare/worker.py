@@ -117,6 +117,7 @@ def _run(request: Request, emit: Any, tell: Any) -> None:
         prepared = prepare(request.spec, request.task, place, request.cache)
         emit(prepared.started)
         (speed if request.task.kind == "speed" else train).run(prepared, emit, tell)
+        prepared.enforce_switches()
     finally:
         if place.world > 1:
             dist.destroy_process_group()

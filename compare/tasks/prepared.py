@@ -6,10 +6,11 @@ import hashlib
 import inspect
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -22,6 +23,7 @@ from ..measure.gradients import StepCounter
 from ..measure.memory import held
 from ..records import Record, Started
 from ..spec import Spec, Task
+from ..switches import enforce, flags, set_flags
 from ..workloads import Job, Setting, digest, load_workload
 
 Emit = Callable[[Record], None]
@@ -62,6 +64,8 @@ class Prepared:
     started: Started
     data_bytes: int
     """Device memory that the data set holds."""
+    switches: Mapping[str, Any]
+    """What the arm demands of torch's switches."""
 
     @property
     def device(self) -> torch.device:
@@ -78,6 +82,10 @@ class Prepared:
         for group in self.job.optimizer.param_groups:
             group["lr"] = rate
 
+    def enforce_switches(self) -> None:
+        """Raise UserError where the arm ran with other switches than it demands."""
+        enforce(ARMS[self.task.arm].tf32, self.switches, "after the run")
+
     def step(self, batch: tuple[Tensor, Tensor]) -> Tensor:
         return self.arm.train_step(*batch)
 
@@ -88,7 +96,7 @@ def prepare(spec: Spec, task: Task, place: Place, cache: Path | None = None) -> 
     Raises UserError for data or a workload that cannot be had, ImportError for an arm whose library is missing.
     """
     info, recipe = ARMS[task.arm], RECIPES[task.recipe]
-    env.set_flags(tf32=info.tf32)
+    demanded = set_flags(tf32=info.tf32)
     if place.device.type == "cuda":
         torch.cuda.set_device(place.device)
     elif info.precision == "float16":
@@ -121,6 +129,7 @@ def prepare(spec: Spec, task: Task, place: Place, cache: Path | None = None) -> 
         if recipe.penalty
         else make(job.criterion, max_norm=recipe.max_norm, accumulate=recipe.accumulate)
     )
+    enforce(info.tf32, demanded, "after the workload was built")
     gpu = env.gpu_state()
     arm.setup(job.model, job.optimizer)
     if place.world > 1:
@@ -132,7 +141,7 @@ def prepare(spec: Spec, task: Task, place: Place, cache: Path | None = None) -> 
     started = Started(
         started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         world=place.world,
-        flags=env.flags(),
+        flags=flags(),
         arm_file=file.name,
         arm_sha256=hashlib.sha256(source.encode()).hexdigest(),
         arm_source=source,
@@ -145,7 +154,8 @@ def prepare(spec: Spec, task: Task, place: Place, cache: Path | None = None) -> 
         gpu=gpu,
     )
     # Counted on the optimizer that `setup` was given: no arm replaces it.
-    return Prepared(spec, task, place, recipe, job, arm, StepCounter(job.optimizer), started, data_bytes)
+    counter = StepCounter(job.optimizer)
+    return Prepared(spec, task, place, recipe, job, arm, counter, started, data_bytes, demanded)
 
 
 def wait_for_all(place: Place) -> None:

@@ -6,8 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import warnings
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -288,43 +286,6 @@ def test_the_projects_commit_and_whether_files_differ(tmp_path: Path) -> None:
     assert env._project(tmp_path)["dirty"] is False
     (tmp_path / "compare" / "b.py").touch()
     assert env._project(tmp_path)["dirty"] is True
-
-
-# ------------------------------------------------------------------ the switches
-
-
-@pytest.fixture
-def switches() -> Iterator[None]:
-    """Puts torch's defaults back."""
-    benchmark, cudnn = torch.backends.cudnn.benchmark, torch.backends.cudnn.allow_tf32
-    matmul = torch.backends.cuda.matmul.allow_tf32
-    yield
-    torch.backends.cudnn.benchmark, torch.backends.cudnn.allow_tf32 = benchmark, cudnn
-    torch.backends.cuda.matmul.allow_tf32 = matmul
-
-
-@pytest.mark.parametrize("tf32", [True, False])
-@pytest.mark.parametrize("benchmark", [True, False])
-def test_the_switches_are_set_and_read_back(tf32: bool, benchmark: bool, switches: None) -> None:
-    torch.backends.cudnn.deterministic = True
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = env.set_flags(tf32=tf32, benchmark=benchmark)
-    assert found == env.flags()
-    assert torch.backends.cuda.matmul.allow_tf32 is torch.backends.cudnn.allow_tf32 is tf32
-    assert found["cuda_matmul_allow_tf32"] is found["cudnn_allow_tf32"] is tf32
-    assert found["matmul_fp32_precision"] == ("high" if tf32 else "highest")
-    assert found["cudnn_benchmark"] is torch.backends.cudnn.benchmark is benchmark
-    assert found["cudnn_deterministic"] is torch.backends.cudnn.deterministic is False
-    assert found["allow_fp16_reduced_precision_reduction"] is found["allow_bf16_reduced_precision_reduction"] is True
-
-
-@pytest.mark.parametrize(("value", "words"), [("0", "no arm uses TF32"), ("1", "every float32 arm uses TF32")])
-def test_the_variable_that_overrides_torch_is_reported(value: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NVIDIA_TF32_OVERRIDE", raising=False)
-    assert env.tf32_override() is None and env.flags()["nvidia_tf32_override"] is None
-    monkeypatch.setenv("NVIDIA_TF32_OVERRIDE", value)
-    assert words in (env.tf32_override() or "") and env.flags()["nvidia_tf32_override"] == value
 
 
 # ------------------------------------------------------------------ on a real GPU

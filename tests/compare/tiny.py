@@ -112,3 +112,31 @@ def hangs(setting: Setting) -> Job:
 def overflows(setting: Setting) -> Job:
     """Gradients too large for float16 at the first loss scales, and small enough at later ones."""
     return replace(_with_loss(setting, lambda loss: loss * 100), learning_rate=lambda step: 0.0005)
+
+
+def sets_tf32(setting: Setting) -> Job:
+    torch.backends.cudnn.allow_tf32 = True
+    return build(setting)
+
+
+def sets_tf32_by_its_newer_name(setting: Setting) -> Job:
+    torch.backends.cuda.matmul.fp32_precision = "tf32"
+    return build(setting)
+
+
+def sets_determinism(setting: Setting) -> Job:
+    torch.use_deterministic_algorithms(True)
+    return build(setting)
+
+
+def looks_for_anomalies(setting: Setting) -> Job:
+    torch.autograd.set_detect_anomaly(True)
+    return build(setting)
+
+
+def sets_a_switch_later(setting: Setting) -> Job:
+    def change(loss: Tensor) -> Tensor:
+        torch.backends.cudnn.benchmark = False
+        return loss
+
+    return _with_loss(setting, change)
