@@ -34,6 +34,7 @@ PROGRAM = "apex2native"
 DONE, PENDING, FAILED = 0, 1, 2
 
 _RESERVED_COMMANDS = ("lint",)
+_MIGRATE = "migrate"
 
 _EPILOG = """\
 commands (the first word; anything else is a PATH, and so is ./explain):
@@ -90,7 +91,7 @@ def _dispatch(words: list[str], engine: Engine | None) -> int:
         )
     if command in _OTHERS:
         return _OTHERS[command](words[1:])
-    return _migrate(words[1:] if command == "migrate" else words, engine)
+    return _migrate(words[1:] if command == _MIGRATE else words, engine)
 
 
 def _print_completion(options: argparse.Namespace) -> int:
@@ -273,7 +274,9 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
     at = words.index("--") if "--" in words else len(words)
     options = _parser().parse_intermixed_args(words[:at])
     options.paths += words[at + 1 :]
-    options.again = shlex.join([PROGRAM, *_told_again(words[:at]), "--write", *words[at:]])
+    again = [*_told_again(words[:at]), "--write", *words[at:]]
+    a_path = again[0] in (_MIGRATE, *_OTHERS, *_RESERVED_COMMANDS)  # that as the first word would be a command
+    options.again = shlex.join([PROGRAM, *([_MIGRATE] if a_path else []), *again])
     return options
 
 

@@ -27,6 +27,8 @@ a  apply this and all that follow
 q  leave this and all that follow; what was accepted is written
 ?  this text"""
 
+_WORDS = {"yes": "y", "no": "n", "why": "w", "diff": "d", "all": "a", "quit": "q"}  # abort is none of them
+
 Ask = Callable[[str], str]
 
 
@@ -72,10 +74,11 @@ def _answer(terminal: Console, question: Question, number: str, spool: Spool, as
         names = ", ".join(harmless.line(one.result.path) for one in question.files)
         terminal.print(f"{number} {names}: {_grade(question)}", style="bold")
         try:
-            answer = ask("Apply this [y,n,w,d,a,q,?]? ").strip().lower()[:1]
+            said = ask("Apply this [y,n,w,d,a,q,?]? ").strip().lower()
         except EOFError:
             terminal.print()
             return "q"
+        answer = _WORDS.get(said, said)
         if answer in ("y", "n", "a", "q"):
             return answer
         if answer == "w":

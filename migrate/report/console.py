@@ -205,7 +205,7 @@ def _next(outcome: Outcome, *, written: bool, again: str) -> str:
     """What to do now, in one line."""
     first = next(
         (
-            f"{harmless.line(file.path)}:{found.line}"
+            f"{harmless.line(file.path)}{f':{found.line}' if found.cell is None else f' ({_where(found)})'}"
             for severity in (Severity.MANUAL, Severity.REVIEW)
             for file in outcome.results
             for found in file.findings

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import IO
 
 _NONE = ("", "cat")
+_FOR_A_SHELL = frozenset("|&;<>()$`*?[#~=")  # as git decides it
 
 
 @contextmanager
@@ -39,8 +40,9 @@ def _start() -> subprocess.Popen[str] | None:
     sys.stdout.flush()
     environment = {"LESS": "FRX", "LV": "-c", **os.environ}
     try:
+        words = ["sh", "-c", command] if _FOR_A_SHELL & set(command) else shlex.split(command)
         return subprocess.Popen(
-            shlex.split(command), stdin=subprocess.PIPE, env=environment, text=True, errors="backslashreplace"
+            words, stdin=subprocess.PIPE, env=environment, text=True, errors="backslashreplace"
         )
     except (OSError, ValueError):  # no such program, or no command at all: what it would show is shown without it
         return None

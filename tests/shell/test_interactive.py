@@ -63,6 +63,7 @@ def changed(place: Path) -> set[str]:
         ([b"y\n", b"q\n"], {"a.py"}, 1),
         ([b"y\n", b"\x04"], {"a.py"}, 1),
         ([b"q\n"], set(), 1),
+        ([b"abort\n", b"nay\n", b"yes\n", b"no\n", b"quit\n"], {"a.py"}, 1),
         ([b"?\n", b"w\n", b"d\n", b"x\n", b"\n", b"Y\n", b"a\n"], set(FILES), 0),
     ],
 )

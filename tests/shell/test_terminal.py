@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import select
@@ -87,6 +88,15 @@ def test_a_diff_goes_through_the_pager(legacy: Path, tmp_path: Path) -> None:
     assert code == 1
 
 
+@pytest.mark.parametrize("pager", ["cat | tee {0} > /dev/null", "X=1 tee {0} > /dev/null", "tee $PLACE > /dev/null"])
+def test_a_pager_may_be_a_command_of_the_shell(legacy: Path, tmp_path: Path, pager: str) -> None:
+    place = str(tmp_path / "seen")
+    shown, code = on_terminal("a.py", cwd=legacy, PAGER=pager.format(place), PLACE=place)
+    assert "GradScaler" in Path(place).read_text()
+    assert "GradScaler" not in shown and "Units" in shown
+    assert code == 1
+
+
 @pytest.mark.parametrize(
     ("words", "pager"), [(["--no-pager"], "false"), ([], ""), ([], "cat"), ([], "no-such-pager"), ([], "'")]
 )
@@ -149,7 +159,17 @@ def test_the_last_line_says_what_to_do_next(legacy: Path) -> None:
     assert piped("--check", "--", "--odd name.py", cwd=legacy).splitlines()[-1] == (
         "Next: apex2native --write -- '--odd name.py'"
     )
+    for name in ("explain", "migrate"):
+        (legacy / name).mkdir()
+        (legacy / name / "a.py").write_text(LEGACY)
+        for words in (["migrate", name, "--check"], ["--check", name]):
+            assert piped(*words, cwd=legacy).splitlines()[-1] == f"Next: apex2native migrate {name} --write"
     assert piped("a.py", "--write", cwd=legacy).splitlines()[-1] == (
         "Next: read the diff, look at a.py:7 first, run your tests, or apex2native verify."
     )
     assert piped("a.py", cwd=legacy).splitlines()[-1] == "Nothing is left to do."
+    (legacy / "a.ipynb").write_text(json.dumps({
+        "cells": [{"cell_type": "code", "source": "from apex.RNN import LSTM\nnet = LSTM(1, 2)\n"}],
+        "metadata": {"language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5,
+    }))  # fmt: skip
+    assert piped("a.ipynb", cwd=legacy).splitlines()[-1] == "Next: look at a.ipynb (cell 0, lines 1, 2) first."
