@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from .analysis import machine
 from .analysis.accuracy import parity_tests, training_runs
 from .analysis.arms import arm_result
 from .analysis.epochs import sustained_notices
@@ -35,6 +36,7 @@ def analyse(session: Session) -> Results:
     material = gather(session)
     spec = material.spec
     notices = [*session.notices, *check(session, material.runs)]
+    notices += machine.notices(session.runs, session.samples, spec)
     controls = controls_of(material)
     notices += control_notices(material, controls)
     trainings = {arm: training_runs(material, arm) for arm in spec.trained}
@@ -63,6 +65,8 @@ def analyse(session: Session) -> Results:
         headline="",
         smoke=material.smoke,
         flags=_flags(material),
+        machine=machine.machine(material.runs, session.samples),
+        moments=machine.moments(session.runs, session.samples),
         complete=_complete(session, material),
     )
     return replace(results, claims=claims(results), headline=headline(results))

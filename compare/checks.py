@@ -7,16 +7,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from . import plan
+from .analysis.machine import HARMLESS
 from .arms import ARMS
 from .format import plural
 from .records import Decision, Ended, Environment, Finished, Run, Session, Started, Unavailable
 
-SAME_MACHINE = ("gpu", "driver", "torch")
-"""Keys of the environment that may not change between the starts of a session."""
+MAY_CHANGE = ("gpu_state", "apex_reason", "flags", "memory")
+"""Keys of the environment that may change between the starts of a session: the state of the moment, what follows from
+others, and what a container may give more or less of."""
 TF32_WORDS = ("tf32", "fp32_precision", "float32_matmul_precision")
 """What is in the name of a switch in which arms with and without TF32 differ."""
-HARMLESS = ("idle", "application clocks", "display clocks", "sync boost")
-"""Reasons for a clock below its maximum that are no sign of trouble."""
 MOST_NAMES = 6
 """Names that one notice lists."""
 
@@ -26,7 +26,7 @@ def check(session: Session, runs: Sequence[Run]) -> list[str]:
     return [
         *_budget(session),
         *_unfinished(session, runs),
-        *_environments(session),
+        *changes(session),
         *_slowed_down(runs),
         *_sources(runs),
         *_flags(runs),
@@ -69,10 +69,12 @@ def _unfinished(session: Session, runs: Sequence[Run]) -> Iterator[str]:
         yield f"{plural(len(gone), 'task')} of this session left no readable record: {_names(gone)}."
 
 
-def _environments(session: Session) -> Iterator[str]:
-    for key in SAME_MACHINE:
-        found = _distinct(record.environment.get(key) for record in session.of(Environment))
-        if len(found) > 1:
+def changes(session: Session) -> Iterator[str]:
+    """A sentence for each thing of the environment that is not what it was when the session was started before."""
+    environments = [record.environment for record in session.of(Environment)]
+    for key in dict.fromkeys(key for environment in environments for key in environment):
+        found = _distinct(environment.get(key) for environment in environments)
+        if len(found) > 1 and key not in MAY_CHANGE:
             told = " and ".join(value if isinstance(value, str) else json.dumps(value) for value in found)
             yield f"Check failed: the {key} changed within the session ({told})."
 

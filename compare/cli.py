@@ -132,6 +132,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     how.add_argument("--plan", action="store_true", help="say what would run and about how long, and run nothing")
     how.add_argument("--budget", metavar="TIME", help="time for everything: 25m, 2h, 90s")
     how.add_argument("--timeout", metavar="TIME", help="time for one process, 1h by default")
+    how.add_argument("--leave-out", metavar="A,B", help="do not count windows that ran throttled, shared (both: A,B)")
     how.add_argument("--out", metavar="DIR", type=Path, help="folder of this session; else one below reports/")
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from rich.console import Console
 
-from . import estimate, folders, home, plan, runner
+from . import estimate, folders, home, nvidia, plan, runner
 from .arms import ARMS, Precision
 from .errors import UserError
 from .format import plural
@@ -49,7 +49,7 @@ def run(asked: Namespace) -> int:
     if asked.plan:
         return 0
     around = runner.Surroundings(environment, unavailable, rate, _data(console, spec), begun)
-    with folders.alone(folder), Terminal(console) as terminal:
+    with folders.alone(folder), folders.gpu_alone(_gpu_in_use(spec)), Terminal(console) as terminal:
         runner.run(spec, folder, around, shlex.join(["amp-compare", *sys.argv[1:]]), terminal)
     return report(folder)
 
@@ -67,6 +67,11 @@ def report(folder: Path) -> int:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     console.print(f"{folder / 'report.html'}", highlight=False, markup=False, soft_wrap=True)
     return 1 if _failed(results) else 0
+
+
+def _gpu_in_use(spec: Spec) -> str | None:
+    watched = nvidia.stream() if spec.device == "cuda" else None
+    return watched.uuid if watched else None
 
 
 def _failed(results: Results) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import math
+import os
 import re
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date
 from pathlib import Path
 
@@ -62,6 +64,36 @@ def slug(gpu: str | None) -> str:
         return "cpu"
     words = re.sub(r"[^a-z0-9]+", "-", gpu.lower()).strip("-")
     return words.removeprefix("nvidia-").removeprefix("geforce-") or "gpu"
+
+
+@contextmanager
+def gpu_alone(uuid: str | None, folder: Path | None = None) -> Iterator[None]:
+    """Hold the GPU for this session, against every other of this machine: two that time on one GPU time each other.
+
+    Without a number of the GPU, or a folder for all users where a lock can lie, nothing is held. Raises UserError where
+    another session holds it.
+    """
+    path = (folder or Path(tempfile.gettempdir())) / f"amp-compare-{uuid}.lock"
+    try:
+        # Another user's session must be able to open it too.
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666) if uuid else None
+    except OSError:
+        lock = None
+    if lock is None:
+        yield
+        return
+    try:
+        with suppress(OSError):
+            os.fchmod(lock, 0o666)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise UserError(
+                "Another comparison is running on this GPU: wait for it, or choose another with CUDA_VISIBLE_DEVICES."
+            ) from error
+        yield
+    finally:
+        os.close(lock)
 
 
 @contextmanager

@@ -141,7 +141,45 @@ def gpu_state(run: Runner = run_command) -> dict[str, Any] | None:
     rows = _query(run, smi, _STATE) if smi is not None else []
     if not rows:
         return None
+    return _state(rows[chosen_row(rows)])
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Commands whose lines tell, each second, the state of the GPU that torch uses and who computes on it."""
+
+    state: list[str]
+    fields: tuple[str, ...]
+    """What stands in a line of `state`, in this order."""
+    computing: list[str]
+    """A line for each process on the GPU; its process number is the first number in it."""
+    uuid: str | None
+
+    def read(self, line: str) -> dict[str, Any] | None:
+        """The state in a line, as `gpu_state` gives it; None for a line that is none."""
+        cells = [cell.strip() for cell in line.split(",")]
+        return _state(dict(zip(self.fields, cells, strict=True))) if len(cells) == len(self.fields) else None
+
+
+def stream(run: Runner = run_command, milliseconds: int = 1000) -> Stream | None:
+    """How to watch the GPU that torch is using, or would use first; None without one. One process that goes on costs
+    the machine less than one a second."""
+    smi = _smi()
+    asked, rows = _ask(run, smi, _STATE) if smi is not None else ({}, [])
+    if smi is None or not rows:
+        return None
     row = rows[chosen_row(rows)]
+    gpu = ["-i", row["uuid"]] if row.get("uuid") else []
+    every = ["--format=csv,noheader,nounits", "-lms", str(milliseconds)]
+    return Stream(
+        [smi, *gpu, f"--query-gpu={','.join(asked.values())}", *every],
+        tuple(asked),
+        [smi, *gpu, "--query-compute-apps=pid", "--format=csv,noheader,nounits"],
+        row.get("uuid"),
+    )
+
+
+def _state(row: dict[str, str]) -> dict[str, Any]:
     return {
         "sm_mhz": _integer(row.get("clocks.sm")),
         "memory_mhz": _integer(row.get("clocks.mem")),
@@ -189,15 +227,23 @@ def _smi() -> str | None:
 
 
 def _query(run: Runner, smi: str, fields: Sequence[str]) -> list[dict[str, str]]:
-    """One row a GPU. A field that this `nvidia-smi` does not know is asked for under its other name, then left out."""
+    """One row a GPU."""
+    return _ask(run, smi, fields)[1]
+
+
+def _ask(run: Runner, smi: str, fields: Sequence[str]) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """What can be asked for, by the name it has here and the one `nvidia-smi` knows it by, and one row a GPU.
+
+    A field that this `nvidia-smi` does not know is asked for under its other name, then left out.
+    """
     asked = {field: field for field in fields}
     for _ in range(2 * len(fields)):
         command = [smi, f"--query-gpu={','.join(asked.values())}", "--format=csv,noheader,nounits"]
         finished = run(command)
         if finished is None:
-            return []
+            return {}, []
         if finished.returncode == 0:
-            return [
+            return asked, [
                 dict(zip(asked, (cell.strip() for cell in line.split(",")), strict=True))
                 for line in finished.stdout.splitlines()
                 if line.count(",") == len(asked) - 1
@@ -205,12 +251,12 @@ def _query(run: Runner, smi: str, fields: Sequence[str]) -> list[dict[str, str]]
         unknown = re.search(r'Field "([^"]+)" is not a valid field', finished.stdout + finished.stderr)
         field = next((key for key, name in asked.items() if unknown and name == unknown.group(1)), None)
         if field is None:
-            return []
+            return {}, []
         if asked[field] == field and field in _RENAMED:
             asked[field] = _RENAMED[field]
         else:
             del asked[field]
-    return []
+    return {}, []
 
 
 def _from_proc(proc: Path, devices: Path, problem: str | None) -> Driver | None:

@@ -10,12 +10,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from . import home
+from . import home, nvidia
 from .errors import UserError
 from .records import Ended, Planned, Writer, read
+from .sampling import Sampler
 from .worker import CANNOT_WRITE, Request
 
 Progress = Callable[[int, int, str], None]
@@ -68,13 +70,24 @@ def _run(request: Request, log: Path, progress: Progress) -> int | None:
         reader = threading.Thread(target=_follow, args=(process, errors, progress), daemon=True)
         reader.start()
         try:
-            return process.wait(timeout=request.spec.timeout)
+            with _watched(request, process.pid):
+                return process.wait(timeout=request.spec.timeout)
         except subprocess.TimeoutExpired:
             return None
         finally:
             # Also on the way out of an interrupt: nothing of a task is left behind, its grandchildren neither.
             _end(process)
             reader.join(timeout=GRACE)
+
+
+@contextmanager
+def _watched(request: Request, session: int) -> Iterator[None]:
+    """Sample the machine while the task runs, into the session's folder `machine/`."""
+    path = request.records.parent.parent / "machine" / request.records.name
+    path.unlink(missing_ok=True)  # of an attempt that was interrupted
+    watched = nvidia.stream() if request.spec.device == "cuda" else None
+    with Writer(path) as writer, Sampler(session, writer.write, watched):
+        yield
 
 
 def _environment(request: Request) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """The records of a session, and the JSONL files they are kept in.
 
-A session's folder holds `session.jsonl`, written by the runner, and `runs/<task>.jsonl`, one file a
-task, written by its process. They are the only input of the statistics, the figures and the report.
+A session's folder holds `session.jsonl`, written by the runner, `runs/<task>.jsonl`, one file a task, written by its
+process, and `machine/<task>.jsonl`, what the machine did meanwhile, written by the runner. They are the only input of
+the statistics, the figures and the report.
 
 Every line is one record: a JSON object whose `type` names one of the dataclasses below. A reader skips
 fields and types it does not know. Non-finite numbers are written as the strings "nan", "inf" and
@@ -16,7 +17,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -83,6 +84,9 @@ class Window:
     host_ms: float
     """Mean time the host took to issue a step."""
     clock: Literal["cuda-events", "host"]
+    begun: float | None = None
+    """Seconds since the epoch, to find what the machine did meanwhile."""
+    ended: float | None = None
 
 
 @dataclass(frozen=True)
@@ -171,6 +175,27 @@ class Ended:
     gpu: dict[str, Any] | None = None
 
 
+# ------------------------------------------------------------------ machine/<task>.jsonl
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What the machine did at one moment of a task, by the runner, about once a second; None is what is not known."""
+
+    at: float
+    """Seconds since the epoch."""
+    sm_mhz: int | None = None
+    memory_mhz: int | None = None
+    temperature_c: int | None = None
+    power_w: float | None = None
+    throttle: list[str] | None = None
+    """Why the clock is below its maximum."""
+    sharing: int | None = None
+    """Other processes that compute on the GPU."""
+    busy_elsewhere: float | None = None
+    """Cores that other processes than the task's kept busy since the sample before."""
+
+
 # ------------------------------------------------------------------ session.jsonl
 
 
@@ -235,6 +260,7 @@ Record = (
     | Epoch
     | Capacity
     | Ended
+    | Sample
     | Asked
     | Environment
     | Unavailable
@@ -254,6 +280,7 @@ _TYPES: dict[str, type[Record]] = {
     "epoch": Epoch,
     "capacity": Capacity,
     "ended": Ended,
+    "sample": Sample,
     "asked": Asked,
     "environment": Environment,
     "unavailable": Unavailable,
@@ -367,6 +394,8 @@ class Session:
     records: tuple[Record, ...]
     runs: tuple[Run, ...]
     notices: tuple[str, ...]
+    samples: Mapping[str, tuple[Sample, ...]] = field(default_factory=dict)
+    """What the machine did, by the name of the task."""
 
     def of(self, kind: type[R]) -> list[R]:
         """The session's own records of one type, in order."""
@@ -395,7 +424,12 @@ def read_session(folder: Path) -> Session:
         raise ValueError(f"{folder} holds no session of this version ({error}).") from error
     decision = next((record for record in reversed(records) if isinstance(record, Decision)), None)
     run = decision.within(spec) if decision else spec
-    return Session(folder, spec, run, tuple(records), tuple(runs), tuple(notices))
+    samples = {}
+    for path in sorted((folder / "machine").glob("*.jsonl")):
+        found, damage = read(path)
+        notices += damage
+        samples[path.stem] = tuple(record for record in found if isinstance(record, Sample))
+    return Session(folder, spec, run, tuple(records), tuple(runs), tuple(notices), samples)
 
 
 def _mend_tail(path: Path) -> None:

@@ -15,6 +15,8 @@ from .spec import MLP, RESNET50, Device, Spec
 
 DEFAULT_DATA = Path("data")
 """Where CIFAR-10 is looked for, and put, if no folder is named."""
+FAULTS = ("throttled", "shared")
+"""What may be wrong with a timed window."""
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -36,6 +38,7 @@ def specification(asked: Namespace, device: Device) -> Spec:
         "budget": _duration("--budget", asked.budget),
         "timeout": _duration("--timeout", asked.timeout),
         "sweep": _sweep(asked.sweep),
+        "leave_out": _faults(asked.leave_out),
     }
     spec = replace(spec, **{key: value for key, value in changes.items() if value is not None})
     if asked.workload == MLP and asked.batch is None and name != "smoke":
@@ -87,6 +90,15 @@ def _sweep(words: str | None) -> tuple[int, ...] | None:
     if min(sizes) < 1:
         raise UserError(f"--sweep takes batch sizes such as 32,256,1024, not {words!r}.")
     return sizes
+
+
+def _faults(words: str | None) -> tuple[str, ...] | None:
+    if words is None:
+        return None
+    found = tuple(dict.fromkeys(word.strip() for word in words.split(",")))
+    if set(found) - set(FAULTS):
+        raise UserError(f"--leave-out takes {' or '.join(FAULTS)}, or both with a comma, not {words!r}.")
+    return found
 
 
 def _count(option: str, value: int | None, least: int = 1) -> int | None:

@@ -142,6 +142,8 @@ class ArmResult:
     """Speed of training epochs over that of the timed windows, the drawing of batches allowed for."""
     steps: StepTimes | None = None
     memory: MemoryUse | None = None
+    joules_per_image: Interval | None = None
+    """Energy the GPU drew for an image in the timed windows."""
     accuracy: Accuracy | None = None
     training: tuple[TrainingRun, ...] = ()
     step0: tuple[Step0Difference, ...] = ()
@@ -165,6 +167,34 @@ class Control:
     """Standard deviation of the log ratios: about the relative spread of one comparison."""
     holds: bool | None
     """Whether the interval of the mean ratio holds 1 (99 % over all controls of the session); None of one pair."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The state of the machine over all timed windows; each triple is least, median and greatest."""
+
+    sm_mhz: tuple[float, float, float] | None
+    temperature_c: tuple[float, float, float] | None
+    power_w: tuple[float, float, float] | None
+    busy_elsewhere: tuple[float, float, float] | None
+    """Cores that other processes kept busy."""
+    windows: int
+    throttled: int
+    """Windows in which the driver held the clock down."""
+    shared: int
+    """Windows during which others used the GPU, or more than a core."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One sample of the machine."""
+
+    arm: str
+    at_s: float
+    """Seconds since the session's first sample."""
+    sm_mhz: int | None
+    temperature_c: int | None
+    power_w: float | None
 
 
 @dataclass(frozen=True)
@@ -301,6 +331,8 @@ class Results:
     smoke: bool
     """True for the smoke profile: no conclusion may be drawn from any number."""
     flags: dict[str, Any] = field(default_factory=dict)
+    machine: Machine | None = None
+    moments: tuple[Moment, ...] = ()
     complete: bool = True
 
     def arm(self, name: str) -> ArmResult | None:

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from . import estimate, plan
 from .arms import Precision
+from .checks import changes
 from .errors import UserError
 from .folders import differences
 from .format import plural
@@ -70,6 +71,8 @@ def run(spec: Spec, folder: Path, around: Surroundings, command: str, watcher: W
     try:
         with Writer(folder / "session.jsonl") as writer:
             _open(spec, folder, around, command, writer)
+            for sentence in changes(read_session(folder)):
+                watcher.says(sentence)
             not_run = _tasks(spec, folder, around, writer, watcher)
             writer.write(Finished(_now(), [task.name for task in not_run]))
             if not_run:

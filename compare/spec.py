@@ -65,6 +65,9 @@ class Spec:
     """Whether the largest batch that fits is searched for."""
     extra_recipes: tuple[str, ...] = ()
     extra_workloads: tuple[str, ...] = ()
+    leave_out: tuple[str, ...] = ()
+    """Windows that do not count: `throttled`, `shared`. Fixed before anything runs; without it they count and are
+    named."""
     margin: float = 0.5
     """Equivalence margin of accuracy; fixed before anything runs."""
     target_accuracy: float | None = None

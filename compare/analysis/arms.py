@@ -11,6 +11,7 @@ from ..results import Accuracy, ArmResult, ArmStatus, TrainingRun
 from ..verdict import APEX
 from .accuracy import final_accuracies
 from .epochs import sustained
+from .machine import joules
 from .material import Material
 from .runs import reason_of, timed
 from .sizes import largest_batch
@@ -37,6 +38,7 @@ def arm_result(material: Material, arm: str, trainings: Sequence[TrainingRun]) -
         sustained=sustained(material, arm, steps),
         steps=steps,
         memory=memory_use(material.of(arm, main, replica=None)),
+        joules_per_image=joules(material, arm),
         accuracy=Accuracy(stats.mean_interval(list(finals.values())), tuple(finals.values())) if finals else None,
         training=tuple(trainings),
         step0=tuple(

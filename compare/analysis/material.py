@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..checks import not_run
-from ..records import Finished, Run, Session, Unavailable
+from ..records import Finished, Run, Sample, Session, Unavailable
 from ..spec import Spec, Task
+from .machine import left_out
 from .runs import speed_of, timed
 
 
@@ -25,6 +26,8 @@ class Material:
     finished: bool
     not_run: frozenset[str]
     """Names of the tasks that the budget left no time for."""
+    samples: Mapping[str, Sequence[Sample]]
+    """What the machine did, by the name of the task."""
 
     def of(self, arm: str, task: Task, *, replica: int | None = 0) -> list[Run]:
         """An arm's runs of the kind, workload, recipe and batch of `task`; every replica with None."""
@@ -55,4 +58,6 @@ def gather(session: Session) -> Material:
     spec = session.spec
     unavailable = {record.arm: record.reason for record in session.of(Unavailable)}
     smoke = spec.profile == "smoke" or spec.device == "cpu"
-    return Material(spec, session.runs, unavailable, smoke, bool(session.of(Finished)), frozenset(not_run(session)))
+    runs = left_out(session.runs, session.samples, spec)
+    left = frozenset(not_run(session))
+    return Material(spec, runs, unavailable, smoke, bool(session.of(Finished)), left, session.samples)

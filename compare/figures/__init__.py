@@ -8,6 +8,7 @@ from . import (
     first_losses,
     loss,
     loss_scale,
+    machine,
     memory,
     step_time,
     sweep,
@@ -29,5 +30,6 @@ PLATES: tuple[Plate, ...] = (
     time_to_accuracy.PLATE,
     loss_scale.PLATE,
     sweep.PLATE,
+    machine.PLATE,
 )
 """In the report's order."""

@@ -30,12 +30,13 @@ def time_window(
     """
     if device.type == "cuda":
         return _cuda_window(index, steps, step, batches, device)
+    started = time.time()
     marks = [time.perf_counter()]
     for number in range(steps):
         step(batches[number % len(batches)])
         marks.append(time.perf_counter())
     times = [1e3 * (after - before) for before, after in itertools.pairwise(marks)]
-    return Window(index, times, sum(times) / steps, "host")
+    return Window(index, times, sum(times) / steps, "host", started, time.time())
 
 
 def _cuda_window(
@@ -44,7 +45,7 @@ def _cuda_window(
     # Made beforehand: the first use of an event allocates.
     marks = [torch.cuda.Event(enable_timing=True) for _ in range(steps + 1)]
     synchronize(device)
-    begun = time.perf_counter()
+    started, begun = time.time(), time.perf_counter()
     marks[0].record()
     for number in range(steps):
         step(batches[number % len(batches)])
@@ -52,7 +53,7 @@ def _cuda_window(
     issued = time.perf_counter()
     synchronize(device)
     times = [before.elapsed_time(after) for before, after in itertools.pairwise(marks)]
-    return Window(index, times, 1e3 * (issued - begun) / steps, "cuda-events")
+    return Window(index, times, 1e3 * (issued - begun) / steps, "cuda-events", started, time.time())
 
 
 class Stopwatch:

@@ -77,6 +77,7 @@ def time_spent(results: Results) -> Section:
             number(fmt.milliseconds(steps.host_ms)),
             number(fmt.ratio(arm.sustained)),
             number(fmt.share(steps.busy_share)),
+            number(_energy(arm.joules_per_image)),
             Cell(
                 {True: "yes", False: "no", None: fmt.NONE}[steps.launch_bound],
                 tone="open" if steps.launch_bound else "",
@@ -94,6 +95,7 @@ def time_spent(results: Results) -> Section:
         "Host, with its waits",
         "In training",
         "Device busy",
+        "J an image",
         "Launch bound",
         "Input beside it",
         "Clock",
@@ -109,6 +111,10 @@ def time_spent(results: Results) -> Section:
         )
         blocks.insert(0, Text(note))
     return section("time", "Where the time goes", blocks, "No step was timed.")
+
+
+def _energy(joules: Interval | None) -> str:
+    return fmt.NONE if joules is None else fmt.significant(joules.value)
 
 
 def sizes(results: Results) -> Section:

@@ -7,9 +7,9 @@ from pathlib import PurePath
 from typing import Any
 
 from .. import format as fmt
-from ..results import Results
+from ..results import Machine, Results
 from ..spec import MLP, RESNET50, Spec
-from .blocks import Block, Cell, Code, Items, Section, Text, table
+from .blocks import Block, Cell, Code, Items, Section, Text, number, table
 
 _FIRST = ("gpu", "driver", "torch", "cuda", "cudnn", "apex", "clocks")
 _NAMES = {
@@ -42,7 +42,31 @@ def environment(results: Results) -> Section:
         (Cell(name), Cell(value)) for key in sorted(results.flags) for name, value in _flat(key, results.flags[key])
     ]
     blocks += table(("Switch", "Value"), flags, "Switches as torch reports them")
+    blocks += table(("State", "Least", "Median", "Greatest"), _states(results.machine), "During the timed windows")
+    if results.machine is not None:
+        blocks.append(Text(_spoilt(results.machine)))
     return Section("environment", "Environment", tuple(blocks or [Text("No environment was recorded.")]))
+
+
+def _states(machine: Machine | None) -> list[tuple[Cell, ...]]:
+    named = (
+        ("SM clock (MHz)", machine and machine.sm_mhz),
+        ("Temperature (°C)", machine and machine.temperature_c),
+        ("Power (W)", machine and machine.power_w),
+        ("Cores busy with other processes", machine and machine.busy_elsewhere),
+    )
+    return [
+        (Cell(name), *(number(fmt.significant(value) if value else "0") for value in values))
+        for name, values in named
+        if values
+    ]
+
+
+def _spoilt(machine: Machine) -> str:
+    return (
+        f"Of {fmt.plural(machine.windows, 'timed window')} {machine.throttled} ran with a clock that the driver held "
+        f"down, {machine.shared} beside other processes on the GPU or on more than a core."
+    )
 
 
 def method(results: Results) -> Section:
@@ -215,7 +239,7 @@ def _threats(results: Results) -> Iterator[str]:
         )
     if spec.device == "cuda":
         yield (
-            "Clocks were recorded, not locked, unless the environment says so: temperature and power limits "
+            "Clocks were sampled, not locked, unless the environment says so: temperature and power limits "
             "move them. Blocks in random order spread that over all arms; the A/A control shows whether that held."
         )
     if not results.controls:

@@ -52,6 +52,7 @@ def to_json(results: Results) -> dict[str, Any]:
             "sweep": [_sweep(point) for point in results.sweep],
             "others": [_other(other) for other in results.others],
             "claims": [vars(claim).copy() for claim in results.claims],
+            "machine": vars(results.machine).copy() if results.machine else None,
             "failures": [vars(failure).copy() for failure in results.failures],
             "notices": list(results.notices),
         }
@@ -95,6 +96,7 @@ def _arm(arm: ArmResult) -> dict[str, Any]:
         "images_per_s": _arm_speed(arm),
         "sustained": arm.sustained,
         "memory": vars(arm.memory).copy() if arm.memory else None,
+        "joules_per_image": _interval(arm.joules_per_image, "value"),
         "accuracy": _accuracy(accuracy) if accuracy else None,
         "steps": _steps(arm.steps) if arm.steps else None,
         "training": [_training(run) for run in arm.training],

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..measure.busy import busy_share
 from ..measure.gradients import GradientProbe
-from ..measure.memory import peaks, reset_peaks
+from ..measure.memory import peaks, release, reset_peaks
 from ..measure.timing import Stopwatch, synchronize, time_window
 from ..records import InputCost, Step0, Trace
 from .prepared import Emit, Prepared, Progress, check_finite, in_any, wait_for_all
@@ -38,6 +38,10 @@ def run(prepared: Prepared, emit: Emit, progress: Progress) -> None:
     batches = list(itertools.islice(prepared.job.batches.epoch(1), DISTINCT_BATCHES))
     emit(_step0(prepared, batches[0]))
     _warm_up(prepared, batches, lambda number: progress(min(number, spec.warmup), total, "warm-up"))
+    # cuDNN's search for algorithms left memory reserved that no step needs; a few steps then take what they do need.
+    release(device)
+    for number in range(CHECK_EVERY if device.type == "cuda" else 0):
+        prepared.step(batches[number % len(batches)])
     reset_peaks(device)
     for index in range(spec.windows):
         wait_for_all(prepared.place)

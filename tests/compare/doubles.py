@@ -41,6 +41,11 @@ gpus, header, code, complaint = {gpus!r}, {header!r}, {code}, {complaint!r}
 if code:
     print(complaint)
     sys.exit(code)
+if any(word.startswith("--query-compute-apps=") for word in sys.argv[1:]):
+    print(*{computing!r}, sep=chr(10))
+    sys.exit()
+if "-i" in sys.argv:
+    gpus = [gpu for gpu in gpus if gpu["uuid"] == sys.argv[sys.argv.index("-i") + 1]]
 query = [word for word in sys.argv[1:] if word.startswith("--query-gpu=")]
 if not query:
     print(header)
@@ -50,16 +55,34 @@ for field in fields:
     if field not in gpus[0]:
         print('Field "' + field + '" is not a valid field to query.\\n')
         sys.exit(2)
-for gpu in gpus:
-    print(", ".join(gpu[field] for field in fields))
+import time
+while True:
+    for gpu in gpus:
+        print(", ".join(gpu[field] for field in fields), flush=True)
+    if "-lms" not in sys.argv:
+        break
+    time.sleep(int(sys.argv[sys.argv.index("-lms") + 1]) / 1000)
 """
 
 
 def fake_smi(
-    folder: Path, gpus: Sequence[dict[str, str]] = (H100,), header: str = HEADER, code: int = 0, complaint: str = ""
+    folder: Path,
+    gpus: Sequence[dict[str, str]] = (H100,),
+    header: str = HEADER,
+    code: int = 0,
+    complaint: str = "",
+    computing: Sequence[int] = (),
 ) -> Path:
-    """A double of nvidia-smi: it knows the fields of `gpus` and no others, or fails with `complaint`."""
-    text = _SMI.format(python=sys.executable, gpus=list(gpus), header=header, code=code, complaint=complaint)
+    """A double of nvidia-smi: it knows the fields of `gpus` and no others, or fails with `complaint`; `computing` are
+    the processes on the GPU."""
+    text = _SMI.format(
+        python=sys.executable,
+        gpus=list(gpus),
+        header=header,
+        code=code,
+        complaint=complaint,
+        computing=list(computing),
+    )
     return _program(folder / "nvidia-smi", text)
 
 

@@ -15,7 +15,9 @@ from compare.results import (
     Equivalence,
     Failure,
     Interval,
+    Machine,
     MemoryUse,
+    Moment,
     OtherSpeed,
     Pair,
     Results,
@@ -148,6 +150,8 @@ def make_results(
         notices=("runs/x.jsonl, line 7, cannot be read and is left out (a cut line).",),
         headline="SMOKE run: everything works; no conclusion on speed, memory or accuracy." if smoke else verdict,
         smoke=smoke,
+        machine=None if smoke else Machine((1400, 1965, 1980), (38, 61, 66), (310, 640, 699), (0, 0.2, 0.9), 150, 4, 2),
+        moments=() if smoke else _moments(here),
         flags={"allow_tf32": False, "cudnn_benchmark": True},
     )
 
@@ -282,6 +286,20 @@ def _run_to_run(arms: list[str]) -> tuple[RunToRun, ...]:
     )
 
 
+def _moments(arms: list[str]) -> tuple[Moment, ...]:
+    chance = random.Random(0)
+    return tuple(
+        Moment(
+            arms[at // 40 % len(arms)],
+            1.0 * at,
+            1980 - 15 * chance.randint(0, 3),
+            40 + at % 25,
+            600 + 90 * chance.random(),
+        )
+        for at in range(720 if arms else 0)
+    )
+
+
 def _sweep(arms: list[str]) -> tuple[SweepPoint, ...]:
     points = []
     for arm in arms:
@@ -299,5 +317,15 @@ def _sweep(arms: list[str]) -> tuple[SweepPoint, ...]:
 def without_arms(results: Results) -> Results:
     """The same session with nothing run: what is left when every task was killed at once."""
     return replace(
-        results, arms=(), pairs=(), controls=(), run_to_run=(), sweep=(), others=(), failures=(), complete=False
+        results,
+        arms=(),
+        pairs=(),
+        controls=(),
+        run_to_run=(),
+        sweep=(),
+        others=(),
+        failures=(),
+        machine=None,
+        moments=(),
+        complete=False,
     )

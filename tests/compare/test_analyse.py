@@ -581,13 +581,20 @@ def test_a_source_that_changed_is_a_failed_check(tmp_path: Path) -> None:
     assert "source of the arm native-fp16" in notice
 
 
-@pytest.mark.parametrize("key", ["gpu", "driver", "torch"])
+@pytest.mark.parametrize("key", ["gpu", "driver", "torch", "cudnn", "apex", "variables", "power_limit_w"])
 def test_another_machine_is_a_failed_check(tmp_path: Path, key: str) -> None:
     make_session(tmp_path)
     with (tmp_path / "session.jsonl").open("a", encoding="utf-8") as file:
         file.write(encode(Environment({**environment(), key: "another one"})) + "\n")
     (notice,) = checks_failed(analyse_folder(tmp_path))
     assert key in notice and "another one" in notice
+
+
+def test_the_state_of_the_moment_may_change(tmp_path: Path) -> None:
+    make_session(tmp_path)
+    with (tmp_path / "session.jsonl").open("a", encoding="utf-8") as file:
+        file.write(encode(Environment({**environment(), "gpu_state": {"sm_mhz": 345}})) + "\n")
+    assert checks_failed(analyse_folder(tmp_path)) == []
 
 
 def test_a_gpu_that_was_slowed_down_is_said(tmp_path: Path) -> None:

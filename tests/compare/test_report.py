@@ -306,7 +306,7 @@ def test_a_session_in_which_nothing_ran(tmp_path: Path) -> None:
     assert not results.complete
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "not complete" in page.section("notices") and "no nvcc" in page.section("notices")
-    assert not list(page.all("img")) and page.section("figures").count("No figure") == 10
+    assert not list(page.all("img")) and page.section("figures").count("No figure") == 11
 
 
 def test_results_without_any_arm() -> None:
