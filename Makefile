@@ -21,12 +21,17 @@ PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --cons
 EXAMPLE := docs/example/legacy_train.py
 
 .DEFAULT_GOAL := help
-.PHONY: help test lint typecheck pytest record docs fuzz generated mutants torture migrate compare apex apex-if-possible doctor policy bench clean
+.PHONY: words help test lint typecheck pytest record docs fuzz generated mutants torture migrate compare apex apex-if-possible doctor policy bench clean
 
 # What `make compare` hands on: PROFILE=quick becomes --profile quick.
-OPTIONS := PROFILE ARMS SEEDS EPOCHS BATCH BLOCKS WORKLOAD RECIPE STEM DATA NPROC SWEEP MARGIN TARGET BUDGET TIMEOUT OUT
-lower = $(shell printf %s '$(1)' | tr A-Z a-z)
-ASKED = $(foreach name,$(OPTIONS),$(if $($(name)),--$(call lower,$(name)) '$($(name))')) $(if $(PLAN),--plan)
+OPTIONS := PROFILE ARMS TRAIN SEEDS EPOCHS BATCH BLOCKS WORKLOAD RECIPE STEM DATA NPROC SWEEP MARGIN TARGET BUDGET TIMEOUT LEAVE_OUT OUT
+lower = $(shell printf %s '$(1)' | tr A-Z_ a-z-)
+ASKED = $(foreach name,$(OPTIONS),$(if $($(name)),--$(call lower,$(name)) '$($(name))')) $(if $(PLAN),--plan) \
+  $(if $(RETRY),--retry)
+
+# A word that nothing reads (SEED=3, profile=quick) would start a run of hours that was not asked for.
+KNOWN := $(OPTIONS) PLAN RETRY PYTHON APEX_SRC FORCE ALLOW_CUDA_MINOR TORCH_CUDA_ARCH_LIST MAX_JOBS
+GIVEN := $(foreach word,$(filter-out -%,$(MAKEOVERRIDES)),$(firstword $(subst =, ,$(word))))
 
 help:
 	@echo 'make test                      ruff, mypy --strict and pytest (the first time: about 5 GB of wheels)'
@@ -96,9 +101,13 @@ endif
 endif
 	@$(PY) -m migrate $(if $(WRITE),--write) "$(or $(TARGET),$(EXAMPLE))" || [ $$? -eq 1 ]
 
-# Exit code 1 says that an arm failed: the report is there and says how.
-compare: $(COMPARE) $(APEX)
+# Exit code 1 says that a run failed: the report is there and says how.
+compare: words $(COMPARE) $(APEX)
 	@$(PY) -m compare run $(ASKED)
+
+words:
+	$(if $(filter-out $(KNOWN),$(GIVEN)),$(error $(filter-out $(KNOWN),$(GIVEN)): make compare knows no such word; \
+	  it knows $(KNOWN)))
 
 apex: $(COMPARE)
 	@$(PY) -m compare.build_apex

@@ -17,11 +17,11 @@ from .analysis.arms import arm_result
 from .analysis.epochs import sustained_notices
 from .analysis.material import Material, gather
 from .analysis.repeats import run_to_run
-from .analysis.runs import UNSUCCESSFUL, reason_of
+from .analysis.runs import reason_of
 from .analysis.sizes import batch_sweep, other_speeds
 from .analysis.speed import control_notices, controls_of, pairs_of
 from .checks import check, missing
-from .records import Asked, Environment, Finished, Session, Started, read_session
+from .records import UNSUCCESSFUL, Asked, Environment, Finished, Session, Started, read_session
 from .results import Failure, Results
 from .verdict import claims, headline
 

@@ -10,7 +10,7 @@ from . import plan
 from .analysis.machine import HARMLESS
 from .arms import ARMS
 from .format import plural
-from .records import Decision, Ended, Environment, Finished, Run, Session, Started, Unavailable
+from .records import Decision, Ended, Environment, Finished, Retried, Run, Session, Started, Unavailable
 
 MAY_CHANGE = ("gpu_state", "apex_reason", "flags", "memory")
 """Keys of the environment that may change between the starts of a session: the state of the moment, what follows from
@@ -26,6 +26,7 @@ def check(session: Session, runs: Sequence[Run]) -> list[str]:
     return [
         *_budget(session),
         *_unfinished(session, runs),
+        *_retried(session),
         *changes(session),
         *_slowed_down(runs),
         *_sources(runs),
@@ -69,6 +70,13 @@ def _unfinished(session: Session, runs: Sequence[Run]) -> Iterator[str]:
         yield f"{plural(len(gone), 'task')} of this session left no readable record: {_names(gone)}."
 
 
+def _retried(session: Session) -> Iterator[str]:
+    """Running again what went badly is a choice that a reader has to know."""
+    for record in session.of(Retried):
+        why = f": {record.reason}" if record.reason else ""
+        yield _sentence(f"{record.task} ended {record.status}{why.rstrip('.')} and was run again, on request")
+
+
 def changes(session: Session) -> Iterator[str]:
     """A sentence for each thing of the environment that is not what it was when the session was started before."""
     environments = [record.environment for record in session.of(Environment)]
@@ -85,9 +93,10 @@ def _slowed_down(runs: Sequence[Run]) -> Iterator[str]:
     for run in runs:
         states = [record.gpu for record in run.of(Started)] + [record.gpu for record in run.of(Ended)]
         for state in states:
-            for reason in (state or {}).get("throttle") or ():
+            reasons = (state or {}).get("throttle")
+            for reason in reasons if isinstance(reasons, list) else ():
                 if reason not in HARMLESS:
-                    tasks[reason].add(run.task.name)
+                    tasks[str(reason)].add(run.task.name)
     for reason, names in tasks.items():
         count = plural(len(names), "task")
         yield f"The driver held the GPU's clock down ({reason}) at the start or the end of {count}."

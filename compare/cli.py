@@ -1,6 +1,6 @@
 """Arguments and exit codes.
 
-0: the report is complete, unavailable arms included. 1: a requested arm failed. 2: wrong usage, an
+0: the report is complete, unavailable arms included. 1: a run that was asked for failed. 2: wrong usage, an
 environment that cannot do it, or an internal error. 130: Ctrl-C.
 """
 
@@ -25,7 +25,7 @@ COMPLETE, ARM_FAILED, FAILED, INTERRUPTED = 0, 1, 2, 130
 _EPILOG = """\
 exit codes:
   0  the report is complete, arms that are unavailable here included
-  1  a requested arm failed (the report says how)
+  1  a run that was asked for failed (the report says how)
   2  wrong usage, an environment that cannot do it, or an internal error
 """
 
@@ -116,6 +116,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     what = run.add_argument_group("what runs")
     what.add_argument("--profile", metavar="NAME", help="smoke, quick, standard or full; standard where there is a GPU")
     what.add_argument("--arms", metavar="A,B,…", help="only these arms (amp-compare run --arms help lists them)")
+    what.add_argument("--train", metavar="A,B,…", help="which of them are trained for accuracy; 'none' for speed alone")
     what.add_argument("--seeds", metavar="N", type=int, help="seeds to train; under 3 there is no verdict")
     what.add_argument("--epochs", metavar="N", type=int, help="epochs of each training")
     what.add_argument("--batch", metavar="N", type=int, help="samples of a batch, in each process")
@@ -131,7 +132,8 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     how = run.add_argument_group("how")
     how.add_argument("--plan", action="store_true", help="say what would run and about how long, and run nothing")
     how.add_argument("--budget", metavar="TIME", help="time for everything: 25m, 2h, 90s")
-    how.add_argument("--timeout", metavar="TIME", help="time for one process, 1h by default")
+    how.add_argument("--timeout", metavar="TIME", help="time for one process; else by what it is expected to take")
+    how.add_argument("--retry", action="store_true", help="run again what failed, timed out or ran out of memory")
     how.add_argument("--leave-out", metavar="A,B", help="do not count windows that ran throttled, shared (both: A,B)")
     how.add_argument("--out", metavar="DIR", type=Path, help="folder of this session; else one below reports/")
 

@@ -20,10 +20,10 @@ from . import estimate, folders, home, nvidia, plan, runner
 from .arms import ARMS, Precision
 from .errors import UserError
 from .format import plural
+from .refusals import refuse_early
 from .request import DEFAULT_DATA, specification
 from .results import Results
 from .spec import Device, Spec
-from .switches import refuse_misleading
 from .watch import Terminal
 from .workloads import load_workload
 
@@ -39,18 +39,17 @@ def run(asked: Namespace) -> int:
     device, environment = inspect_machine()
     spec = specification(asked, device)
     load_workload(spec.workload)
-    if spec.device == "cuda":
-        refuse_misleading(spec.arms)
     unavailable = _unavailable(spec, environment)
     gpu = environment["gpu"] if spec.device == "cuda" else None
-    folder = asked.out or folders.choose(REPORTS, spec, gpu, datetime.now().astimezone().date())
+    folder = asked.out or folders.choose(REPORTS, spec, gpu, datetime.now().astimezone().date(), asked.retry)
+    refuse_early(spec, folder)
     rate = _rates(spec.device)
     _announce(console, spec, folder, unavailable, rate)
     if asked.plan:
         return 0
     around = runner.Surroundings(environment, unavailable, rate, _data(console, spec), begun)
     with folders.alone(folder), folders.gpu_alone(_gpu_in_use(spec)), Terminal(console) as terminal:
-        runner.run(spec, folder, around, shlex.join(["amp-compare", *sys.argv[1:]]), terminal)
+        runner.run(spec, folder, around, shlex.join(["amp-compare", *sys.argv[1:]]), terminal, asked.retry)
     return report(folder)
 
 
@@ -75,8 +74,9 @@ def _gpu_in_use(spec: Spec) -> str | None:
 
 
 def _failed(results: Results) -> bool:
-    """Whether an arm that was asked for could not be measured for a reason of its own."""
-    return any(arm.status == "failed" for arm in results.arms)
+    """Whether a run that was asked for did not end well. Other batch sizes are there to find out what does not fit."""
+    main = f"-bs{results.spec.batch}-"
+    return any(failure.status != "oom" or main in failure.task for failure in results.failures)
 
 
 def _unavailable(spec: Spec, environment: dict[str, Any]) -> dict[str, str]:

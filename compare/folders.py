@@ -13,18 +13,20 @@ from datetime import date
 from pathlib import Path
 
 from .errors import UserError
-from .records import Asked, Decision, Finished, read
+from .records import UNSUCCESSFUL, Asked, Decision, Ended, Finished, read
 from .spec import Spec
 
 
-def choose(reports: Path, spec: Spec, gpu: str | None, today: date) -> Path:
+def choose(reports: Path, spec: Spec, gpu: str | None, today: date, retry: bool = False) -> Path:
     """The folder of this session: an unfinished one of an equal specification and GPU, else a new one.
+
+    With `retry` one that has failed runs is unfinished.
 
     A new one is called `<date>-<gpu>-<profile>`, with a number after it where that is taken.
     """
     ending = f"{slug(gpu)}-{spec.profile}"
     for folder in sorted(reports.glob(f"*-{ending}*"), reverse=True):
-        if unfinished(folder, spec):
+        if unfinished(folder, spec, retry):
             return folder
     folder, count = reports / f"{today.isoformat()}-{ending}", 1
     while folder.exists():
@@ -33,7 +35,7 @@ def choose(reports: Path, spec: Spec, gpu: str | None, today: date) -> Path:
     return folder
 
 
-def unfinished(folder: Path, spec: Spec) -> bool:
+def unfinished(folder: Path, spec: Spec, retry: bool = False) -> bool:
     """Whether the folder holds a session of this specification that would go on.
 
     One that a budget ended goes on with a greater budget, unless that budget had fewer blocks, seeds or epochs decided.
@@ -48,8 +50,20 @@ def unfinished(folder: Path, spec: Spec) -> bool:
         return False
     if not isinstance(records[-1], Finished):
         return True
+    if retry and failed(folder):
+        return True
     cut = any(isinstance(record, Decision) and record.within(old) != old for record in records)
     return bool(records[-1].not_run) and not cut and (spec.budget or math.inf) > (old.budget or math.inf)
+
+
+def failed(folder: Path) -> list[str]:
+    """Names of the session's tasks that did not end well."""
+    found = []
+    for path in sorted((folder / "runs").glob("*.jsonl")):
+        ends = [record for record in read(path)[0] if isinstance(record, Ended)]
+        if ends and ends[-1].status in UNSUCCESSFUL:
+            found.append(path.stem)
+    return found
 
 
 def differences(one: Spec, other: Spec) -> list[str]:

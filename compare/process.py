@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,7 +17,7 @@ from . import home, nvidia
 from .errors import UserError
 from .records import Ended, Planned, Writer, read
 from .sampling import Sampler
-from .worker import CANNOT_WRITE, Request
+from .worker import CANNOT_WRITE, REQUEST, Request
 
 Progress = Callable[[int, int, str], None]
 
@@ -28,10 +27,10 @@ TAIL = 400
 """Characters of a process's last words that are kept as the reason of its failure."""
 
 
-def run_task(request: Request, progress: Progress) -> Ended:
+def run_task(request: Request, progress: Progress, timeout: float | None = None) -> Ended:
     """Run the task in a fresh process (several under torchrun) and return its end.
 
-    A process that crashes, is killed or takes longer than `spec.timeout` seconds gets its end written here.
+    A process that crashes, is killed or takes longer than `timeout` seconds gets its end written here.
     What it printed is kept as `<task>.log` unless it ended well. Raises UserError where records cannot be written.
     """
     records, log = request.records, request.records.with_suffix(".log")
@@ -39,12 +38,12 @@ def run_task(request: Request, progress: Progress) -> Ended:
     try:
         with Writer(records) as writer:
             writer.write(Planned(_task(request)))
-        status = _run(request, log, progress)
+        status = _run(request, log, progress, timeout)
         ended = next((record for record in reversed(read(records)[0]) if isinstance(record, Ended)), None)
         if status == CANNOT_WRITE:
             raise UserError(_cannot_write(records, _last_words(log)))
         if ended is None:
-            ended = _end_of(status, request, _last_words(log), time.monotonic() - begun)
+            ended = _end_of(status, timeout, _last_words(log), time.monotonic() - begun)
             with Writer(records) as writer:
                 writer.write(ended)
     except OSError as error:
@@ -54,13 +53,11 @@ def run_task(request: Request, progress: Progress) -> Ended:
     return ended
 
 
-def _run(request: Request, log: Path, progress: Progress) -> int | None:
+def _run(request: Request, log: Path, progress: Progress, timeout: float | None) -> int | None:
     """The process's exit status, None if it was ended for its time."""
-    with tempfile.TemporaryDirectory(prefix="compare-") as folder, log.open("wb") as errors:
-        asked = Path(folder) / "request.json"
-        asked.write_text(json.dumps(request.to_json()), encoding="utf-8")
+    with log.open("wb") as errors:
         process = subprocess.Popen(
-            command(request, asked),
+            command(request),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -71,7 +68,7 @@ def _run(request: Request, log: Path, progress: Progress) -> int | None:
         reader.start()
         try:
             with _watched(request, process.pid):
-                return process.wait(timeout=request.spec.timeout)
+                return process.wait(timeout=timeout)
         except subprocess.TimeoutExpired:
             return None
         finally:
@@ -92,16 +89,17 @@ def _watched(request: Request, session: int) -> Iterator[None]:
 
 def _environment(request: Request) -> dict[str, str]:
     """The process's environment variables: as they are, but for what the measurement needs."""
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    # What it is asked to do stands there as well: a file would outlive a runner that is killed.
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", REQUEST: json.dumps(request.to_json())}
     if request.spec.device == "cpu":
         # Threads that spin at each barrier make a step eight times as long once another process takes a core.
         environment.setdefault("OMP_WAIT_POLICY", "passive")
     return environment
 
 
-def command(request: Request, asked: Path) -> list[str]:
+def command(request: Request) -> list[str]:
     """The command line of a task's process."""
-    worker = [*home.module("worker"), str(asked)]
+    worker = home.module("worker")
     if request.spec.processes == 1:
         return [sys.executable, *worker]
     count = f"--nproc-per-node={request.spec.processes}"
@@ -136,10 +134,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _end_of(status: int | None, request: Request, words: str, seconds: float) -> Ended:
+def _end_of(status: int | None, timeout: float | None, words: str, seconds: float) -> Ended:
     """The end of a process that did not write its own."""
     if status is None:
-        return Ended("timeout", f"It took longer than {request.spec.timeout:.0f} s and was ended.", seconds)
+        return Ended("timeout", f"It took longer than {timeout or seconds:.0f} s and was ended.", seconds)
     if status < 0:
         name = signal.Signals(-status).name
         hint = " (the system may have run out of memory)" if name == "SIGKILL" else ""

@@ -22,11 +22,13 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from . import typed
 from .spec import Spec, Task
 
 SCHEMA = 1
 
 Status = Literal["ok", "oom", "nan", "failed", "timeout", "unavailable"]
+UNSUCCESSFUL = ("oom", "nan", "failed", "timeout")
 
 # ------------------------------------------------------------------ runs/<task>.jsonl
 
@@ -241,6 +243,15 @@ class Decision:
 
 
 @dataclass(frozen=True)
+class Retried:
+    """A task that had not ended well is run again; what it recorded is kept in `runs/failed/`."""
+
+    task: str
+    status: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
 class Finished:
     """Every task has ended; `not_run` names those that the budget did not allow."""
 
@@ -265,6 +276,7 @@ Record = (
     | Environment
     | Unavailable
     | Decision
+    | Retried
     | Finished
 )
 
@@ -285,6 +297,7 @@ _TYPES: dict[str, type[Record]] = {
     "environment": Environment,
     "unavailable": Unavailable,
     "decision": Decision,
+    "retried": Retried,
     "finished": Finished,
 }
 _NAMES: dict[type[Record], str] = {kind: name for name, kind in _TYPES.items()}
@@ -310,8 +323,10 @@ def decode(line: str) -> Record | None:
     if kind is None:
         return None
     known = {entry.name: str(entry.type) for entry in fields(kind)}
+    values = {key: _read(value, known[key]) for key, value in data.items() if key in known}
+    typed.check(kind, values)
     try:
-        return kind(**{key: _read(value, known[key]) for key, value in data.items() if key in known})
+        return kind(**values)
     except TypeError as error:
         raise ValueError(f"a field is missing ({error})") from error
 

@@ -45,14 +45,31 @@ def specification(asked: Namespace, device: Device) -> Spec:
         spec = replace(spec, batch=512)
     if asked.arms:
         spec = _with_arms(spec, asked.arms)
+    if asked.train is not None:
+        spec = _with_trained(spec, asked.train)
     if spec.workload == MLP or spec.recipe == "gradient-penalty":
         # Random data has no accuracy; the penalty is there for its speed.
         spec = replace(spec, trained=())
     return replace(spec, data=_data(asked.data, spec))
 
 
+def _with_trained(spec: Spec, words: str) -> Spec:
+    """The arms that are trained for accuracy; `none` trains nothing."""
+    names = () if words.strip() == "none" else _names(words)
+    if absent := [name for name in names if name not in spec.arms]:
+        raise UserError(
+            f"--train takes arms of this session ({', '.join(spec.arms)}) or none, not {', '.join(absent)}: name them "
+            "in --arms too."
+        )
+    return replace(spec, trained=names, trained_again=tuple(arm for arm in spec.trained_again if arm in names))
+
+
+def _names(words: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word.strip() for word in words.split(",") if word.strip()))
+
+
 def _with_arms(spec: Spec, words: str) -> Spec:
-    names = tuple(dict.fromkeys(word.strip() for word in words.split(",") if word.strip()))
+    names = _names(words)
     if not names or set(names) - set(ARMS):
         listed = "".join(f"\n  {arm.name:<28}{arm.title}" for arm in ARMS.values())
         wrong = ", ".join(sorted(set(names) - set(ARMS) - {"help"}))
@@ -60,7 +77,8 @@ def _with_arms(spec: Spec, words: str) -> Spec:
     return replace(
         spec,
         arms=names,
-        trained=tuple(arm for arm in spec.trained if arm in names),
+        # Where none of the profile's is among them, those that were named are what the question is about.
+        trained=tuple(arm for arm in spec.trained if arm in names) or names,
         repeated=tuple(arm for arm in spec.repeated if arm in names),
         trained_again=tuple(arm for arm in spec.trained_again if arm in names),
     )

@@ -6,17 +6,16 @@ import math
 import shutil
 import statistics
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Protocol
 
-from . import estimate, plan
+from . import estimate, folders, plan
 from .arms import Precision
 from .checks import changes
 from .errors import UserError
-from .folders import differences
 from .format import plural
 from .process import run_task
 from .records import (
@@ -25,6 +24,7 @@ from .records import (
     Ended,
     Environment,
     Finished,
+    Retried,
     Run,
     Session,
     Started,
@@ -38,6 +38,10 @@ from .worker import Request
 
 REPORT = 30.0
 """Seconds of a budget that are kept for the report."""
+
+
+PATIENCE, LEAST_PATIENCE, UNKNOWN_PATIENCE = 5.0, 900.0, 12 * 3600.0
+"""A task may take so many times what is expected of it, but 15 minutes in any case; 12 hours where nothing is known."""
 
 
 class Watcher(Protocol):
@@ -63,8 +67,10 @@ class Surroundings:
     """When the command was started, on the monotonic clock: a budget counts all it does, not the tasks alone."""
 
 
-def run(spec: Spec, folder: Path, around: Surroundings, command: str, watcher: Watcher) -> None:
-    """Run what the folder's session still lacks.
+def run(
+    spec: Spec, folder: Path, around: Surroundings, command: str, watcher: Watcher, retry: bool = False
+) -> None:
+    """Run what the folder's session still lacks, with `retry` also what did not end well.
 
     Raises UserError if the folder holds a session of another specification, or cannot be written.
     """
@@ -73,7 +79,7 @@ def run(spec: Spec, folder: Path, around: Surroundings, command: str, watcher: W
             _open(spec, folder, around, command, writer)
             for sentence in changes(read_session(folder)):
                 watcher.says(sentence)
-            not_run = _tasks(spec, folder, around, writer, watcher)
+            not_run = _tasks(spec, folder, around, writer, watcher, folders.failed(folder) if retry else [])
             writer.write(Finished(_now(), [task.name for task in not_run]))
             if not_run:
                 watcher.says(f"The budget left no time for {plural(len(not_run), 'task')}; the report names them.")
@@ -91,7 +97,7 @@ def _open(spec: Spec, folder: Path, around: Surroundings, command: str, writer: 
             old = read_session(folder).asked
         except ValueError as error:
             raise UserError(f"{error} Name another folder with --out.") from error
-        if other := differences(old, spec):
+        if other := folders.differences(old, spec):
             raise UserError(
                 f"{folder} holds a comparison with other settings ({', '.join(other)}): name another folder with --out."
             )
@@ -102,8 +108,11 @@ def _open(spec: Spec, folder: Path, around: Surroundings, command: str, writer: 
         writer.write(Unavailable(arm, reason))
 
 
-def _tasks(spec: Spec, folder: Path, around: Surroundings, writer: Writer, watcher: Watcher) -> list[Task]:
-    """Run every task that has no recorded end. Returns those that the budget left no time for."""
+def _tasks(
+    spec: Spec, folder: Path, around: Surroundings, writer: Writer, watcher: Watcher, again: Sequence[str]
+) -> list[Task]:
+    """Run every task that has no recorded end, and those named in `again`. Returns those that the budget left no time
+    for."""
     available = [arm for arm in spec.arms if arm not in around.unavailable]
     earlier = _spent(read_session(folder))
     decision: Decision | None = None
@@ -123,15 +132,19 @@ def _tasks(spec: Spec, folder: Path, around: Surroundings, writer: Writer, watch
             spec_now = spec
         task = queue[done]
         done += 1
-        if _ended(session, task):
+        ended = _ended(session, task)
+        if ended and task.name not in again:
             continue
         if spec.budget and _expected(task, spec_now, session, around) > left:
             # Nor is anything after it: what is left of a block says nothing without the arms it is compared with.
             return not_run + [later for later in queue[done - 1 :] if not _ended(session, later)]
         watcher.starts(done, len(queue), task)
         path = folder / "runs" / f"{task.name}.jsonl"
-        _put_aside(path)
-        watcher.ended(task, run_task(Request(spec_now, task, path, around.cache), watcher.progress))
+        if ended and (end := ended.last(Ended)):
+            writer.write(Retried(task.name, end.status, end.reason))
+        _put_aside(path, "failed" if ended else "interrupted")
+        patience = spec.timeout or _patience(task, spec_now, session, around)
+        watcher.ended(task, run_task(Request(spec_now, task, path, around.cache), watcher.progress, patience))
     return not_run
 
 
@@ -176,6 +189,12 @@ def _expected(task: Task, spec: Spec, session: Session, around: Surroundings) ->
     return estimate.seconds(task, spec, dict(around.rate))
 
 
+def _patience(task: Task, spec: Spec, session: Session, around: Surroundings) -> float:
+    """Seconds after which a task is taken to hang: several times what it should take, more where nothing is known."""
+    known = estimate.known(task.workload) or task.arm in _costs(session)
+    return max(LEAST_PATIENCE, PATIENCE * _expected(task, spec, session, around)) if known else UNKNOWN_PATIENCE
+
+
 def _epoch_steps(spec: Spec, session: Session) -> int:
     """Steps of an epoch, by the number of samples that a process found."""
     found = next((started.train_samples for run in session.runs if (started := run.last(Started))), None)
@@ -197,10 +216,10 @@ def _ended(session: Session, task: Task) -> Run | None:
     return next((run for run in session.runs if run.task == task and run.status != "incomplete"), None)
 
 
-def _put_aside(path: Path) -> None:
-    """Keep what an interrupted attempt recorded, out of the way of the next."""
+def _put_aside(path: Path, name: str) -> None:
+    """Keep what an attempt recorded, out of the way of the next."""
     if path.exists():
-        aside = path.parent / "interrupted"
+        aside = path.parent / name
         aside.mkdir(exist_ok=True)
         number = len(list(aside.glob(f"{path.stem}.*"))) + 1
         shutil.move(path, aside / f"{path.stem}.{number}.jsonl")

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, Literal
 
+from . import typed
+
 Kind = Literal["speed", "train", "capacity"]
 Device = Literal["cuda", "cpu"]
 
@@ -72,8 +74,8 @@ class Spec:
     """Equivalence margin of accuracy; fixed before anything runs."""
     target_accuracy: float | None = None
     """Accuracy (percent) of *time to accuracy*."""
-    timeout: float = 3600.0
-    """Seconds after which one task is ended and recorded as timed out."""
+    timeout: float | None = None
+    """Seconds after which one task is ended and recorded as timed out; None: by what it is expected to take."""
     budget: float | None = None
     """Seconds for the whole session, or None."""
 
@@ -124,5 +126,6 @@ def _known(kind: type[Spec] | type[Task], data: Any) -> dict[str, Any]:
     lacking = [field.name for field in fields(kind) if field.default is MISSING and field.name not in data]
     if lacking:
         raise ValueError(f"a {kind.__name__.lower()} without {', '.join(lacking)}")
+    typed.check(kind, data)
     names = {field.name for field in fields(kind)}
     return {key: tuple(value) if isinstance(value, list) else value for key, value in data.items() if key in names}

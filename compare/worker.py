@@ -1,4 +1,4 @@
-"""One task in its own process: `python -m compare.worker REQUEST.json`, started by the runner.
+"""One task in its own process: `python -m compare.worker`, started by the runner with its request in the environment.
 
 Records go to the task's file, messages of progress to standard output as JSON, everything else to standard
 error. Under torchrun every process runs this, and the first one writes. The process ends when the runner's end
@@ -21,6 +21,8 @@ from .errors import UserError
 from .records import Ended, Record, Status, Writer
 from .spec import Spec, Task
 
+REQUEST = "AMP_COMPARE_REQUEST"
+"""Variable of the environment that holds the request."""
 CANNOT_WRITE = 73  # EX_CANTCREAT: the records cannot be written, which no later task would fare better with
 
 
@@ -52,10 +54,10 @@ class Request:
         )
 
 
-def main(arguments: list[str]) -> int:
+def main() -> int:
     """Run the task; 0 when its end is recorded, whatever it was."""
     threading.Thread(target=_end_with_the_runner, daemon=True).start()
-    request = Request.from_json(json.loads(Path(arguments[0]).read_text(encoding="utf-8")))
+    request = Request.from_json(json.loads(os.environ.pop(REQUEST)))
     if int(os.environ.get("RANK", "0")) == 0:
         try:
             with Writer(request.records) as writer:
@@ -156,4 +158,4 @@ def _end_with_the_runner() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

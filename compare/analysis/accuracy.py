@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from .. import stats
-from ..records import Epoch, Run
+from ..records import UNSUCCESSFUL, Epoch, Run
 from ..results import EpochPoint, Equivalence, ScalePoint, TrainingRun
 from ..spec import Spec
 from ..verdict import APEX, NATIVE
 from .material import Material
-from .runs import UNSUCCESSFUL, reason_of
+from .runs import reason_of
 
 
 def training_runs(material: Material, arm: str, replica: int = 0) -> tuple[TrainingRun, ...]:

@@ -8,8 +8,6 @@ import statistics
 from ..arms import RECIPES
 from ..records import Ended, Run, Started, Window
 
-UNSUCCESSFUL = ("oom", "nan", "failed", "timeout")
-
 
 def reason_of(run: Run) -> str:
     ended = run.last(Ended)

@@ -54,6 +54,18 @@ def prepare(source: str, cache: Path | None = None, *, progress: Progress | None
     return target
 
 
+def recognise(source: str) -> None:
+    """Raise UserError with one sentence for a source that is no synthetic one and no folder of images. Decodes
+    nothing."""
+    if synthetic.sizes(source) is not None:
+        return
+    folder = Path(source).expanduser().absolute()
+    try:
+        _find(folder)
+    except OSError as error:
+        raise UserError(f"The data in {folder} cannot be read ({error}).") from error
+
+
 def load(source: str, cache: Path | None = None) -> Images:
     """The images of `source`, decoded now if they never were. They are mapped into memory, not read.
 

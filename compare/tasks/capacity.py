@@ -7,7 +7,9 @@ clean up after an exception inside `scale_loss`.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import queue
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from multiprocessing.queues import Queue
@@ -80,6 +82,7 @@ def _probe(spec: Spec, task: Task, place: Place, cache: Path | None) -> Capacity
 
 def _try(spec: Spec, task: Task, place: Place, cache: Path | None, answers: Queue[Capacity | str]) -> None:
     """In its own process: a few steps with a batch of this size, made by repeating what a small one holds."""
+    threading.Thread(target=_end_with_the_search, daemon=True).start()
     try:
         small = min(task.batch, spec.batch)
         prepared = prepare(spec, replace(task, batch=small), place, cache)
@@ -97,3 +100,11 @@ def _try(spec: Spec, task: Task, place: Place, cache: Path | None, answers: Queu
         answers.put(Capacity(task.batch, True, memory.allocated if memory else None))
     except Exception as error:
         answers.put(Capacity(task.batch, False) if out_of_memory(error) else f"{type(error).__name__}: {error}")
+
+
+def _end_with_the_search() -> None:
+    """A probe does not outlive the process that asked, whatever ends that one: it would hold the GPU's memory."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(70)

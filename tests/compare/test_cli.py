@@ -56,6 +56,25 @@ def test_an_arm_that_fails_is_exit_1_with_a_report(tmp_path: Path) -> None:
     assert "a fault that was built in" in done.stdout and (out / "report.html").exists()
 
 
+def test_one_failed_run_of_several_is_exit_1(tmp_path: Path) -> None:
+    """Of two trainings one diverges: the arm has a result, and still not all that was asked for."""
+    out = tmp_path / "session"
+    words = ("--arms", "fp32", "--seeds", "2", "--workload", "tests.compare.tiny:diverges_with_seed_1", "--batch", "8")
+    done = compare("run", "--profile", "smoke", "--out", str(out), *words)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "nan: train-" in done.stdout
+    statuses = {arm["name"]: arm["status"] for arm in json.loads((out / "results.json").read_text())["arms"]}
+    assert statuses == {"fp32": "ok"}
+
+
+def test_an_arm_that_no_profile_trains_is_trained_where_it_is_named(tmp_path: Path) -> None:
+    shown = compare("run", "--plan", "--arms", "native-bf16", "--profile", "smoke").stdout
+    assert "trained   native-bf16" in shown
+    assert "trained   none" in compare("run", "--plan", "--train", "none").stdout
+    refused = compare("run", "--plan", "--arms", "fp32", "--train", "native-bf16")
+    assert refused.returncode == 2 and "--train takes arms of this session (fp32) or none" in refused.stderr
+
+
 def test_the_plan_runs_nothing_and_writes_nothing(tmp_path: Path) -> None:
     done = compare("run", "--plan", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -78,6 +97,9 @@ def test_the_plan_runs_nothing_and_writes_nothing(tmp_path: Path) -> None:
         (("run", "--margin", "-0.5"), "--margin takes a number above 0"),
         (("run", "--sweep", "1,two"), "--sweep takes batch sizes"),
         (("run", "--data", "/nowhere/at/all"), "/nowhere/at/all does not exist"),
+        (("run", "--plan", "--data", "/nowhere/at/all"), "/nowhere/at/all does not exist"),
+        (("run", "--plan", "--out", "/etc/passwd/session"), "is a file"),
+        (("run", "--leave-out", "slow"), "--leave-out takes throttled or shared"),
         (("run", "--workload", "nothing"), "nothing"),
         (("run", "--workload", "tests.compare.tiny:absent"), "absent"),
         (("report", "/nowhere/at/all"), "/nowhere/at/all"),
@@ -122,6 +144,25 @@ def test_help_and_version_are_no_errors() -> None:
     assert compare("--version").stdout.startswith("amp-compare ")
     for words in (("--help",), ("run", "--help"), ("policy", "--help")):
         assert compare(*words).returncode == 0
+
+
+def test_a_missing_library_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys, importlib.util as util\n"
+        "find = util.find_spec\n"
+        "util.find_spec = lambda name, *rest: None if name == 'matplotlib' else find(name, *rest)\n"
+    )
+    done = compare("run", "--plan", PYTHONPATH=f"{tmp_path}{os.pathsep}{PROJECT}")
+    assert done.returncode == 2 and "matplotlib cannot be imported: install the extra" in done.stderr
+
+
+@pytest.mark.parametrize(("word", "sentence"), [("SEED=3", "SEED"), ("profile=quick", "profile")])
+def test_make_refuses_a_word_that_nothing_reads(word: str, sentence: str) -> None:
+    done = subprocess.run(
+        ["make", "compare", word, f"PYTHON={sys.executable}"], cwd=PROJECT, capture_output=True, text=True
+    )
+    assert done.returncode == 2 and f"{sentence}: make compare knows no such word" in done.stderr
+    assert done.stdout == ""
 
 
 def test_a_gpu_that_torch_cannot_use_is_never_a_smoke_run(tmp_path: Path) -> None:

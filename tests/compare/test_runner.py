@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from compare import estimate, folders, plan, runner
+from compare import estimate, folders, plan, runner, sampling
+from compare.analyse import analyse_folder
 from compare.errors import UserError
 from compare.process import run_task
 from compare.records import (
@@ -24,6 +25,7 @@ from compare.records import (
     Epoch,
     Finished,
     Planned,
+    Retried,
     Run,
     Session,
     Started,
@@ -34,7 +36,7 @@ from compare.records import (
     read_session,
 )
 from compare.spec import RESNET50, Spec, Task
-from compare.worker import Request
+from compare.worker import REQUEST, Request
 
 PROJECT = Path(__file__).parents[2]
 WORK = "tests.compare.tiny:"
@@ -82,7 +84,7 @@ def session(folder: Path, spec: Spec = SPEC) -> tuple[Listener, Session]:
 
 def one(folder: Path, fault: str, timeout: float = 120.0, kind: str = "speed") -> tuple[Ended, Run]:
     task = Task(kind, "fp32", workload=WORK + fault, batch=8)  # type: ignore[arg-type]
-    ended = run_task(Request(replace(SPEC, timeout=timeout), task, folder / "runs" / "one.jsonl"), lambda *_: None)
+    ended = run_task(Request(SPEC, task, folder / "runs" / "one.jsonl"), lambda *_: None, timeout)
     records, _ = read(folder / "runs" / "one.jsonl")
     return ended, Run(task, tuple(records))
 
@@ -187,16 +189,116 @@ def test_a_runner_killed_at_any_moment_goes_on_with_what_is_missing(tmp_path: Pa
 
 def test_a_worker_ends_when_its_input_closes(tmp_path: Path) -> None:
     task = Task("speed", "fp32", workload=WORK + "hangs", batch=8)
-    request = tmp_path / "request.json"
-    request.write_text(json.dumps(Request(SPEC, task, tmp_path / "one.jsonl").to_json()))
-    command = [sys.executable, "-m", "compare.worker", str(request)]
-    process = subprocess.Popen(command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    asked = json.dumps(Request(SPEC, task, tmp_path / "one.jsonl").to_json())
+    command = [sys.executable, "-m", "compare.worker"]
+    variables = {**os.environ, REQUEST: asked}
+    process = subprocess.Popen(command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=variables)
     while not (tmp_path / "one.jsonl").exists():
         assert process.poll() is None
         time.sleep(0.02)
     assert process.stdin is not None
     process.stdin.close()
     assert process.wait(timeout=60) != 0
+
+
+def test_nothing_of_a_search_for_the_largest_batch_outlives_a_kill(tmp_path: Path) -> None:
+    """A probe that goes on would hold the GPU's memory; a folder of requests would stay for ever."""
+    task = Task("capacity", "fp32", workload=WORK + "hangs", batch=8)
+    variables = {**os.environ, REQUEST: json.dumps(Request(SPEC, task, tmp_path / "one.jsonl").to_json())}
+    command = [sys.executable, "-m", "compare.worker"]
+    process = subprocess.Popen(
+        command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=variables, start_new_session=True
+    )
+    while len(sampling.members(process.pid)) < 3:  # the search, multiprocessing's tracker, the probe
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    deadline = time.monotonic() + 30
+    while sampling.members(process.pid):
+        assert time.monotonic() < deadline, "a probe was left behind"
+        time.sleep(0.05)
+
+
+def test_no_scratch_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    one(tmp_path, "dies")
+    assert not list(scratch.glob("compare-*"))
+
+
+# ---------------------------------------------------------------- again
+
+
+def test_what_failed_is_run_again_on_request_and_its_records_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TINY_BROKEN", "1")
+    spec = replace(SPEC, workload=WORK + "broken_by_a_variable", repeated=())
+    listener, _ = session(tmp_path, spec)
+    assert listener.statuses == ["failed", "failed"]
+    monkeypatch.delenv("TINY_BROKEN")
+    assert session(tmp_path, spec)[0].started == []
+    again = Listener()
+    runner.run(spec, tmp_path, replace(AROUND, begun=time.monotonic()), "amp-compare run --retry", again, retry=True)
+    assert again.statuses == ["ok", "ok"]
+    found = read_session(tmp_path)
+    assert [run.status for run in found.runs] == ["ok", "ok"]
+    assert [(record.status, record.task) for record in found.of(Retried)] == [
+        ("failed", name) for name in again.started
+    ]
+    kept = sorted(path.name for path in (tmp_path / "runs" / "failed").iterdir())
+    assert kept == sorted(f"{name}.1.jsonl" for name in again.started)
+    said = [notice for notice in analyse_folder(tmp_path).notices if "was run again, on request" in notice]
+    assert len(said) == 2 and "a fault that a variable turned on" in said[0]
+    # Nothing is left that failed: asked again, nothing runs.
+    third = Listener()
+    runner.run(spec, tmp_path, replace(AROUND, begun=time.monotonic()), "", third, retry=True)
+    assert third.started == []
+
+
+def test_a_finished_session_with_failed_runs_is_gone_on_with_on_request(tmp_path: Path) -> None:
+    folder = tmp_path / "2026-01-01-cpu-smoke"
+    spec = replace(SPEC, workload=WORK + "crashes", repeated=(), trained=())
+    session(folder, spec)
+    today = date(2026, 1, 2)
+    assert folders.choose(tmp_path, spec, None, today).name == "2026-01-02-cpu-smoke"
+    assert folders.choose(tmp_path, spec, None, today, retry=True) == folder
+
+
+# ---------------------------------------------------------------- how long a task may take
+
+
+@pytest.mark.parametrize(
+    ("step", "epochs", "least", "most"),
+    [
+        # A minute of training may take a quarter of an hour, a T4's hours for a seed five times those.
+        (0.005, 30, 900.0, 900.0),
+        (1.0, 30, 5 * 390 * 30 * 1.0, 5 * 1.3 * 390 * 30 * 1.0),
+    ],
+)
+def test_a_task_may_take_several_times_what_is_expected(
+    tmp_path: Path, step: float, epochs: int, least: float, most: float
+) -> None:
+    spec = replace(SPEC, workload=RESNET50, batch=128, epochs=epochs, device="cuda")
+    first = next(task for task in plan.tasks(spec, ["fp32"]) if task.kind == "speed")
+    with Writer(tmp_path / "runs" / f"{first.name}.jsonl") as writer:
+        writer.write(Planned(dict(first.__dict__)))
+        writer.write(Window(0, [1000 * step] * 2, 1.0, "cuda-events"))
+        writer.write(Ended("ok", None, 20.0 + 3 * step))
+    with Writer(tmp_path / "session.jsonl") as writer:
+        runner._open(spec, tmp_path, AROUND, "", writer)
+    seconds = runner._patience(replace(first, kind="train"), spec, read_session(tmp_path), AROUND)
+    assert least <= seconds <= most
+
+
+def test_of_an_own_network_that_never_ran_nothing_is_expected(tmp_path: Path) -> None:
+    with Writer(tmp_path / "session.jsonl") as writer:
+        runner._open(SPEC, tmp_path, AROUND, "", writer)
+    task = Task("train", "fp32", workload=WORK + "build", batch=8)
+    assert runner._patience(task, SPEC, read_session(tmp_path), AROUND) == runner.UNKNOWN_PATIENCE
 
 
 # ---------------------------------------------------------------- budget

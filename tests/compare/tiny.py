@@ -92,6 +92,10 @@ def diverges(setting: Setting) -> Job:
     return _with_loss(setting, lambda loss: loss * float("nan"))
 
 
+def diverges_with_seed_1(setting: Setting) -> Job:
+    return diverges(setting) if setting.seed == 1 else build(setting)
+
+
 def diverges_in_the_second_process(setting: Setting) -> Job:
     return _with_loss(setting, lambda loss: loss if setting.rank == 0 else loss.detach() * float("nan") + 0 * loss)
 
@@ -112,6 +116,12 @@ def hangs(setting: Setting) -> Job:
 def overflows(setting: Setting) -> Job:
     """Gradients too large for float16 at the first loss scales, and small enough at later ones."""
     return replace(_with_loss(setting, lambda loss: loss * 100), learning_rate=lambda step: 0.0005)
+
+
+def broken_by_a_variable(setting: Setting) -> Job:
+    if os.environ.get("TINY_BROKEN"):
+        raise RuntimeError("a fault that a variable turned on")
+    return build(setting)
 
 
 def sets_tf32(setting: Setting) -> Job:
