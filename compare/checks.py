@@ -10,7 +10,7 @@ from . import plan
 from .analysis.machine import HARMLESS
 from .arms import ARMS
 from .format import plural
-from .records import Decision, Ended, Environment, Finished, Retried, Run, Session, Started, Unavailable
+from .records import Decision, Ended, Environment, Finished, Resumed, Retried, Run, Session, Started, Unavailable
 
 MAY_CHANGE = ("gpu_state", "apex_reason", "flags", "memory")
 """Keys of the environment that may change between the starts of a session: the state of the moment, what follows from
@@ -27,6 +27,7 @@ def check(session: Session, runs: Sequence[Run]) -> list[str]:
         *_budget(session),
         *_unfinished(session, runs),
         *_retried(session),
+        *_resumed(runs),
         *changes(session),
         *_slowed_down(runs),
         *_sources(runs),
@@ -75,6 +76,13 @@ def _retried(session: Session) -> Iterator[str]:
     for record in session.of(Retried):
         why = f": {record.reason}" if record.reason else ""
         yield _sentence(f"{record.task} ended {record.status}{why.rstrip('.')} and was run again, on request")
+
+
+def _resumed(runs: Sequence[Run]) -> Iterator[str]:
+    resumed = [run for run in runs if run.of(Resumed)]
+    if resumed:
+        told = [f"{run.task.name} after epoch {run.of(Resumed)[-1].epochs}" for run in resumed]
+        yield f"{plural(len(resumed), 'training')} went on from a checkpoint: {_names(told)}."
 
 
 def changes(session: Session) -> Iterator[str]:

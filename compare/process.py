@@ -50,6 +50,9 @@ def run_task(request: Request, progress: Progress, timeout: float | None = None)
         raise UserError(_cannot_write(records, error.strerror or str(error))) from error
     if ended.status == "ok":
         log.unlink(missing_ok=True)
+    if ended.status in ("ok", "nan", "oom"):
+        # What ended otherwise may be run again, and then goes on from it.
+        request.checkpoint.unlink(missing_ok=True)
     return ended
 
 

@@ -159,6 +159,14 @@ class Epoch:
 
 
 @dataclass(frozen=True)
+class Resumed:
+    """The training was interrupted and went on from a checkpoint."""
+
+    epochs: int
+    """Epochs that the checkpoint was made after; those that follow were made by another process."""
+
+
+@dataclass(frozen=True)
 class Capacity:
     """One probe of the search for the largest batch."""
 
@@ -269,6 +277,7 @@ Record = (
     | Busy
     | Trace
     | Epoch
+    | Resumed
     | Capacity
     | Ended
     | Sample
@@ -290,6 +299,7 @@ _TYPES: dict[str, type[Record]] = {
     "busy": Busy,
     "trace": Trace,
     "epoch": Epoch,
+    "resumed": Resumed,
     "capacity": Capacity,
     "ended": Ended,
     "sample": Sample,

@@ -35,6 +35,11 @@ class Request:
     records: Path
     cache: Path | None = None
 
+    @property
+    def checkpoint(self) -> Path:
+        """Where a training keeps what it needs to go on."""
+        return self.records.parent.parent / "checkpoints" / f"{self.records.stem}.pt"
+
     def to_json(self) -> dict[str, Any]:
         return {
             "spec": self.spec.to_json(),
@@ -105,6 +110,7 @@ def _run(request: Request, emit: Any, tell: Any) -> None:
     import torch.distributed as dist
 
     from .tasks import capacity, speed, train
+    from .tasks.checkpoint import Checkpoint
     from .tasks.prepared import Place, prepare
 
     place = Place.of_environment(request.spec)
@@ -118,7 +124,10 @@ def _run(request: Request, emit: Any, tell: Any) -> None:
     try:
         prepared = prepare(request.spec, request.task, place, request.cache)
         emit(prepared.started)
-        (speed if request.task.kind == "speed" else train).run(prepared, emit, tell)
+        if request.task.kind == "speed":
+            speed.run(prepared, emit, tell)
+        else:
+            train.run(prepared, emit, tell, Checkpoint(request.checkpoint))
         prepared.enforce_switches()
     finally:
         if place.world > 1:

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from ..measure.gradients import GradientProbe
 from ..measure.timing import Stopwatch
-from ..records import Epoch
+from ..records import Epoch, Resumed
+from .checkpoint import Checkpoint
 from .prepared import Emit, NotFinite, Prepared, Progress, in_any, wait_for_all
 
 PARTS = 10
@@ -23,17 +24,28 @@ REPORT_EVERY = 20
 """Steps between two messages of progress."""
 
 
-def run(prepared: Prepared, emit: Emit, progress: Progress) -> None:
-    """Train for the session's epochs. Raises NotFinite once most losses of an epoch's last part are not finite."""
-    for number in range(prepared.spec.epochs):
+def run(prepared: Prepared, emit: Emit, progress: Progress, checkpoint: Checkpoint | None = None) -> None:
+    """Train for the session's epochs, from the last checkpoint on if there is one.
+
+    Raises NotFinite once most losses of an epoch's last part are not finite.
+    """
+    checkpoint = checkpoint or Checkpoint(None)
+    epochs = checkpoint.restore(prepared)
+    for epoch in epochs:
+        emit(epoch)
+    if epochs:
+        emit(Resumed(len(epochs)))
+    for number in range(len(epochs), prepared.spec.epochs):
         wait_for_all(prepared.place)
         trained = _train(prepared, number, progress)
         losses = torch.stack(trained.losses).float().tolist()
-        emit(_epoch(prepared, number, trained, losses))
+        epochs.append(_epoch(prepared, number, trained, losses))
+        emit(epochs[-1])
         last = _parts(losses)[-1]
         if in_any(prepared.place, 2 * sum(math.isfinite(loss) for loss in last) < len(last)):
             loss = str(last[-1]) if not math.isfinite(last[-1]) else "not finite in another process"
             raise NotFinite(f"the loss was {loss} at the end of epoch {number + 1}")
+        checkpoint.save(prepared, epochs)
 
 
 @dataclass

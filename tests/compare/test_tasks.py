@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,10 +12,13 @@ import torch
 
 from compare.arms import ARMS, Recipe
 from compare.measure.memory import out_of_memory
-from compare.records import Busy, Capacity, Epoch, InputCost, Record, Step0, Trace, Window
+from compare.process import run_task
+from compare.records import Busy, Capacity, Epoch, InputCost, Record, Resumed, Step0, Trace, Window, encode, read
 from compare.spec import Spec, Task
-from compare.tasks import capacity, prepared, speed, train
+from compare.tasks import capacity, checkpoint, prepared, speed, train
+from compare.tasks.checkpoint import Checkpoint
 from compare.tasks.prepared import NotFinite, Place, Prepared, prepare
+from compare.worker import Request
 
 SPEC = Spec(
     "smoke", "cpu", ("fp32", "native-fp16"), ("fp32",), (), epochs=3, warmup=2, windows=2, window_steps=3, batch=8
@@ -213,3 +217,102 @@ def test_arms_and_recipes_are_known_by_their_own_names() -> None:
 def test_the_cache_is_handed_to_the_workload(tmp_path: Path) -> None:
     seen = prepare(SPEC, Task("speed", "fp32", workload=WORK + "build", batch=8), PLACE, tmp_path)
     assert seen.job.batches.setting.cache == tmp_path  # type: ignore[attr-defined]
+
+
+# ------------------------------------------------------------------ going on after an interruption
+
+
+class Interrupted(Exception):
+    """In the place of a kill."""
+
+
+@pytest.mark.parametrize("arm", ["fp32", "native-fp16", "native-bf16"])
+@pytest.mark.parametrize("recipe", ["plain", "accumulate"])
+def test_a_training_that_was_interrupted_ends_as_if_it_had_not_been(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arm: str, recipe: str
+) -> None:
+    monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
+    whole = recorded(Epoch, run(ready(arm, "overflows", recipe), train))
+    path = tmp_path / "checkpoints" / "task.pt"
+    kept: list[Record] = []
+
+    def stop(record: Record) -> None:
+        kept.append(record)
+        if len(recorded(Epoch, kept)) == 3:
+            raise Interrupted
+
+    with pytest.raises(Interrupted):
+        train.run(ready(arm, "overflows", recipe), stop, lambda *_: None, Checkpoint(path))
+    resumed: list[Record] = []
+    train.run(ready(arm, "overflows", recipe), resumed.append, lambda *_: None, Checkpoint(path))
+    assert [record.epochs for record in recorded(Resumed, resumed)] == [2]
+    epochs = recorded(Epoch, resumed)
+    assert [timeless(epoch) for epoch in epochs] == [timeless(epoch) for epoch in whole]
+    assert not list(path.parent.glob("*.tmp"))
+
+
+def timeless(epoch: Epoch) -> str:
+    return encode(replace(epoch, train_s=0.0, eval_s=0.0))
+
+
+def test_the_next_process_of_a_task_goes_on_and_leaves_no_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a killed process left is found by the one that the runner starts."""
+    monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
+    task = Task("train", "native-fp16", workload=WORK + "build", batch=8)
+    request = Request(SPEC, task, tmp_path / "runs" / f"{task.name}.jsonl")
+
+    def stop(record: Record) -> None:
+        if isinstance(record, Epoch) and record.epoch == 2:
+            raise Interrupted
+
+    with pytest.raises(Interrupted):
+        train.run(prepare(SPEC, task, PLACE), stop, lambda *_: None, Checkpoint(request.checkpoint))
+    assert run_task(request, lambda *_: None).status == "ok"
+    records, _ = read(request.records)
+    assert [record.epochs for record in recorded(Resumed, records)] == [1]
+    whole = recorded(Epoch, run(prepare(SPEC, task, PLACE), train))
+    assert [timeless(epoch) for epoch in recorded(Epoch, records)] == [timeless(epoch) for epoch in whole]
+    assert not list((tmp_path / "checkpoints").iterdir())
+
+
+def test_a_checkpoint_of_another_training_or_a_cut_one_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
+    path = tmp_path / "task.pt"
+    train.run(ready("fp32"), lambda _: None, lambda *_: None, Checkpoint(path))
+    assert len(Checkpoint(path).restore(ready("fp32"))) == 3
+    assert Checkpoint(path).restore(ready("fp32", seed=1)) == []
+    assert Checkpoint(path).restore(ready("native-fp16")) == []
+    path.write_bytes(path.read_bytes()[:100])
+    assert Checkpoint(path).restore(ready("fp32")) == []
+
+
+def test_checkpoints_are_seldom_and_never_amid_an_accumulated_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train.run(ready("fp32"), lambda _: None, lambda *_: None, Checkpoint(tmp_path / "seldom.pt"))
+    assert not (tmp_path / "seldom.pt").exists(), "three short epochs are no minute"
+    monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
+    prepared = ready("fp32", recipe="accumulate")
+    Checkpoint(tmp_path / "amid.pt").save(prepared, [_epoch_of(steps=prepared.recipe.accumulate + 1)])
+    assert not (tmp_path / "amid.pt").exists()
+
+
+def _epoch_of(steps: int) -> Epoch:
+    return Epoch(1, steps, 1.0, None, [1.0], None, None, 0.1, None, None)
+
+
+def test_a_disk_that_is_full_costs_the_checkpoint_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
+    (tmp_path / "checkpoints").write_text("a file where the folder should be")
+    epochs = recorded(Epoch, run_with(Checkpoint(tmp_path / "checkpoints" / "task.pt")))
+    assert len(epochs) == 3
+
+
+def run_with(where: Checkpoint) -> list[Record]:
+    records: list[Record] = []
+    train.run(ready(), records.append, lambda *_: None, where)
+    return records
