@@ -16,7 +16,7 @@ def convert(checkpoint: Any, options: Options) -> tuple[Any, list[Step]]:
     steps: list[Step] = []
     masters = list(halves.all_masters(_found(checkpoint))) if options.float32 else []
     holder = {"": checkpoint}
-    _walk(holder, "", "ckpt", options, masters, steps, 0, set())
+    _walk(holder, "", "ckpt", options, masters, steps, 0, {})
     return holder[""], steps
 
 
@@ -38,13 +38,20 @@ def _walk(
     masters: list[Any],
     steps: list[Step],
     depth: int,
-    seen: set[int],
+    seen: dict[int, tuple[Any, Any]],
 ) -> None:
+    """``seen``: each container and what became of it, as the same one may be saved under several names."""
     value = parent[key]
-    if depth > _DEEP or (isinstance(value, (Mapping, list, tuple)) and id(value) in seen):
+    if depth > _DEEP or not isinstance(value, (Mapping, list, tuple)):
         return
-    seen.add(id(value))
+    if id(value) in seen:
+        new = seen[id(value)][1]
+        if new is not value:
+            parent[key] = new
+        return
+    seen[id(value)] = value, value
     if _entry(parent, key, value, path, options, masters, steps):
+        seen[id(value)] = value, parent[key]
         return
     if isinstance(value, MutableMapping):
         for name in list(value):
@@ -58,6 +65,7 @@ def _walk(
             _walk(changed, at, f"{path}[{at}]", options, masters, steps, depth + 1, seen)
         if any(new is not old for new, old in zip(changed, value, strict=True)):
             parent[key] = tuple(changed)
+            seen[id(value)] = value, parent[key]
 
 
 def _entry(

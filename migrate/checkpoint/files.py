@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import datetime
 import importlib
 import os
 import pathlib
@@ -11,6 +12,7 @@ import re
 import shutil
 import stat
 import types
+import warnings
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -20,13 +22,19 @@ from typing import Any
 from ..errors import UserError, reason
 
 # What torch.load says of a class that it does not know: two spellings, of its versions.
-_CLASS = re.compile(r"(?:GLOBAL|Unsupported (?:global|class):? (?:GLOBAL )?)\s*([\w.]+)")
+_CLASS = re.compile(
+    r"(?:GLOBAL|Unsupported (?:global|class):? (?:GLOBAL )?|Can only build .*but got <class ')\s*([\w.]+)"
+)
+_FILLED = re.compile(r"Can only (?:SETITEMS?|append|extend) .*but got <class '([\w.]+)'")
+_WHY = re.compile(r"WeightsUnpickler error:\s*(.+)")
 _HOLDERS = (
     argparse.Namespace,
     types.SimpleNamespace,
     collections.defaultdict,
     pathlib.PosixPath,
     pathlib.PurePosixPath,
+    *(list, dict, set, frozenset, tuple, bool, int, float, complex, str, bytearray),  # what a defaultdict is made of
+    *(datetime.date, datetime.time, datetime.datetime, datetime.timedelta, datetime.timezone),
 )
 _ACTING = frozenset(
     "os posix nt sys subprocess builtins shutil importlib runpy socket ctypes multiprocessing code pty webbrowser "
@@ -59,6 +67,7 @@ def check(source: Path, to: Path, force: bool) -> None:
     if not stat.S_ISREG(mode):
         what = "a directory" if stat.S_ISDIR(mode) else "no regular file"
         raise UserError(f"{source} is {what}: name a file that torch.save has written.")
+    _refuse_what_is_none(source)
     if not to.parent.is_dir():
         raise UserError(f"{to} cannot be written: there is no directory {to.parent}.")
     if to.exists():
@@ -68,6 +77,18 @@ def check(source: Path, to: Path, force: bool) -> None:
             raise UserError(f"{to} cannot be written: it is no regular file.")
         if not force:
             raise UserError(f"{to} is there already: --force replaces it.")
+
+
+def _refuse_what_is_none(source: Path) -> None:
+    try:
+        with open(source, "rb") as stream:
+            begin = stream.read(40)
+    except OSError as error:
+        raise UserError(f"{source} cannot be read: {reason(error)}.") from error
+    if not begin:
+        raise UserError(f"{source} is empty.")
+    if begin.startswith(b"version https://git-lfs"):
+        raise UserError(f"{source} only points to the checkpoint, which git lfs pull fetches.")
 
 
 def load(source: Path, allow: Sequence[str], trust: bool) -> Any:
@@ -92,7 +113,9 @@ def _loaded(source: Path, weights_only: bool) -> Any:
     import torch
 
     try:
-        return torch.load(source, map_location="cpu", weights_only=weights_only, mmap=_is_zip(source) or None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what torch thinks of old formats
+            return torch.load(source, map_location="cpu", weights_only=weights_only, mmap=_is_zip(source) or None)
     except pickle.UnpicklingError as error:
         found = _CLASS.search(str(error))
         if weights_only and found and _acts(found[1]):
@@ -104,6 +127,12 @@ def _loaded(source: Path, weights_only: bool) -> Any:
                 f"{source} holds objects of {found[1]}: --allow {found[1]} reads them (which imports that module), "
                 "--trust reads anything, and runs what the file says: only for files of your own."
             ) from None
+        filled = _FILLED.search(str(error))
+        if weights_only and filled:
+            raise UserError(
+                f"{source} holds a filled {filled[1]}, which torch reads only with --trust: "
+                "that runs what the file says, and is only for files of your own."
+            ) from None
         raise UserError(f"{source} is no checkpoint that torch can read: {_first(error)}.") from None
     except PermissionError as error:
         raise UserError(f"{source} cannot be read: {reason(error)}.") from error
@@ -114,12 +143,13 @@ def _loaded(source: Path, weights_only: bool) -> Any:
 
 
 def _acts(name: str) -> bool:
-    """Whether a name is of the parts of Python that do something to the machine."""
-    return name.partition(".")[0] in _ACTING
+    """Whether a name is of the parts of Python that do something to the machine. Functions of its own have no dot."""
+    return "." not in name or name.partition(".")[0] in _ACTING
 
 
 def _first(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    why = _WHY.search(str(error))
+    lines = [line.strip() for line in (why[1] if why else str(error)).splitlines() if line.strip()]
     return (lines[0].rstrip(".") if lines else type(error).__name__)[:200]
 
 
@@ -148,8 +178,9 @@ def _numpy() -> Iterator[Any]:
         )
         yield scalars.scalar
         yield scalars._reconstruct
-        for name in ("Float64DType", "Float32DType", "Int64DType", "Int32DType", "BoolDType"):
-            yield getattr(numpy.dtypes, name)
+        for name in sorted(vars(numpy.dtypes)):
+            if name.endswith("DType") and name != "ObjectDType":
+                yield getattr(numpy.dtypes, name)
 
 
 def _named(name: str) -> Any:

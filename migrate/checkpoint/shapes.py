@@ -19,7 +19,17 @@ def is_amp(value: Any) -> bool:
         and bool(value)
         and all(isinstance(key, str) and _ENTRY.fullmatch(key) for key in value)
         and all(isinstance(one, Mapping) and {"loss_scale", "unskipped"} <= set(one) for one in value.values())
+        and all(_is_number(one[key]) for one in value.values() for key in ("loss_scale", "unskipped"))
     )
+
+
+def _is_number(value: Any) -> bool:
+    """Also one of numpy's, and a tensor of one element."""
+    try:
+        float(value)
+    except (TypeError, ValueError, RuntimeError):
+        return False
+    return True
 
 
 def is_scaler(value: Any) -> bool:

@@ -44,6 +44,21 @@ def converted(value: Any, **options: Any) -> Any:
 # ---------------------------------------------------------------- the loss scale
 
 
+def test_what_is_saved_under_two_names_is_converted_under_both() -> None:
+    amp, pair = dict(AMP), (dict(AMP), 1)
+    assert converted({"amp": amp, "last": {"amp": amp}, "a": pair, "b": pair}) == {
+        "amp": NATIVE,
+        "last": {"amp": NATIVE},
+        "a": (NATIVE, 1),
+        "b": (NATIVE, 1),
+    }
+
+
+def test_what_only_looks_like_amps_state_stays() -> None:
+    saved = {"loss_scaler0": {"loss_scale": None, "unskipped": "dynamic"}}
+    assert convert(saved, Options()) == (saved, [])
+
+
 @pytest.mark.parametrize(
     "layout",
     [
@@ -420,7 +435,7 @@ def test_a_class_that_is_allowed_is_read(tmp_path: Path) -> None:
         (lambda at: None, [], "no such file"),
         (lambda at: at.mkdir(), [], "is a directory"),
         (lambda at: os.mkfifo(at), [], "is no regular file"),
-        (lambda at: at.write_bytes(b""), [], "is no checkpoint that torch can read"),
+        (lambda at: at.write_bytes(b""), [], "is empty"),
         (lambda at: at.write_bytes(b"PK\x03\x04 torn"), [], "is no checkpoint that torch can read"),
         (lambda at: at.write_text("hello\n" * 100), [], "is no checkpoint that torch can read"),
         (lambda at: torch.save({"a": Evil()}, at), [], "wants to call posix.system while it is read"),
@@ -489,3 +504,57 @@ def test_a_loop_of_containers_ends() -> None:
     loop["self"] = loop
     assert converted(loop)["amp"] == NATIVE
     assert room._DEEP < 100
+
+
+def test_the_state_of_random_numbers_and_times_are_read(tmp_path: Path) -> None:
+    import datetime
+    import random
+    from collections import defaultdict
+
+    import numpy
+
+    saved = {
+        "amp": AMP,
+        "numpy": numpy.random.get_state(),
+        "python": random.getstate(),
+        "masks": [numpy.ones(2, dtype=kind) for kind in ("uint8", "int16", "float16", "U3")],
+        "history": defaultdict(list),
+        "seen": {1, 2},
+        "saved at": datetime.datetime(2020, 1, 2, 3, 4),
+    }
+    torch.save(saved, tmp_path / "old.pt")
+    assert command(tmp_path / "old.pt", tmp_path / "new.pt") == 0
+    found = torch.load(tmp_path / "new.pt", weights_only=False)
+    assert found["amp"] == NATIVE
+    assert found["history"]["none"] == []
+    assert found["saved at"] == saved["saved at"]
+
+
+def test_what_torch_reads_only_with_trust_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from collections import defaultdict
+
+    torch.save({"amp": AMP, "history": defaultdict(list, loss=[1.0])}, tmp_path / "old.pt")
+    assert command(tmp_path / "old.pt", tmp_path / "new.pt") == 2
+    said = capsys.readouterr().err
+    assert "a filled collections.defaultdict, which torch reads only with --trust" in said
+    assert "--allow" not in said
+    assert command(tmp_path / "old.pt", tmp_path / "new.pt", "--trust") == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "is empty"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
+        (pickle.dumps(AMP, 4), "no checkpoint that torch can read: Unsupported operand"),
+        (pickle.dumps(getattr, 2), "wants to call getattr"),
+    ],
+)
+def test_why_a_file_is_none_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, sentence: str
+) -> None:
+    (tmp_path / "old.pt").write_bytes(content)
+    assert command(tmp_path / "old.pt", tmp_path / "new.pt") == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert len(said.splitlines()) == 1
