@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from .comparing import Parted
 from .history import Event, History, Place, Window
+
+_WINDOW = 2000  # backwards without an overflow until Apex doubles a loss scale
 
 
 @dataclass(frozen=True)
@@ -24,17 +27,18 @@ class _Case:
     parted: Parted
     old: History
     new: History
+    ending: str  # how the command ended with the new code, where that is another end than the old one's
 
     @property
     def now(self) -> Window:
         return self.parted.new
 
 
-def cause(parted: Parted, old: Sequence[History], new: Sequence[History]) -> Cause | None:
+def cause(parted: Parted, old: Sequence[History], new: Sequence[History], ending: str = "") -> Cause | None:
     """What one would look at first; None where none of the known mistakes looks like this."""
     if parted.process >= min(len(old), len(new)):
         return None
-    case = _Case(parted, old[parted.process], new[parted.process])
+    case = _Case(parted, old[parted.process], new[parted.process], ending)
     return next((found for look in _LOOKS if (found := look(case)) is not None), None)
 
 
@@ -62,6 +66,12 @@ _PROTOCOL = (
         "`scaler.update()` is missing behind `scaler.step`",
     ),
     (
+        "No inf checks were recorded for this optimizer",
+        "no gradients",
+        "at this step the optimizer has no gradients of a scaled loss: they were zeroed behind the backward, or belong "
+        "to another optimizer",
+    ),
+    (
         "No inf checks were recorded",
         "one update too many",
         "`scaler.update()` or `scaler.step` is called where no step was unscaled since the last one: an `update()` "
@@ -82,7 +92,7 @@ _PROTOCOL = (
 
 
 def _exception(case: _Case) -> Cause | None:
-    raised = case.new.raised
+    raised = case.new.raised or case.new.refused
     if raised is None or case.old.raised is not None:
         return None
     text, kind = str(raised["text"]), str(raised["kind"])
@@ -90,7 +100,7 @@ def _exception(case: _Case) -> Cause | None:
         if not case.new.of("update"):
             return Cause("no update", "`scaler.update()` is missing behind `scaler.step`", raised.at)
         return Cause("unscaled late", "`unscale_` has to stand before `scaler.step`", raised.at)
-    if "No inf checks" in text and _may_lack_its_step(case):
+    if "No inf checks were recorded prior to update" in text and _may_lack_its_step(case):
         return Cause("step lost", "`scaler.step(optimizer)` is missing before this: its gradients are there", raised.at)
     for words, name, said in _PROTOCOL:
         if words in text:
@@ -174,6 +184,13 @@ def _scale(case: _Case) -> Cause | None:
     if found is None or found.now is None:
         return None
     window = case.parted.window
+    if _several_scales(case):
+        return Cause(
+            "several loss scales",
+            "Apex kept a loss scale for each loss (`num_losses`), of which an overflow halves one, "
+            "and a GradScaler has one for all",
+            found.now.at,
+        )
     made = [event for event in case.now.of("scaler") if event["enabled"]]
     said = f"the loss scale was {found.old:g} and is {found.new:g}"
     first = not any(one.of("backward") for one in case.new.windows[:window])
@@ -192,6 +209,13 @@ def _scale(case: _Case) -> Cause | None:
         f"{said}: `scaler.update()` has to be called once behind each step, taken or skipped",
         updates[-1].at,
     )
+
+
+def _several_scales(case: _Case) -> bool:
+    """Whether the old loss scale goes up again sooner than one that was halved can."""
+    scales = [float(event["scale"]) for event in case.old.of("backward") if event["scale"] not in (None, 1.0)]
+    steps = list(pairwise(scales))
+    return len(scales) < _WINDOW and any(b < a for a, b in steps) and any(b > a for a, b in steps)
 
 
 def _made_before(case: _Case) -> list[Event]:
@@ -351,6 +375,42 @@ def _not_zeroed(case: _Case) -> Cause | None:
 # ---------------------------------------------------------------- the loop
 
 
+def _stopped(case: _Case) -> Cause | None:
+    """The new code ends where the old one goes on, without an exception that was heard of."""
+    fewer = len(case.now.of("backward")) <= len(case.parted.old.of("backward"))
+    if case.now.step is not None or not fewer or not (case.ending or case.parted.old.step is not None):
+        return None
+    if not case.parted.first("steps", "forwards", "losses", "backwards", "exit code"):
+        return None
+    made = f"{case.old.steps} steps were made, now {case.new.steps}" if case.old.steps != case.new.steps else ""
+    return Cause("stopped", ": ".join(filter(None, (made, case.ending or "the new code ends here"))), _last_step(case))
+
+
+def _stepped_twice(case: _Case) -> Cause | None:
+    step, before = case.now.step, case.new.windows[case.parted.window - 1].step if case.parted.window else None
+    found = case.parted.first("backwards")
+    if found is None or found.new or step is None or before is None or step["opt"] != before["opt"]:
+        return None
+    return Cause(
+        "stepped twice",
+        "the optimizer steps once more on the gradients of the step before: "
+        "`scaler.step(optimizer)` takes the place of `optimizer.step()`",
+        step.at,
+    )
+
+
+def _evaluation(case: _Case) -> Cause | None:
+    found = case.parted.first("evaluation")
+    if found is None or found.now is None:
+        return None
+    return Cause(
+        "evaluation",
+        "without gradients the model computes something else, though the steps were the same: other data, or what no "
+        "optimizer has (averaged weights, running statistics, a copy of the model)",
+        found.now.at,
+    )
+
+
 def _moved(case: _Case) -> Cause | None:
     """What explains more than numbers do."""
     return _loop(case) if case.parted.first("backwards", "optimizer") else None
@@ -446,6 +506,8 @@ _LOOKS: tuple[Callable[[_Case], Cause | None], ...] = (
     _backward_under_autocast,
     _not_scaled,
     _scale,
+    _stopped,
+    _stepped_twice,
     _moved,
     _direct,
     _loss_value,
@@ -455,5 +517,6 @@ _LOOKS: tuple[Callable[[_Case], Cause | None], ...] = (
     _loop,
     _rate,
     _formula,
+    _evaluation,
     _begin,
 )

@@ -116,6 +116,7 @@ def _window(was: Window, now: Window, number: int, noise: Noise, seen: Seen) -> 
     look.sequence("half weights", was.of("half"), now.of("half"), lambda e: e["name"])
     look.sequence("forwards", was.of("forward"), now.of("forward"), lambda e: (e["name"], e["training"], e["grad"]))
     look.each("casts of forwards", was.of("forward"), now.of("forward"), _casts)
+    look.numbers("evaluation", was.of("output"), now.of("output"), lambda e: e["value"])
     look.sequence("losses", was.of("loss"), now.of("loss"), lambda e: (e["name"], e["grad"]))
     look.each("casts of losses", was.of("loss"), now.of("loss"), _casts, free=_free)
     look.sequence("backwards", was.of("backward"), now.of("backward"), lambda e: len(e["value"]))

@@ -75,8 +75,20 @@ class History:
         return next(iter(self.of("raised")), None)
 
     @property
+    def refused(self) -> Event | None:
+        """What a GradScaler raised last, also where the script caught it."""
+        return next(iter(self.of("refused")[-1:]), None)
+
+    @property
     def steps(self) -> int:
         return len(self.of("step"))
+
+    def until(self, steps: int) -> History:
+        """What happened up to this step; all of it where there are fewer."""
+        if self.steps < steps:
+            return self
+        kept = [event for window in self.windows[:steps] for event in (*window.events, window.step) if event]
+        return History(self.begin, tuple(kept))
 
     @property
     def cut(self) -> bool:

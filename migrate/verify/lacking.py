@@ -18,6 +18,7 @@ _GPU_ONLY = re.compile(
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
 _SAID = re.compile(r"^(?:\[rank\d+\]:\s*)?([\w.]*(?:Error|Exception): .*)$", re.M)
 _OF_A_CHILD = ("ChildFailedError", "ProcessRaisedException", "ProcessExitedException", "CalledProcessError")
+_ANSWER = "name an option that answers, or a command that does, such as bash -c 'yes | python train.py'."
 _OPTIONS = re.compile(r"^.*error: .*(?:required|unrecognized|invalid|expected).*$", re.M)
 
 
@@ -51,7 +52,7 @@ def lacks(run: Run, bounds_text: str) -> str | None:
 
 
 def _without_torch(run: Run) -> str:
-    last = _last_line(run)
+    last = last_line(run)
     if run.code:
         missing = _MISSING.search(run.printed("stderr"))
         if missing:
@@ -69,13 +70,20 @@ def _of_a_child(run: Run) -> str:
     missing = _MISSING.search(run.printed("stderr"))
     if missing:
         return _module(missing[1])
-    return f"a process that it started fails before its first step: {_short(said[0]) if said else _last_line(run)}"
+    return f"a process that it started fails before its first step: {_short(said[0]) if said else last_line(run)}"
 
 
 def _exception(raised: Event, run: Run) -> str:
     kind, text = str(raised["kind"]), str(raised["text"])
     if kind == "ModuleNotFoundError" and raised["name"]:
         return _module(str(raised["name"]))
+    if kind == "FileNotFoundError" and raised["starting"]:
+        return (
+            f"it starts the program {raised['file']}, which is not here: install it, put a stand-in on the PATH, "
+            "or stand in with --stub for the file that starts it."
+        )
+    if kind == "EOFError":
+        return f"it asks for input{f' at {raised.at}' if raised.at else ''} and gets none: {_ANSWER}"
     if kind == "FileNotFoundError" and raised["file"]:
         return _file(str(raised["file"]), run)
     whole = f"{kind}: {text}"
@@ -122,11 +130,12 @@ def _code(run: Run) -> str:
     if wrong:
         return f"the command line is not accepted: {wrong[-1].strip()}"
     if run.code:
-        return f"it ended with exit code {run.code} before its first step: {_last_line(run)}"
+        return f"it ended with exit code {run.code} before its first step: {last_line(run)}"
     return "it ended without a single step of an optimizer: name a command that trains."
 
 
-def _last_line(run: Run) -> str:
+def last_line(run: Run) -> str:
+    """What a run said last, of its errors if there are any."""
     lines = [line for line in run.printed("stderr").splitlines() if line.strip()]
     lines = lines or [line for line in run.printed("stdout").splitlines() if line.strip()]
     return _short(lines[-1]) if lines else "it printed nothing."

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -78,12 +79,16 @@ def run(command: Sequence[str], settings: Settings, bounds: Bounds, stubs: Path 
     asked.write_text(json.dumps(asdict(settings)), encoding="utf-8")
     words = [_moved(word, settings) for word in command]
     begun = time.monotonic()
-    with open(out / "stdout.log", "wb") as stdout, open(out / "stderr.log", "wb") as stderr:
+    with (
+        tempfile.TemporaryDirectory(prefix="apex2native-", ignore_cleanup_errors=True) as temporary,
+        open(out / "stdout.log", "wb") as stdout,
+        open(out / "stderr.log", "wb") as stderr,
+    ):
         try:
             process = subprocess.Popen(
                 words,
                 cwd=settings.tree,
-                env=_environment(settings, asked, stubs),
+                env=_environment(settings, asked, stubs, temporary),
                 stdin=subprocess.DEVNULL,
                 stdout=stdout,
                 stderr=stderr,
@@ -108,7 +113,7 @@ def _moved(word: str, settings: Settings) -> str:
     return word
 
 
-def _environment(settings: Settings, asked: Path, stubs: Path | None) -> Mapping[str, str]:
+def _environment(settings: Settings, asked: Path, stubs: Path | None, temporary: str) -> Mapping[str, str]:
     path = [str(RECORDER), *([str(stubs)] if stubs else [])]
     path += [_moved(one, settings) for one in os.environ.get("PYTHONPATH", "").split(os.pathsep) if one]
     # This program sets it for processes of its own (migrate/__main__.py).
@@ -118,6 +123,7 @@ def _environment(settings: Settings, asked: Path, stubs: Path | None) -> Mapping
         **mine,
         "APEX2NATIVE_VERIFY": str(asked),
         "PYTHONPATH": os.pathsep.join(path),
+        "TMPDIR": temporary,  # what a run that is ended leaves there goes with it
         "PYTHONHASHSEED": "0",
         "PYTHONUNBUFFERED": "1",
         "OMP_NUM_THREADS": "1",

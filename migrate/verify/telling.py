@@ -88,7 +88,7 @@ def _headline(verdict: Verdict) -> str:
 
 def _compared(verdict: Verdict) -> Iterator[str]:
     counts = verdict.seen.counts
-    order = ("forwards", "losses", "backwards", "clips", "gradient norm", "weights", "learning rate")
+    order = ("forwards", "losses", "backwards", "clips", "gradient norm", "weights", "learning rate", "evaluation")
     shown = [f"{counts[name]} {_PLURALS.get(name, name)}" for name in order if counts.get(name)]
     if shown:
         yield f"Compared: {', '.join(shown)}; each forward and loss with or without casts, each loss scale."
@@ -100,7 +100,12 @@ def _compared(verdict: Verdict) -> Iterator[str]:
         )
 
 
-_PLURALS = {"gradient norm": "gradient norms", "weights": "states of the weights", "learning rate": "learning rates"}
+_PLURALS = {
+    "gradient norm": "gradient norms",
+    "weights": "states of the weights",
+    "learning rate": "learning rates",
+    "evaluation": "results without gradients",
+}
 
 
 def _parting(verdict: Verdict, migrated: Migrated | None) -> Iterator[str]:
@@ -129,6 +134,10 @@ def _expected(verdict: Verdict, migrated: Migrated | None) -> str | None:
         for path, finding in migrated.named if place is not None else ():
             lines = {*range(finding.line, finding.end_line + 1), *finding.lines}
             if place is not None and path.endswith(place.file) and any(abs(place.line - line) <= 2 for line in lines):
+                return f"{finding.rule}  {path}:{finding.line}: {finding.message}"
+    if verdict.cause is not None and verdict.cause.name == "several loss scales":  # named where they are made
+        for path, finding in migrated.named:
+            if "num_losses" in finding.message:
                 return f"{finding.rule}  {path}:{finding.line}: {finding.message}"
     return None
 
@@ -227,6 +236,8 @@ def does_not_prove(verdict: Verdict) -> tuple[str, ...]:
         found += ["the rounding of half precision", "speed and memory", "batch statistics across processes"]
     if any(one.cut for one in verdict.old):
         found.append(f"what follows step {max(one.steps for one in verdict.old)} (--steps looks further)")
+    if any(run.ended != "itself" for run in verdict.runs[:2]):
+        found.append(f"what follows step {_steps(verdict.old)}, as the old code was ended there")
     if not _skipped(verdict.old):
         found.append("what an overflow does, as none happened")
     return (*found, "other options of the script")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,9 +11,9 @@ from typing import Literal
 from ..errors import UserError
 from . import causes, comparing, running
 from .causes import Cause
-from .comparing import Noise, Parted, Seen
+from .comparing import Difference, Noise, Parted, Seen
 from .history import History, read
-from .lacking import lacks
+from .lacking import lacks, last_line
 from .running import Bounds, Run, Settings
 
 _ROUNDING = {"cpu": 1e-6, "cuda": 2e-3}
@@ -21,6 +22,9 @@ _DISTURB = {"cpu": 2.0**-23, "cuda": 2.0**-11}
 
 REFUSED = ("apex.amp", "apex.parallel", "apex.fp16_utils")
 """What current Apex has no more: in the new tree it cannot be imported."""
+
+_APEX = re.compile(r"Gradient overflow|Selected optimization level|Defaults for this optimization level").match
+"""What only Apex prints, or says in other words."""
 
 Outcome = Literal["equal", "within noise", "parted"]
 
@@ -82,9 +86,15 @@ def judge(plan: Plan, tell: Callable[[str, Run], None]) -> Verdict:
     )  # fmt: skip
     ran = _run(plan, "new", new_settings)
     tell("new", ran)
-    new = read(ran.records)
+    new, twice = read(ran.records), read(again.records)
+    if {first.ended, again.ended} != {"itself"}:
+        # Each was ended at another place: as far as both came. The new code may be slower, if it is not stuck.
+        old, twice = _until(old, twice), _until(twice, old)
+        if ran.ended != "itself" and all(2 * a.steps >= b.steps for a, b in zip(new, old, strict=False)):
+            old, twice = _until(old, new), _until(twice, new)
+        new = _until(new, old)
 
-    spread = comparing.spread(old, read(again.records))
+    spread = comparing.spread(old, twice)
     if spread is None:
         raise UserError(
             "the old code does not do the same twice (another number of steps, forwards or losses): "
@@ -99,14 +109,18 @@ def judge(plan: Plan, tell: Callable[[str, Run], None]) -> Verdict:
         disturbed = _run(plan, "old, rounded", replace(_another(plan, settled, "rounded"), disturb=_DISTURB[device]))
         tell("old, rounded", disturbed)
         runs.append(disturbed)
-        noise = Noise(noise.rounding, _larger(spread, comparing.spread(old, read(disturbed.records)) or {}))
+        shaken = _until(read(disturbed.records), old)
+        noise = Noise(noise.rounding, _larger(spread, comparing.spread(_until(old, shaken), shaken) or {}))
         seen = Seen()
         parted = comparing.compare(old, new, noise, seen)
+    if parted is None and _ends_otherwise(first, again, ran) and not any(one.cut for one in (*old, *new)):
+        last = old[0].windows[-1]
+        parted = Parted(0, old[0].steps, last, last, (Difference("exit code", first.code, ran.code),))
     outcome: Outcome = "parted" if parted else "equal" if seen.exact else "within noise"
     return Verdict(
         outcome,
         parted,
-        causes.cause(parted, old, new) if parted else None,
+        causes.cause(parted, old, new, _ending(first, ran)) if parted else None,
         seen,
         noise,
         repeats,
@@ -119,6 +133,25 @@ def judge(plan: Plan, tell: Callable[[str, Run], None]) -> Verdict:
 
 def _run(plan: Plan, name: str, settings: Settings) -> Run:
     return running.run(plan.command, settings, plan.bounds, plan.stubs)
+
+
+def _until(histories: Sequence[History], other: Sequence[History]) -> tuple[History, ...]:
+    """Each process as far as its counterpart came."""
+    return tuple(one.until(other[at].steps) if at < len(other) else one for at, one in enumerate(histories))
+
+
+def _ends_otherwise(first: Run, again: Run, ran: Run) -> bool:
+    return {first.ended, again.ended, ran.ended} == {"itself"} and first.code == again.code != ran.code
+
+
+def _ending(first: Run, ran: Run) -> str:
+    if ran.ended != "itself":
+        return f"the new code was ended there, as it took too much {ran.ended}"
+    if ran.code is None or ran.code == first.code:
+        return ""
+    if ran.code < 0:
+        return f"the new code is killed there by signal {-ran.code}"
+    return f"the new code ends there with exit code {ran.code}, and says last: {last_line(ran).rstrip('.')}"
 
 
 def _another(plan: Plan, settings: Settings, name: str) -> Settings:
@@ -160,7 +193,10 @@ def _notes(old: Sequence[History], new: Sequence[History], runs: Sequence[Run]) 
 
 
 def _printed(runs: Sequence[Run]) -> list[str]:
-    first, again, new = (run.printed("stdout").replace(run.settings.tree, "<tree>").splitlines() for run in runs[:3])
+    first, again, new = (
+        [line for line in run.printed("stdout").replace(run.settings.tree, "<tree>").splitlines() if not _APEX(line)]
+        for run in runs[:3]
+    )
     if first != again or len(first) != len(new):
         return []
     at = next((at for at, (a, b) in enumerate(zip(first, new, strict=True)) if a != b), None)

@@ -126,6 +126,7 @@ _EVALUATION = """\
         with torch.autocast("cuda", dtype=torch.float16):
             print("right", evaluate(model, data))
 """
+_CATCHING = ("\nmain()\n", "\ntry:\n    main()\nexcept Exception:\n    print('failed')\n")
 _SCHEDULE = "                scheduler.step()\n"
 _STEP_G = "        scaler.step(opt_g)\n"
 _STEP_D = "        scaler.step(opt_d)\n"
@@ -175,6 +176,22 @@ MISTAKES = (
         "step past the scaler",
         (_STEP, "                optimizer.step()\n"),
         (_UNSCALE + _CLIP, ""),
+    ),
+    _c("optimizer.step() stays beside", "stepped twice", (_STEP, _STEP + "                optimizer.step()\n")),
+    _c("gradients zeroed before the step", "no gradients", (_UNSCALE + _CLIP, _ZERO)),
+    _c("unscale_ twice, and the script catches it", "unscaled twice", (_UNSCALE, _UNSCALE + _UNSCALE), _CATCHING),
+    _c(
+        "the script catches what it raises itself",
+        "stopped",
+        (_UPDATE, _UPDATE + "                nothing()\n"),
+        _CATCHING,
+    ),
+    _c(
+        "another copy of the weights is evaluated",
+        "evaluation",
+        ("        model.train()\n", "        model.train()\n        kept = copy.deepcopy(model)\n"),
+        ("evaluate(model, data))", "evaluate(kept, data))"),
+        ("import argparse\n", "import argparse\nimport copy\n"),
     ),
     _c("backward on the loss itself", "not scaled", (_BACKWARD, "            loss.backward()\n")),
     _c("scaler switched off", "scaler off", (_MADE, '    scaler = torch.amp.GradScaler("cuda", enabled=False)\n')),

@@ -19,6 +19,14 @@ from tests.verify.play import Player, settings
             "import torch\nimport apex.transformer\n",
             "the double of Apex that stands in for it here has no apex.transformer",
         ),
+        (
+            "import torch, subprocess\nsubprocess.check_output(['nosuch-smi', '-L'])\n",
+            "it starts the program nosuch-smi, which is not here",
+        ),
+        (
+            "import torch, io, sys\nsys.stdin = io.StringIO()\ninput('really? ')\n",
+            "it asks for input at run.py:3 and gets none",
+        ),
         ("import torch\nopen('data/train.txt')\n", "data/train.txt is not in the tree"),
         ("import torch\nopen('/nowhere/train.txt')\n", "/nowhere/train.txt is not there"),
         (

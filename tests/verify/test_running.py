@@ -51,6 +51,14 @@ def test_nothing_outlives_a_run(tmp_path: Path) -> None:
     assert _sleeping() == []
 
 
+def test_temporary_files_go_with_the_run(tmp_path: Path) -> None:
+    code = "import tempfile; print(tempfile.mkdtemp()); import time; time.sleep(100)"
+    done = ran(tmp_path, code, seconds=1.5)
+    assert done.ended == "time"
+    made = Path(done.printed("stdout").strip())
+    assert made.is_absolute() and not made.exists() and not made.parent.exists()
+
+
 def _sleeping() -> list[str]:
     return [name for name in os.listdir("/proc") if name.isdecimal() and b"98.7654" in _command_line(name)]
 

@@ -59,9 +59,12 @@ def _record_modules(torch: Any, recorder: Recorder) -> None:
         )
         here.in_module = True
         try:
-            return call(self, *args, **kwargs)
+            result = call(self, *args, **kwargs)
         finally:
             here.in_module = False
+        if not torch.is_grad_enabled():  # weights that no optimizer has, such as averages, show only here
+            recorder.tell("output", value=_size(torch, result), at=recorder.where())
+        return result
 
     half = module.half
 
@@ -71,6 +74,14 @@ def _record_modules(torch: Any, recorder: Recorder) -> None:
         return half(self)
 
     module.__call__, module.half = module_call, halved
+
+
+def _size(torch: Any, result: Any) -> list[Any]:
+    """One number for each tensor of a forward's result."""
+    if isinstance(result, torch.Tensor):
+        return [plain(result.detach().abs().double().sum())] if result.is_floating_point() else []
+    parts = result.values() if isinstance(result, dict) else result if isinstance(result, (list, tuple)) else ()
+    return [size for part in parts for size in _size(torch, part)]
 
 
 def _name(module: Any) -> str:

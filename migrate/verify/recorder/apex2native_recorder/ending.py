@@ -32,14 +32,15 @@ def record(recorder: Recorder) -> None:
     usual = sys.excepthook
 
     def told(kind: Any, error: Any, trace: Any) -> None:
-        places = []
+        places, last = [], ""
         while trace is not None:
+            last = trace.tb_frame.f_globals.get("__name__", "")
             name = recorder.inside(trace.tb_frame.f_code.co_filename)
             if name is not None:
                 places.append([name, trace.tb_lineno, trace.tb_frame.f_code.co_name])
             trace = trace.tb_next
         recorder.tell("raised", kind=kind.__name__, text=str(error)[:2000], at=places[-1] if places else None,
-                      name=getattr(error, "name", None), file=_file(error))  # fmt: skip
+                      name=getattr(error, "name", None), file=_file(error), starting=last == "subprocess")  # fmt: skip
         recorder.flush()
         usual(kind, error, error.__traceback__)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .importing import after
@@ -67,8 +67,22 @@ def record(torch: Any, recorder: Recorder) -> None:
             recorder.scale = self.get_scale()
             recorder.tell("update", scale=plain(recorder.scale), at=recorder.where())
 
-    scaler.__init__, scaler.scale, scaler.unscale_ = make, scaled, unscaled
-    scaler.step, scaler.update = stepped, updated
+    scaler.__init__, scaler.scale, scaler.unscale_ = make, scaled, _refusing(recorder, unscaled)
+    scaler.step, scaler.update = _refusing(recorder, stepped), _refusing(recorder, updated)
+
+
+def _refusing(recorder: Recorder, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Tells what it raises: a script may catch that, and say something else or nothing."""
+
+    @functools.wraps(function)
+    def told(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(self, *args, **kwargs)
+        except Exception as error:
+            recorder.tell("refused", kind=type(error).__name__, text=str(error)[:2000], at=recorder.where())
+            raise
+
+    return told
 
 
 def skipped(recorder: Recorder, optimizer: Any, by: str) -> None:
