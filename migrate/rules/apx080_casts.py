@@ -4,6 +4,10 @@
 the inputs of a function while mixed precision is on: ``torch.amp.custom_fwd`` does. Registering a
 function of torch that autocast's own lists cast the same way says nothing new, and goes.
 
+``custom_fwd`` also switches autocast off inside of the function, where O1 went on casting. A function with products or
+layers inside ran in half there and would run in float32, or meet float32 weights with half inputs, which is an error:
+such a one stays.
+
 Source: apex/amp/amp.py at tag 25.05; torch/amp/autocast_mode.py (custom_fwd); ATen/autocast_mode.h.
 """
 

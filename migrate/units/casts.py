@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TypeGuard
 
-from ..facts.names import last_name
+from ..facts.names import called_name, last_name
 from ..knowledge.apex import CASTS
 from ..knowledge.operations import NATIVE_FLOAT, NATIVE_HALF
 from .unit import Context
@@ -39,10 +39,14 @@ def wraps_extension(ctx: Context, use: ast.expr) -> bool:
     functions = [f for f in ctx.m.declared(wrapped.id) if isinstance(f, ast.FunctionDef)] if _is_name(wrapped) else []
     names = {target.id for target in above.targets if isinstance(target, ast.Name)}
     calls = [c for c in ctx.m.all(ast.Call) if last_name(c.func) in names]
-    return bool(functions) and all(map(_takes_a_tensor, functions)) and all(c.args for c in calls)
+    return (
+        bool(functions)
+        and all(_takes_a_tensor(f) and not _casts_inside(ctx, f, last_name(use)) for f in functions)
+        and all(c.args for c in calls)
+    )
 
 
-def _is_name(expr: ast.expr) -> TypeGuard[ast.Name]:
+def _is_name(expr: ast.AST) -> TypeGuard[ast.Name]:
     return isinstance(expr, ast.Name)
 
 
@@ -58,6 +62,31 @@ def _takes_a_tensor(function: ast.FunctionDef) -> bool:
     )
 
 
+def _casts_inside(ctx: Context, function: ast.FunctionDef | ast.AsyncFunctionDef, tail: str | None) -> bool:
+    """Whether O1 cast what a function does inside, where ``custom_fwd`` switches autocast off.
+
+    Products ran in half, also in a float function; natively they are float32. In a half function O1's float operations
+    ran in float32, and weights of its own are float32, which a half tensor cannot be multiplied with."""
+    half = tail == "half_function"
+    own = ctx.m.self_name(ctx.m.scope_of[function])
+    family = ctx.m.parent[function]
+    methods = {n.name for n in getattr(family, "body", []) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    for node in (n for stmt in function.body for n in ast.walk(stmt)):
+        product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
+        if isinstance(node, ast.Call):
+            name, said = called_name(node), node.func
+            if isinstance(said, ast.Attribute) and _is_name(said.value) and said.value.id == own:
+                if said.attr not in methods:
+                    return True  # a module
+                continue
+            product = name in NATIVE_HALF
+            if half and name in NATIVE_FLOAT:
+                return True
+        if product and (not half or any(_is_name(n) and n.id == own for n in ast.walk(node))):
+            return True
+    return False
+
+
 def resolved(ctx: Context, use: ast.expr, tail: str) -> bool:
     """Whether autocast's own can stand for a use: a decorator of a method, or a registration that autocast knows.
 
@@ -67,6 +96,8 @@ def resolved(ctx: Context, use: ast.expr, tail: str) -> bool:
         if wraps_extension(ctx, use):
             return True
         if not _decorates(use, above):
+            return False
+        if _casts_inside(ctx, above, tail):  # type: ignore[arg-type]
             return False
         first = above.args.args[0].arg if above.args.args else ""  # type: ignore[attr-defined]
         if first == "ctx":

@@ -51,3 +51,57 @@ def test_functions_that_are_wrapped(line: str, migrated: bool) -> None:
     )
     text = migrate_module(TEXT.replace("LINE", line) + training, Settings()).new_text or ""
     assert ("custom_fwd(" in text) is migrated
+
+
+TRAINING = """\
+import torch
+import torch.nn.functional as F
+from apex import amp
+from extension import _C
+
+
+class Head(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(2, 2)
+        self.weight = torch.nn.Parameter(torch.ones(2, 2))
+
+    def helper(self, x):
+        return x * 2
+
+    @amp.DECORATOR
+    def forward(self, x):
+        return BODY
+
+
+model = Head().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x in loader:
+    loss = model(x).sum()
+    with amp.scale_loss(loss, optimizer) as s:
+        s.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+@pytest.mark.parametrize(
+    ("decorator", "body", "migrated"),
+    [
+        ("float_function", "_C.pool(x) * self.weight", True),
+        ("float_function", "F.softmax(self.helper(x), 1)", True),
+        ("float_function", "self.layer(x)", False),  # half under O1, float32 under custom_fwd
+        ("float_function", "F.linear(x, self.weight)", False),
+        ("float_function", "x @ x.t()", False),
+        ("half_function", "_C.pool(self.helper(x))", True),
+        ("half_function", "torch.matmul(x, x)", True),
+        ("half_function", "self.layer(x)", False),  # half times float32: an error of torch's
+        ("half_function", "x @ self.weight", False),
+        ("half_function", "F.softmax(x, 1)", False),  # float32 under O1
+    ],
+)
+def test_what_apex_cast_inside_of_a_decorated_function(decorator: str, body: str, migrated: bool) -> None:
+    text = migrate_module(TRAINING.replace("DECORATOR", decorator).replace("BODY", body), Settings()).new_text or ""
+    assert ("custom_fwd(" in text) is migrated
+    assert ("GradScaler(" in text) is migrated
