@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,6 +20,8 @@ _HERE = Path(__file__).resolve().parent
 RECORDER = _HERE / "recorder"
 DOUBLE = _HERE / "double"
 _POLL = 0.1  # seconds
+_TRIES = 50  # to end processes, of which one may hang in the system
+_SETTINGS = "APEX2NATIVE_VERIFY"  # the variable that names the recorder's settings, in all processes of a run
 
 Side = Literal["old", "new"]
 
@@ -78,6 +80,7 @@ def run(command: Sequence[str], settings: Settings, bounds: Bounds, stubs: Path 
     asked = out / "settings.json"
     asked.write_text(json.dumps(asdict(settings)), encoding="utf-8")
     words = [_moved(word, settings) for word in command]
+    mark = f"{_SETTINGS}={asked}\0".encode()
     begun = time.monotonic()
     with (
         tempfile.TemporaryDirectory(prefix="apex2native-", ignore_cleanup_errors=True) as temporary,
@@ -98,9 +101,9 @@ def run(command: Sequence[str], settings: Settings, bounds: Bounds, stubs: Path 
             said = reason(error) if isinstance(error, OSError) else str(error)
             raise UserError(f"the command {command[0]} cannot be started: {said}.") from error
         try:
-            ended = _wait(process, bounds, begun, out)
+            ended = _wait(process, bounds, begun, out, mark)
         finally:
-            _end(process)
+            _end(process, mark)
     code = process.returncode if ended == "itself" else None
     return Run(settings, code, ended, time.monotonic() - begun)
 
@@ -121,7 +124,7 @@ def _environment(settings: Settings, asked: Path, stubs: Path | None, temporary:
     return {
         "WANDB_MODE": "disabled",  # a run that is only compared shall not be uploaded
         **mine,
-        "APEX2NATIVE_VERIFY": str(asked),
+        _SETTINGS: str(asked),
         "PYTHONPATH": os.pathsep.join(path),
         "TMPDIR": temporary,  # what a run that is ended leaves there goes with it
         "PYTHONHASHSEED": "0",
@@ -132,7 +135,7 @@ def _environment(settings: Settings, asked: Path, stubs: Path | None, temporary:
 
 
 def _wait(
-    process: subprocess.Popen[bytes], bounds: Bounds, begun: float, out: Path
+    process: subprocess.Popen[bytes], bounds: Bounds, begun: float, out: Path, mark: bytes
 ) -> Literal["itself", "time", "memory", "output"]:
     while True:
         with suppress(subprocess.TimeoutExpired):
@@ -142,27 +145,48 @@ def _wait(
             return "time"
         if sum((out / f"{name}.log").stat().st_size for name in ("stdout", "stderr")) > bounds.output:
             return "output"
-        if _memory(process.pid) > bounds.memory:
+        if _memory(process.pid, mark) > bounds.memory:
             return "memory"
 
 
-def _memory(session: int) -> int:
-    """Resident bytes of all processes of a session; 0 where the system does not say (anything but Linux)."""
+def _memory(session: int, mark: bytes) -> int:
+    """Resident bytes of all processes of a run; 0 where the system does not say (anything but Linux)."""
     total = 0
     page = os.sysconf("SC_PAGE_SIZE")
-    for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
-        if not name.isdecimal():
-            continue
+    for process in _processes(session, mark):
         with suppress(OSError, IndexError, ValueError):
-            with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as stream:
-                fields = stream.read().rpartition(")")[2].split()
-            if int(fields[3]) == session:  # the sixth field of all
-                total += int(fields[21]) * page
+            total += int(_fields(process)[21]) * page
     return total
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _processes(session: int, mark: bytes) -> Iterator[int]:
+    """Those of the session, and those that left it (torchrun gives each process one of its own): ``mark`` is in their
+    environment. None where the system does not say."""
+    for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
+        if name.isdecimal():
+            with suppress(OSError, IndexError, ValueError):
+                state, _, _, its_session, *_ = _fields(int(name))
+                if state in "ZX":  # ended, and not yet waited for
+                    continue
+                if int(its_session) == session or mark in Path("/proc", name, "environ").read_bytes():
+                    yield int(name)
+
+
+def _fields(process: int) -> list[str]:
+    """What /proc says of a process, from its third field on: the second may hold spaces."""
+    return Path("/proc", str(process), "stat").read_text("ascii", "replace").rpartition(")")[2].split()
+
+
+def _end(process: subprocess.Popen[bytes], mark: bytes) -> None:
     """Nothing of the run outlives it."""
     with suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    for _ in range(_TRIES):  # one that is killed late may have started another
+        left = list(_processes(process.pid, mark))
+        if not left:
+            return
+        for one in left:
+            with suppress(OSError):
+                os.kill(one, signal.SIGKILL)
+        time.sleep(_POLL)

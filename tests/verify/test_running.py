@@ -32,9 +32,10 @@ def test_too_long(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="only Linux says how much memory a process holds")
-def test_too_much_memory_also_of_its_children(tmp_path: Path) -> None:
+@pytest.mark.parametrize("alone", [False, True])
+def test_too_much_memory_also_of_its_children(tmp_path: Path, alone: bool) -> None:
     eat = "x = bytearray(200 << 20); import time; time.sleep(100)"
-    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {eat!r}])"
+    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {eat!r}], start_new_session={alone})"
     assert ran(tmp_path, code, memory=100 << 20).ended == "memory"
 
 
@@ -42,8 +43,11 @@ def test_too_much_printed(tmp_path: Path) -> None:
     assert ran(tmp_path, "while True: print('x' * 1000)", output=1 << 20).ended == "output"
 
 
-def test_nothing_outlives_a_run(tmp_path: Path) -> None:
-    code = "import subprocess; subprocess.Popen(['sleep', '98.7654'])"
+@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="only Linux says what is running")
+def test_nothing_outlives_a_run(tmp_path: Path, alone: bool) -> None:
+    """torchrun starts its processes in sessions of their own."""
+    code = f"import subprocess; subprocess.Popen(['sleep', '98.7654'], start_new_session={alone})"
     assert ran(tmp_path, code).ended == "itself"
     deadline = time.monotonic() + 20  # a process that was killed takes its time to go
     while _sleeping() and time.monotonic() < deadline:
