@@ -45,7 +45,7 @@ def run(words: Sequence[str]) -> int:
         to_apex=asked.to_apex,
         float32=asked.float32,
         scaler_key=asked.scaler_key or "scaler",
-        strip=asked.strip_prefix,
+        strip=asked.strip_prefix and asked.strip_prefix.rstrip(".") + ".",
         losses=asked.losses or 1,
     )
     checkpoint, steps = convert(files.load(source, asked.allow, asked.trust), options)

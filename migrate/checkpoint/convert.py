@@ -17,6 +17,8 @@ def convert(checkpoint: Any, options: Options) -> tuple[Any, list[Step]]:
     masters = list(halves.all_masters(_found(checkpoint))) if options.float32 else []
     holder = {"": checkpoint}
     _walk(holder, "", "ckpt", options, masters, steps, 0, {})
+    if options.strip and not any(step.what.startswith("the prefix ") for step in steps):
+        steps.append(Step("ckpt", f"no model's names all begin with {options.strip}", converted=False))
     return holder[""], steps
 
 

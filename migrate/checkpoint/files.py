@@ -70,6 +70,8 @@ def check(source: Path, to: Path, force: bool) -> None:
     _refuse_what_is_none(source)
     if not to.parent.is_dir():
         raise UserError(f"{to} cannot be written: there is no directory {to.parent}.")
+    if to.is_symlink() and not to.exists() and not force:
+        raise UserError(f"{to} is there already, a link that leads nowhere: --force replaces it.")
     if to.exists():
         if os.path.samefile(source, to):
             raise UserError(f"{to} is the input itself: name another file, the old checkpoint stays as it is.")

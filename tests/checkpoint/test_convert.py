@@ -558,3 +558,25 @@ def test_why_a_file_is_none_is_said(
     said = capsys.readouterr().err
     assert sentence in said
     assert len(said.splitlines()) == 1
+
+
+def test_a_link_that_leads_nowhere_is_there_already(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    torch.save({"amp": AMP}, tmp_path / "old.pt")
+    (tmp_path / "new.pt").symlink_to("nowhere.pt")
+    assert command(tmp_path / "old.pt", tmp_path / "new.pt") == 2
+    assert "is there already" in capsys.readouterr().err
+    assert (tmp_path / "new.pt").is_symlink()
+    assert command(tmp_path / "old.pt", tmp_path / "new.pt", "--force") == 0
+
+
+@pytest.mark.parametrize("prefix", ["module", "module."])
+def test_a_prefix_ends_at_a_dot(tmp_path: Path, prefix: str) -> None:
+    torch.save({"module.a.weight": torch.ones(1)}, tmp_path / "old.pt")
+    assert command(tmp_path / "old.pt", tmp_path / "new.pt", "--strip-prefix", prefix) == 0
+    assert list(torch.load(tmp_path / "new.pt")) == ["a.weight"]
+
+
+def test_a_prefix_that_nothing_has_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    torch.save({"amp": AMP, "model": {"a.weight": torch.ones(1)}}, tmp_path / "old.pt")
+    assert command(tmp_path / "old.pt", tmp_path / "new.pt", "--strip-prefix", "module.") == 0
+    assert "no model's names all begin with module." in capsys.readouterr().out
