@@ -8,6 +8,7 @@ were treated alike, `verdict.py` turns the numbers into sentences.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from .analysis.runs import reason_of
 from .analysis.sizes import batch_sweep, other_speeds
 from .analysis.speed import control_notices, controls_of, pairs_of
 from .checks import check, missing
-from .records import UNSUCCESSFUL, Asked, Environment, Finished, Session, Started, read_session
+from .records import UNSUCCESSFUL, Asked, Ended, Environment, Finished, Session, Started, read_session
 from .results import Failure, Results
 from .verdict import claims, headline
 
@@ -67,9 +68,16 @@ def analyse(session: Session) -> Results:
         flags=_flags(material),
         machine=machine.machine(material.runs, session.samples),
         moments=machine.moments(session.runs, session.samples),
+        seconds=(spent := _seconds(session)),
+        gpu_hours=spent * spec.processes / 3600 if spent and spec.device == "cuda" else None,
         complete=_complete(session, material),
     )
     return replace(results, claims=claims(results), headline=headline(results))
+
+
+def _seconds(session: Session) -> float | None:
+    ends = [ended.seconds for run in session.runs if (ended := run.last(Ended)) and ended.seconds]
+    return math.fsum(ends) if ends and math.isfinite(math.fsum(ends)) else None
 
 
 def _complete(session: Session, material: Material) -> bool:

@@ -333,6 +333,10 @@ class Results:
     flags: dict[str, Any] = field(default_factory=dict)
     machine: Machine | None = None
     moments: tuple[Moment, ...] = ()
+    seconds: float | None = None
+    """That all processes took together."""
+    gpu_hours: float | None = None
+    """The same times the GPUs each held; None without one."""
     complete: bool = True
 
     def arm(self, name: str) -> ArmResult | None:

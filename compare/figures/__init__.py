@@ -15,9 +15,9 @@ from . import (
     throughput,
     time_to_accuracy,
 )
-from .canvas import Plate, render
+from .canvas import Plate, reading, render
 
-__all__ = ["PLATES", "Plate", "render"]
+__all__ = ["PLATES", "Plate", "reading", "render"]
 
 PLATES: tuple[Plate, ...] = (
     throughput.PLATE,

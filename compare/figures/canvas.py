@@ -28,7 +28,7 @@ INK = "#1A1A1A"
 SOFT = "#4D4D4D"
 GRID = "#DDDDDD"
 ALARM = "#A33B00"
-SMOKE_LINE = "SMOKE run: no conclusion on speed"
+SMOKE_LINE = "SMOKE run: nothing follows from it"
 NO_NUMBERS = "Nothing was measured for it in this session."
 
 _STYLE: dict[str, object] = {
@@ -56,6 +56,23 @@ _STYLE: dict[str, object] = {
     "svg.hashsalt": "apex2native",  # else identifiers in the file are random
     "path.simplify": True,
 }
+# Where a page is dark an SVG turns its paper, ink and lines over; the arms keep their colours.
+_DARK = {
+    "#ffffff": "#15181c",
+    INK: "#e8eaed",
+    SOFT: "#aab0b8",
+    GRID: "#373d45",
+    ALARM: "#ff9a86",
+}
+_DARK_STYLE = (
+    '<style type="text/css">@media (prefers-color-scheme: dark) {'
+    + "".join(
+        f'[style*="{what}: {light.lower()}"] {{ {what}: {dark} !important }}'
+        for light, dark in _DARK.items()
+        for what in ("fill", "stroke")
+    )
+    + "}</style>"
+).encode()
 _TITLE_HEIGHT = 0.34
 _LINE_HEIGHT = 0.165
 _LEGEND_ROW = 0.175
@@ -72,10 +89,15 @@ class Plate:
     draw: Callable[[Results], Figure | None]
     alt: Callable[[Results], str]
     """The figure in words, for those who do not see it."""
-    reading: str
-    """How to read it, in a sentence or two."""
+    reading: str | Callable[[Results], str]
+    """How to read it, in a sentence or two: of what is drawn, nothing else."""
     nothing: Callable[[Results], str] = field(default=lambda results: NO_NUMBERS)
     """Why there is no figure, where `draw` gives None."""
+
+
+def reading(plate: Plate, results: Results) -> str:
+    """How to read the figure of these results."""
+    return plate.reading if isinstance(plate.reading, str) else plate.reading(results)
 
 
 def styled(draw: Callable[[Results], Figure | None]) -> Callable[[Results], Figure | None]:
@@ -204,7 +226,7 @@ def render(figure: Figure, kind: Literal["png", "svg"]) -> bytes:
     buffer = io.BytesIO()
     with matplotlib.style.context(_STYLE, after_reset=True):
         figure.savefig(buffer, format=kind, dpi=200, metadata=metadata)
-    return buffer.getvalue()
+    return buffer.getvalue() if kind == "png" else buffer.getvalue().replace(b"</defs>", _DARK_STYLE + b"</defs>", 1)
 
 
 def _mark_smoke(figure: Figure, height: float) -> None:

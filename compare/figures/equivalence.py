@@ -95,12 +95,20 @@ def _said(test: Equivalence) -> str:
     return f"{test.verdict}, {fmt.plural(test.n, 'seed')}"
 
 
+def reading(results: Results) -> str:
+    if not any(pair.equivalence and pair.equivalence.low is not None for pair in results.pairs):
+        return "The mark is the mean difference over the seeds. Fewer than three seeds allow no interval."
+    return (
+        "The mark is the mean difference over the seeds, the line its 90 % interval. A line that crosses the edge of "
+        "the shaded band leaves the question open: that is no proof of a difference."
+    )
+
+
 PLATE = Plate(
     "equivalence",
     "Equivalence of the accuracy",
     figure,
     alt,
-    "The mark is the mean difference over the seeds, the line its 90 % interval. A line that crosses the edge of the "
-    "shaded band leaves the question open: that is no proof of a difference.",
+    reading,
     lambda results: "No two arms were trained with a common seed, so that there is no accuracy to compare.",
 )

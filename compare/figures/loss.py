@@ -53,12 +53,17 @@ def _values(drawn: list[Curves]) -> list[float]:
     return bands + [point[1] for one in drawn for _, points in one.stopped for point in points]
 
 
+def reading(results: Results) -> str:
+    banded = any(one.band is not None and one.band.runs > 1 for one in curves(results, loss_points))
+    told = "Curves that lie within each other's bands are as far apart as two seeds of one arm are. " if banded else ""
+    return told + "Every point is the mean over a tenth of an epoch."
+
+
 PLATE = Plate(
     "loss",
     "Training loss",
     figure,
     alt,
-    "Curves that lie within each other's bands are as far apart as two seeds of one arm are. Every point is the mean "
-    "over a tenth of an epoch.",
+    reading,
     lambda results: "No arm was trained in this session.",
 )

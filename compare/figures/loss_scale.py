@@ -107,12 +107,21 @@ def _seen(arms: list[ArmResult]) -> str:
     return f"{many}Cross: a step that was skipped because a gradient overflowed; the scale was halved there."
 
 
+def reading(results: Results) -> str:
+    told = "The scale is halved where a gradient overflows and doubled after 2000 steps without one."
+    if not any(run.skipped_steps for arm in results.arms for run in arm.training):
+        return f"{told} No step was skipped here."
+    return (
+        f"{told} A few crosses at the beginning are the search for a first scale; crosses without end would be a "
+        "training that does not converge."
+    )
+
+
 PLATE = Plate(
     "loss-scale",
     "Loss scale",
     figure,
     alt,
-    "The scale is halved where a gradient overflows and doubled after 2000 steps without one. A few crosses at the "
-    "beginning are the search for a first scale; crosses without end would be a training that does not converge.",
+    reading,
     lambda results: "No arm with a loss scale was trained in this session.",
 )

@@ -113,7 +113,8 @@ def _arms(results: Results) -> list[str]:
 
 def _seen(results: Results, failed: bool) -> str:
     cross = " Cross at the foot: did not run there, see the table." if failed else ""
-    return f"One process an arm and batch size.{cross}"
+    most = max((point.images_per_s.n for point in results.sweep if point.images_per_s), default=1)
+    return f"Mean over {fmt.plural(most, 'process', 'processes')} an arm and batch size.{cross}"
 
 
 PLATE = Plate(

@@ -88,13 +88,20 @@ def _seen(results: Results) -> str:
     return f"Runs that reached {target:g} %: {', '.join(said)}. Each mark on the dotted line is one of them."
 
 
+def reading(results: Results) -> str:
+    told = (
+        "The further left a curve reaches the dotted line, the sooner that arm is there. "
+        if results.spec.target_accuracy is not None
+        else "The further left a curve rises, the sooner that arm is there. "
+    )
+    return told + "Accuracy is known at the end of an epoch only, so that times come in steps of one epoch."
+
+
 PLATE = Plate(
     "time-to-accuracy",
     "Time to accuracy",
     figure,
     alt,
-    "The further left a curve reaches the dotted line, the sooner that arm is there. Accuracy is known at "
-    "the end of an "
-    "epoch only, so that times come in steps of one epoch.",
+    reading,
     lambda results: "No arm was trained far enough for a test accuracy.",
 )

@@ -93,7 +93,11 @@ class Page:
     title: str
     about: str
     """Machine, workload and time, in a line."""
+    facts: str
+    """Versions, clocks and how long it took, in a line."""
     headline: str
+    banner: str
+    """What a smoke run shows and does not show; empty for any other."""
     smoke: bool
     complete: bool
     overview: Table

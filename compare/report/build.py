@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import shutil
 import sys
@@ -11,19 +12,20 @@ from pathlib import Path
 
 from ..analyse import analyse
 from ..errors import UserError
-from ..figures import PLATES, Plate, render
+from ..figures import PLATES, Plate, reading, render
 from ..records import Session, read_session
 from ..results import Results
 from . import events, results_json
 from .page import Drawn, page
 from .render import to_html, to_markdown
 
+MANIFEST = "SHA256SUMS"
 _STAGE = ".report.new"
 _CSS_PIXELS_PER_INCH = 96
 
 
 def build(folder: Path, *, tensorboard: bool = True) -> Results:
-    """Write results.json, report.html, report.md, figures/ and tensorboard/ into a session's folder.
+    """Write results.json, report.html, report.md, figures/, tensorboard/ and SHA256SUMS into a session's folder.
 
     Everything is made before the first file is replaced: if that fails, the old report is still there.
     Raises UserError if the folder holds no session or the report cannot be written.
@@ -33,8 +35,18 @@ def build(folder: Path, *, tensorboard: bool = True) -> Results:
     files = report_files(results)
     if tensorboard:
         files |= _events(results, session)
+    files[MANIFEST] = _manifest(folder, files)
     _write(folder, files)
     return results
+
+
+def _manifest(folder: Path, files: Mapping[str, bytes]) -> bytes:
+    """Digests of what was recorded and of results.json, as `sha256sum --check` reads them."""
+    names = ("session.jsonl", "runs/*.jsonl", "machine/*.jsonl")
+    recorded = sorted(path for name in names for path in folder.glob(name))
+    digests = {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()) for path in recorded}
+    digests["results.json"] = hashlib.sha256(files["results.json"])
+    return _bytes("".join(f"{digest.hexdigest()}  {name}\n" for name, digest in digests.items()))
 
 
 def report_files(results: Results) -> dict[str, bytes]:
@@ -72,10 +84,10 @@ def _read(folder: Path) -> Session:
 def _draw(plate: Plate, results: Results) -> Drawn:
     figure = plate.draw(results)
     if figure is None:
-        return Drawn(plate.name, plate.title, "", plate.reading, None, None, plate.nothing(results))
+        return Drawn(plate.name, plate.title, "", "", None, None, plate.nothing(results))
     width, height = (round(inches * _CSS_PIXELS_PER_INCH) for inches in figure.get_size_inches())
     png, svg = render(figure, "png"), render(figure, "svg")
-    return Drawn(plate.name, plate.title, plate.alt(results), plate.reading, png, svg, "", width, height)
+    return Drawn(plate.name, plate.title, plate.alt(results), reading(plate, results), png, svg, "", width, height)
 
 
 def _events(results: Results, session: Session) -> dict[str, bytes]:

@@ -53,6 +53,8 @@ def to_json(results: Results) -> dict[str, Any]:
             "others": [_other(other) for other in results.others],
             "claims": [vars(claim).copy() for claim in results.claims],
             "machine": vars(results.machine).copy() if results.machine else None,
+            "seconds": results.seconds,
+            "gpu_hours": results.gpu_hours,
             "failures": [vars(failure).copy() for failure in results.failures],
             "notices": list(results.notices),
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import warnings
@@ -126,7 +127,7 @@ def test_smoke_is_marked(plate: Any, smoke: Results, nine: Results) -> None:
     if figure is not None:
         gids = {text.get_gid(): text.get_text() for text in figure.findobj(Text)}
         assert gids["smoke-mark"] == "SMOKE"
-        assert gids["smoke-line"] == SMOKE_LINE and "no conclusion on speed" in SMOKE_LINE
+        assert gids["smoke-line"] == SMOKE_LINE and "nothing follows" in SMOKE_LINE
     real = plate.draw(nine)
     assert all(text.get_gid() != "smoke-mark" for text in real.findobj(Text))
 
@@ -368,3 +369,15 @@ def test_a_sweep_of_one_size_is_no_figure(nine: Results) -> None:
     one = replace(nine, sweep=tuple(point for point in nine.sweep if point.batch == 256))
     assert BY_NAME["sweep"].draw(one) is None
     assert "two" in BY_NAME["sweep"].nothing(one)
+
+
+def test_an_svg_turns_dark_where_the_page_is() -> None:
+    """Its paper and ink alone: the arms keep their colours."""
+    figure = PLATES[0].draw(make_results())
+    assert figure is not None
+    text = render(figure, "svg").decode()
+    assert text.count("prefers-color-scheme: dark") == 1
+    (style,) = re.findall(r"prefers-color-scheme: dark\) {(.*?)}</style>", text)
+    for colour in ("#ffffff", "#1a1a1a", "#dddddd"):
+        assert f'[style*="fill: {colour}"]' in style
+    assert not any(look(arm).colour.lower() in style for arm in NINE if arm != "fp32")
