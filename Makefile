@@ -24,7 +24,7 @@ EXAMPLE := docs/example/legacy_train.py
 .PHONY: words help test lint typecheck pytest record docs fuzz generated mutants torture migrate compare apex apex-if-possible doctor policy bench clean
 
 # What `make compare` hands on: PROFILE=quick becomes --profile quick.
-OPTIONS := PROFILE ARMS TRAIN SEEDS EPOCHS BATCH BLOCKS WORKLOAD RECIPE STEM DATA NPROC SWEEP MARGIN TARGET BUDGET TIMEOUT LEAVE_OUT OUT
+OPTIONS := PROFILE ARMS TRAIN SEEDS EPOCHS BATCH BLOCKS WORKLOAD RECIPE STEM DATA NPROC SWEEP MARGIN TARGET BUDGET TIMEOUT LEAVE_OUT GPUS ENGINE JOBS SLURM NNODES OUT
 lower = $(shell printf %s '$(1)' | tr A-Z_ a-z-)
 ASKED = $(foreach name,$(OPTIONS),$(if $($(name)),--$(call lower,$(name)) '$($(name))')) $(if $(PLAN),--plan) \
   $(if $(RETRY),--retry)

@@ -69,7 +69,7 @@ def analyse(session: Session) -> Results:
         machine=machine.machine(material.runs, session.samples),
         moments=machine.moments(session.runs, session.samples),
         seconds=(spent := _seconds(session)),
-        gpu_hours=spent * spec.processes / 3600 if spent and spec.device == "cuda" else None,
+        gpu_hours=spent * spec.world / 3600 if spent and spec.device == "cuda" else None,
         complete=_complete(session, material),
     )
     return replace(results, claims=claims(results), headline=headline(results))

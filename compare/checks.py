@@ -10,7 +10,19 @@ from . import plan
 from .analysis.machine import HARMLESS
 from .arms import ARMS
 from .format import plural
-from .records import Decision, Ended, Environment, Finished, Resumed, Retried, Run, Session, Started, Unavailable
+from .records import (
+    Decision,
+    Ended,
+    Environment,
+    Finished,
+    Planned,
+    Resumed,
+    Retried,
+    Run,
+    Session,
+    Started,
+    Unavailable,
+)
 
 MAY_CHANGE = ("gpu_state", "apex_reason", "flags", "memory")
 """Keys of the environment that may change between the starts of a session: the state of the moment, what follows from
@@ -28,6 +40,7 @@ def check(session: Session, runs: Sequence[Run]) -> list[str]:
         *_unfinished(session, runs),
         *_retried(session),
         *_resumed(runs),
+        *_places(runs),
         *changes(session),
         *_slowed_down(runs),
         *_sources(runs),
@@ -83,6 +96,18 @@ def _resumed(runs: Sequence[Run]) -> Iterator[str]:
     if resumed:
         told = [f"{run.task.name} after epoch {run.of(Resumed)[-1].epochs}" for run in resumed]
         yield f"{plural(len(resumed), 'training')} went on from a checkpoint: {_names(told)}."
+
+
+def _places(runs: Sequence[Run]) -> Iterator[str]:
+    """Which trainings ran beside others: their times are not those of a machine that one has alone."""
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    for run in runs:
+        planned = run.last(Planned)
+        if planned is not None and planned.where and run.task.kind == "train":
+            places[planned.where].append(run.task.name)
+    if len(places) > 1:
+        told = ", ".join(f"{len(names)} on {where}" for where, names in sorted(places.items()))
+        yield f"Trainings ran side by side ({told}): their times hold what they cost each other. Speed tasks ran alone."
 
 
 def changes(session: Session) -> Iterator[str]:

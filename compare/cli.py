@@ -22,6 +22,7 @@ from .errors import UserError
 PROGRAM = "amp-compare"
 COMPLETE, ARM_FAILED, FAILED, INTERRUPTED = 0, 1, 2, 130
 
+_ENGINE_HELP = "where tasks run: here, as Slurm's jobs, or as jobs on this machine (to try that)"
 _EPILOG = """\
 exit codes:
   0  the report is complete, arms that are unavailable here included
@@ -135,6 +136,11 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     how.add_argument("--timeout", metavar="TIME", help="time for one process; else by what it is expected to take")
     how.add_argument("--retry", action="store_true", help="run again what failed, timed out or ran out of memory")
     how.add_argument("--leave-out", metavar="A,B", help="do not count windows that ran throttled, shared (both: A,B)")
+    how.add_argument("--gpus", metavar="N,N,…", help="run trainings side by side, one on each of these GPUs")
+    how.add_argument("--engine", choices=("here", "slurm", "local"), default="here", help=_ENGINE_HELP)
+    how.add_argument("--jobs", metavar="N", type=int, help="trainings queued on a cluster at a time, 8 by default")
+    how.add_argument("--slurm", metavar="K=V,…", help="Slurm's parameters: partition=gpu,account=mine")
+    how.add_argument("--nnodes", metavar="N", type=int, help="machines of a task, --nproc processes each; needs slurm")
     how.add_argument("--out", metavar="DIR", type=Path, help="folder of this session; else one below reports/")
 
 

@@ -10,7 +10,10 @@ import sys
 import time
 from argparse import Namespace
 from collections import Counter
+from contextlib import ExitStack
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +21,12 @@ from rich.console import Console
 
 from . import estimate, folders, home, nvidia, plan, runner
 from .arms import ARMS, Precision
+from .cluster import Jobs, machine, parameters
+from .engine import Engine, Here
 from .errors import UserError
 from .format import plural
 from .refusals import refuse_early
-from .request import DEFAULT_DATA, specification
+from .request import DEFAULT_DATA, gpus, specification
 from .results import Results
 from .spec import Device, Spec
 from .watch import Terminal
@@ -36,19 +41,26 @@ def run(asked: Namespace) -> int:
 
     begun = time.monotonic()
     console = Console()
-    device, environment = inspect_machine()
+    cluster = _cluster(asked)
+    device, environment = cluster.call(machine) if cluster else inspect_machine()
     spec = specification(asked, device)
+    spread = gpus(asked.gpus, spec)
     load_workload(spec.workload)
     unavailable = _unavailable(spec, environment)
     gpu = environment["gpu"] if spec.device == "cuda" else None
     folder = asked.out or folders.choose(REPORTS, spec, gpu, datetime.now().astimezone().date(), asked.retry)
     refuse_early(spec, folder)
-    rate = _rates(spec.device)
+    rate = cluster.call(partial(estimate.rates, spec.device)) if cluster else _rates(spec.device)
     _announce(console, spec, folder, unavailable, rate)
     if asked.plan:
         return 0
-    around = runner.Surroundings(environment, unavailable, rate, _data(console, spec), begun)
-    with folders.alone(folder), folders.gpu_alone(_gpu_in_use(spec)), Terminal(console) as terminal:
+    engine: Engine = replace(cluster, folder=folder.absolute() / "jobs") if cluster else Here(spread)
+    around = runner.Surroundings(environment, unavailable, rate, _data(console, spec), engine, begun)
+    with ExitStack() as held:
+        held.enter_context(folders.alone(folder))
+        for gpu in () if cluster else spread or (None,):
+            held.enter_context(folders.gpu_alone(_gpu_in_use(spec, gpu)))
+        terminal = held.enter_context(Terminal(console))
         runner.run(spec, folder, around, shlex.join(["amp-compare", *sys.argv[1:]]), terminal, asked.retry)
     return report(folder)
 
@@ -68,8 +80,23 @@ def report(folder: Path) -> int:
     return 1 if _failed(results) else 0
 
 
-def _gpu_in_use(spec: Spec) -> str | None:
-    watched = nvidia.stream() if spec.device == "cuda" else None
+def _cluster(asked: Namespace) -> Jobs | None:
+    """The cluster that was asked for, None for this machine. Raises UserError."""
+    if asked.engine == "here":
+        if asked.slurm or asked.jobs is not None:
+            raise UserError("--slurm and --jobs go with --engine slurm.")
+        return None
+    if asked.budget or asked.gpus:
+        raise UserError("--budget and --gpus are for this machine: a cluster decides when a job runs, and where.")
+    if asked.jobs is not None and asked.jobs < 1:
+        raise UserError(f"--jobs takes a whole number of at least 1, not {asked.jobs}.")
+    # Before the session's folder is known, jobs lie below the reports: they only look at a node.
+    folder = (asked.out or REPORTS).absolute() / "jobs"
+    return Jobs(asked.engine, folder, asked.jobs or 8, parameters(asked.slurm))
+
+
+def _gpu_in_use(spec: Spec, gpu: str | None) -> str | None:
+    watched = nvidia.stream(visible=gpu) if spec.device == "cuda" else None
     return watched.uuid if watched else None
 
 
@@ -120,7 +147,7 @@ def _announce(
     kinds = ", ".join(f"{count} {kind}" for kind, count in counted.items()) or "none"
     lines = [
         f"profile   {spec.profile}: {spec.workload}, {spec.recipe}, batch {spec.batch}"
-        + (f" in each of {spec.processes} processes" if spec.processes > 1 else ""),
+        + (f" in each of {spec.world} processes" if spec.world > 1 else ""),
         f"arms      {', '.join(arm for arm in spec.arms if arm not in unavailable) or 'none'}",
         *(f"          {arm} is unavailable: {reason}" for arm, reason in unavailable.items()),
         f"trained   {', '.join(spec.trained)}: {plural(spec.seeds, 'seed')}, {plural(spec.epochs, 'epoch')}"

@@ -66,7 +66,7 @@ def seconds(task: Task, spec: Spec, rate: dict[Precision, float]) -> float:
         return 10 * start
     if task.kind == "speed":
         return start + max(step * spec.warmup, spec.warmup_s) + step * (spec.windows * spec.window_steps + 25)
-    steps = spec.epoch_steps or TRAIN_SAMPLES // (task.batch * spec.processes)
+    steps = spec.epoch_steps or TRAIN_SAMPLES // (task.batch * spec.world)
     return start + 1.15 * step * steps * spec.epochs
 
 

@@ -161,14 +161,14 @@ class Stream:
         return _state(dict(zip(self.fields, cells, strict=True))) if len(cells) == len(self.fields) else None
 
 
-def stream(run: Runner = run_command, milliseconds: int = 1000) -> Stream | None:
-    """How to watch the GPU that torch is using, or would use first; None without one. One process that goes on costs
-    the machine less than one a second."""
+def stream(run: Runner = run_command, milliseconds: int = 1000, visible: str | None = None) -> Stream | None:
+    """How to watch a GPU: `visible`, else the one that torch is using, or would use first; None without one. One
+    process that goes on costs the machine less than one a second."""
     smi = _smi()
     asked, rows = _ask(run, smi, _STATE) if smi is not None else ({}, [])
     if smi is None or not rows:
         return None
-    row = rows[chosen_row(rows)]
+    row = rows[chosen_row(rows, visible)]
     gpu = ["-i", row["uuid"]] if row.get("uuid") else []
     every = ["--format=csv,noheader,nounits", "-lms", str(milliseconds)]
     return Stream(
@@ -198,13 +198,13 @@ def first_gpu(run: Runner = run_command) -> Gpu | None:
     return _gpu(rows[chosen_row(rows)]) if rows else None
 
 
-def chosen_row(rows: Sequence[dict[str, str]]) -> int:
-    """Which row of `nvidia-smi` is the GPU that torch is using, or would use first.
+def chosen_row(rows: Sequence[dict[str, str]], visible: str | None = None) -> int:
+    """Which row of `nvidia-smi` is the GPU that is `visible`, else that torch is using, or would use first.
 
     By its UUID where torch is already running on it, else by `CUDA_VISIBLE_DEVICES`. A bare index is
     taken as `nvidia-smi` counts, which is CUDA's own order on a machine with one kind of GPU.
     """
-    wanted = _uuid_in_use() or os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0].strip()
+    wanted = visible or _uuid_in_use() or os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0].strip()
     for number, row in enumerate(rows):
         if wanted and (row.get("uuid", "").startswith(wanted) or row.get("index") == wanted):
             return number

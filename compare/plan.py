@@ -46,7 +46,7 @@ def tasks(spec: Spec, available: Iterable[str]) -> list[Task]:
         for other in _others(spec, replace(main, block=block)):
             able = [arm for arm in arms if cannot(arm, other.recipe, spec.device) is None]
             planned += _block(other, able, spec.repeated)
-    if spec.capacity and spec.processes == 1:
+    if spec.capacity and spec.world == 1:
         planned += _block(replace(main, kind="capacity"), arms, ())
     return planned
 

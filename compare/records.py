@@ -39,6 +39,8 @@ class Planned:
 
     task: dict[str, Any]
     schema: int = SCHEMA
+    where: str | None = None
+    """The GPU or the job, where a session has several."""
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ def specification(asked: Namespace, device: Device) -> Spec:
         "batch": _count("--batch", asked.batch),
         "blocks": _count("--blocks", asked.blocks),
         "processes": _count("--nproc", asked.nproc),
+        "nodes": _count("--nnodes", asked.nnodes),
         "workload": asked.workload,
         "recipe": _choice("recipe", asked.recipe, RECIPES),
         "stem": asked.stem,
@@ -45,6 +46,8 @@ def specification(asked: Namespace, device: Device) -> Spec:
         spec = replace(spec, batch=512)
     if asked.arms:
         spec = _with_arms(spec, asked.arms)
+    if spec.nodes > 1 and asked.engine != "slurm":
+        raise UserError("--nnodes spreads a task over machines, which --engine slurm hands out.")
     if asked.train is not None:
         spec = _with_trained(spec, asked.train)
     if spec.workload == MLP or spec.recipe == "gradient-penalty":
@@ -117,6 +120,20 @@ def _faults(words: str | None) -> tuple[str, ...] | None:
     if set(found) - set(FAULTS):
         raise UserError(f"--leave-out takes {' or '.join(FAULTS)}, or both with a comma, not {words!r}.")
     return found
+
+
+def gpus(words: str | None, spec: Spec) -> tuple[str, ...]:
+    """The GPUs that trainings are spread over, as CUDA_VISIBLE_DEVICES names them. Raises UserError."""
+    if words is None:
+        return ()
+    named = tuple(word.strip() for word in words.split(","))
+    if not all(re.fullmatch(r"\d+|(GPU|MIG)-[\w-]+", one) for one in named) or len(set(named)) < len(named):
+        raise UserError(f"--gpus takes different numbers of GPUs such as 0,1,2,3, not {words!r}.")
+    if spec.device != "cuda":
+        raise UserError("--gpus spreads trainings over GPUs, and there is none here.")
+    if spec.processes > 1:
+        raise UserError("--gpus runs one training a GPU, and --nproc one over several: choose one of them.")
+    return named
 
 
 def _count(option: str, value: int | None, least: int = 1) -> int | None:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import shutil
 import statistics
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from . import estimate, folders, plan
 from .arms import Precision
 from .checks import changes
+from .engine import Engine, Here, all_of
 from .errors import UserError
 from .format import plural
-from .process import run_task
 from .records import (
     Asked,
     Decision,
@@ -63,6 +66,7 @@ class Surroundings:
     rate: Mapping[Precision, float]
     """For estimates, from `estimate.rates`."""
     cache: Path | None = None
+    engine: Engine = field(default_factory=Here)
     begun: float = field(default_factory=time.monotonic)
     """When the command was started, on the monotonic clock: a budget counts all it does, not the tasks alone."""
 
@@ -130,22 +134,56 @@ def _tasks(
             spec_now = decision.within(spec)
         elif decision is None:
             spec_now = spec
-        task = queue[done]
-        done += 1
-        ended = _ended(session, task)
-        if ended and task.name not in again:
-            continue
-        if spec.budget and _expected(task, spec_now, session, around) > left:
+        stretch = _stretch(queue, done, around.engine.side_by_side)
+        pending = [task for task in stretch if task.name in again or not _ended(session, task)]
+        runs = [
+            partial(_one, task, session, folder, spec_now, around, writer, watcher, (queue.index(task), len(queue)))
+            for task in pending
+        ]
+
+        def in_time(index: int, pending: Sequence[Task] = pending, spec: Spec = spec_now) -> bool:
+            left = (spec.budget or math.inf) - REPORT - earlier - (time.monotonic() - around.begun)
+            return not spec.budget or _expected(pending[index], spec, read_session(folder), around) <= left
+
+        stop = threading.Event()
+        begun = all_of([partial(run, stop=stop) for run in runs], around.engine.side_by_side, in_time, stop)
+        if begun < len(pending):
             # Nor is anything after it: what is left of a block says nothing without the arms it is compared with.
-            return not_run + [later for later in queue[done - 1 :] if not _ended(session, later)]
-        watcher.starts(done, len(queue), task)
-        path = folder / "runs" / f"{task.name}.jsonl"
-        if ended and (end := ended.last(Ended)):
-            writer.write(Retried(task.name, end.status, end.reason))
-        _put_aside(path, "failed" if ended else "interrupted")
-        patience = spec.timeout or _patience(task, spec_now, session, around)
-        watcher.ended(task, run_task(Request(spec_now, task, path, around.cache), watcher.progress, patience))
+            later = [*pending[begun:], *queue[done + len(stretch) :]]
+            return not_run + [task for task in later if not _ended(session, task)]
+        done += len(stretch)
     return not_run
+
+
+def _stretch(queue: Sequence[Task], start: int, side_by_side: int) -> list[Task]:
+    """What may run at a time: a task alone, or all trainings that follow one another."""
+    if side_by_side == 1 or queue[start].kind != "train":
+        return [queue[start]]
+    return list(itertools.takewhile(lambda task: task.kind == "train", queue[start:]))
+
+
+def _one(
+    task: Task,
+    session: Session,
+    folder: Path,
+    spec: Spec,
+    around: Surroundings,
+    writer: Writer,
+    watcher: Watcher,
+    place: tuple[int, int],
+    slot: int,
+    stop: threading.Event,
+) -> None:
+    """Run a task, what it recorded before put aside."""
+    watcher.starts(place[0] + 1, place[1], task)
+    path = folder / "runs" / f"{task.name}.jsonl"
+    before = _ended(session, task)
+    if before and (end := before.last(Ended)):
+        writer.write(Retried(task.name, end.status, end.reason))
+    _put_aside(path, "failed" if before else "interrupted")
+    patience = spec.timeout or _patience(task, spec, session, around)
+    request = Request(spec, task, path, around.cache)
+    watcher.ended(task, around.engine.run(request, watcher.progress, patience, slot, stop))
 
 
 def _decision(spec: Spec, session: Session, available: list[str], left: float, writer: Writer) -> Decision | None:
@@ -198,7 +236,7 @@ def _patience(task: Task, spec: Spec, session: Session, around: Surroundings) ->
 def _epoch_steps(spec: Spec, session: Session) -> int:
     """Steps of an epoch, by the number of samples that a process found."""
     found = next((started.train_samples for run in session.runs if (started := run.last(Started))), None)
-    whole = (found or estimate.TRAIN_SAMPLES) // (spec.batch * spec.processes)
+    whole = (found or estimate.TRAIN_SAMPLES) // (spec.batch * spec.world)
     return min(whole, spec.epoch_steps) if spec.epoch_steps else whole
 
 

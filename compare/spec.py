@@ -43,6 +43,8 @@ class Spec:
     batch: int = 128
     processes: int = 1
     """Processes of one task: above one it runs under torchrun with DistributedDataParallel, `batch` in each."""
+    nodes: int = 1
+    """Machines of one task, `processes` on each."""
     seeds: int = 1
     again: int = 0
     """Seeds with which the arms of `trained_again` are trained a second time: what a run differs from itself by."""
@@ -78,6 +80,11 @@ class Spec:
     """Seconds after which one task is ended and recorded as timed out; None: by what it is expected to take."""
     budget: float | None = None
     """Seconds for the whole session, or None."""
+
+    @property
+    def world(self) -> int:
+        """Processes of one task on all its machines."""
+        return self.processes * self.nodes
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -61,7 +61,7 @@ def sustained(material: Material, arm: str, steps: StepTimes | None) -> float | 
 def _epoch_speeds(run: Run, material: Material) -> Iterator[float]:
     """Samples per second of a run's epochs after the first."""
     started = run.last(Started)
-    world = started.world if started else material.spec.processes
+    world = started.world if started else material.spec.world
     for epoch in run.of(Epoch)[1:]:
         if math.isfinite(epoch.train_s) and epoch.train_s > 0:
             yield epoch.steps * run.task.batch * world / epoch.train_s

@@ -49,7 +49,7 @@ class Material:
         """Samples per second by block; where the arm ran twice in it, the geometric mean of both."""
         found: defaultdict[int, list[float]] = defaultdict(list)
         for run in self.of(arm, task, replica=replica):
-            if timed(run) and (speed := speed_of(run, self.spec.processes)) > 0:
+            if timed(run) and (speed := speed_of(run, self.spec.world)) > 0:
                 found[run.task.block].append(speed)
         return {block: statistics.geometric_mean(speeds) for block, speeds in sorted(found.items())}
 

@@ -78,7 +78,7 @@ def memory_use(runs: Iterable[Run]) -> MemoryUse | None:
 def processes_of(material: Material, arm: str) -> tuple[ProcessSpeed, ...]:
     """The speed of each process of the arm, in the order of the blocks."""
     runs = sorted(material.of(arm, material.main(), replica=None), key=lambda run: (run.task.block, run.task.replica))
-    count = material.spec.processes
+    count = material.spec.world
     return tuple(
         ProcessSpeed(run.task.block, run.task.replica, speed_of(run, count), median_speed_of(run, count))
         for run in runs

@@ -246,8 +246,8 @@ def _threats(results: Results) -> Iterator[str]:
         yield "No A/A pair ran: nothing shows that equal code is equally fast on this machine."
     if spec.blocks < _BLOCK_IS_NOISY:
         yield f"{fmt.plural(spec.blocks, 'block')}: intervals over so few processes are wide or missing."
-    if spec.processes > 1:
-        yield f"{spec.processes} processes with DistributedDataParallel: communication is part of every step."
+    if spec.world > 1:
+        yield f"{spec.world} processes with DistributedDataParallel: communication is part of every step."
     yield (
         "Strict FP32 (TF32 off) is the baseline. On Ampere and later GPUs PyTorch's default lets "
         "convolutions use TF32, against which every speed-up is smaller; the arm tf32, where it ran, shows "

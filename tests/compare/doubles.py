@@ -146,6 +146,14 @@ multi_tensor_applier = Applier()
 """
 
 
+def fake_slurm(folder: Path, kept: Path) -> Path:
+    """A double of sbatch: it keeps the file it is given and says a job's number. Nothing runs; sacct knows of no
+    job."""
+    _program(folder / "sbatch", f'#!/bin/sh\ncp "$1" "{kept}"\necho "Submitted batch job 4711"\n')
+    _program(folder / "srun", "#!/bin/sh\nexit 1\n")
+    return _program(folder / "sacct", "#!/bin/sh\nexit 0\n").parent
+
+
 def _program(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
