@@ -8,7 +8,7 @@ all. The same numbers each time.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,14 +99,14 @@ def _row(name: str, draw: Draw, blocks: int) -> Row:
     )
 
 
-def table() -> str:
+def table(found: Iterable[Row]) -> str:
     """The rows as Markdown."""
     lines = [
         "| spread of a process | blocks | covers | half width | bootstrap-t covers | its width | finds 1 % | by the "
         "largest A/A pair |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for row in rows():
+    for row in found:
         boot = "-" if row.bootstrap_covered is None else f"{100 * row.bootstrap_covered:.1f} %"
         width = "-" if row.bootstrap_width is None else f"{row.bootstrap_width:.2f} times"
         lines.append(
@@ -117,4 +117,4 @@ def table() -> str:
 
 
 if __name__ == "__main__":
-    print(table())
+    print(table(rows()))

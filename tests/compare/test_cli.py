@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from compare.cli import _parser
+from compare.errors import UserError
+from compare.request import specification
 from tests.compare.doubles import fake_smi
 
 PROJECT = Path(__file__).parents[2]
@@ -59,7 +62,8 @@ def test_an_arm_that_fails_is_exit_1_with_a_report(tmp_path: Path) -> None:
 def test_one_failed_run_of_several_is_exit_1(tmp_path: Path) -> None:
     """Of two trainings one diverges: the arm has a result, and still not all that was asked for."""
     out = tmp_path / "session"
-    words = ("--arms", "fp32", "--seeds", "2", "--workload", "tests.compare.tiny:diverges_with_seed_1", "--batch", "8")
+    work = ("--workload", "tests.compare.tiny:diverges_with_seed_1", "--batch", "8", "--epochs", "1")
+    words = ("--arms", "fp32", "--seeds", "2", *work)
     done = compare("run", "--profile", "smoke", "--out", str(out), *words)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "nan: train-" in done.stdout
@@ -67,12 +71,26 @@ def test_one_failed_run_of_several_is_exit_1(tmp_path: Path) -> None:
     assert statuses == {"fp32": "ok"}
 
 
-def test_an_arm_that_no_profile_trains_is_trained_where_it_is_named(tmp_path: Path) -> None:
-    shown = compare("run", "--plan", "--arms", "native-bf16", "--profile", "smoke").stdout
-    assert "trained   native-bf16" in shown
-    assert "trained   none" in compare("run", "--plan", "--train", "none").stdout
-    refused = compare("run", "--plan", "--arms", "fp32", "--train", "native-bf16")
-    assert refused.returncode == 2 and "--train takes arms of this session (fp32) or none" in refused.stderr
+@pytest.mark.parametrize(
+    ("words", "trained"),
+    [
+        (("--arms", "native-bf16,fp32"), ("fp32", "native-bf16")),
+        (("--arms", "apex-o1"), ("apex-o1",)),
+        (("--train", "none"), ()),
+        (("--train", "native-bf16"), ("native-bf16",)),
+    ],
+)
+def test_an_arm_that_no_profile_trains_is_trained_where_it_is_named(
+    words: tuple[str, ...], trained: tuple[str, ...]
+) -> None:
+    asked = _parser().parse_args(["run", "--profile", "smoke", *words])
+    assert specification(asked, "cpu").trained == trained
+
+
+def test_an_arm_that_is_not_of_the_session_cannot_be_trained() -> None:
+    asked = _parser().parse_args(["run", "--profile", "smoke", "--arms", "fp32", "--train", "native-bf16"])
+    with pytest.raises(UserError, match=r"--train takes arms of this session \(fp32\) or none"):
+        specification(asked, "cpu")
 
 
 def test_the_plan_runs_nothing_and_writes_nothing(tmp_path: Path) -> None:

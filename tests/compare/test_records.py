@@ -30,7 +30,7 @@ SPEC = Spec("smoke", "cpu", ("fp32",), ("fp32",), (), blocks=5, seeds=5, epochs=
 
 def test_a_record_reads_back_as_it_was() -> None:
     assert decode(encode(WINDOW)) == WINDOW
-    epoch = Epoch(1, 2, 0.5, None, [1.0], 50.0, 1.0, 0.1, None, 2.0, [1], [(0, 65536.0), (1, 32768.0)], "f0")
+    epoch = Epoch(1, 2, 0.5, None, [1.0], 50.0, 1.0, 0.1, None, 2.0, [1], [(0, 65536.0), (1, 32768.0)], [2.3, 2.2])
     again = decode(encode(epoch))
     assert isinstance(again, Epoch)
     assert [tuple(pair) for pair in again.scales] == epoch.scales

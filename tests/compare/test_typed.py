@@ -48,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_session(tmp_path_factory.mktemp("session"), blocks=3, seeds=3)
 
 
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.parametrize("seed", range(120))
 def test_a_changed_value_never_ends_in_an_error_of_ours(folder: Path, seed: int) -> None:
     """One value of one record becomes something else: it is refused in a sentence, left out with one, or counted."""
     rng = random.Random(seed)
@@ -67,7 +67,7 @@ def test_a_changed_value_never_ends_in_an_error_of_ours(folder: Path, seed: int)
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         results = analyse(_read(folder))
         json.loads(render(results))
-        if seed % 30 == 0:
+        if seed % 24 == 0:
             report_files(results)
     except UserError as error:
         assert str(error).count("\n") == 0
