@@ -51,6 +51,7 @@ class Watcher(Protocol):
     """Who is told what happens."""
 
     def starts(self, number: int, of: int, task: Task) -> None: ...
+    def remaining(self, seconds: float) -> None: ...
     def progress(self, done: int, total: int, note: str) -> None: ...
     def ended(self, task: Task, ended: Ended) -> None: ...
     def says(self, sentence: str) -> None: ...
@@ -134,6 +135,8 @@ def _tasks(
             spec_now = decision.within(spec)
         elif decision is None:
             spec_now = spec
+        todo = [task for task in queue[done:] if task.name in again or not _ended(session, task)]
+        watcher.remaining(sum(_expected(task, spec_now, session, around) for task in todo))
         stretch = _stretch(queue, done, around.engine.side_by_side)
         pending = [task for task in stretch if task.name in again or not _ended(session, task)]
         runs = [

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from .format import duration
 from .records import Ended
 from .spec import Task
 
@@ -22,12 +23,13 @@ class Terminal:
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
+            TextColumn("{task.fields[note]}"),
             console=console,
             transient=True,
             disable=not console.is_terminal,
         )
-        self._session = self._bars.add_task("tasks", total=None)
-        self._task = self._bars.add_task("", total=None)
+        self._session = self._bars.add_task("tasks", total=None, note="")
+        self._task = self._bars.add_task("", total=None, note="")
 
     def __enter__(self) -> Terminal:
         self._bars.start()
@@ -40,10 +42,13 @@ class Terminal:
 
     def starts(self, number: int, of: int, task: Task) -> None:
         self._bars.update(self._session, completed=number - 1, total=of)
-        self._bars.reset(self._task, description=escape(describe(task)), total=None)
+        self._bars.reset(self._task, description=escape(describe(task)), total=None, note="starting")
+
+    def remaining(self, seconds: float) -> None:
+        self._bars.update(self._session, note=f"about {duration(seconds)} left")
 
     def progress(self, done: int, total: int, note: str) -> None:
-        self._bars.update(self._task, completed=done, total=total or None)
+        self._bars.update(self._task, completed=done, total=total or None, note=escape(note))
 
     def ended(self, task: Task, ended: Ended) -> None:
         seconds = f"{ended.seconds:.0f} s" if ended.seconds is not None else ""

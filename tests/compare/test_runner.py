@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from compare import estimate, folders, plan, runner, sampling
 from compare.analyse import analyse_folder
@@ -36,6 +38,7 @@ from compare.records import (
     read_session,
 )
 from compare.spec import RESNET50, Spec, Task
+from compare.watch import Terminal
 from compare.worker import REQUEST, Request
 
 PROJECT = Path(__file__).parents[2]
@@ -63,9 +66,13 @@ class Listener:
         self.started: list[str] = []
         self.statuses: list[str] = []
         self.sentences: list[str] = []
+        self.left: list[float] = []
 
     def starts(self, number: int, of: int, task: Task) -> None:
         self.started.append(task.name)
+
+    def remaining(self, seconds: float) -> None:
+        self.left.append(seconds)
 
     def progress(self, done: int, total: int, note: str) -> None: ...
 
@@ -109,6 +116,7 @@ def test_a_session_runs_once_and_then_has_nothing_left(tmp_path: Path) -> None:
     assert all(run.last(Started) for run in found.runs)
     assert [(gone.arm, gone.reason) for gone in found.of(Unavailable)] == [("apex-o1", "There is no Apex here.")]
     assert found.of(Finished)[-1].not_run == []
+    assert listener.left == sorted(listener.left, reverse=True) and listener.left[-1] > 0, "less is left each time"
     assert list((tmp_path / "runs").glob("*.log")) == [], "the log of a process that ended well is not kept"
     again, found = session(tmp_path)
     assert again.started == []
@@ -477,3 +485,15 @@ def test_a_folder_of_another_make_is_passed_over_and_refused_by_name(tmp_path: P
 def test_training_records_reach_the_file(tmp_path: Path) -> None:
     _, run = one(tmp_path, "build", kind="train")
     assert [epoch.epoch for epoch in run.of(Epoch)] == [1]
+
+
+def test_the_terminal_says_what_is_left_and_what_the_worker_does() -> None:
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=True, width=180, color_system=None)
+    with Terminal(console) as terminal:
+        terminal.starts(1, 3, Task("train", "native-fp16", seed=2))
+        terminal.remaining(754.0)
+        terminal.progress(10, 40, "epoch 2 of [b]30[/b]")
+        terminal._bars.refresh()
+    shown = out.getvalue()
+    assert "about 12 min 34 s left" in shown and "epoch 2 of [b]30[/b]" in shown and "10/40" in shown
