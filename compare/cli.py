@@ -18,6 +18,7 @@ from types import FrameType
 
 from . import __version__
 from .errors import UserError
+from .workloads.known import KNOWN
 
 PROGRAM = "amp-compare"
 COMPLETE, ARM_FAILED, FAILED, INTERRUPTED = 0, 1, 2, 130
@@ -122,7 +123,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     what.add_argument("--epochs", metavar="N", type=int, help="epochs of each training")
     what.add_argument("--batch", metavar="N", type=int, help="samples of a batch, in each process")
     what.add_argument("--blocks", metavar="N", type=int, help="speed blocks: processes an arm")
-    what.add_argument("--workload", metavar="NAME", help="resnet50-cifar10, mlp, or your own package.module:function")
+    what.add_argument("--workload", metavar="NAME", help=f"{', '.join(KNOWN)}, or your own package.module:function")
     what.add_argument("--recipe", metavar="NAME", help="plain, clip, accumulate or gradient-penalty")
     what.add_argument("--stem", choices=("cifar", "imagenet"), help="of ResNet50: for 32x32 images, or torchvision's")
     what.add_argument("--data", metavar="DIR", help="folder of CIFAR-10, or train/CLASS and test/CLASS; or synthetic")

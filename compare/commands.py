@@ -31,6 +31,7 @@ from .results import Results
 from .spec import Device, Spec
 from .watch import Terminal
 from .workloads import load_workload
+from .workloads.known import takes_images
 
 REPORTS = Path("reports")
 
@@ -166,7 +167,7 @@ def _announce(
 
 def _data(console: Console, spec: Spec) -> Path | None:
     """The file of decoded images; CIFAR-10 is downloaded where no data were named."""
-    if spec.data.startswith("synthetic") or ":" in spec.workload or spec.workload == "mlp":
+    if spec.data.startswith("synthetic") or not takes_images(spec.workload):
         return None
     from . import data
 

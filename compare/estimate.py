@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .arms import ARMS, RECIPES, Precision
-from .spec import MLP, RESNET50, Device, Spec, Task
+from .spec import Device, Spec, Task
+from .workloads.known import KNOWN
+from .workloads.sizes import resnet50_forward
 
 # Of a GPU all four are assumptions, to be set by the first sessions that are recorded on one.
 START = 15.0
@@ -18,15 +20,12 @@ START = 15.0
 START_CPU = 8.0
 COMPILE = 60.0
 REACHED = {"float32": 0.5, "tf32": 0.3, "float16": 0.2, "bfloat16": 0.2}
-"""Share of the matrix product's rate that ResNet50 reaches at 32x32."""
+"""Share of the matrix product's rate that ResNet50 reaches at 32x32, taken for every network."""
 ISSUE = 0.02
 """Seconds a host needs to issue one step of ResNet50."""
 TRAIN_SAMPLES = 50_000
 CPU_STEP = {"float32": 0.5, "bfloat16": 0.3, "float16": 9.0}
 """Seconds of a ResNet50 step with 8 images on two cores, by type: measured on a cloud machine, rounded up."""
-
-# Operations of a forward for one sample: torchvision's resnet50 on 32x32 with either stem, and the MLP.
-_FORWARD = {"cifar": 2 * 1.30e9, "imagenet": 2 * 0.085e9, MLP: 2 * 3 * 4096.0**2}
 
 
 def rates(device: Device) -> dict[Precision, float]:
@@ -54,7 +53,7 @@ def _rate(precision: Precision) -> float:
 
 def known(workload: str) -> bool:
     """Whether the arithmetic of its step is known here; of others only the start of a process is."""
-    return workload in (RESNET50, MLP)
+    return workload in KNOWN
 
 
 def seconds(task: Task, spec: Spec, rate: dict[Precision, float]) -> float:
@@ -74,11 +73,11 @@ def _step(task: Task, spec: Spec, rate: dict[Precision, float]) -> float:
     if not known(task.workload):
         return 0.0
     precision = ARMS[task.arm].precision
-    work = 3 * _FORWARD[MLP if task.workload == MLP else spec.stem] * task.batch
+    work = 3 * KNOWN[task.workload].forward(spec.stem) * task.batch
     if RECIPES[task.recipe].penalty:
         work *= 2.5
     if not rate:
-        return CPU_STEP.get(precision, CPU_STEP["float32"]) * work / (3 * _FORWARD["cifar"] * 8)
+        return CPU_STEP.get(precision, CPU_STEP["float32"]) * work / (3 * resnet50_forward("cifar") * 8)
     return work / (REACHED[precision] * rate[precision]) + ISSUE
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from .results import Interval
-from .spec import RESNET50
+from .workloads.known import takes_images
 
 DASH = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
@@ -45,7 +45,7 @@ def decimals_for(value: float) -> int:
 
 def speed_unit(workload: str) -> str:
     """What a workload's speed counts, per second."""
-    return "images/s" if workload == RESNET50 else "samples/s"
+    return "images/s" if takes_images(workload) else "samples/s"
 
 
 def ratio(value: float | None, decimals: int = 2) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from .arms import ARMS, RECIPES
 from .records import Decision
 from .spec import Device, Spec, Task
+from .workloads.known import KNOWN, batch_of
 
 LEAST_BLOCKS = 3
 LEAST_SEEDS = 3
@@ -56,11 +57,24 @@ def _others(spec: Spec, main: Task) -> Iterable[Task]:
     for batch in spec.sweep:
         if batch != spec.batch:
             yield replace(main, batch=batch)
-    for workload in (spec.workload, *spec.extra_workloads):
-        for recipe in dict.fromkeys((spec.recipe, *spec.extra_recipes)):
+    for workload in dict.fromkeys((spec.workload, *spec.extra_workloads)):
+        for recipe in _recipes(workload, spec):
             if (workload, recipe) != (spec.workload, spec.recipe):
-                batch = 512 if workload == "mlp" else spec.batch
+                batch = spec.batch if workload == spec.workload else batch_of(workload, spec.batch)
                 yield replace(main, workload=workload, recipe=recipe, batch=batch)
+
+
+def _recipes(workload: str, spec: Spec) -> list[str]:
+    """The recipes that a workload is measured with: all of the session's that it can be trained with.
+
+    Beside another workload, one with a loader has the session's own recipe alone: it is there for what the loader
+    leaves of the speed, not for the recipes.
+    """
+    known = KNOWN.get(workload)
+    if known is None:
+        return list(dict.fromkeys((spec.recipe, *spec.extra_recipes)))
+    more = spec.extra_recipes if known.loads is None or workload == spec.workload else ()
+    return [recipe for recipe in dict.fromkeys((spec.recipe, *more)) if recipe not in known.cannot]
 
 
 def cannot(arm: str, recipe: str, device: Device) -> str | None:

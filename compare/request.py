@@ -11,7 +11,8 @@ from typing import Any
 from .arms import ARMS, RECIPES
 from .errors import UserError
 from .profiles import profile
-from .spec import MLP, RESNET50, Device, Spec
+from .spec import Device, Spec
+from .workloads.known import batch_of, known, takes_images
 
 DEFAULT_DATA = Path("data")
 """Where CIFAR-10 is looked for, and put, if no folder is named."""
@@ -42,15 +43,18 @@ def specification(asked: Namespace, device: Device) -> Spec:
         "leave_out": _faults(asked.leave_out),
     }
     spec = replace(spec, **{key: value for key, value in changes.items() if value is not None})
-    if asked.workload == MLP and asked.batch is None and name != "smoke":
-        spec = replace(spec, batch=512)
+    if asked.batch is None and name != "smoke":
+        spec = replace(spec, batch=batch_of(spec.workload, spec.batch))
     if asked.arms:
         spec = _with_arms(spec, asked.arms)
     if spec.nodes > 1 and asked.engine != "slurm":
         raise UserError("--nnodes spreads a task over machines, which --engine slurm hands out.")
     if asked.train is not None:
         spec = _with_trained(spec, asked.train)
-    if spec.workload == MLP or spec.recipe == "gradient-penalty":
+    its = known(spec.workload)
+    if its is not None and (why := its.cannot.get(spec.recipe)):
+        raise UserError(f"{its.name} cannot be trained with the recipe {spec.recipe}: {why}.")
+    if (its is not None and not its.images) or spec.recipe == "gradient-penalty":
         # Random data has no accuracy; the penalty is there for its speed.
         spec = replace(spec, trained=())
     return replace(spec, data=_data(asked.data, spec))
@@ -89,7 +93,7 @@ def _with_arms(spec: Spec, words: str) -> Spec:
 
 def _data(named: str | None, spec: Spec) -> str:
     """The source of the data, as an absolute path."""
-    if spec.workload not in (RESNET50,) and named is None:
+    if not takes_images(spec.workload) and named is None:
         return "synthetic"
     if spec.profile == "smoke" and named is None:
         # As many images as the few steps use, so that nothing is waited for.

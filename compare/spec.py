@@ -17,6 +17,7 @@ Device = Literal["cuda", "cpu"]
 
 RESNET50 = "resnet50-cifar10"
 MLP = "mlp"
+VIT = "vit-cifar10"
 
 
 @dataclass(frozen=True)

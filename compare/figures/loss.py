@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from .. import format as fmt
 from ..results import Results
-from ..spec import RESNET50
+from ..workloads.known import takes_images
 from .canvas import Plate, canvas, styled
 from .curves import Curves, curves, loss_points
 from .lines import band_note, draw_curves, epoch_axis, log_ticks
@@ -28,7 +28,7 @@ def figure(results: Results) -> Figure | None:
         log_ticks(axes, "y")
     draw_curves(axes, drawn)
     epoch_axis(axes, results.spec.epochs)
-    what = [*(["cross entropy"] if results.spec.workload == RESNET50 else []), *(["log axis"] if log else [])]
+    what = [*(["cross entropy"] if takes_images(results.spec.workload) else []), *(["log axis"] if log else [])]
     axes.set_ylabel(f"Training loss ({', '.join(what)})" if what else "Training loss")
     return figure
 

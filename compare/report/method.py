@@ -8,7 +8,8 @@ from typing import Any
 
 from .. import format as fmt
 from ..results import Machine, Results
-from ..spec import MLP, RESNET50, Spec
+from ..spec import Spec
+from ..workloads.known import known, takes_images
 from .blocks import Block, Cell, Code, Items, Section, Text, number, table
 
 _FIRST = ("gpu", "driver", "torch", "cuda", "cudnn", "apex", "clocks")
@@ -130,7 +131,8 @@ def rebuild(results: Results) -> Section:
 
 def data_name(spec: Spec) -> str:
     """The data without the path of someone's machine."""
-    if spec.workload == MLP or (spec.workload != RESNET50 and _synthetic(spec)):
+    its = known(spec.workload)
+    if not its.images if its is not None else _synthetic(spec):
         return "what the workload makes itself"
     return "synthetic data" if _synthetic(spec) else f"the images in the folder “{PurePath(spec.data).name}”"
 
@@ -142,10 +144,11 @@ def _synthetic(spec: Spec) -> bool:
 
 def workload_name(spec: Spec) -> str:
     """The network in words."""
-    if spec.workload == RESNET50:
-        stem = "CIFAR stem (3x3, stride 1, no max-pool)" if spec.stem == "cifar" else f"{spec.stem} stem"
-        return f"torchvision's ResNet50 with the {stem}"
-    return "the three-layer perceptron of PyTorch's AMP recipe" if spec.workload == MLP else spec.workload
+    its = known(spec.workload)
+    if its is None:
+        return spec.workload
+    stem = "CIFAR stem (3x3, stride 1, no max-pool)" if spec.stem == "cifar" else f"{spec.stem} stem"
+    return f"{its.title}, with the {stem}" if its.stems else its.title
 
 
 def _how(results: Results) -> Iterator[str]:
@@ -212,10 +215,10 @@ def _threats(results: Results) -> Iterator[str]:
         f"One machine{f' with {_text(gpu)}' if gpu else ''}: other devices, drivers and versions of torch "
         "have other ratios."
     )
-    yield f"One network ({workload_name(spec)}): attention, recurrence and large images behave otherwise."
-    if spec.workload == RESNET50 and _synthetic(spec):
+    yield f"One network ({workload_name(spec)}): others, and larger images, gain more or less."
+    if takes_images(spec.workload) and _synthetic(spec):
         yield "Synthetic data: the accuracy shows that training works, not what real images would give."
-    elif spec.workload == RESNET50:
+    elif takes_images(spec.workload):
         yield (
             "The images may be a copy that was compressed again (JPEG): accuracies then differ a little from "
             "published ones on the original CIFAR-10, for all arms alike."

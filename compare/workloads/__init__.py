@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import UserError
-from ..spec import MLP, RESNET50
+from .known import KNOWN
 
 if TYPE_CHECKING:
     import torch
@@ -84,10 +84,7 @@ class Job:
 
 Workload = Callable[[Setting], Job]
 
-WORKLOADS: dict[str, str] = {
-    RESNET50: f"{__name__}.resnet50_cifar10:build",
-    MLP: f"{__name__}.mlp:build",
-}
+WORKLOADS: dict[str, str] = {name: one.target for name, one in KNOWN.items()}
 
 
 def load_workload(name: str) -> Workload:
@@ -130,9 +127,12 @@ WARMUP = 0.05
 """Share of all steps in which the learning rate rises."""
 
 
-def cosine(peak: float, steps: int) -> Callable[[int], float]:
-    """A learning rate that rises linearly to `peak`, then falls as half a cosine to 0 at `steps` and stays there."""
-    rising = max(1, round(WARMUP * steps))
+def cosine(peak: float, steps: int, warmup: float = WARMUP) -> Callable[[int], float]:
+    """A learning rate that rises linearly to `peak`, then falls as half a cosine to 0 at `steps` and stays there.
+
+    It rises for a share `warmup` of all steps.
+    """
+    rising = max(1, round(warmup * steps))
 
     def rate(step: int) -> float:
         if step >= steps:

@@ -15,9 +15,9 @@ from torch import Tensor, nn
 from torch.optim import SGD
 
 from . import Job, Setting
+from .sizes import MLP_LAYERS as LAYERS
+from .sizes import MLP_WIDTH as FEATURES
 
-FEATURES = 4096
-LAYERS = 3
 LEARNING_RATE = 0.001
 EPOCH_STEPS = 50
 """The recipe's number of batches."""

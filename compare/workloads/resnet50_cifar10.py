@@ -7,9 +7,10 @@ from torch import nn
 from torch.optim import SGD
 from torchvision.models import ResNet, resnet50
 
-from ..data import Batches, load
+from ..data import load
 from ..errors import UserError
-from . import Job, Setting, cosine
+from . import BatchSource, Job, Setting, cosine
+from .images import on_device
 
 LEARNING_RATE = 0.1
 """Peak for `REFERENCE_BATCH` samples in a step, scaled linearly with the samples of all processes."""
@@ -21,18 +22,14 @@ WEIGHT_DECAY = 5e-4
 def build(setting: Setting) -> Job:
     """The job. `setting.stem` is `cifar` or `imagenet`. Raises UserError for other stems and wrong data."""
     images = load(setting.data, setting.cache)
-    batches = Batches(
-        images,
-        setting.batch,
-        setting.seed,
-        setting.device,
-        rank=setting.rank,
-        world=setting.world,
-        steps=setting.epoch_steps,
-    )
+    return job(setting, on_device(images, setting), classes=len(images.classes))
+
+
+def job(setting: Setting, batches: BatchSource, classes: int) -> Job:
+    """The network and its training on these batches. Raises UserError for a stem that there is not."""
     # On the CPU first: its generator gives equal weights whatever the device.
     torch.manual_seed(setting.seed)
-    model = network(setting.stem, classes=len(images.classes)).to(setting.device)
+    model = network(setting.stem, classes).to(setting.device)
     peak = LEARNING_RATE * setting.batch * setting.world / REFERENCE_BATCH
     optimizer = SGD(
         model.parameters(),

@@ -12,10 +12,24 @@ from pathlib import Path
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.optim import SGD
+from torch.utils.flop_counter import FlopCounterMode
 
 from compare.errors import UserError
-from compare.workloads import WORKLOADS, Job, Setting, cosine, digest, load_workload, mlp, resnet50_cifar10
+from compare.workloads import (
+    WORKLOADS,
+    Job,
+    Setting,
+    cosine,
+    digest,
+    load_workload,
+    mlp,
+    resnet50_cifar10,
+    sizes,
+    vit_cifar10,
+)
+from compare.workloads.known import KNOWN, batch_of, known, takes_images
 
 SETTING = Setting(device=torch.device("cpu"), batch=8, seed=1, data="synthetic:64,16")
 
@@ -40,7 +54,37 @@ def lr(job: Job) -> float:
 def test_the_workloads_have_their_names() -> None:
     assert load_workload("resnet50-cifar10") is resnet50_cifar10.build
     assert load_workload("mlp") is mlp.build
-    assert set(WORKLOADS) == {"resnet50-cifar10", "mlp"}
+    assert load_workload("vit-cifar10") is vit_cifar10.build
+    assert set(WORKLOADS) == {"resnet50-cifar10", "vit-cifar10", "mlp"}
+
+
+def test_what_is_known_of_a_workload_by_its_name() -> None:
+    assert all(name == one.name for name, one in KNOWN.items())
+    assert {name for name in KNOWN if takes_images(name)} == {"resnet50-cifar10", "vit-cifar10"}
+    assert (batch_of("mlp", 128), batch_of("vit-cifar10", 128), batch_of("my_package.net:build", 64)) == (512, 128, 64)
+    assert known("my_package.net:build") is None and not takes_images("my_package.net:build")
+
+
+@pytest.mark.parametrize("stem", ["cifar", "imagenet"])
+def test_the_arithmetic_of_resnet50_is_what_torch_counts(stem: str) -> None:
+    assert counted(resnet50_cifar10.network(stem, 10)) == sizes.resnet50_forward(stem)
+
+
+def test_the_arithmetic_of_the_others_is_exact() -> None:
+    assert counted(vit_cifar10.network(sizes.VIT, 10)) == sizes.vit_forward(sizes.VIT)
+    small = sizes.VitSizes(image=32, patch=8, width=24, heads=2, mlp=40, layers=3, classes=7)
+    assert counted(vit_cifar10.network(small, 7)) == sizes.vit_forward(small)
+    job = load_workload("mlp")(SETTING)
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        job.model(torch.zeros(1, mlp.FEATURES))
+    assert counter.get_total_flops() == sizes.mlp_forward()
+
+
+def counted(model: nn.Module) -> int:
+    """Operations of a forward for one image; the fused attention of a CPU would not be counted."""
+    with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
+        model(torch.zeros(2, 3, 32, 32))
+    return counter.get_total_flops() // 2
 
 
 def test_a_workload_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +98,7 @@ def test_a_workload_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("resnet18", "There is no workload resnet18: choose one of resnet50-cifar10, mlp,"),
+        ("resnet18", "There is no workload resnet18: choose one of resnet50-cifar10, vit-cifar10,"),
         ("", "There is no workload "),
         ("module:", "There is no workload module:"),
         (":function", "There is no workload :function"),
@@ -157,7 +201,7 @@ def test_equal_seeds_give_equal_weights_and_data(resnet: Job) -> None:
     assert other.batches.order_digest() != resnet.batches.order_digest()
 
 
-def sizes(model: nn.Module) -> tuple[list[int], torch.Size]:
+def shapes(model: nn.Module) -> tuple[list[int], torch.Size]:
     """Height of what the first convolution and each stage put out, and the shape of the output."""
     heights: list[int] = []
     hooks = [
@@ -172,8 +216,8 @@ def sizes(model: nn.Module) -> tuple[list[int], torch.Size]:
 
 
 def test_the_stems() -> None:
-    assert sizes(resnet50_cifar10.network("cifar", 10)) == ([32, 32, 16, 8, 4], (1, 10))
-    assert sizes(resnet50_cifar10.network("imagenet", 7)) == ([16, 8, 4, 2, 1], (1, 7))
+    assert shapes(resnet50_cifar10.network("cifar", 10)) == ([32, 32, 16, 8, 4], (1, 10))
+    assert shapes(resnet50_cifar10.network("imagenet", 7)) == ([16, 8, 4, 2, 1], (1, 7))
     with pytest.raises(UserError, match="There is no stem large: choose cifar or imagenet"):
         resnet50_cifar10.network("large", 10)
 
