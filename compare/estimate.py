@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .arms import ARMS, RECIPES, Precision
+from .cores import loader_workers
 from .spec import Device, Spec, Task
-from .workloads.known import KNOWN
+from .workloads.known import KNOWN, loads
 from .workloads.sizes import resnet50_forward
 
 # Of a GPU all four are assumptions, to be set by the first sessions that are recorded on one.
@@ -23,6 +24,8 @@ REACHED = {"float32": 0.5, "tf32": 0.3, "float16": 0.2, "bfloat16": 0.2}
 """Share of the matrix product's rate that ResNet50 reaches at 32x32, taken for every network."""
 ISSUE = 0.02
 """Seconds a host needs to issue one step of ResNet50."""
+LOADED = 3e-4
+"""Seconds a worker needs to decode and augment one image: measured with one worker on a cloud machine."""
 TRAIN_SAMPLES = 50_000
 CPU_STEP = {"float32": 0.5, "bfloat16": 0.3, "float16": 9.0}
 """Seconds of a ResNet50 step with 8 images on two cores, by type: measured on a cloud machine, rounded up."""
@@ -78,7 +81,10 @@ def _step(task: Task, spec: Spec, rate: dict[Precision, float]) -> float:
         work *= 2.5
     if not rate:
         return CPU_STEP.get(precision, CPU_STEP["float32"]) * work / (3 * resnet50_forward("cifar") * 8)
-    return work / (REACHED[precision] * rate[precision]) + ISSUE
+    step = work / (REACHED[precision] * rate[precision]) + ISSUE
+    # A loader works beside the steps: the slower of the two is what is waited for.
+    loaded = LOADED * task.batch / loader_workers(spec.processes) if loads(task.workload) else 0.0
+    return max(step, loaded)
 
 
 def total(tasks: Iterable[Task], spec: Spec, rate: dict[Precision, float]) -> float:

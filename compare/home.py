@@ -29,3 +29,7 @@ def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
     """This process's variables, ``more`` of them, and this package on ``PYTHONPATH``."""
     path = os.pathsep.join([str(FOLDER), *filter(None, [os.environ.get("PYTHONPATH")])])
     return {**os.environ, "PYTHONPATH": path, **(more or {})}
+
+SCRATCH = "AMP_COMPARE_SCRATCH"
+"""Variable of a task's environment that names a folder for temporary files, which is removed when the task has ended,
+in whatever way: what is killed cannot tidy up behind it."""

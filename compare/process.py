@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -103,14 +104,14 @@ def _run(
     watched: bool = True,
 ) -> int | None:
     """The process's exit status, None if it was ended for its time."""
-    with log.open("wb") as errors:
+    with _scratch() as scratch, log.open("wb") as errors:
         process = subprocess.Popen(
             command(request, nodes),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
             start_new_session=True,
-            env=_environment(request, gpu),
+            env={**_environment(request, gpu), home.SCRATCH: scratch},
         )
         reader = threading.Thread(target=_follow, args=(process, errors, progress), daemon=True)
         reader.start()
@@ -143,6 +144,11 @@ def _watched(request: Request, session: int, gpu: str | None) -> Iterator[None]:
     watched = nvidia.stream(visible=gpu) if request.spec.device == "cuda" else None
     with Writer(path) as writer, Sampler(session, writer.write, watched):
         yield
+
+
+def _scratch() -> tempfile.TemporaryDirectory[str]:
+    """A folder for what the task's processes would leave behind where they are killed."""
+    return tempfile.TemporaryDirectory(prefix="amp-compare-", ignore_cleanup_errors=True)
 
 
 def _environment(request: Request, gpu: str | None) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .arms import ARMS, RECIPES
 from .errors import UserError
-from .spec import MLP, VIT, Device, Spec
+from .spec import LOADER, MLP, VIT, Device, Spec
 
 COMPARED = ("fp32", "apex-o1", "native-fp16")
 """The arms that are trained over seeds: the migration and what it is measured against."""
@@ -69,5 +69,5 @@ def profile(name: str, device: Device) -> Spec:
         sweep=() if name == "standard" else (32, 64, 256, 512, 1024, 2048),
         capacity=name == "full",
         extra_recipes=() if name == "standard" else tuple(recipe for recipe in RECIPES if recipe != "plain"),
-        extra_workloads=() if name == "standard" else (VIT, MLP),
+        extra_workloads=() if name == "standard" else (VIT, LOADER, MLP),
     )

@@ -18,6 +18,7 @@ Device = Literal["cuda", "cpu"]
 RESNET50 = "resnet50-cifar10"
 MLP = "mlp"
 VIT = "vit-cifar10"
+LOADER = "resnet50-cifar10-loader"
 
 
 @dataclass(frozen=True)

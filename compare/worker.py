@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 import traceback
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -123,11 +124,12 @@ def _run(request: Request, emit: Any, tell: Any) -> None:
         dist.init_process_group("nccl" if place.device.type == "cuda" else "gloo")
     try:
         prepared = prepare(request.spec, request.task, place, request.cache)
-        emit(prepared.started)
-        if request.task.kind == "speed":
-            speed.run(prepared, emit, tell)
-        else:
-            train.run(prepared, emit, tell, Checkpoint(request.checkpoint))
+        with closing(prepared.job):
+            emit(prepared.started)
+            if request.task.kind == "speed":
+                speed.run(prepared, emit, tell)
+            else:
+                train.run(prepared, emit, tell, Checkpoint(request.checkpoint))
         prepared.enforce_switches()
     finally:
         if place.world > 1:

@@ -11,6 +11,7 @@ from ..records import Busy, InputCost, Memory, Run, Window
 from ..results import Control, Equivalence, Interval, MemoryUse, Pair, ProcessSpeed, StepTimes, TrainingRun
 from ..spec import Task
 from ..verdict import APEX, NATIVE
+from ..workloads.known import loads
 from .epochs import training_ratios
 from .material import Material
 from .runs import median_speed_of, speed_of, step_times, timed
@@ -50,7 +51,8 @@ def step_distribution(runs: Sequence[Run]) -> StepTimes | None:
         samples_ms=_thinned(times),
         host_ms=statistics.median(window.host_ms for window in windows),
         busy_share=busy_share,
-        launch_bound=None if busy_share is None else busy_share < LAUNCH_BOUND_BELOW,
+        # With a loader in the step the device waits for images, whatever is launched.
+        launch_bound=None if busy_share is None or loads(runs[0].task.workload) else busy_share < LAUNCH_BOUND_BELOW,
         input_share=statistics.median(inputs) / median if inputs else None,
         clock=windows[0].clock,
     )

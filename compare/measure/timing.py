@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import torch
@@ -21,35 +21,36 @@ def synchronize(device: torch.device) -> None:
 
 
 def time_window(
-    index: int, steps: int, step: Callable[[B], object], batches: Sequence[B], device: torch.device
+    index: int, steps: int, step: Callable[[B], object], batches: Iterator[B], device: torch.device
 ) -> Window:
-    """Run `steps` steps over the batches in turn and time each.
+    """Run `steps` steps over the next batches and time each, the drawing of its batch included.
 
     On CUDA each step is the time between two events on the stream, recorded without waiting; on a CPU it is
-    the host's clock. `host_ms` is the mean time after which the host came back from a step it had issued.
+    the host's clock. `host_ms` is the mean time after which the host came back from a step it had issued, the wait for
+    its batch included.
     """
     if device.type == "cuda":
         return _cuda_window(index, steps, step, batches, device)
     started = time.time()
     marks = [time.perf_counter()]
-    for number in range(steps):
-        step(batches[number % len(batches)])
+    for _ in range(steps):
+        step(next(batches))
         marks.append(time.perf_counter())
     times = [1e3 * (after - before) for before, after in itertools.pairwise(marks)]
     return Window(index, times, sum(times) / steps, "host", started, time.time())
 
 
 def _cuda_window(
-    index: int, steps: int, step: Callable[[B], object], batches: Sequence[B], device: torch.device
+    index: int, steps: int, step: Callable[[B], object], batches: Iterator[B], device: torch.device
 ) -> Window:
     # Made beforehand: the first use of an event allocates.
     marks = [torch.cuda.Event(enable_timing=True) for _ in range(steps + 1)]
     synchronize(device)
     started, begun = time.time(), time.perf_counter()
     marks[0].record()
-    for number in range(steps):
-        step(batches[number % len(batches)])
-        marks[number + 1].record()
+    for mark in marks[1:]:
+        step(next(batches))
+        mark.record()
     issued = time.perf_counter()
     synchronize(device)
     times = [before.elapsed_time(after) for before, after in itertools.pairwise(marks)]

@@ -97,6 +97,7 @@ def _try(spec: Spec, task: Task, place: Place, cache: Path | None, answers: Queu
             prepared.step(batch)
         synchronize(prepared.device)
         memory = peaks(prepared.device, prepared.data_bytes)
+        prepared.job.close()
         answers.put(Capacity(task.batch, True, memory.allocated if memory else None))
     except Exception as error:
         answers.put(Capacity(task.batch, False) if out_of_memory(error) else f"{type(error).__name__}: {error}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from torch import Tensor
 
@@ -35,16 +35,20 @@ def run(prepared: Prepared, emit: Emit, progress: Progress) -> None:
     total = spec.warmup + spec.windows * spec.window_steps
     arm.model.train()
     prepared.set_rate(GENTLE * prepared.peak_rate)
-    batches = list(itertools.islice(prepared.job.batches.epoch(1), DISTINCT_BATCHES))
-    emit(_step0(prepared, batches[0]))
+    batches = _batches(prepared)
+    first = next(batches)
+    emit(_step0(prepared, first))
     _warm_up(prepared, batches, lambda number: progress(min(number, spec.warmup), total, "warm-up"))
     # cuDNN's search for algorithms left memory reserved that no step needs; a few steps then take what they do need.
     release(device)
-    for number in range(CHECK_EVERY if device.type == "cuda" else 0):
-        prepared.step(batches[number % len(batches)])
+    for _ in range(CHECK_EVERY if device.type == "cuda" else 0):
+        prepared.step(next(batches))
     reset_peaks(device)
     for index in range(spec.windows):
         wait_for_all(prepared.place)
+        for _ in range(prepared.job.ahead):
+            # While nothing ran the loader worked ahead: with what lies ready the window would seem faster than it is.
+            prepared.step(next(batches))
         progress(spec.warmup + index * spec.window_steps, total, f"window {index + 1} of {spec.windows}")
         window = time_window(index, spec.window_steps, prepared.step, batches, device)
         emit(window)
@@ -52,16 +56,25 @@ def run(prepared: Prepared, emit: Emit, progress: Progress) -> None:
     if memory is not None:
         emit(memory)
     progress(total, total, "observing")
-    emit(_input_cost(prepared))
+    if not prepared.job.ahead:
+        emit(_input_cost(prepared))
     # The mean, as a profiled stretch holds whole steps: with accumulation only one batch in four has the optimizer.
     step_ms = statistics.fmean(window.step_ms)
-    emit(busy_share(lambda: prepared.step(batches[0]), device, step_ms))
+    emit(busy_share(lambda: prepared.step(first), device, step_ms))
     for number in range(TRACED_STEPS[device.type]):
-        emit(trace := _trace(prepared, number, batches[number % len(batches)]))
+        emit(trace := _trace(prepared, number, next(batches)))
     check_finite(trace.loss, "after the timed steps")
 
 
-def _warm_up(prepared: Prepared, batches: list[tuple[Tensor, Tensor]], tell: Callable[[int], None]) -> None:
+def _batches(prepared: Prepared) -> Iterator[tuple[Tensor, Tensor]]:
+    """Batches without end: a few that were drawn beforehand, in turn; a loader's, one epoch after another."""
+    made = prepared.job.batches
+    if prepared.job.ahead:
+        return itertools.chain.from_iterable(map(made.epoch, itertools.count(1)))
+    return itertools.cycle(list(itertools.islice(made.epoch(1), DISTINCT_BATCHES)))
+
+
+def _warm_up(prepared: Prepared, batches: Iterator[tuple[Tensor, Tensor]], tell: Callable[[int], None]) -> None:
     """Steps until there were enough of them and they took long enough: clocks settle by time, not by steps."""
     spec, begun = prepared.spec, time.monotonic()
     for number in itertools.count():
@@ -72,7 +85,7 @@ def _warm_up(prepared: Prepared, batches: list[tuple[Tensor, Tensor]], tell: Cal
             short = number < spec.warmup or time.monotonic() - begun < spec.warmup_s
             if not in_any(prepared.place, short):
                 return
-        prepared.step(batches[number % len(batches)])
+        prepared.step(next(batches))
 
 
 def _step0(prepared: Prepared, batch: tuple[Tensor, Tensor]) -> Step0:

@@ -80,6 +80,11 @@ class Job:
     """Learning rate of a step, counted from 0 over all epochs; any step may be asked for."""
     classifies: bool = True
     """Whether the output is logits, and a test accuracy means something."""
+    ahead: int = 0
+    """Batches that a loader makes in advance while nobody waits. Above zero batches are drawn within the timed steps,
+    after so many that are not timed; at zero they are drawn before."""
+    close: Callable[[], None] = lambda: None
+    """Called when the task is over: ends what the workload started."""
 
 
 Workload = Callable[[Setting], Job]

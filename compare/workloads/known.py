@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ..spec import MLP, RESNET50, VIT
+from ..spec import LOADER, MLP, RESNET50, VIT
 from . import sizes
 
 
@@ -32,22 +32,24 @@ class Known:
     cannot: Mapping[str, str] = field(default_factory=dict)
     """By recipe that it cannot be trained with: why, as a clause."""
     loads: str | None = None
-    """The workload that it is but for its batches: they come from a loader, and waiting for them is part of a step."""
+    """The workload that it is but for its batches: these come from a loader within the timed steps."""
 
+
+_HERE = __name__.rpartition(".")[0]
 
 KNOWN: dict[str, Known] = {
     one.name: one
     for one in (
         Known(
             RESNET50,
-            "compare.workloads.resnet50_cifar10:build",
+            f"{_HERE}.resnet50_cifar10:build",
             "torchvision's ResNet50",
             sizes.resnet50_forward,
             stems=True,
         ),
         Known(
             VIT,
-            "compare.workloads.vit_cifar10:build",
+            f"{_HERE}.vit_cifar10:build",
             f"torchvision's vision transformer ({sizes.VIT.layers} layers, {sizes.VIT.width} wide, "
             f"{sizes.VIT.heads} heads, patches of {sizes.VIT.patch}x{sizes.VIT.patch})",
             lambda stem: sizes.vit_forward(sizes.VIT),
@@ -55,8 +57,16 @@ KNOWN: dict[str, Known] = {
             cannot={"gradient-penalty": "torch's fused kernels of attention have no second derivative"},
         ),
         Known(
+            LOADER,
+            f"{_HERE}.resnet50_cifar10_loader:build",
+            "torchvision's ResNet50 with batches from a DataLoader, whose workers decode JPEG and augment on the CPU",
+            sizes.resnet50_forward,
+            stems=True,
+            loads=RESNET50,
+        ),
+        Known(
             MLP,
-            "compare.workloads.mlp:build",
+            f"{_HERE}.mlp:build",
             "the three-layer perceptron of PyTorch's AMP recipe",
             lambda stem: sizes.mlp_forward(),
             images=False,
@@ -78,7 +88,7 @@ def takes_images(workload: str) -> bool:
 
 
 def loads(workload: str) -> bool:
-    """Whether waiting for a loader is part of its steps."""
+    """Whether its batches come from a loader within the timed steps."""
     found = KNOWN.get(workload)
     return found is not None and found.loads is not None
 

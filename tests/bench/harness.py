@@ -86,7 +86,7 @@ def _measure(name: str, options: argparse.Namespace) -> list[dict[str, object]]:
         ready.step(batches[number % len(batches)])
 
     def window() -> float:
-        return sum(time_window(0, options.steps, ready.step, batches, device).step_ms) / options.steps
+        return sum(time_window(0, options.steps, ready.step, itertools.cycle(batches), device).step_ms) / options.steps
 
     def bare_window() -> None:
         for number in range(options.steps):

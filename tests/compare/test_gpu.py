@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -51,7 +52,7 @@ def run(folder: Path, kind: str, arm: str, workload: str = RESNET50, recipe: str
 def test_events_time_the_device_and_not_the_host(device: torch.device) -> None:
     matrix = torch.randn(4096, 4096, device=device)
     matrix @ matrix  # the first product loads cuBLAS
-    window = time_window(0, 20, lambda left: left @ matrix, [matrix], device)
+    window = time_window(0, 20, lambda left: left @ matrix, itertools.repeat(matrix), device)
     assert window.clock == "cuda-events" and len(window.step_ms) == 20
     assert min(window.step_ms) > 0 and sum(window.step_ms) / 20 > window.host_ms, "the host did not run ahead"
     watch = Stopwatch(device)

@@ -71,7 +71,7 @@ def test_an_arm_that_is_unavailable_has_no_task() -> None:
 def test_everything_covers_recipes_workloads_sweep_and_capacity() -> None:
     tasks = plan.tasks(FULL, FULL.arms)
     assert {task.recipe for task in tasks} == {"plain", "clip", "accumulate", "gradient-penalty"}
-    assert {task.workload for task in tasks} == {"resnet50-cifar10", "vit-cifar10", "mlp"}
+    assert {task.workload for task in tasks} == {"resnet50-cifar10", "vit-cifar10", "resnet50-cifar10-loader", "mlp"}
     assert {task.batch for task in speed(tasks) if task.workload != "mlp"} == {32, 64, 128, 256, 512, 1024, 2048}
     assert {task.arm for task in tasks if task.kind == "capacity"} == set(FULL.arms)
     assert not {task.arm for task in tasks if task.recipe == "gradient-penalty"} & {"apex-o1", "apex-o2"}

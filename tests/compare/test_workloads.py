@@ -26,6 +26,7 @@ from compare.workloads import (
     load_workload,
     mlp,
     resnet50_cifar10,
+    resnet50_cifar10_loader,
     sizes,
     vit_cifar10,
 )
@@ -55,12 +56,13 @@ def test_the_workloads_have_their_names() -> None:
     assert load_workload("resnet50-cifar10") is resnet50_cifar10.build
     assert load_workload("mlp") is mlp.build
     assert load_workload("vit-cifar10") is vit_cifar10.build
-    assert set(WORKLOADS) == {"resnet50-cifar10", "vit-cifar10", "mlp"}
+    assert load_workload("resnet50-cifar10-loader") is resnet50_cifar10_loader.build
+    assert set(WORKLOADS) == {"resnet50-cifar10", "vit-cifar10", "resnet50-cifar10-loader", "mlp"}
 
 
 def test_what_is_known_of_a_workload_by_its_name() -> None:
     assert all(name == one.name for name, one in KNOWN.items())
-    assert {name for name in KNOWN if takes_images(name)} == {"resnet50-cifar10", "vit-cifar10"}
+    assert {name for name in KNOWN if not takes_images(name)} == {"mlp"}
     assert (batch_of("mlp", 128), batch_of("vit-cifar10", 128), batch_of("my_package.net:build", 64)) == (512, 128, 64)
     assert known("my_package.net:build") is None and not takes_images("my_package.net:build")
 
