@@ -8,7 +8,8 @@ from statistics import median
 
 from .. import format as fmt
 from ..results import Interval, Results, SweepPoint, TrainingRun
-from .blocks import Block, Cell, Section, Text, Tone, number, ratio_cell, section, table
+from .blocks import Block, Cell, Section, Text, Tone, number, section, table
+from .others import others
 
 
 def claims(results: Results) -> Section:
@@ -130,37 +131,18 @@ def sizes(results: Results) -> Section:
         (Cell(arm, arm=arm), *(_swept(points.get((arm, batch))) for batch in batches))
         for arm in dict.fromkeys(point.arm for point in results.sweep)
     ]
-    others = [
-        (
-            Cell(one.workload),
-            Cell(one.recipe),
-            Cell(one.arm, arm=one.arm),
-            _speed(one.images_per_s),
-            ratio_cell(one.speed_ratio),
-            number(fmt.memory(one.memory_allocated)),
-            Cell(one.reason or ""),
-        )
-        for one in results.others
-    ]
     unit = fmt.speed_unit(results.spec.workload)
     blocks: list[Block] = table(("Arm", "Largest batch that fits"), largest)
     blocks += table(
         ("Arm", *(f"Batch {batch}" for batch in batches)), swept, f"Batch sweep: speed ({unit}) and peak memory"
     )
-    head = ("Workload", "Recipe", "Arm", "Speed (samples/s)", f"{fmt.TIMES} {results.spec.baseline}", "Memory", "Note")
-    blocks += table(head, others, "Other workloads and recipes")
+    blocks += others(results)
     return section(
         "sizes",
         "Batch sizes, other workloads and recipes",
         blocks,
         "Largest batch, batch sweep, other workloads and recipes belong to the profile “full” and were not run here.",
     )
-
-
-def _speed(speed: Interval | None) -> Cell:
-    if speed is None:
-        return number(fmt.NONE)
-    return number(fmt.significant(speed.value), fmt.spread(speed, fmt.like(speed.value)))
 
 
 def _swept(point: SweepPoint | None) -> Cell:

@@ -9,7 +9,7 @@ from typing import Any
 from .. import format as fmt
 from ..results import Machine, Results
 from ..spec import Spec
-from ..workloads.known import known, takes_images
+from ..workloads.known import known, loads, takes_images
 from .blocks import Block, Cell, Code, Items, Section, Text, number, table
 
 _FIRST = ("gpu", "driver", "torch", "cuda", "cudnn", "apex", "clocks")
@@ -167,11 +167,12 @@ def _how(results: Results) -> Iterator[str]:
     clocks = sorted({arm.steps.clock for arm in results.arms if arm.steps})
     words = {"cuda-events": "CUDA events", "host": "the host's clock"}
     clock = f", timed by {fmt.listed([words.get(one, one) for one in clocks])}" if clocks else ""
+    drawing = " and the drawing of their batches" if loads(spec.workload) else ""
     yield (
         f"Each process: {fmt.plural(spec.warmup, 'step')} of warm-up{_at_least(spec.warmup_s)}, then "
         f"{fmt.plural(spec.windows, 'window')} of {fmt.plural(spec.window_steps, 'step')}{clock}. Its speed is all "
-        "samples of them over all of their time. Nothing but steps runs in a timed window: losses, gradient norms and "
-        "loss scales come from steps that are not timed."
+        f"samples of them over all of their time. Nothing but steps{drawing} runs in a timed window: losses, gradient "
+        "norms and loss scales come from steps that are not timed."
     )
     if any(arm.memory for arm in results.arms):
         yield "Memory: largest peak that PyTorch's allocator reports over the timed windows, warm-up excluded."
@@ -256,10 +257,16 @@ def _threats(results: Results) -> Iterator[str]:
         "convolutions use TF32, against which every speed-up is smaller; the arm tf32, where it ran, shows "
         "by how much."
     )
-    yield (
-        "Data loading is kept out of the steps on purpose: a training that waits for its loader gains less "
-        "from any precision."
-    )
+    if loads(spec.workload):
+        yield (
+            "A loader is part of every step: where it is slower than the network, speeds tell of the cores and their "
+            "images, not of the precision."
+        )
+    else:
+        yield (
+            "Data loading is kept out of the steps on purpose: a training that waits for its loader gains less "
+            "from any precision."
+        )
 
 
 def _worth_a_row(key: str, results: Results) -> bool:

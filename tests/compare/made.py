@@ -35,7 +35,8 @@ from compare.records import (
     Window,
     encode,
 )
-from compare.spec import MLP, RESNET50, Spec, Task
+from compare.spec import LOADER, MLP, RESNET50, VIT, Spec, Task
+from compare.workloads.known import batch_of, loads
 
 GIB = 2**30
 
@@ -59,6 +60,8 @@ STEP_MS: dict[str, float] = {
     "native-fp16-compile": 16.0,
     "native-best": 12.5,
 }
+# What the loader needs for a batch: faster arms wait for it.
+LOADER_MS = 27.0
 # Peak allocated memory at batch 128, GiB.
 MEMORY_GIB: dict[str, float] = {
     "fp32": 6.0,
@@ -134,7 +137,7 @@ def make_session(
 
     `noise` is the standard deviation of a process's log step time (0: every ratio is that of the tables);
     `step_ms` and `memory_gib` replace entries of the tables; `accuracy` gives an arm's final accuracy by seed.
-    `profile="full"` adds every arm, a batch sweep, the largest batch, the MLP and the recipes; `smoke` (or that
+    `profile="full"` adds every arm, a batch sweep, the largest batch, other workloads and recipes; `smoke` (or that
     profile) makes a session of the CPU, without Apex and memory. Without `apex`, Apex arms are unavailable. Tasks named
     in `not_run` have no file; with a `decision` the session has the blocks, seeds and epochs it names.
     """
@@ -164,7 +167,7 @@ def make_session(
         sweep=(256, 512, 2048) if full else (),
         capacity=full,
         extra_recipes=("clip", "accumulate", "gradient-penalty") if full else (),
-        extra_workloads=(MLP,) if full else (),
+        extra_workloads=(VIT, LOADER, MLP) if full else (),
         margin=margin,
         target_accuracy=None if smoke else target_accuracy,
     )
@@ -229,7 +232,7 @@ def tasks(spec: Spec, available: Sequence[str]) -> Iterator[Task]:
             if recipe == "gradient-penalty" and not ARMS[arm].penalty:
                 continue
             for block in range(spec.extra_blocks):
-                batch = 512 if workload == MLP else spec.batch
+                batch = batch_of(workload, spec.batch)
                 other = replace(main, arm=arm, block=block, workload=workload, recipe=recipe, batch=batch)
                 yield other
                 if arm in spec.repeated:
@@ -333,6 +336,8 @@ class _Maker:
         step *= 200 * task.batch / 128 if not self.cuda else (0.15 + 0.85 * task.batch / 128)
         if task.workload == MLP:
             step /= 12
+        if loads(task.workload):
+            step = max(step, LOADER_MS * math.exp(drift + own.gauss(0, self.noise)))
         step *= {"plain": 1.0, "clip": 1.05, "accumulate": 0.97, "gradient-penalty": 2.6}[task.recipe]
         records: list[Record] = [self.step0(task)]
         for index in range(self.spec.windows):
@@ -347,7 +352,8 @@ class _Maker:
         if self.cuda:
             allocated = int(self.memory_gib[task.arm] * GIB * (0.1 + 0.9 * task.batch / 128))
             records.append(Memory(allocated, int(allocated * 1.1), int(allocated * 1.1) + 600 * 2**20))
-        records.append(InputCost([0.4 + 0.02 * own.random() for _ in range(10)]))
+        if not loads(task.workload):
+            records.append(InputCost([0.4 + 0.02 * own.random() for _ in range(10)]))
         if self.cuda:
             records.append(Busy(BUSY.get(task.arm, 0.98), None, 1400))
         else:

@@ -34,6 +34,7 @@ from tests.compare.made import (
     ARM_SETS,
     GIB,
     LARGEST_BATCH,
+    LOADER_MS,
     MEMORY_GIB,
     NAN,
     NO_APEX,
@@ -755,12 +756,17 @@ def test_other_recipes_and_workloads(full: Results) -> None:
         ("resnet50-cifar10", "clip"),
         ("resnet50-cifar10", "accumulate"),
         ("resnet50-cifar10", "gradient-penalty"),
+        ("vit-cifar10", "plain"),
+        ("resnet50-cifar10-loader", "plain"),
         ("mlp", "plain"),
     }
     assert ("resnet50-cifar10", "gradient-penalty", "apex-o1") not in found
     other = found["mlp", "plain", "native-fp16"]
     assert other.speed_ratio is not None
     assert other.speed_ratio.value == pytest.approx(STEP_MS["fp32"] / STEP_MS["native-fp16"], rel=0.01)
+    loaded = found["resnet50-cifar10-loader", "plain", "native-fp16"]
+    assert loaded.speed_ratio is not None
+    assert loaded.speed_ratio.value == pytest.approx(STEP_MS["fp32"] / LOADER_MS, rel=0.01), "it waits for the loader"
 
 
 # ------------------------------------------------------------------ sentences
