@@ -31,7 +31,7 @@ ASKED = $(foreach name,$(OPTIONS),$(if $($(name)),--$(call lower,$(name)) '$($(n
 
 # A word that nothing reads (SEED=3, profile=quick) would start a run of hours that was not asked for.
 KNOWN := $(OPTIONS) PLAN RETRY PYTHON APEX_SRC FORCE ALLOW_CUDA_MINOR TORCH_CUDA_ARCH_LIST MAX_JOBS
-GIVEN := $(foreach word,$(filter-out -%,$(MAKEOVERRIDES)),$(firstword $(subst =, ,$(word))))
+GIVEN = $(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name)))
 
 help:
 	@echo 'make test                      ruff, mypy --strict and pytest (the first time: about 5 GB of wheels)'
@@ -106,7 +106,7 @@ compare: words $(COMPARE) $(APEX)
 	@$(PY) -m compare run $(ASKED)
 
 words:
-	$(if $(filter-out $(KNOWN),$(GIVEN)),$(error $(filter-out $(KNOWN),$(GIVEN)): make compare knows no such word; \
+	$(if $(filter-out $(KNOWN) -%,$(GIVEN)),$(error $(filter-out $(KNOWN) -%,$(GIVEN)): make compare knows no such word; \
 	  it knows $(KNOWN)))
 
 apex: $(COMPARE)

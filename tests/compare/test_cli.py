@@ -6,14 +6,18 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from compare import commands
+from compare.analyse import analyse_folder
 from compare.cli import _parser
 from compare.errors import UserError
 from compare.request import specification
 from tests.compare.doubles import fake_smi
+from tests.compare.made import NAN, OUT_OF_MEMORY, make_session
 
 PROJECT = Path(__file__).parents[2]
 TINY = ("--workload", "tests.compare.tiny:build", "--batch", "8")
@@ -59,16 +63,14 @@ def test_an_arm_that_fails_is_exit_1_with_a_report(tmp_path: Path) -> None:
     assert "a fault that was built in" in done.stdout and (out / "report.html").exists()
 
 
-def test_one_failed_run_of_several_is_exit_1(tmp_path: Path) -> None:
-    """Of two trainings one diverges: the arm has a result, and still not all that was asked for."""
-    out = tmp_path / "session"
-    work = ("--workload", "tests.compare.tiny:diverges_with_seed_1", "--batch", "8", "--epochs", "1")
-    words = ("--arms", "fp32", "--seeds", "2", *work)
-    done = compare("run", "--profile", "smoke", "--out", str(out), *words)
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "nan: train-" in done.stdout
-    statuses = {arm["name"]: arm["status"] for arm in json.loads((out / "results.json").read_text())["arms"]}
-    assert statuses == {"fp32": "ok"}
+def test_one_failed_run_of_several_is_a_failure_and_a_batch_that_does_not_fit_is_none(tmp_path: Path) -> None:
+    """Of five trainings one diverges: the arm has a result, and still not all that was asked for."""
+    diverged = analyse_folder(make_session(tmp_path / "diverged", failures=[NAN]))
+    assert {arm.status for arm in diverged.arms} == {"ok"} and commands._failed(diverged)
+    too_large = analyse_folder(make_session(tmp_path / "large", profile="full", failures=[OUT_OF_MEMORY]))
+    assert too_large.failures and not commands._failed(too_large)
+    at_its_own = replace(OUT_OF_MEMORY, batch=None)
+    assert commands._failed(analyse_folder(make_session(tmp_path / "own", failures=[at_its_own])))
 
 
 @pytest.mark.parametrize(
@@ -103,22 +105,10 @@ def test_the_plan_runs_nothing_and_writes_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("run", "--profile", "standard"), "needs a CUDA GPU"),
         (("run", "--profile", "large"), "There is no profile 'large'"),
-        (("run", "--arms", "fp32,apex-o7"), "There is no arm apex-o7"),
-        (("run", "--arms", "help"), "These arms are there"),
-        (("run", "--recipe", "cake"), "There is no recipe 'cake'"),
-        (("run", "--budget", "soon"), "--budget takes a time such as"),
-        (("run", "--budget", "0m"), "--budget takes a time such as"),
-        (("run", "--epochs", "0"), "--epochs takes a whole number of at least 1"),
-        (("run", "--seeds", "-1"), "--seeds takes a whole number of at least 0"),
-        (("run", "--margin", "-0.5"), "--margin takes a number above 0"),
-        (("run", "--sweep", "1,two"), "--sweep takes batch sizes"),
         (("run", "--data", "/nowhere/at/all"), "/nowhere/at/all does not exist"),
         (("run", "--plan", "--data", "/nowhere/at/all"), "/nowhere/at/all does not exist"),
         (("run", "--plan", "--out", "/etc/passwd/session"), "is a file"),
-        (("run", "--leave-out", "slow"), "--leave-out takes throttled or shared"),
-        (("run", "--workload", "nothing"), "nothing"),
         (("run", "--workload", "tests.compare.tiny:absent"), "absent"),
         (("report", "/nowhere/at/all"), "/nowhere/at/all"),
         (("run", "--out", "/proc/session"), "cannot be written"),
@@ -130,6 +120,29 @@ def test_a_wrong_word_is_one_sentence_and_exit_2(words: tuple[str, ...], sentenc
     assert sentence in done.stderr and "Traceback" not in done.stderr
     assert done.stderr.startswith("amp-compare: ")
     assert list(tmp_path.iterdir()) == [], "something was written before the refusal"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--profile", "standard"), "needs a CUDA GPU"),
+        (("--arms", "fp32,apex-o7"), "There is no arm apex-o7"),
+        (("--arms", "help"), "These arms are there"),
+        (("--recipe", "cake"), "There is no recipe 'cake'"),
+        (("--budget", "soon"), "--budget takes a time such as"),
+        (("--budget", "0m"), "--budget takes a time such as"),
+        (("--epochs", "0"), "--epochs takes a whole number of at least 1"),
+        (("--seeds", "-1"), "--seeds takes a whole number of at least 0"),
+        (("--margin", "-0.5"), "--margin takes a number above 0"),
+        (("--sweep", "1,two"), "--sweep takes batch sizes"),
+        (("--leave-out", "slow"), "--leave-out takes throttled or shared"),
+        (("--nnodes", "2"), "which --engine slurm hands out"),
+    ],
+)
+def test_a_wrong_word_is_refused_with_the_specification(words: tuple[str, ...], sentence: str) -> None:
+    with pytest.raises(UserError) as refused:
+        specification(_parser().parse_args(["run", *words]), "cpu")
+    assert sentence in str(refused.value)
 
 
 def test_the_console_script_finds_a_network_in_the_folder_it_is_started_in(tmp_path: Path) -> None:
@@ -176,9 +189,9 @@ def test_a_missing_library_is_refused_before_anything_runs(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(("word", "sentence"), [("SEED=3", "SEED"), ("profile=quick", "profile")])
 def test_make_refuses_a_word_that_nothing_reads(word: str, sentence: str) -> None:
-    done = subprocess.run(
-        ["make", "compare", word, f"PYTHON={sys.executable}"], cwd=PROJECT, capture_output=True, text=True
-    )
+    own = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES")}
+    command = ["make", "compare", word, "DATA=/a folder", f"PYTHON={sys.executable}"]
+    done = subprocess.run(command, cwd=PROJECT, env=own, capture_output=True, text=True)
     assert done.returncode == 2 and f"{sentence}: make compare knows no such word" in done.stderr
     assert done.stdout == ""
 

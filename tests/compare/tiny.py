@@ -92,10 +92,6 @@ def diverges(setting: Setting) -> Job:
     return _with_loss(setting, lambda loss: loss * float("nan"))
 
 
-def diverges_with_seed_1(setting: Setting) -> Job:
-    return diverges(setting) if setting.seed == 1 else build(setting)
-
-
 def diverges_in_the_second_process(setting: Setting) -> Job:
     return _with_loss(setting, lambda loss: loss if setting.rank == 0 else loss.detach() * float("nan") + 0 * loss)
 

@@ -61,7 +61,7 @@ def test_compare_hands_its_variables_on() -> None:
 
 def test_every_variable_of_compare_is_an_option() -> None:
     names = next(line for line in (PROJECT / "Makefile").read_text().splitlines() if line.startswith("OPTIONS :="))
-    options = [f"--{name.lower()}" for name in names.split()[2:]]
+    options = [f"--{name.lower().replace('_', '-')}" for name in names.split()[2:]]
     asked = [sys.executable, "-m", "compare", "run", "--help"]
     told = subprocess.run(asked, cwd=PROJECT, capture_output=True, text=True)
     assert [option for option in options if option not in told.stdout] == []
