@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import threading
 import time
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import UserError
+from .home import SCRATCH
 from .records import Ended, Record, Status, Writer
 from .spec import Spec, Task
 
@@ -165,6 +167,8 @@ def _first_line(error: BaseException) -> str:
 def _end_with_the_runner() -> None:
     while os.read(sys.stdin.fileno(), 1):
         pass
+    # A runner that was killed cannot clear up after itself.
+    shutil.rmtree(os.environ.get(SCRATCH, ""), ignore_errors=True)
     os._exit(70)
 
 

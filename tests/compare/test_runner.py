@@ -182,13 +182,20 @@ def test_a_runner_killed_at_any_moment_goes_on_with_what_is_missing(tmp_path: Pa
         "spec = Spec.from_json(json.loads(Path(sys.argv[1]).read_text()));"
         "runner.run(spec, Path(sys.argv[2]), AROUND, '', Listener())"
     )
-    folder = tmp_path / "session"
-    process = subprocess.Popen([sys.executable, "-c", script, str(asked), str(folder)], cwd=PROJECT)
-    while not (begun := list((folder / "runs").glob("*.jsonl"))) or begun[0].stat().st_size < 300:
+    folder, scratch = tmp_path / "session", tmp_path / "scratch"
+    scratch.mkdir()
+    variables = {**os.environ, "TMPDIR": str(scratch)}
+    process = subprocess.Popen([sys.executable, "-c", script, str(asked), str(folder)], cwd=PROJECT, env=variables)
+    while not (begun := list((folder / "runs").glob("*.jsonl"))) or '"started"' not in begun[0].read_text():
         assert process.poll() is None
         time.sleep(0.02)
+    assert list(scratch.glob("amp-compare-*"))
     process.send_signal(signal.SIGKILL)
     process.wait()
+    deadline = time.monotonic() + 30
+    while list(scratch.glob("amp-compare-*")) or any(map(processes_with, (folder / "runs").glob("*.jsonl"))):
+        assert time.monotonic() < deadline, "a process or its scratch folder was left behind"
+        time.sleep(0.05)
     before = {run.task.name for run in read_session(folder).runs if run.status == "ok"}
     listener, found = session(folder)
     assert set(listener.started) == {task.name for task in plan.tasks(SPEC, ["fp32"])} - before
@@ -228,13 +235,13 @@ def test_nothing_of_a_search_for_the_largest_batch_outlives_a_kill(tmp_path: Pat
         time.sleep(0.05)
 
 
-def test_no_scratch_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_scratch_folder_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setenv("TMPDIR", str(scratch))
     monkeypatch.setattr("tempfile.tempdir", None)
     one(tmp_path, "dies")
-    assert not list(scratch.glob("compare-*"))
+    assert not list(scratch.glob("*compare-*"))
 
 
 # ---------------------------------------------------------------- again
