@@ -26,6 +26,8 @@ from .spec import Spec, Task
 
 REQUEST = "AMP_COMPARE_REQUEST"
 """Variable of the environment that holds the request."""
+_GONE = threading.Event()
+"""Set once the runner is gone."""
 CANNOT_WRITE = 73  # EX_CANTCREAT: the records cannot be written, which no later task would fare better with
 
 
@@ -69,7 +71,10 @@ def main() -> int:
     if int(os.environ.get("RANK", "0")) == 0:
         try:
             with Writer(request.records) as writer:
-                return _recorded(request, writer)
+                status = _recorded(request, writer)
+            if request.spec.world == 1:  # else others may still need it
+                _clear_up()
+            return status
         except OSError as error:
             print(f"{request.records} cannot be written: {error.strerror}.", file=sys.stderr)
             return CANNOT_WRITE
@@ -81,6 +86,9 @@ def main() -> int:
 def _recorded(request: Request, writer: Writer) -> int:
     begun = time.monotonic()
     status, reason = _outcome(request, writer)
+    if _GONE.is_set():
+        # What failed now failed because the runner's end takes everything down.
+        _leave()
     from . import env
 
     writer.write(Ended(status, reason, time.monotonic() - begun, env.gpu_state()))
@@ -157,7 +165,11 @@ def _guarded(writer: Writer) -> Any:
 
 
 def _tell(done: int, total: int, note: str) -> None:
-    print(json.dumps({"done": done, "total": total, "note": note}), flush=True)
+    try:
+        print(json.dumps({"done": done, "total": total, "note": note}), flush=True)
+    except OSError:
+        # Nobody reads: the runner is gone, which is no fault of the task.
+        _leave()
 
 
 def _first_line(error: BaseException) -> str:
@@ -167,9 +179,19 @@ def _first_line(error: BaseException) -> str:
 def _end_with_the_runner() -> None:
     while os.read(sys.stdin.fileno(), 1):
         pass
-    # A runner that was killed cannot clear up after itself.
-    shutil.rmtree(os.environ.get(SCRATCH, ""), ignore_errors=True)
+    _leave()
+
+
+def _leave() -> None:
+    """End at once, as a task that was interrupted: without a recorded end it runs again."""
+    _GONE.set()
+    _clear_up()
     os._exit(70)
+
+
+def _clear_up() -> None:
+    """Remove the task's scratch folder: a runner that was killed cannot."""
+    shutil.rmtree(os.environ.get(SCRATCH, ""), ignore_errors=True)
 
 
 if __name__ == "__main__":
