@@ -19,7 +19,7 @@ from compare.measure.timing import Stopwatch, time_window
 from compare.plan import cannot
 from compare.process import run_task
 from compare.records import Busy, Capacity, Ended, Epoch, InputCost, Memory, Run, Step0, Trace, Window, read
-from compare.spec import MLP, RESNET50, Spec, Task
+from compare.spec import LOADER, MLP, RESNET50, VIT, Spec, Task
 from compare.worker import Request
 
 SPEC = Spec(
@@ -107,6 +107,22 @@ def test_every_recipe_runs(device: torch.device, arm: str, recipe: str, tmp_path
 @pytest.mark.parametrize("arm", ["fp32", "native-fp16", "native-best"])
 def test_the_mlp_runs(device: torch.device, arm: str, tmp_path: Path) -> None:
     check_speed(run(tmp_path, "speed", arm, workload=MLP, batch=512))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("arm", ARMS)
+def test_every_arm_runs_the_vision_transformer(device: torch.device, arm: str, tmp_path: Path) -> None:
+    if ARMS[arm].apex and (reason := apex_problem()):
+        pytest.skip(reason)
+    check_speed(run(tmp_path, "speed", arm, workload=VIT))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("arm", ["fp32", "native-fp16", "native-best"])
+def test_a_loader_is_part_of_the_steps(device: torch.device, arm: str, tmp_path: Path) -> None:
+    done = run(tmp_path, "speed", arm, workload=LOADER)
+    assert done.of(Window) and not done.of(InputCost)
+    assert all(window.clock == "cuda-events" for window in done.of(Window))
 
 
 @pytest.mark.gpu

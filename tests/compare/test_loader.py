@@ -53,12 +53,13 @@ TASK = Task("speed", "fp32", workload=LOADER, batch=4)
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left() -> Iterator[None]:
-    """No worker and no temporary folder of one."""
-    before = set(Path(tempfile.gettempdir()).glob("pymp-*"))
-    yield
-    assert multiprocessing.active_children() == []
-    assert set(Path(tempfile.gettempdir()).glob("pymp-*")) <= before
+def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of temporary files. After each test no worker is left, and nothing in it."""
+    with tempfile.TemporaryDirectory(prefix="l-") as folder:  # the path of a socket in it has to be short
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        yield Path(folder)
+        assert multiprocessing.active_children() == []
+        assert list(Path(folder).iterdir()) == []
 
 
 @pytest.fixture
@@ -216,28 +217,29 @@ def test_a_task_runs_to_its_end_in_a_process_of_its_own(tmp_path: Path) -> None:
     (started,) = [record for record in records if isinstance(record, Started)]
     assert started.data.endswith(f"in memory, {loader_workers()} loader workers")
     assert sum(isinstance(record, Window) for record in records) == 2
-    assert holders(request.records) == [] and scratches() == []
+    assert holders(request.records) == []
     assert not request.records.with_suffix(".log").exists()
 
 
-def test_workers_end_with_a_task_that_is_ended(tmp_path: Path) -> None:
+def test_workers_end_with_a_task_that_is_ended(tmp_path: Path, temporary: Path) -> None:
     """By force, in the middle of its windows: the runner leaves neither a process nor a file."""
     spec = replace(SPEC, windows=1000)
     request = Request(spec, TASK, tmp_path / "runs" / "one.jsonl")
-    stop, seen = threading.Event(), []
+    stop = threading.Event()
+    seen: list[object] = []
 
     def progress(done: int, total: int, note: str) -> None:
         if note.startswith("window 2 "):
-            seen.extend(holders(request.records))
+            seen.extend([*holders(request.records), *temporary.glob("amp-compare-*/pymp-*")])
             stop.set()
 
     with pytest.raises(KeyboardInterrupt):
         run_task(request, progress, 120.0, stop=stop)
-    assert len(seen) > loader_workers(), "the task's process and its workers"
+    assert len(seen) == 1 + 2 * loader_workers(), "the task's process, its workers and their folders"
     until = time.monotonic() + 10
     while (left := holders(request.records)) and time.monotonic() < until:
         time.sleep(0.1)
-    assert left == [] and scratches() == []
+    assert left == []
     records, _ = read(request.records)
     assert not any(type(record).__name__ == "Ended" for record in records), "it is to run again"
 
@@ -252,10 +254,6 @@ def holders(path: Path) -> list[int]:
         except OSError:  # it ended meanwhile, or closed the file
             continue
     return sorted(found - {os.getpid()})
-
-
-def scratches() -> list[Path]:
-    return [path for path in Path(tempfile.gettempdir()).glob("amp-compare-*") if path.owner() == Path.home().owner()]
 
 
 # ------------------------------------------------------------------ what is planned and said

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
+import os
+import subprocess
+import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,6 +20,8 @@ from compare import estimate, plan
 from compare.arms import ARMS
 from compare.cli import _parser
 from compare.errors import UserError
+from compare.policy import apex_o1
+from compare.policy.network import trace
 from compare.profiles import profile
 from compare.records import Epoch, Record, Step0, Trace, Window
 from compare.report.method import data_name, workload_name
@@ -27,6 +33,7 @@ from compare.workloads import Job, Setting, digest, load_workload, sizes, vit_ci
 
 SETTING = Setting(device=torch.device("cpu"), batch=8, seed=1, data="synthetic:64,16")
 PLACE = Place(torch.device("cpu"))
+PROJECT = Path(__file__).parents[2]
 SMALL = sizes.VitSizes(patch=8, width=48, heads=2, mlp=96, layers=2)
 SPEC = Spec(
     "smoke",
@@ -41,6 +48,14 @@ SPEC = Spec(
     windows=1,
     window_steps=2,
 )
+
+
+def apex_there() -> bool:
+    try:
+        apex_o1.find_apex()
+    except UserError:
+        return False
+    return True
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -148,6 +163,72 @@ def test_attention_has_no_second_derivative() -> None:
     """The day torch has one, `Known.cannot` is out of date."""
     with pytest.raises(RuntimeError, match=r"scaled_dot_product.*not implemented"):
         records(ready("fp32", recipe="gradient-penalty"), speed)
+
+
+# ------------------------------------------------------------------ under Apex O1 and under native autocast
+
+TRACE = """
+import json, sys
+from contextlib import contextmanager
+import torch
+from compare.policy.apex_o1 import _patch
+from compare.policy.network import trace
+from compare.policy.probe import quiet
+from compare.workloads import sizes, vit_cifar10
+
+with quiet():
+    handle = _patch()
+
+@contextmanager
+def unpatched():
+    handle._is_active = False
+    try:
+        yield
+    finally:
+        handle._is_active = True
+
+def model(training):
+    made = vit_cifar10.network(sizes.VitSizes(layers=1), 10).train(training)
+    made.train = lambda mode=True: made
+    return made
+
+found = {}
+for training in (True, False):
+    with torch.set_grad_enabled(training):
+        found[training] = trace(lambda: model(training), dtype=None, below=unpatched).summary()
+print(json.dumps([found[True], found[False]]))
+"""
+
+
+def native() -> dict[str, dict[str, int]]:
+    return trace(lambda: vit_cifar10.network(sizes.VitSizes(layers=1), 10)).summary()
+
+
+def test_native_autocast_runs_its_products_and_gelu_in_float16_and_its_norms_in_float32() -> None:
+    found = native()
+    assert found["gelu"] == {"float16 -> float16": 1}
+    assert all(kinds.startswith("float32") for kinds in found["native_layer_norm"])
+    assert {kinds.split(" ")[0] for kinds in found["convolutions"]} == {"float16"}
+    assert found["_log_softmax"] == {"float16 -> float16": 1}
+
+
+@pytest.mark.apex
+@pytest.mark.skipif(not apex_there(), reason="no Apex 25.05 or older: not installed, and APEX_SRC does not name one")
+def test_apex_o1_runs_it_as_it_is(tmp_path: Path) -> None:
+    """As docs/policy.md says: attention in float16 while it trains, by the projection before it; another way in
+    evaluation, where torch's own path for inference calls nothing that Apex has replaced."""
+    path = os.pathsep.join((str(apex_o1.find_apex()), str(PROJECT)))
+    words = [sys.executable, "-c", TRACE]
+    done = subprocess.run(words, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=True)
+    training, evaluation = json.loads(done.stdout.splitlines()[-1])
+    found = native()
+    projections = "float16 x float16 x float16 -> float16"
+    assert training["matrix products"][projections] == found["matrix products"][projections] == 4
+    assert training["native_layer_norm"] == found["native_layer_norm"]
+    assert training["gelu"] == {"float32 -> float32": 1} and training["_log_softmax"] == {"float32 -> float32": 1}
+    assert "_native_multi_head_attention" not in training
+    (kinds,) = evaluation["_native_multi_head_attention"]
+    assert set(kinds.replace(" -> ", " x ").replace(", ", " x ").split(" x ")) == {"float32"}
 
 
 # ------------------------------------------------------------------ what is asked for, and what is said of it
