@@ -66,8 +66,10 @@ def on_terminal(
             shown += part
         elif process.poll() is not None:
             break
+    # Before the terminal goes: one that goes while the tool is still ending would end it by SIGHUP.
+    code = process.wait(10)
     os.close(ours)
-    return shown.decode().replace("\r\n", "\n"), process.wait(10)
+    return shown.decode().replace("\r\n", "\n"), code
 
 
 @pytest.fixture
