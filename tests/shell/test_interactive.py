@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.report.made import git
-from tests.shell.test_terminal import LEGACY, ROOT, on_terminal
+from tests.shell.test_terminal import CTRL_C, LEGACY, ROOT, on_terminal
 
 INITIALIZES = """\
 import torch
@@ -93,7 +93,7 @@ def test_what_was_declined_is_asked_again_and_ends_the_same(repository: Path) ->
 
 
 def test_ctrl_c_writes_nothing(repository: Path) -> None:
-    shown, code = on_terminal(".", "-i", cwd=repository, answers=[b"y\n", b"\x03"])
+    shown, code = on_terminal(".", "-i", cwd=repository, answers=[b"y\n", CTRL_C])
     assert changed(repository) == set()
     assert code == 130, shown
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+CTRL_C = b"\x03"
 LEGACY = """\
 import torch
 from apex import amp
@@ -39,7 +40,7 @@ def on_terminal(
     *words: str, cwd: Path, columns: int = 80, answers: Sequence[bytes] = (), **environment: str
 ) -> tuple[str, int]:
     """Run the tool on a terminal of so many columns, and type the next answer at each prompt; what it showed, and its
-    exit code."""
+    exit code. Ctrl-C is pressed again every second: Python misses one between its prompt and its read (input())."""
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     variables = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"}
@@ -51,11 +52,15 @@ def on_terminal(
         preexec_fn=lambda: ioctl(0, termios.TIOCSCTTY, 0),  # so that Ctrl-C is a signal
     )  # fmt: skip
     os.close(theirs)
-    shown, left = b"", list(answers)
+    shown, left, typed, pressed = b"", list(answers), b"", 0.0
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
+    while (now := time.monotonic()) < deadline:
         if left and shown.count(b"]? ") > len(answers) - len(left):
-            os.write(ours, left.pop(0))
+            typed, pressed = left.pop(0), now
+            os.write(ours, typed)
+        elif typed == CTRL_C and now - pressed > 1:
+            pressed = now
+            os.write(ours, typed)
         if select.select([ours], [], [], 0.05)[0]:
             try:
                 part = os.read(ours, 65536)
