@@ -4,7 +4,7 @@ later in the process, also where a later call said no."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ..facts.module import Scope
 from ..units.translate import default_of, passed
@@ -45,9 +45,10 @@ def _changes(ctx: Context, expr: ast.expr, depth: int) -> bool:
     m = ctx.m
     loops = [x for x in m.ancestors(expr) if isinstance(x, (ast.For, ast.AsyncFor)) and not _off_first(x.iter)]
     turned = {n.id for loop in loops for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+    comprehended = _comprehended(m.ancestors(expr))
     for name in [n for n in ast.walk(expr) if isinstance(n, ast.Name)]:
         home = m.binding_scope(name.id, m.scope(name))
-        if name.id in turned and home is m.function(expr):
+        if name.id in comprehended or (name.id in turned and home is m.function(expr)):
             return True
         given = [m.parent[n] for n in m.stores(name.id, home) if home is m.function(expr) and m.loops(n)]
         if depth < MAX_DEPTH and any(isinstance(s, ast.Assign) and _changes(ctx, s.value, depth + 1) for s in given):
@@ -56,6 +57,13 @@ def _changes(ctx: Context, expr: ast.expr, depth: int) -> bool:
             if depth < MAX_DEPTH and _differs(ctx, home, name.id, depth):
                 return True
     return False
+
+
+def _comprehended(around: Iterable[ast.AST]) -> set[str]:
+    """The names that comprehensions give another value in each round: ``[run(cfg) for cfg in RUNS]``."""
+    kinds = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+    parts = [part for one in around if isinstance(one, kinds) for part in one.generators if not _off_first(part.iter)]
+    return {n.id for part in parts for n in ast.walk(part.target) if isinstance(n, ast.Name)}
 
 
 def _off_first(source: ast.expr) -> bool:

@@ -19,6 +19,7 @@ from .backends import Backend, native_backend
 from .carried import handed_for_state, sometimes_imported
 from .caught import check_caught
 from .fold import Fold, folds
+from .gradless import review_kept_copies
 from .hazards import Hazards
 from .home import Finder, either, free_name, guards, terms_there
 from .levels import levels_handed, review_levels
@@ -144,6 +145,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     premises.review_switches(ctx, unit)
     review_threads(ctx, unit, planner)
     review_runs_again(ctx, unit)
+    review_kept_copies(ctx, unit, planner.compute, map(Region.stmts, planner.regions))
     review_traced(ctx, unit, planner)
     review_levels(ctx, unit)
     plan = Plan(ctx, unit, planner, merged, schedule, state, scaled)

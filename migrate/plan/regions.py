@@ -25,6 +25,7 @@ from ..units.references import handed_on
 from ..units.slices import Slices
 from ..units.translate import passed
 from ..units.unit import Context, Manual, Unit
+from .gradless import kept_copy, no_gradient, runs
 from .tight import Tight
 
 MAX_CLIMB = 4
@@ -33,7 +34,6 @@ _GO_THROUGH = frozenset("list tuple sum max min set".split())
 MAX_GAP = 4
 # Statements without computation that a region takes in, so that it is the whole of a block.
 MAX_REST = 2
-NO_GRADIENT = frozenset({"no_grad", "inference_mode"})
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension)
 # Functions that hand on one by one what they go through.
 PASSING = frozenset("enumerate tqdm trange iter list tuple reversed".split())
@@ -55,6 +55,9 @@ class Region:
     first: int
     last: int
     why: str
+
+    def stmts(self) -> list[ast.stmt]:
+        return self.block.body[self.first : self.last + 1]
 
 
 @dataclass(eq=False)
@@ -647,10 +650,10 @@ class Planner:
         of weights until a region ends, and those that were made without gradients give none in older torch."""
         parts, first, body = list[Region](), region.first, region.block.body
         for at in range(region.first, region.last):
-            if not self.compute.forwards(body[at]) or not self._without_gradients(body[at]):
+            made = runs(self.ctx, self.compute, body[at : at + 1])
+            if not made or not all(run.off for run in made):
                 continue
-            models, later = self._run_in(body[at]), body[at + 1 : region.last + 1]
-            if any(self._run_in(s) & models and not self._without_gradients(s) for s in later):
+            if kept_copy([*made, *runs(self.ctx, self.compute, body[at + 1 : region.last + 1])]):
                 inner = body[at].body if first == at and isinstance(body[at], ast.With) else []  # type: ignore[attr-defined]
                 parts.append(
                     Region(self.ctx.m.block(inner[0]), 0, len(inner) - 1, region.why)
@@ -659,25 +662,6 @@ class Planner:
                 )
                 first = at + 1
         return [*parts, Region(region.block, first, region.last, region.why)] if parts else [region]
-
-    def _without_gradients(self, stmt: ast.stmt) -> bool:
-        """Whether a statement runs with gradients switched off: a block, or the call of a function that says so."""
-        if isinstance(stmt, ast.With):
-            return any(_no_gradient(item.context_expr) for item in stmt.items)
-        value = getattr(stmt, "value", None)
-        callees = self.ctx.v.callees(value) if isinstance(value, ast.Call) else []
-        decorated = [f for f in callees if any(map(_no_gradient, getattr(f, "decorator_list", ())))]
-        return bool(callees) and len(decorated) == len(callees)
-
-    def _run_in(self, stmt: ast.stmt) -> frozenset[object]:
-        """The models that a statement runs, by itself or in functions that it calls."""
-        found: set[object] = set()
-        for node in ast.walk(stmt):
-            if isinstance(node, ast.Call) and self.compute.strong(node):
-                handed = [node.func, *(a.value if isinstance(a, ast.Starred) else a for a in node.args)]
-                handed += [node.func.value] if isinstance(node.func, ast.Attribute) else []
-                found |= {o for part in handed for o in self.ctx.v.of(part) if self.compute.is_model(frozenset({o}))}
-        return frozenset(found)
 
     def _whole_branches(self) -> None:
         """An ``if`` whose arms are regions from end to end is one region."""
@@ -699,7 +683,7 @@ class Planner:
         if not isinstance(owner, ast.With) or any(r is not region and r.block.body is body for r in self.regions):
             return
         items = [i.context_expr for i in owner.items]
-        if not all(map(_no_gradient, items)):
+        if not all(map(no_gradient, items)):
             return
         rest = [*body[: region.first], *body[region.last + 1 :]]
         if len(rest) <= MAX_REST and not any(
@@ -747,11 +731,6 @@ class Planner:
             if low <= m.start(mine) < high and m.function(other.block.body[other.first]) is m.function(mine):
                 return True
         return False
-
-
-def _no_gradient(expr: ast.expr) -> bool:
-    """``torch.no_grad()``, as a block or a decorator."""
-    return ast.unparse(expr).rstrip("()").split(".")[-1] in NO_GRADIENT
 
 
 def _lazy_parts(node: ast.GeneratorExp) -> list[ast.expr]:

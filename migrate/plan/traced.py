@@ -16,7 +16,7 @@ _TRACES = Patterns("torch.jit.trace torch.jit.trace_module torch.onnx.export tor
 
 def review_traced(ctx: Context, unit: Unit, planner: Planner) -> None:
     """Names the graphs that are written down behind ``initialize``, outside of the regions."""
-    held = [stmt for r in planner.regions for stmt in r.block.body[r.first : r.last + 1]]
+    held = [stmt for r in planner.regions for stmt in r.stmts()]
     for call in _traces(ctx):
         if planner.order.states(call) != {NOT_YET} and not any(ctx.m.inside(call, stmt) for stmt in held):
             unit.review(

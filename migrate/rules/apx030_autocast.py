@@ -32,6 +32,7 @@ NOTES = {
     "APX035": "A model in another thread, or an object with its own switch: Apex's casts were the whole process's.",
     "APX036": "Products beside the model, on weights or gradients: float16 under O1, float32 now.",
     "APX037": "Operations of the networks that autocast runs in another type than O1 did.",
+    "APX038": "A model that runs without gradients and then with them in one region: torch before 2.11 loses them.",
 }
 
 

@@ -441,7 +441,9 @@ def _availability_flags(
     found = {
         key: value
         for key, (value, holder) in told.items()
-        if _only_told(m, key, holder) and not (_needs_more(holder, replaced) and _guards_more(m, facts, key[1]))
+        if _only_told(m, key, holder)
+        and not set_from_outside(m, key[1])
+        and not (_needs_more(holder, replaced) and _guards_more(m, facts, key[1]))
     }
     for node in m.tree.body:  # HAS_APEX = importlib.util.find_spec("apex") is not None
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
@@ -453,9 +455,46 @@ def _availability_flags(
             if not there:
                 continue
             stores = [n for n in m.named(name) if isinstance(n.ctx, ast.Store)]
-            if sum(m.file(n) is m.file(node) for n in stores) == 1:
+            if sum(m.file(n) is m.file(node) for n in stores) == 1 and not set_from_outside(m, name):
                 found[(m.scope(node), name)] = True
     return found
+
+
+def set_from_outside(m: Module, name: str) -> bool:
+    """Whether a global name may be set by other means than by its name: ``globals()["HAS_APEX"] = …``,
+    ``globals().update(…)``, ``engine.HAS_APEX = …``, ``setattr(engine, "HAS_APEX", …)``, ``exec(…)``."""
+    for node in m.all(ast.Attribute):
+        if node.attr == name and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) not in ("self", "cls"):
+            return True
+    for item in m.all(ast.Subscript):
+        if isinstance(item.ctx, ast.Store) and _global_names(item.value) and _may_say(item.slice, name):
+            return True
+    for call in m.all(ast.Call):
+        match call:
+            case ast.Call(func=ast.Name(id="setattr"), args=[_, said, *_]) if isinstance(said, ast.Constant):
+                if said.value == name:
+                    return True
+            case ast.Call(func=ast.Attribute(value=table, attr="update" | "setdefault")) if _global_names(table):
+                return True
+            case ast.Call(func=ast.Name(id="exec"), args=[said, *_]):
+                if not isinstance(said, ast.Constant) or name in str(said.value):
+                    return True
+    return False
+
+
+def _global_names(expr: ast.expr) -> bool:
+    """``globals()``, ``vars()`` or the ``__dict__`` of a module."""
+    match expr:
+        case ast.Call(func=ast.Name(id="globals" | "vars" | "locals"), args=[]):
+            return True
+        case ast.Attribute(value=ast.Name() | ast.Subscript(), attr="__dict__"):
+            return True
+        case _:
+            return False
+
+
+def _may_say(key: ast.expr, name: str) -> bool:
+    return not isinstance(key, ast.Constant) or key.value == name
 
 
 def _kept_flags(m: Module, facts: Facts, replaced: frozenset[str]) -> frozenset[str]:

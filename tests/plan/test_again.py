@@ -47,6 +47,9 @@ main(parse())
         ("run(args)\n    run(args, False)", True),
         ("run(args, False)\n    run(args)", False),
         ("run(args, True)\n    run(args)", False),
+        ("return [run(args, use) for use in args.modes]", True),
+        ("return {use: run(args, use_amp=use) for use in (False, True)}", False),
+        ("return [run(args, args.fp16) for _ in range(3)]", False),
     ],
 )
 def test_what_changes_from_call_to_call(calls: str, named: bool) -> None:

@@ -1,0 +1,194 @@
+"""Models that one region runs without gradients first, and then with them.
+
+Autocast keeps the half copies of weights until a region ends. In torch before 2.11 a copy that was made without
+gradients is handed to the forward that needs them, and the weight gets none (pytorch issues 65766, 105211, 112583).
+Apex noticed such a copy and made another.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from ..flow.values import Obj
+from ..units.compute import Compute
+from ..units.translate import passed
+from ..units.unit import Context, Unit
+
+MAX_DEPTH = 6
+NO_GRADIENT = frozenset({"no_grad", "inference_mode"})
+_ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+Key = tuple[Obj, str]  # a model that is called, and how it or its part is named where the region stands
+Arm = tuple[tuple[ast.AST, ...], ast.If, bool]  # of an `if`, on the way of calls that leads to it
+
+
+@dataclass(frozen=True)
+class Run:
+    """A call that runs ``keys``, with gradients or ``off``, in these arms of conditions."""
+
+    call: ast.Call
+    keys: frozenset[Key]
+    off: bool
+    arms: tuple[Arm, ...]
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """Where a call stands: without gradients or with them, in the model that was called, with these parameters."""
+
+    off: bool = False
+    owners: frozenset[Obj] = frozenset()
+    names: Mapping[str, tuple[str, frozenset[Obj]]] = field(default_factory=dict)  # parameters: what they stand for
+    path: tuple[ast.AST, ...] = ()  # calls and the functions that they run, alternately
+    arms: tuple[Arm, ...] = ()
+
+
+def no_gradient(expr: ast.expr) -> bool:
+    """``torch.no_grad()`` and ``torch.set_grad_enabled(False)``, as a block or a decorator."""
+    match expr:
+        case ast.Call(func=ast.Attribute(attr="set_grad_enabled"), args=[ast.Constant(value=False)]):
+            return True
+        case _:
+            return ast.unparse(expr).rstrip("()").split(".")[-1] in NO_GRADIENT
+
+
+def runs(ctx: Context, compute: Compute, stmts: list[ast.stmt]) -> list[Run]:
+    """The runs of models that statements make, by themselves and in functions that they call, in the text's order."""
+    return list(_block(ctx, compute, stmts, _Frame()))
+
+
+def kept_copy(made: Iterable[Run]) -> tuple[Run, Run] | None:
+    """The first run without gradients that another one with them may follow, of the same model."""
+    off: dict[Key, list[Run]] = defaultdict(list)
+    for run in made:
+        for key in run.keys:
+            if run.off:
+                off[key].append(run)
+            elif before := next((one for one in off[key] if _together(one, run)), None):
+                return before, run
+    return None
+
+
+def _together(one: Run, other: Run) -> bool:
+    """Whether one pass through the code may make both: they stand in no two arms of one condition."""
+    taken = {(path, stmt): arm for path, stmt, arm in one.arms}
+    return all(taken.get((path, stmt), arm) is arm for path, stmt, arm in other.arms)
+
+
+def review_kept_copies(ctx: Context, unit: Unit, compute: Compute, regions: Iterable[list[ast.stmt]]) -> None:
+    """Names the regions that run a model without gradients and then with them inside one function."""
+    for stmts in regions:
+        kept = kept_copy(runs(ctx, compute, stmts))
+        if kept is not None:
+            unit.review(
+                stmts[0],
+                "APX038",
+                f"in here `{ctx.m.src(kept[0].call)}` runs a model without gradients, and later "
+                f"`{ctx.m.src(kept[1].call)}` runs it with them: torch before 2.11 gives its weights no gradients "
+                "then, as autocast keeps their half copies; call torch.clear_autocast_cache() between the two there",
+            )
+
+
+def _block(ctx: Context, compute: Compute, stmts: list[ast.stmt], at: _Frame) -> Iterator[Run]:
+    for stmt in stmts:
+        yield from _runs(ctx, compute, stmt, at)
+        if _ends(stmt):
+            return
+        if isinstance(stmt, ast.If) and (_ends(stmt.body[-1]) or (stmt.orelse and _ends(stmt.orelse[-1]))):
+            at = replace(at, arms=(*at.arms, (at.path, stmt, not _ends(stmt.body[-1]))))
+
+
+def _ends(stmt: ast.stmt) -> bool:
+    """Whether nothing of its block runs behind a statement."""
+    if isinstance(stmt, ast.If):
+        return bool(stmt.orelse) and _ends(stmt.body[-1]) and _ends(stmt.orelse[-1])
+    return isinstance(stmt, _ENDS) or (isinstance(stmt, (ast.With, ast.AsyncWith)) and _ends(stmt.body[-1]))
+
+
+def _runs(ctx: Context, compute: Compute, node: ast.AST, at: _Frame) -> Iterator[Run]:
+    if isinstance(node, _LATER):
+        return
+    if isinstance(node, (ast.With, ast.AsyncWith)) and any(no_gradient(item.context_expr) for item in node.items):
+        at = replace(at, off=True)
+    for name, value in ast.iter_fields(node):
+        inner = at
+        if isinstance(node, ast.If) and name in ("body", "orelse"):
+            inner = replace(at, arms=(*at.arms, (at.path, node, name == "body")))
+        if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+            yield from _block(ctx, compute, value, inner)
+        else:
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST):
+                    yield from _runs(ctx, compute, child, inner)
+    if isinstance(node, ast.Call):
+        yield from _called(ctx, compute, node, at)
+
+
+def _called(ctx: Context, compute: Compute, call: ast.Call, at: _Frame) -> Iterator[Run]:
+    owners = _models(ctx, compute, call.func, at)
+    if isinstance(call.func, ast.Attribute) and not owners:
+        owners = _models(ctx, compute, call.func.value, at)
+    if at.owners and _of_self(call.func):
+        owners = at.owners  # of the same class may be several, and their parts are made in one place
+    functions = [f for f in ctx.v.callees(call) if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    for function in functions:
+        if function not in at.path and len(at.path) < 2 * MAX_DEPTH:
+            off = at.off or any(map(no_gradient, function.decorator_list))
+            names = _handed(ctx, compute, call, function, at)
+            inner = _Frame(off, owners, names, (*at.path, call, function), at.arms)
+            yield from _block(ctx, compute, function.body, inner)
+    if not functions and owners and (_of_self(call.func) or compute.runs_model(call)):
+        said = _said(ctx, call.func, at)
+        apart = at.owners and _of_self(call.func)
+        keys = ((o, said if apart or o.kind == "instance" else "") for o in owners)
+        yield Run(call, frozenset(keys), at.off, at.arms)
+
+
+def _models(ctx: Context, compute: Compute, expr: ast.expr, at: _Frame) -> frozenset[Obj]:
+    """The models that an expression may be; a parameter is what this call handed over."""
+    held = ctx.v.of(expr)
+    if isinstance(expr, ast.Name) and expr.id in at.names:
+        held &= at.names[expr.id][1] or held
+    return frozenset(o for o in held if compute.is_model(frozenset({o})))
+
+
+def _handed(
+    ctx: Context, compute: Compute, call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef, at: _Frame
+) -> dict[str, tuple[str, frozenset[Obj]]]:
+    """What the parameters of a function stand for in a call of it: how the caller names it, and the models it is."""
+    scope = ctx.m.scope_of[function]
+    found: dict[str, tuple[str, frozenset[Obj]]] = {}
+    for name in scope.params:
+        value = passed(ctx, call, scope, name)
+        if value is not None:
+            found[name] = (_said(ctx, value, at), _models(ctx, compute, value, at))
+    own = ctx.m.self_name(scope)
+    if own is not None:
+        method = isinstance(call.func, ast.Attribute) and call.func.attr == function.name
+        found[own] = (_said(ctx, call.func.value if method else call.func, at), frozenset())  # type: ignore[attr-defined]
+    return found
+
+
+def _said(ctx: Context, expr: ast.expr, at: _Frame) -> str:
+    """An expression in the words of the place where the region stands."""
+    root = expr
+    while isinstance(root, (ast.Attribute, ast.Subscript)):
+        root = root.value
+    text = ctx.m.src(expr).replace("super()", "self")
+    if isinstance(root, ast.Call) and "self" in at.names:
+        return at.names["self"][0] + text.removeprefix("self")
+    if isinstance(root, ast.Name) and root.id in at.names:
+        return at.names[root.id][0] + text.removeprefix(root.id)
+    return text
+
+
+def _of_self(func: ast.expr) -> bool:
+    """``self.net``, ``self.layers[0]``: a part of the object whose method this is."""
+    part = func
+    while isinstance(part, (ast.Attribute, ast.Subscript)):
+        part = part.value
+    return part is not func and isinstance(part, ast.Name) and part.id == "self"
