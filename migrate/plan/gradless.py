@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ..flow.values import Obj
+from ..knowledge.models import NOT_RUN_BY_METHOD
 from ..units.compute import Compute
 from ..units.translate import passed
 from ..units.unit import Context, Unit
@@ -141,7 +142,8 @@ def _called(ctx: Context, compute: Compute, call: ast.Call, at: _Frame) -> Itera
             names = _handed(ctx, compute, call, function, at)
             inner = _Frame(off, owners, names, (*at.path, call, function), at.arms)
             yield from _block(ctx, compute, function.body, inner)
-    if not functions and owners and (_of_self(call.func) or compute.runs_model(call)):
+    part = isinstance(call.func, ast.Attribute) and _of_self(call.func) and not NOT_RUN_BY_METHOD.fit(call.func.attr)
+    if not functions and owners and (part or compute.runs_model(call)):
         said = _said(ctx, call.func, at)
         apart = at.owners and _of_self(call.func)
         keys = ((o, said if apart or o.kind == "instance" else "") for o in owners)

@@ -32,7 +32,8 @@ def review_products(ctx: Context, unit: Unit, planner: Planner) -> None:
             node,
             "APX036",
             f"`{_said(ctx, node)}` computes products outside of the model and its loss: O1 ran them in float16, "
-            "and they run in float32 now; to keep the casts, wrap it in torch.autocast",
+            "and they run in float32 now, or raise where a half result of the model meets float32; to keep the casts, "
+            "wrap it in torch.autocast",
         )
 
 
