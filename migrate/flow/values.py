@@ -977,6 +977,16 @@ def argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
     return next((k.value for k in call.keywords if k.arg == name), None)
 
 
+def default_of(function: ast.AST, name: str) -> ast.expr | None:
+    """What a parameter is where nobody hands it anything; None where it has to be handed."""
+    assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+    args = function.args
+    positional = [*args.posonlyargs, *args.args]
+    pairs = [*zip(reversed(positional), reversed(args.defaults), strict=False)]
+    pairs += [(p, d) for p, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None]
+    return next((default for parameter, default in pairs if parameter.arg == name), None)
+
+
 def unbound(obj: Obj) -> bool:
     """Whether a method was taken from its class: ``Base.__init__(self, x)``."""
     return obj.kind == "method" and obj.key[0].kind == "class"  # type: ignore[index]

@@ -7,7 +7,8 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from ..facts.module import Scope
-from ..units.translate import default_of, passed
+from ..flow.values import default_of
+from ..units.translate import passed
 from ..units.unit import Context, Unit
 
 MAX_DEPTH = 3

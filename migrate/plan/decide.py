@@ -22,6 +22,7 @@ from .fold import Fold, folds
 from .gradless import review_kept_copies
 from .hazards import Hazards
 from .home import Finder, either, free_name, guards, terms_there
+from .hooked import review_products_in_hooks
 from .levels import levels_handed, review_levels
 from .made import leave_out_makers, not_made
 from .named import Named, named
@@ -136,6 +137,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         premises.check_moves(ctx, unit, schedule, merged)
         check_caught(ctx, unit, schedule)
         premises.review_hooks(ctx, unit)
+        review_products_in_hooks(ctx, unit)
         review_unreached(ctx, unit)
         review_overflow_tests(ctx, unit, state)
     planner = Planner(ctx, unit)

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from ..facts.module import Module
 from ..facts.sites import Initialize
+from ..flow.values import default_of
 from ..knowledge.words import Patterns
 from ..units.references import handed_on
-from ..units.translate import default_of, passed
+from ..units.translate import passed
 from ..units.unit import Context, Unit
 
 LEVELS = frozenset({"O1", "O2", "O3"})

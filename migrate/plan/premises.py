@@ -15,6 +15,7 @@ from ..flow.values import Obj
 from ..knowledge.gradients import SCHEDULERS
 from ..knowledge.host import BEFORE_INITIALIZE
 from ..knowledge.words import Patterns
+from ..units.autograd import uncast_functions
 from ..units.order import NOT_YET, Order
 from ..units.translate import paired
 from ..units.unit import Context, Manual, Unit
@@ -354,8 +355,11 @@ def review_trained_apart(ctx: Context, unit: Unit, planner: Planner) -> None:
     m = ctx.m
     if not any(o.levels & {"O1", "?"} for o in unit.options.values()):
         return
+    decorated = {backward for _, backward in uncast_functions(ctx)}
     for node in ctx.trained_apart:
         scope = m.function(node)
+        if scope.node in decorated:
+            continue  # it runs under autocast where its forward did
         if any(m.function(r.block.body[r.first]) is scope for r in planner.regions) or planner.covered(scope):
             continue
         calls = ctx.v.calls[scope.node]

@@ -16,6 +16,7 @@ from itertools import pairwise
 
 from ..facts.module import Block, Module
 from ..facts.names import called_name
+from ..facts.predicates import predicate
 from ..model import DeleteLines, Edit, InsertLines, Reindent, Replace
 
 _ABOUT_AMP = re.compile(r"\bapex\b|\bamp\b|\bfp16\b|mixed.precision|half.precision|loss.scal|\bopt_level\b", re.I)
@@ -328,9 +329,14 @@ class Draft:
     def _pure(self, test: ast.expr) -> bool:
         return not any(
             isinstance(n, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr))
-            or (isinstance(n, ast.Call) and not _harmless(n))
+            or (isinstance(n, ast.Call) and not _harmless(n) and not self._predicate(called_name(n)))
             for n in ast.walk(test)
         )
+
+    def _predicate(self, name: str) -> bool:
+        """Whether the functions of the program that have a name all look something up and do nothing else."""
+        functions = [node for node in self.m.all(ast.FunctionDef) if node.name == name]
+        return bool(functions) and all(predicate(node) is not None for node in functions)
 
     def _once(self, stmt: ast.stmt) -> bool:
         if self._stmt.get(stmt) == ():

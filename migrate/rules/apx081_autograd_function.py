@@ -41,6 +41,7 @@ def backward(ctx, grad_output):
     input, weight = ctx.saved_tensors
     return grad_output.mm(weight), grad_output.t().mm(input)
 """
+NOTES = {"APX082": "A hook of the backward pass that computes products: no autocast holds there."}
 
 
 def apply(plan: Plan, work: Work) -> None:

@@ -8,6 +8,12 @@ from ..facts.names import called_name, last_name
 from ..knowledge.operations import BACKWARD_PRODUCTS
 from .unit import Context
 
+# What torch's own context of a function can be asked.
+_OF_THE_CONTEXT = frozenset(
+    "save_for_backward mark_dirty mark_non_differentiable set_materialize_grads needs_input_grad saved_tensors "
+    "save_for_forward maybe_clear_saved_tensors".split()
+)
+
 
 def uncast_functions(ctx: Context) -> list[tuple[ast.FunctionDef, ast.FunctionDef]]:
     """Forward and backward of each function that computes products in its backward and says nothing of casts."""
@@ -17,7 +23,9 @@ def uncast_functions(ctx: Context) -> list[tuple[ast.FunctionDef, ast.FunctionDe
             continue
         methods = {n.name: n for n in node.body if isinstance(n, ast.FunctionDef)}
         forward, backward = methods.get("forward"), methods.get("backward")
-        if forward is None or backward is None or not _multiplies(backward):
+        if forward is None or backward is None or not (
+            multiplies(ctx, backward) or _runs_what_it_kept(backward)
+        ):
             continue
         if _plain(forward) and _plain(backward):
             found.append((forward, backward))
@@ -33,11 +41,24 @@ def _plain(node: ast.FunctionDef) -> bool:
     return [getattr(d, "id", "") for d in node.decorator_list] == ["staticmethod"]
 
 
-def _multiplies(function: ast.FunctionDef) -> bool:
+def multiplies(ctx: Context, function: ast.AST, depth: int = 3) -> bool:
+    """Whether a function that runs in the backward pass computes products, itself or in the program's functions."""
     for node in ast.walk(function):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             return True
         if isinstance(node, ast.Call):
             if called_name(node) in BACKWARD_PRODUCTS:
+                return True
+            if depth and any(multiplies(ctx, callee, depth - 1) for callee in ctx.v.callees(node)):
+                return True
+    return False
+
+
+def _runs_what_it_kept(backward: ast.FunctionDef) -> bool:
+    """Whether a backward calls what its forward put aside: ``ctx.module(grad)``."""
+    first = backward.args.args[0].arg if backward.args.args else ""
+    for node in ast.walk(backward):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            if node.func.value.id == first and node.func.attr not in _OF_THE_CONTEXT:
                 return True
     return False

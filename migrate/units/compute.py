@@ -10,7 +10,7 @@ from ..facts.module import Scope
 from ..facts.names import called_name, last_name
 from ..facts.networks import is_network, may_be_network, runs_elsewhere
 from ..facts.sites import opened
-from ..flow.values import ELEMENT_KEY, Obj
+from ..flow.values import ELEMENT_KEY, Obj, unbound
 from ..knowledge.host import HOST_MODULES, NO_COMPUTATION
 from ..knowledge.models import (
     FORWARDING,
@@ -51,7 +51,8 @@ class Compute:
         self._forbids: dict[ast.AST, bool] = {}
         self._own: dict[ast.AST, bool] = {}
         self.model_classes = {o.key for o in self.models if o.kind == "instance"}
-        touching = ctx.touching(filter(self._model, self._related()))
+        related = {*self._related(), *(o for o in ctx.calls_with if o.kind == "partial")}
+        touching = ctx.touching(o for o in related if self._model(o) or self._bound(o))
         self.near = dict.fromkeys(ctx.m.in_order({*touching, *self.beside}))
 
     def _related(self) -> set[Obj]:
@@ -120,6 +121,8 @@ class Compute:
                 return any(self._runs_itself(c) and not self.forbids_function(c) for c in callees)
         elif self.is_model(v.of(func)):
             return True
+        if self._runs_bound(call):
+            return True
         if any(o.kind == "class" for o in v.of(func)):
             return False
         callees = v.callees(call)
@@ -137,6 +140,22 @@ class Compute:
         if name[:1].isupper():
             return False  # a constructor
         return not NOT_RUN_BY_FUNCTION.fit(name) and self.takes_model(call)
+
+    def _bound(self, obj: Obj) -> bool:
+        """Whether an object is a method of a model, by whatever name it goes: ``predict = model.predict``."""
+        if obj.kind == "method":
+            return self._model(obj.key[0])  # type: ignore[index]
+        part = obj.key if obj.kind == "partial" else None
+        return isinstance(part, ast.Call) and any(self._bound(o) for arg in part.args[:1] for o in self.ctx.v.of(arg))
+
+    def _runs_bound(self, call: ast.Call) -> bool:
+        """Whether a call runs a method of a model that it knows by another name, or takes from its class."""
+        v = self.ctx.v
+        held = v.of(call.func)
+        taken = any(map(unbound, held)) and bool(call.args) and self.is_model(v.of(call.args[0]))
+        if not taken and not any(map(self._bound, held)):
+            return False
+        return any(self._runs_itself(c) and not self.forbids_function(c) for c in v.callees(call))
 
     def _runs_itself(self, node: ast.AST) -> bool:
         """Whether a method of a model calls one of the model's parts, or computes with what it holds."""

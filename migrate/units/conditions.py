@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ..facts.module import Module, Scope, asks_for_main
 from ..facts.names import called_name
+from ..facts.predicates import predicate
 from ..facts.sites import Facts
 from ..flow.values import Values
 from ..knowledge.apex import DELETED_PARTS, FUSED_PARTS
@@ -78,6 +79,9 @@ def reads(text: str) -> frozenset[str]:
     except SyntaxError:
         return frozenset(text.split())
     return frozenset(ast.unparse(n) for n in ast.walk(tree) if isinstance(n, (ast.Name, ast.Attribute)))
+
+
+_BOOLS = frozenset("bool isinstance hasattr is_available any all is_enabled callable".split())
 
 
 class Conditions:
@@ -196,8 +200,10 @@ class Conditions:
             case ast.IfExp(body=one, orelse=other):
                 return self.is_bool(one, depth + 1) and self.is_bool(other, depth + 1)
             case ast.Call():
-                name = called_name(expr)
-                return name in {"bool", "isinstance", "hasattr", "is_available", "any", "all", "is_enabled", "callable"}
+                if called_name(expr) in _BOOLS:
+                    return True
+                asked = [predicate(function) for function in self.v.callees(expr)]
+                return bool(asked) and all(one is not None and self.is_bool(one, depth + 1) for one in asked)
             case ast.Attribute(attr=attr):
                 if attr in self._options and not (self._of_self(expr) and self._stored(attr)):
                     return attr in self._store_true

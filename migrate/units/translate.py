@@ -260,16 +260,6 @@ def passed(ctx: Context, call: ast.Call, callee: Scope, name: str) -> ast.expr |
     return None
 
 
-def default_of(function: ast.AST, name: str) -> ast.expr | None:
-    """What a parameter is where nobody hands it anything; None where it has to be handed."""
-    assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-    args = function.args
-    positional = [*args.posonlyargs, *args.args]
-    pairs = [*zip(reversed(positional), reversed(args.defaults), strict=False)]
-    pairs += [(p, d) for p, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None]
-    return next((default for parameter, default in pairs if parameter.arg == name), None)
-
-
 def receiver(ctx: Context, call: ast.Call, callee: Scope) -> int:
     """1 where the call's first parameter is filled by the object in front of the dot."""
     if ctx.m.class_name(callee) is not None:

@@ -75,13 +75,13 @@ class Context:
 
     @cached_property
     def beneath(self) -> dict[Obj, list[Obj]]:
-        """For each object, those of `calls_with` that are it or are reached from it by attributes and items."""
+        """For each object, those of `calls_with` that are it or are reached from it: attributes, items, methods."""
         found: dict[Obj, list[Obj]] = defaultdict(list)
         for obj in self.calls_with:
             at: object = obj
             while isinstance(at, Obj):
                 found[at].append(obj)
-                at = at.key[0] if at.kind == "path" else None  # type: ignore[index]
+                at = at.key[0] if at.kind in ("path", "method") else None  # type: ignore[index]
         return found
 
     def given(self, objects: Iterable[Obj]) -> list[ast.Name | ast.Attribute]:

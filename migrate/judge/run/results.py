@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
-from ...flow.values import argument
+from ...facts.predicates import predicate
+from ...flow.values import argument, default_of
 from ..names import PURE, SELF_METHODS, WRAPPERS
 from ..owners import Owners
 from ..program.definitions import NAMESPACES
 from ..program.program import Program
 from ..program.syntax import last_name
-from ..state import State
+from ..state import Frame, State
 from ..terms import NONE, TRUE, Facts, Term, inside, made_of, opaque, record, truth
 from .lookup import Evaluate, Lookup
 from .variables import Variables
@@ -19,7 +21,7 @@ MARK = "_amp_stash"  # an attribute that amp.initialize gives to an optimizer
 
 
 class Results:
-    """The results of one program's calls. ``value`` says what an expression stands for."""
+    """The results of one program's calls. ``value`` says what an expression stands for, ``item`` one in brackets."""
 
     def __init__(
         self,
@@ -29,9 +31,12 @@ class Results:
         owners: Owners,
         legacy: bool,
         value: Evaluate,
+        item: Callable[[State, Term, Term], Term],
     ) -> None:
         self.program, self.v, self.naming = program, program.v, program.naming
-        self.variables, self.lookup, self.owners, self.legacy, self.value = variables, lookup, owners, legacy, value
+        self.variables, self.lookup, self.owners, self.legacy = variables, lookup, owners, legacy
+        self.value, self.item = value, item
+        self._asked: set[ast.AST] = set()  # predicates whose answer is being worked out
 
     def of(self, state: State, call: ast.Call, facts: Facts) -> Term:
         """The result of a call: of one that was run what it returned, of a known function what that makes."""
@@ -42,7 +47,7 @@ class Results:
         last = last_name(call.func)
         if last == "super" and state.frames and (own := self.variables.receiver(state.frames[-1])) in env:
             return env[own]
-        for found_by in (self._of_amp, self._of_wrapper, self._of_builtin, self._of_scaled, self._of_flag):
+        for found_by in (self._of_amp, self._of_wrapper, self._of_builtin, self._of_scaled, self._of_predicate):
             found = found_by(state, call, last, facts)
             if found is not None:
                 return found
@@ -110,14 +115,49 @@ class Results:
             return scaled[0] if scaled else None
         return None
 
-    def _of_flag(self, state: State, call: ast.Call, last: str, facts: Facts) -> Term | None:
-        """A function that only says a name of its file: ``def is_apex_available(): return _has_apex``."""
+    def _of_predicate(self, state: State, call: ast.Call, last: str, facts: Facts) -> Term | None:
+        """A function that only looks something up: ``def is_apex_available(): return _has_apex``."""
+        if state.frames and state.frames[-1].code.node in self._asked and last == "get" and call.args:
+            return self._of_get(state, call, facts)
         callees = [*self.v.callees(call)]
-        flag = _flag(callees[0]) if len(callees) == 1 and not (call.args or call.keywords) else None
-        if flag is None:
+        said = predicate(callees[0]) if len(callees) == 1 else None
+        if said is None or callees[0] in self._asked:
             return None
-        home = self.program.m.binding_scope(flag.id, self.program.m.scope(flag))
-        return self.value(state, flag, facts) if home is not None and home.parent is None else None
+        frame = self._frame(state, call, callees[0], facts)
+        if frame is None:
+            return None
+        state.frames.append(frame)
+        self._asked.add(callees[0])
+        try:
+            return self.value(state, said, facts)
+        finally:
+            self._asked.discard(callees[0])
+            state.frames.pop()
+
+    def _frame(self, state: State, call: ast.Call, callee: ast.AST, facts: Facts) -> Frame | None:
+        """The parameters of a predicate in a call of it; None where an argument is not in its place."""
+        assert isinstance(callee, ast.FunctionDef)
+        scope = self.program.m.scope_of[callee]
+        frame, own = Frame(self.program.code(callee)), self.program.m.self_name(scope)
+        names = [a.arg for a in (*callee.args.posonlyargs, *callee.args.args)]
+        if own is not None:
+            if not isinstance(call.func, ast.Attribute) or call.func.attr != callee.name:
+                return None
+            frame.env[own] = self.value(state, call.func.value, facts)
+            names.remove(own)
+        for number, name in enumerate([*names, *(a.arg for a in callee.args.kwonlyargs)]):
+            given = argument(call, number if number < len(names) else len(call.args), name)
+            given = given if given is not None else default_of(callee, name)
+            if given is None:
+                return None
+            frame.env[name] = self.value(state, given, facts)
+        return frame
+
+    def _of_get(self, state: State, call: ast.Call, facts: Facts) -> Term:
+        """``cfg.get("fp16", False)``: the item, or what is there instead."""
+        assert isinstance(call.func, ast.Attribute)
+        item = self.item(state, self.value(state, call.func.value, facts), self.value(state, call.args[0], facts))
+        return made_of("get", item, *(self.value(state, a, facts) for a in call.args[1:])) if item[0] == "sub" else item
 
     def _scaled_loss(self, state: State, call: ast.Call, facts: Facts) -> Term:
         """What ``amp.scale_loss`` hands back: nothing happens before it is entered."""
@@ -148,13 +188,3 @@ def _rows(name: str, given: list[Term], more: bool) -> Term | None:
             return None
         lists.insert(0, tuple(("k", number) for number in range(len(lists[0]))))
     return ("seq", tuple(("seq", row) for row in zip(*lists, strict=False)))
-
-
-def _flag(function: ast.AST) -> ast.Name | None:
-    """The name that a function gives back which does nothing else."""
-    match function:
-        case ast.FunctionDef(decorator_list=[], body=[*said, ast.Return(value=ast.Name() as name)]):
-            plain = all(isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) for s in said)
-            return name if plain else None
-        case _:
-            return None

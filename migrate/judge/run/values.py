@@ -31,7 +31,7 @@ class Evaluator:
     def __init__(self, program: Program, variables: Variables, owners: Owners, legacy: bool) -> None:
         self.program, self.naming, self.variables = program, program.naming, variables
         self.lookup = Lookup(program, variables, self.value)
-        self._results = Results(program, variables, self.lookup, owners, legacy, self.value)
+        self._results = Results(program, variables, self.lookup, owners, legacy, self.value, _item)
         self.memory = variables.memory
         self._said: dict[ast.expr, set[str]] = {}
         self._fixed: dict[ast.expr, tuple[Term | None, Term | None]] = {}
