@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from .facts.elsewhere import (
     Elsewhere,
     elsewhere,
+    may_apply_networks,
     may_hold_networks,
     may_run_bit_by_bit,
     may_run_networks,
@@ -31,6 +32,7 @@ MOST_WIDENED = 40  # files of one that is tried with its neighbours
 MOST_SEEN = 5_000  # files that are looked at for imports
 FEW = 4  # importers of a file, all of which are looked into
 _TRAINS = re.compile(rb"\.backward\(|\.step\(|\bclip_grad|\.zero_grad\(|\.eval\(|\bno_grad\b")
+_ASKS = re.compile(rb"\([ \t]*[\"']apex(?:\.amp)?[\"'][ \t]*\)")  # find_spec("apex"), is_installed("apex")
 _REFUSED = re.compile(rb"\bbinary_cross_entropy\b|\bBCELoss\b")
 _RUN = b"|".join(one.encode() for one in sorted({"self", *OPTIONS}))  # the options of a run are no object of interest
 _LISTS = re.compile(rb"\b(?:dir|vars)\((?!(?:" + _RUN + rb")\b)[a-z]\w*\)")
@@ -41,6 +43,8 @@ _OPTIMIZER = re.compile(rb"\bclass[ \t]+\w+\([\w.]*Optimizer\)")
 _SCALER = re.compile(rb"\.(\w*scaler\w*)")
 _THREADS = re.compile(rb"\bThread(?:Pool|PoolExecutor)?\(")
 _HANDED = re.compile(rb"[(,=][ \t]*(?:self\.)?(?:model|net|network|encoder|decoder)[,)]")
+_LEAVES = re.compile(rb"\.cpu\(\)|\.numpy\(\)")
+_IN_PLACE = re.compile(rb"\.(?:add(?:mm|mv|r|bmm)|baddbmm)_\(")
 _YIELDS = re.compile(rb"\byield\b")
 _MODELS = rb"(?:model|net|network|encoder|decoder|critic|backbone|discriminator)\("
 _RUNS_MODEL = re.compile(rb"\b" + _MODELS + rb"|\bself\.\w*" + _MODELS)
@@ -103,7 +107,29 @@ def _scalers(files: Collection[str], imports: Imports) -> frozenset[str]:
 def _elsewhere(at: str, imports: Imports) -> Elsewhere:
     """What the files that one imports names from make of networks."""
     near = {*imports.imported(at), *imports.through(at)}
+    near |= {behind for one in near for behind in _made_behind(one, imports)}
     return elsewhere([imports.outline(one) for one in sorted(near)])
+
+
+def _made_behind(location: str, imports: Imports) -> set[str]:
+    """The files that one imports with classes of which its functions make objects, and those with their bases:
+    ``return Evaluator(model)``, ``return EVALUATORS[name](model)``."""
+    called = {name for one in imports.outline(location).functions for name in one.called}
+    made = {name for one in called if (name := one.rpartition(".")[2])[:1].isupper()}
+    if not made:
+        return set()
+    found = set[str]()
+    todo = [(location, made)]
+    while todo:
+        at, wanted = todo.pop()
+        table = any(name.isupper() for name in wanted)  # any of the classes may stand in there
+        for one in {*imports.imported(at), *imports.through(at)} - found:
+            classes = imports.outline(one).classes
+            meant = [cls for cls in classes if table or cls.name in wanted]
+            if meant:
+                found.add(one)
+                todo.append((one, {base for cls in meant for base in cls.bases if not base.isupper()}))
+    return found - {location}
 
 
 def components(selection: Selection, imports: Imports) -> list[Component]:
@@ -236,7 +262,8 @@ def _users(amp: Sequence[str], imports: Imports) -> set[str]:
 def _told(amp: Sequence[str], imports: Imports) -> set[str]:
     """Files that run in one process with users of amp, and of which more has to be known than what they are called.
 
-    These are imported by a user of amp: what CUDA's autocast refuses to run, what asks for Apex's level, and a model
+    These are imported by a user of amp: what CUDA's autocast refuses to run, what asks for Apex's level, what hands on
+    half results, and a model
     that runs in another thread, in a backward, or when the next one of a generator is asked for, which a region around
     the call is not in force for. And what trains beside it, as Apex's casts held there too, or has to do with
     gradients, which may be scaled now."""
@@ -245,14 +272,27 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
     below = [one for one in _below(list(beside), imports) if one not in own]
     # the classes of optimizers read gradients for a living: what they are called says enough
     trains = {one for one in below if imports.words(_BACKWARD, one) and not imports.words(_OPTIMIZER, one)}
-    refused = {one for one in _below(amp, imports) if _refused(one, imports) or _runs_later(one, imports)}
+    refused = {
+        one
+        for one in _below(amp, imports)
+        if _refused(one, imports) or _runs_later(one, imports)
+    }
+    refused |= {one for one in _from(beside, imports).difference(amp) if _hands_on_half(one, imports)}
     backwards = {one for one in _below(list(beside), imports) if _multiplies_backward(one, imports)}
     return trains | refused | backwards | _near(amp, beside, imports)
 
 
 def _refused(location: str, imports: Imports) -> bool:
-    """Whether a file uses what CUDA's autocast refuses to run, or asks for Apex's level."""
-    return any(imports.words(pattern, location) for pattern in (_REFUSED, _LEVELS))
+    """Whether a file uses what CUDA's autocast refuses to run, or asks for Apex's level or whether Apex is there."""
+    return any(imports.words(pattern, location) for pattern in (_REFUSED, _LEVELS, _ASKS))
+
+
+def _hands_on_half(location: str, imports: Imports) -> bool:
+    """Whether a file runs a network that it is handed and takes results from the GPU, where Apex made them float32; or
+    multiplies in place, where Apex cast to the type of what is changed."""
+    if imports.words(_IN_PLACE, location):
+        return True
+    return bool(imports.words(_LEAVES, location)) and may_apply_networks(imports.outline(location))
 
 
 def _multiplies_backward(location: str, imports: Imports) -> bool:
@@ -273,6 +313,10 @@ def _near(amp: Sequence[str], beside: Iterable[str], imports: Imports) -> set[st
     near = {one for one in _from(amp, imports).difference(amp) if not imports.words(_OPTIMIZER, one)}
     above = _from(beside, imports).difference(amp, near)
     found = {one for one in near if _touches(one, imports) or _may_run_networks(one, imports)}
+    for one in near | above:
+        behind = _made_behind(one, imports)
+        if any(_touches(x, imports) or _may_hold_networks(x, imports) for x in behind):
+            found |= {one, *behind}.difference(amp)
     return found | {one for one in above if _may_hold_networks(one, imports)}
 
 

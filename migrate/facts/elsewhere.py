@@ -177,6 +177,12 @@ def may_run_networks(file: Outline, imported: Sequence[Outline]) -> bool:
     return any(")" in one.called for one in file.functions) or may_hold_networks(file, imported)
 
 
+def may_apply_networks(file: Outline) -> bool:
+    """Whether a function of a file runs what it is handed, and that is called as a network may be."""
+    methods = (method for cls in file.classes for method in cls.methods.values())
+    return any(not _other(name) for one in (*file.functions, *methods) for _, name in _applied(one))
+
+
 def may_hold_networks(file: Outline, imported: Sequence[Outline]) -> bool:
     """Whether objects of a file may run networks that they hold or are handed."""
     networks = elsewhere([file, *imported]).networks

@@ -34,6 +34,15 @@ def is_network(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
             return False
 
 
+def made_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
+    """Whether a class or function of another file made an object that is a network for sure."""
+    match obj.kind, obj.key:
+        case "call", ast.Call(func=func):
+            return comes_from_elsewhere(v, func) and name_elsewhere(v, func) in elsewhere.networks
+        case _:
+            return False
+
+
 def may_be_network(v: Values, call: ast.Call, elsewhere: Elsewhere) -> frozenset[Obj]:
     """What a call runs, where that is an object that code of another file made and nothing says that it is no network:
     neither the name of its maker nor its own."""

@@ -39,10 +39,12 @@ class FloatOutput:
 
 @dataclass(frozen=True, eq=False)
 class FloatOperand:
-    """O1 computed ``node`` in float32: its ``operand`` becomes float32 where it stands outside of a region."""
+    """O1 computed ``node`` in float32: its ``operand`` becomes float32 where it stands outside of a region; or of the
+    type of another tensor, ``like`` that."""
 
     node: ast.expr
     operand: ast.expr
+    like: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +154,8 @@ class _Search:
         for operand, node in {**precision.widened, **precision.mixed}.items():
             if proved(precision.value(operand)) and self._stays(node):
                 found.operands.append(FloatOperand(node, operand))
+        known = {o.operand for o in found.operands}
+        found.operands += [o for o in self._added_in_place() if o.operand not in known]
         found.operands.sort(key=lambda o: self.m.start(o.operand))
         mixed = [o.node for o in found.operands if o.operand in precision.mixed]
         if mixed:
@@ -161,6 +165,27 @@ class _Search:
                 f"a product of a {self.ctx.settings.dtype} result and a float32 tensor outside of autocast is an error "
                 "natively; O1 ran it in half, now .float() makes both float32",
             )
+
+    def _added_in_place(self) -> Iterator[FloatOperand]:
+        """The factors of products that are added in place, of which it is not known that they are float32: O1 cast
+        them to the type of what they are added to, wherever that stood; natively nothing does."""
+        if not any("O1" in options.levels for options in self.unit.options.values()):
+            return
+        for name in sorted(operations.PRODUCTS_IN_PLACE):
+            for call in self.m.calls(name):
+                func = call.func
+                if not isinstance(func, ast.Attribute) or not isinstance(func.value, (ast.Name, ast.Attribute)):
+                    continue
+                for factor in call.args[-2:]:
+                    if not self._of_that_type(factor, func.value) and self._stays(call):
+                        yield FloatOperand(call, factor, self.m.src(func.value))
+
+    def _of_that_type(self, factor: ast.expr, added_to: ast.expr) -> bool:
+        """Whether a factor is a number, or float32 for sure, or was cast by whoever wrote the line."""
+        known = self.precision.value(factor).known
+        if isinstance(factor, (ast.Constant, ast.UnaryOp, ast.Starred)) or known == {FLOAT} or self._floated(factor):
+            return True
+        return "dtype" in ast.unparse(factor) or ast.unparse(factor) == ast.unparse(added_to)
 
     def islands(self) -> None:
         """O2 and O3 cast no function: products behind an explicit ``.float()`` ran in float32, autocast halves them."""

@@ -45,7 +45,7 @@ def _products(ctx: Context, planner: Planner) -> Iterator[ast.Call | ast.BinOp]:
     """Products of torch around the training, and calls of what computes some in other files."""
     around = planner.compute.around
     yield from (c for c in ctx.m.all(ast.Call) if ctx.m.function(c) in around and _multiplies(ctx, planner, c))
-    yield from (b for b in ctx.m.all(ast.BinOp) if ctx.m.function(b) in around and _tensor(b))
+    yield from (b for b in ctx.m.all(ast.BinOp) if ctx.m.function(b) in around and _tensor(ctx, b))
 
 
 def _product(call: ast.Call) -> bool:
@@ -78,8 +78,20 @@ def _made_here(node: ast.expr) -> bool:
     return made and isinstance(node, ast.Call) and not any(k.arg == "device" for k in node.keywords)
 
 
-def _tensor(node: ast.BinOp) -> bool:
-    """Whether a product is one of tensors, as far as its text tells: numpy has the same sign."""
+def _tensor(ctx: Context, node: ast.BinOp) -> bool:
+    """Whether a product is one of tensors, as far as its text and its file tell: numpy has the same sign."""
+    if not isinstance(node.op, ast.MatMult) or (_made_here(node.left) and _made_here(node.right)):
+        return False
     text = ast.unparse(node)
-    product = isinstance(node.op, ast.MatMult) and any(word in text for word in _OF_TENSORS)
-    return product and not (_made_here(node.left) and _made_here(node.right))
+    return any(word in text for word in _OF_TENSORS) or not _knows_numpy(ctx, node)
+
+
+def _knows_numpy(ctx: Context, node: ast.AST) -> bool:
+    """Whether the file of a node imports numpy."""
+    imports: list[ast.Import | ast.ImportFrom] = [*ctx.m.all(ast.Import), *ctx.m.all(ast.ImportFrom)]
+    return any(
+        name.split(".")[0] in ("numpy", "scipy")
+        for stmt in imports
+        if ctx.m.file(stmt) is ctx.m.file(node)
+        for name in ([a.name for a in stmt.names] if isinstance(stmt, ast.Import) else [stmt.module or ""])
+    )

@@ -8,7 +8,9 @@ and values whose type does not matter (``.item()``, ``.tolist()``, ``.float()``)
 
 O1 also cast the operands of its float32 functions (``sum``, ``pow``, ``exp``, ``F.softmax`` …) wherever they
 were called; natively only a region does. Behind a region such an operand gets ``.float()``, and so does the
-half factor of a product with a float32 tensor, which would be an error.
+half factor of a product with a float32 tensor, which would be an error. The factors of a product that is
+added in place (``dist.addmm_(x, y.t())``) get the type of what they are added to, as O1 cast them to that;
+autocast leaves operations in place alone.
 
 ``.to("cpu")`` was not patched; only with bfloat16 it gets ``.float()`` too, before ``.numpy()``.
 
@@ -39,25 +41,30 @@ def apply(plan: Plan, work: Work) -> None:
         work.draft.insert_at(output.offset, ".float()")
         work.note(plan.unit.number, ID, output.call, "the result is turned into float32, as Apex's Tensor.cpu() did")
     for found in plan.hazards.operands:
-        if not work.draft.gone(found.operand):
-            _float(work, found.operand)
+        if work.draft.gone(found.operand):
+            continue
+        if found.like is not None:
+            _convert(work, found.operand, f".to({found.like}.dtype)")
+            work.note(plan.unit.number, ID, found.node, "the factor gets the type of what it is added to, as under O1")
+        else:
+            _convert(work, found.operand, ".float()")
             work.note(plan.unit.number, ID, found.node, "the operand is turned into float32, as O1 did everywhere")
 
 
-def _float(work: Work, operand: ast.expr) -> None:
+def _convert(work: Work, operand: ast.expr, method: str) -> None:
     """``.float()`` behind an expression, and behind the parentheses that it stands in."""
     m = work.m
     start, end = m.start(operand), m.end(operand)
     if isinstance(operand, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)):
-        work.draft.insert_at(end, ".float()")
+        work.draft.insert_at(end, method)
     elif m.text[:start].rstrip().endswith("(") and m.text[end:].lstrip().startswith(")"):
         inside = m.parent[operand]
         called = isinstance(inside, ast.Call) and operand in inside.args and len(inside.args) == 1
         if called:  # those are the parentheses of the call
             work.draft.insert_at(start, "(")
-            work.draft.insert_at(end, ").float()")
+            work.draft.insert_at(end, f"){method}")
         else:
-            work.draft.insert_at(m.text.index(")", end) + 1, ".float()")
+            work.draft.insert_at(m.text.index(")", end) + 1, method)
     else:
         work.draft.insert_at(start, "(")
-        work.draft.insert_at(end, ").float()")
+        work.draft.insert_at(end, f"){method}")

@@ -58,7 +58,8 @@ def _runs_what_it_kept(backward: ast.FunctionDef) -> bool:
     """Whether a backward calls what its forward put aside: ``ctx.module(grad)``."""
     first = backward.args.args[0].arg if backward.args.args else ""
     for node in ast.walk(backward):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
-            if node.func.value.id == first and node.func.attr not in _OF_THE_CONTEXT:
-                return True
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=name)):
+                if owner == first and name not in _OF_THE_CONTEXT:
+                    return True
     return False

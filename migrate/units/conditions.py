@@ -6,6 +6,7 @@ After the migration Apex is never asked for, so "Apex could be imported" is simp
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 
 from ..facts.module import Module, Scope, asks_for_main
@@ -81,6 +82,7 @@ def reads(text: str) -> frozenset[str]:
     return frozenset(ast.unparse(n) for n in ast.walk(tree) if isinstance(n, (ast.Name, ast.Attribute)))
 
 
+_ASKS = re.compile("available|installed|importable|exists|has_module|has_package")
 _BOOLS = frozenset("bool isinstance hasattr is_available any all is_enabled callable".split())
 
 
@@ -284,11 +286,12 @@ class Conditions:
 
 
 def _finds_apex(expr: ast.expr) -> bool:
-    """``importlib.util.find_spec("apex")``."""
-    if not isinstance(expr, ast.Call) or len(expr.args) != 1:
-        return False
-    asked = expr.args[0]
-    return called_name(expr) == "find_spec" and isinstance(asked, ast.Constant) and asked.value in ("apex", "apex.amp")
+    """``importlib.util.find_spec("apex")``, ``is_package_available("apex")``."""
+    match expr:
+        case ast.Call(args=[ast.Constant(value="apex" | "apex.amp")]):
+            return called_name(expr) == "find_spec" or _ASKS.search(called_name(expr)) is not None
+        case _:
+            return False
 
 
 def _one_line(text: str) -> str:

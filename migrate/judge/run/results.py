@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ...facts.predicates import predicate
 from ...flow.values import argument, default_of
-from ..names import PURE, SELF_METHODS, WRAPPERS
+from ..names import ASKS, PURE, SELF_METHODS, WRAPPERS
 from ..owners import Owners
 from ..program.definitions import NAMESPACES
 from ..program.program import Program
@@ -99,7 +99,7 @@ class Results:
             if last == "getattr" and len(terms) >= 2 and terms[1][0] == "k":
                 return self.variables.attribute(state, terms[0], str(terms[1][1]), call)
             return made_of(last, *terms)
-        if last == "find_spec" and call.args and isinstance(call.args[0], ast.Constant):
+        if (last == "find_spec" or ASKS.search(last)) and call.args and isinstance(call.args[0], ast.Constant):
             if str(call.args[0].value).split(".")[0] == "apex":
                 return TRUE
         if by_name and last in ("zip", "enumerate"):
