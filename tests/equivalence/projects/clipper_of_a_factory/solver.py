@@ -1,0 +1,5 @@
+from lrs import Clipper
+
+
+def build_clipper(model, m):
+    return Clipper(model, m)

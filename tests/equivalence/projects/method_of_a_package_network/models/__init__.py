@@ -1,0 +1,5 @@
+from .net import Net
+
+
+def build_model(cfg):
+    return Net(cfg)
