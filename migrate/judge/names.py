@@ -14,6 +14,8 @@ LOSSES = frozenset(
 )
 # Functions of torch that run the module they are handed.
 RUNS_MODEL = frozenset("checkpoint data_parallel checkpoint_sequential functional_call".split())
+# Optimizers of torch.
+OPTIMIZERS = frozenset("Adadelta Adagrad Adam AdamW Adamax ASGD NAdam RAdam RMSprop Rprop SGD SparseAdam".split())
 # Words in the name of a function that reads or changes gradients.
 READERS = ("clip_grad", "grad_norm", "clip_norm", "clip_value", "clip_gradient", "gradient_norm", "gradient_clip",
            "gradient_noise", "clip_master", "all_reduce_grad", "allreduce_grad", "average_grad", "reduce_grad")

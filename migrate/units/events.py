@@ -33,7 +33,7 @@ def find_steps(ctx: Context, unit: Unit) -> list[Step]:
         if not (isinstance(node.func, ast.Attribute) and node.func.attr == "step"):
             continue
         held = v.of(node.func.value)
-        if not held & scaled or any(o.kind == "apex" for o in held):
+        if not held & scaled or any(o.kind == "apex" for o in held) or _own(ctx, node):
             continue
         if not _without_closure(ctx, node):
             raise Manual(
@@ -52,6 +52,13 @@ def find_steps(ctx: Context, unit: Unit) -> list[Step]:
             raise Manual(node, f"{m.src(node)} steps an optimizer or something else; which one is not known here")
         steps.append(Step(node, node.func.value, held & scaled, stmt, _anchor(ctx, node, stmt), m.src(node.func.value)))
     return steps
+
+
+def _own(ctx: Context, step: ast.Call) -> bool:
+    """Whether an optimizer's own ``step`` calls that of its base: whoever calls the former takes one step."""
+    inside = getattr(ctx.m.function(step).node, "name", "") == "step"
+    base = step.func.value if isinstance(step.func, ast.Attribute) else None
+    return inside and isinstance(base, ast.Call) and called_name(base) == "super"
 
 
 def _check_other_steps(ctx: Context, scaled: frozenset[Obj]) -> None:

@@ -12,7 +12,7 @@ from ...facts.networks import runs_elsewhere
 from ...flow.values import Obj, Values
 from ...knowledge.models import FORWARDING, MAPPING, NO_MODULE, NOT_RUN_BY_METHOD
 from ...knowledge.operations import NATIVE_HALF
-from ..names import LIBRARIES, LOSSES, RUNS_MODEL, SCALER_METHODS
+from ..names import LIBRARIES, LOSSES, OPTIMIZERS, RUNS_MODEL, SCALER_METHODS
 from ..state import Key
 from .callees import Callees
 from .objects import Objects, within_module_class
@@ -93,7 +93,8 @@ class Classifier:
         """Whether a function is a method of an optimizer that the program has written down: `amp.initialize` patches
         its step as it does torch's."""
         owner = self.m.class_of(self.m.scope_of[function])
-        return owner is not None and any(last_name(base).endswith("Optimizer") for base in owner.bases)
+        bases = [last_name(base) for base in owner.bases] if owner is not None else []
+        return any(base.endswith("Optimizer") or base in OPTIMIZERS for base in bases)
 
     def _foreign(self, call: ast.Call) -> bool:
         """Whether a call, made for its effect inside of a ``try``, runs code of another file, which may raise.
