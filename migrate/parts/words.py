@@ -9,7 +9,10 @@ from ..rewrite.templates import Templates
 
 
 def native(m: Module, file: File, templates: Templates, dotted: str) -> str:
-    """How a file spells a dotted name of torch: by the longest part of it that the file has a name for."""
+    """How a file spells a dotted name of torch: by the longest part of it that the file has a name for. Any other name
+    is what it is."""
+    if not dotted.startswith("torch."):
+        return dotted
     known = _called(m, file)
     part, behind = dotted, list[str]()
     while part != "torch":

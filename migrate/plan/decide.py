@@ -147,7 +147,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     premises.review_switches(ctx, unit)
     review_threads(ctx, unit, planner)
     review_runs_again(ctx, unit)
-    review_kept_copies(ctx, unit, planner.compute, map(Region.stmts, planner.regions))
+    review_kept_copies(ctx, unit, planner.scan, map(Region.stmts, planner.regions))
     review_traced(ctx, unit, planner)
     review_levels(ctx, unit)
     plan = Plan(ctx, unit, planner, merged, schedule, state, scaled)

@@ -25,7 +25,7 @@ from ..units.references import handed_on
 from ..units.slices import Slices
 from ..units.translate import passed
 from ..units.unit import Context, Manual, Unit
-from .gradless import kept_copy, no_gradient, runs
+from .gradless import Scan, kept_copy, no_gradient
 from .tight import Tight
 
 MAX_CLIMB = 4
@@ -81,6 +81,7 @@ class Planner:
     def __init__(self, ctx: Context, unit: Unit) -> None:
         self.ctx, self.unit = ctx, unit
         self.compute = Compute(ctx, unit)
+        self.scan = Scan(ctx, self.compute)
         self.slices = Slices(ctx)
         self.order = Order(ctx, unit)
         self.tight = Tight(ctx.m, self.compute)
@@ -650,10 +651,10 @@ class Planner:
         of weights until a region ends, and those that were made without gradients give none in older torch."""
         parts, first, body = list[Region](), region.first, region.block.body
         for at in range(region.first, region.last):
-            made = runs(self.ctx, self.compute, body[at : at + 1])
+            made = self.scan.runs(body[at : at + 1])
             if not made or not all(run.off for run in made):
                 continue
-            if kept_copy([*made, *runs(self.ctx, self.compute, body[at + 1 : region.last + 1])]):
+            if kept_copy(self.scan.runs(body[at : region.last + 1])):
                 inner = body[at].body if first == at and isinstance(body[at], ast.With) else []  # type: ignore[attr-defined]
                 parts.append(
                     Region(self.ctx.m.block(inner[0]), 0, len(inner) - 1, region.why)
