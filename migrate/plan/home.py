@@ -615,8 +615,10 @@ class Finder:
             if rivals > 1:
                 raise Manual(
                     self.unit.line_node,
-                    "the optimizer lives in several places (a variable here, an attribute there); one scaler has to "
-                    "serve both",
+                    "several variables or attributes hold an optimizer that is trained here, and Apex is not "
+                    "initialized beside each of them (a script without amp that shares this loop); one scaler has to "
+                    "serve all",
+                    "hand the loop a scaler; a script without amp one that is switched off: GradScaler(enabled=False)",
                 )
             return self._create_apart(scaler, place)
         scope = m.function(inits[0].call)
