@@ -263,20 +263,15 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
     """Files that run in one process with users of amp, and of which more has to be known than what they are called.
 
     These are imported by a user of amp: what CUDA's autocast refuses to run, what asks for Apex's level, what hands on
-    half results, and a model
-    that runs in another thread, in a backward, or when the next one of a generator is asked for, which a region around
-    the call is not in force for. And what trains beside it, as Apex's casts held there too, or has to do with
-    gradients, which may be scaled now."""
+    half results, and a model that runs in another thread, in a backward, or when the next one of a generator is asked
+    for, which a region around the call is not in force for. And what trains beside it, as Apex's casts held there too,
+    or has to do with gradients, which may be scaled now."""
     beside = dict.fromkeys((*amp, *(one for at in amp for one in imports.importers(at))))
     own = set(_below(amp, imports))  # what a user of amp calls itself is known by its name, as anywhere
     below = [one for one in _below(list(beside), imports) if one not in own]
     # the classes of optimizers read gradients for a living: what they are called says enough
     trains = {one for one in below if imports.words(_BACKWARD, one) and not imports.words(_OPTIMIZER, one)}
-    refused = {
-        one
-        for one in _below(amp, imports)
-        if _refused(one, imports) or _runs_later(one, imports)
-    }
+    refused = {one for one in _below(amp, imports) if _refused(one, imports) or _runs_later(one, imports)}
     refused |= {one for one in _from(beside, imports).difference(amp) if _hands_on_half(one, imports)}
     backwards = {one for one in _below(list(beside), imports) if _multiplies_backward(one, imports)}
     return trains | refused | backwards | _near(amp, beside, imports)

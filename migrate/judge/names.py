@@ -32,7 +32,7 @@ WRAPPERS = frozenset(
 SELF_METHODS = frozenset("cuda to cpu train eval".split())
 PURE = frozenset("getattr hasattr isinstance len int str max min".split())
 # Words in the name of a function that says whether a package is there.
-ASKS = re.compile("available|installed|importable|exists|has_module|has_package")
+ASKS = re.compile("available|installed|importable|has_module|has_package")
 # Methods of a GradScaler that have a part in training.
 SCALER_METHODS = frozenset("scale unscale_ step update get_scale state_dict load_state_dict is_enabled".split())
 # Functions that only collect or count what they are handed.

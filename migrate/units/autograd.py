@@ -23,9 +23,9 @@ def uncast_functions(ctx: Context) -> list[tuple[ast.FunctionDef, ast.FunctionDe
             continue
         methods = {n.name: n for n in node.body if isinstance(n, ast.FunctionDef)}
         forward, backward = methods.get("forward"), methods.get("backward")
-        if forward is None or backward is None or not (
-            multiplies(ctx, backward) or _runs_what_it_kept(backward)
-        ):
+        if forward is None or backward is None:
+            continue
+        if not multiplies(ctx, backward) and not _runs_what_it_kept(backward):
             continue
         if _plain(forward) and _plain(backward):
             found.append((forward, backward))

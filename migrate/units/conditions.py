@@ -82,7 +82,7 @@ def reads(text: str) -> frozenset[str]:
     return frozenset(ast.unparse(n) for n in ast.walk(tree) if isinstance(n, (ast.Name, ast.Attribute)))
 
 
-_ASKS = re.compile("available|installed|importable|exists|has_module|has_package")
+_ASKS = re.compile("available|installed|importable|has_module|has_package")
 _BOOLS = frozenset("bool isinstance hasattr is_available any all is_enabled callable".split())
 
 

@@ -97,6 +97,7 @@ TERMS = {
     "asked for by name": ("def is_installed(n): ...\nHAS = is_installed('apex')\nimport apex\nask(HAS)", "True"),
     "another asked for": ("def is_installed(n): ...\nHAS = is_installed('deepspeed')\nimport apex\nask(HAS)", "HAS"),
     "asked in place": ("from x import module_available\nimport apex\nask(a and module_available('apex'))", "a"),
+    "a path of that name": ("import os, apex\nask(os.path.exists('apex'))", "os.path.exists('apex')"),
     "imported by name": ("HAS = import_module('apex')\nimport apex\nask(HAS)", "HAS"),
     "another found": ("HAS = find_spec('other') is not None\nimport apex\nask(HAS)", "HAS"),
     "asked for": ("import apex\nask(find_spec('apex') is None)", "False"),
