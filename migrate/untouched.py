@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from .facts.module import Module, names_main
 from .model import FileText
+from .nodes import walk
 
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -98,7 +99,7 @@ def _run(pieces: Sequence[Pieces]) -> set[tuple[int, str]]:
     todo = list(found)
     while todo:
         number, dotted = todo.pop()
-        for node in (inner for piece in pieces[number][dotted] for inner in ast.walk(piece)):
+        for node in (inner for piece in pieces[number][dotted] for inner in walk(piece)):
             word, anywhere = _word(node)
             own = not anywhere and word in pieces[number]  # a plain name is the file's own, where it has one
             for one in [(number, word)] if own else by_name.get(word, ()):

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from .facts.module import Block, Module
 from .judge.judge import judge
 from .judge.verdict import Difference, Verdict
+from .nodes import walk
 from .plan.decide import Plan
 from .plan.exits import clears
 from .plan.schedule import Schedule
@@ -99,7 +100,7 @@ def _accumulates(m: Module, units: Sequence[Unit]) -> bool:
     """Whether several backwards make one step, by a counter: then the two count overflows at another pace anyway."""
     around = [s for unit in units for step in unit.steps for s in (*m.spine(step.anchor), *step.within)]
     tests = [s.test for s in around if isinstance(s, ast.If)]
-    counted = any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for test in tests for n in ast.walk(test))
+    counted = any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for test in tests for n in walk(test))
     return counted and not _drops_a_round(m, units)
 
 

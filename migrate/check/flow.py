@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
+from ..nodes import walk
 from .problem import Problem
 from .recognize import Event, Knowledge, dotted, events, now, scalings
 
@@ -332,9 +333,9 @@ def _without(state: State, what: str) -> State:
 
 def _rebound(targets: Sequence[ast.expr], state: State) -> State:
     """Names that get another value: what was known of the old one is void."""
-    names = {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+    names = {node.id for target in targets for node in walk(target) if isinstance(node, ast.Name)}
     stored = {
-        dotted(node) for target in targets for node in ast.walk(target) if isinstance(node, ast.Attribute)
+        dotted(node) for target in targets for node in walk(target) if isinstance(node, ast.Attribute)
     }
     plain = {
         name

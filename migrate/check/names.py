@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 from importlib import import_module
 
+from ..nodes import children, walk
 from .compiles import parse
-from .problem import Problem, surplus
+from .problem import MEMORY, Problem, surplus
 
 CODE = "undefined-name"
 
@@ -28,7 +30,7 @@ _ALWAYS = (ast.With, ast.AsyncWith, ast.Try)  # their bodies run wherever they d
 
 def _early(tree: ast.Module) -> Iterator[Problem]:
     """Names that a function imports itself, and reads where that import may not have run yet."""
-    for function in ast.walk(tree):
+    for function in walk(tree):
         if isinstance(function, _FUNCTIONS):
             blocks: dict[str, list[tuple[int, ast.AST]]] = {}
             reads: list[tuple[ast.Name, list[ast.AST]]] = []
@@ -49,7 +51,7 @@ def _look(
 ) -> None:
     """Where a function imports names, each with what has to be around a reader; where it reads some; what is bound in
     other ways, or is not its own."""
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         if isinstance(child, (ast.Import, ast.ImportFrom)):
             block = next(one for one in reversed(above) if not isinstance(one, _ALWAYS))
             for alias in child.names:
@@ -67,14 +69,16 @@ def _look(
             _look(child, [*above, child] if isinstance(child, ast.stmt) else above, blocks, reads, other)
 
 
-def _undefined(text: str) -> list[Problem]:
+@lru_cache(MEMORY)
+def _undefined(text: str) -> tuple[Problem, ...]:
     tree = parse(text)
     if tree is None:
-        return []
+        return ()
     # imported by name as pyflakes carries no types
     checker, messages = import_module("pyflakes.checker"), import_module("pyflakes.messages")
-    return [*_early(tree)] + [
+    found = [
         Problem(message.lineno, f"undefined name {message.message_args[0]!r}", CODE)
         for message in checker.Checker(tree, filename="<new>").messages
         if isinstance(message, (messages.UndefinedName, messages.UndefinedLocal))
     ]
+    return (*_early(tree), *found)

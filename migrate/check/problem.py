@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from ..rewrite.lines import Lines
 
+MEMORY = 32  # texts whose problems are remembered: the old one is looked at beside each attempt at a new one
+
 
 @dataclass(frozen=True, order=True)
 class Problem:

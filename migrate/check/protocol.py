@@ -24,13 +24,15 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from ..facts.module import Module
 from ..flow.tensors import own_gradient
 from ..flow.values import Values
+from ..nodes import walk
 from .compiles import parse
 from .flow import Walk
-from .problem import Problem, surplus
+from .problem import MEMORY, Problem, surplus
 from .recognize import (
     Knowledge,
     bare_scalers,
@@ -43,6 +45,7 @@ from .recognize import (
 )
 
 
+@lru_cache(MEMORY)
 def check_protocol(text: str) -> tuple[Problem, ...]:
     """Everything that is wrong in a module; nothing in a text that does not parse."""
     tree = parse(text)
@@ -52,7 +55,7 @@ def check_protocol(text: str) -> tuple[Problem, ...]:
     found = list(_backwards(tree, knowledge))
     bodies = [tree.body]
     bodies += [
-        node.body for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        node.body for node in walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
     ]
     for body in bodies:
         found += Walk(knowledge, body).run()
@@ -123,7 +126,7 @@ def _backwards(tree: ast.Module, knowledge: Knowledge) -> Iterator[Problem]:
 
 
 def _closures(tree: ast.Module, knowledge: Knowledge) -> Iterator[Problem]:
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if not isinstance(node, ast.Call):
             continue
         event = classify(node, knowledge, frozenset())
@@ -150,7 +153,7 @@ def _balance(tree: ast.Module, knowledge: Knowledge) -> Iterator[Problem]:
     A half that another name has too much of may be this one's: one object under two names.
     """
     uses: dict[str, dict[str, list[int]]] = {kind: defaultdict(list) for kind in ("scaled", "step", "update")}
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Call):
             event = classify(node, knowledge, frozenset())
             if event is not None and event.scaler and event.kind in uses:
@@ -170,7 +173,7 @@ def _balance(tree: ast.Module, knowledge: Knowledge) -> Iterator[Problem]:
 
 def _handed_out(tree: ast.Module, knowledge: Knowledge) -> frozenset[str]:
     """Scalers that leave the module: given to a function, or returned to a caller, from elsewhere."""
-    nodes = list(ast.walk(tree))
+    nodes = list(walk(tree))
     called = {key_of(node.func) for node in nodes if isinstance(node, ast.Call)}
     found: set[str] = set()
     for node in nodes:

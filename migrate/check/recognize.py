@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ..nodes import children, walk
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 # Code in these runs at another time than the statement that holds them.
 _LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -86,13 +88,13 @@ def now(*roots: ast.AST) -> Iterator[ast.AST]:
     while stack:
         node = stack.pop()
         yield node
-        stack.extend(child for child in ast.iter_child_nodes(node) if not isinstance(child, _LATER))
+        stack.extend(child for child in children(node) if not isinstance(child, _LATER))
 
 
 def study(tree: ast.Module) -> Knowledge:
     """Gather what is known of a module."""
-    nodes = list(ast.walk(tree))
-    parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
+    nodes = list(walk(tree))
+    parents = {child: node for node in nodes for child in children(node)}
     makers, autocasts = {"GradScaler"}, set[str]()
     for node in nodes:
         if isinstance(node, ast.ImportFrom):
@@ -178,7 +180,7 @@ def _settling(functions: Sequence[Function | ast.ClassDef], knowledge: Knowledge
     found: set[str] = set()
     calls: dict[str, set[str]] = {}
     for function in functions:
-        for node in ast.walk(function):
+        for node in walk(function):
             if isinstance(node, ast.Call):
                 event = classify(node, knowledge, frozenset())
                 if event is not None and event.kind in {"unscale", "step", "update", "settle"}:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from ..nodes import walk
+
 
 def gone_through(target: ast.expr, source: ast.expr, name: str) -> ast.expr:
     """What a name of a loop's target goes through: its own one of those that ``zip`` and ``enumerate`` join."""
@@ -14,6 +16,6 @@ def gone_through(target: ast.expr, source: ast.expr, name: str) -> ast.expr:
     if made == "enumerate" and len(target.elts) == 2 and source.args:
         pairs = [(target.elts[1], source.args[0])]
     for one, given in pairs:
-        if name in {n.id for n in ast.walk(one) if isinstance(n, ast.Name)}:
+        if name in {n.id for n in walk(one) if isinstance(n, ast.Name)}:
             return gone_through(one, given, name)
     return source

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
+from ..nodes import walk
 from .names import called_name
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -156,7 +157,7 @@ def asks_for_main(tree: ast.Module) -> bool:
 
 def names_main(test: ast.expr) -> bool:
     """Whether a condition asks whether its file is the one that is run."""
-    return any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(test))
+    return any(isinstance(n, ast.Name) and n.id == "__name__" for n in walk(test))
 
 
 def _globals(m: Module) -> set[tuple[Scope, str]]:
@@ -753,7 +754,7 @@ class Module:
     def unit(self, file: File) -> str:
         """One level of indentation as a file mostly writes it."""
         seen: Counter[str] = Counter()
-        for node in self.nodes if len(self.files) == 1 else ast.walk(file.tree):
+        for node in self.nodes if len(self.files) == 1 else walk(file.tree):
             body = getattr(node, "body", None)
             if isinstance(node, ast.stmt) and isinstance(body, list) and body and body[0].lineno > node.lineno:
                 outer, inner = self.indent(node), self.indent(body[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ..nodes import walk
 from .names import called_name
 
 _PLAIN = (
@@ -18,7 +19,7 @@ def predicate(function: ast.AST) -> ast.expr | None:
     match function:
         case ast.FunctionDef(decorator_list=[], body=[*said, ast.Return(value=ast.expr() as value)]):
             only = all(isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) for s in said)
-            return value if only and not _splats(function) and all(map(_looks_up, ast.walk(value))) else None
+            return value if only and not _splats(function) and all(map(_looks_up, walk(value))) else None
         case _:
             return None
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from ..facts.module import Module, Scope
 from ..facts.names import called_name
 from ..knowledge.tensors import KEEPS, LOADERS, MAKES, NO_LOADERS, SAME
+from ..nodes import walk
 from .values import Values
 
 _USED_UP = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Subscript, ast.Expr, ast.FormattedValue, ast.AugAssign)
@@ -116,7 +117,7 @@ class _Own:
         if function in self.seen:
             return True
         self.seen.add(function)
-        inside = [n for n in ast.walk(function) if self.m.function(n).node is function]
+        inside = [n for n in walk(function) if self.m.function(n).node is function]
         given = [n.value for n in inside if isinstance(n, ast.Return)]
         plain = isinstance(function, ast.FunctionDef) and not any(isinstance(n, ast.Yield) for n in inside)
         return plain and bool(given) and all(value is not None and self._fresh(value) for value in given)

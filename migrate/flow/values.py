@@ -21,6 +21,7 @@ from functools import cached_property
 from ..errors import Tangled
 from ..facts.module import Copied, Module, Scope
 from ..facts.names import called_name, last_name
+from ..nodes import walk
 
 Var = tuple[object, ...]
 
@@ -1026,7 +1027,7 @@ def _loop_over(m: Module, name: ast.Name) -> ast.expr | None:
             if isinstance(one.target, ast.Name) and one.target.id == name.id:
                 return one.iter  # type: ignore[no-any-return]
         if isinstance(outer, ast.For) and isinstance(outer.target, ast.Name) and outer.target.id == name.id:
-            stored = [n for n in ast.walk(outer) if isinstance(n, ast.Name) and n.id == name.id]
+            stored = [n for n in walk(outer) if isinstance(n, ast.Name) and n.id == name.id]
             return outer.iter if sum(isinstance(n.ctx, ast.Store) for n in stored) == 1 else None
         if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             return None

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Protocol
 
 from ..facts.module import Module
+from ..nodes import children, walk
 from .code import Code, Label, Op
 
 _TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))
@@ -67,7 +68,7 @@ def _now(node: ast.AST) -> list[ast.AST]:
         found.append(at)
         if isinstance(at, (*_DEFINITIONS, ast.Lambda)):
             continue
-        todo.extend(ast.iter_child_nodes(at))
+        todo.extend(children(at))
     return found
 
 
@@ -242,7 +243,7 @@ class _Compiler:
     def _asked(self) -> set[str]:
         """The conditions that training hangs on in this function. Where one is asked for the sake of a name first, it
         is the same question: were it asked later, only the program that runs second would know the name's value."""
-        asked = [n for n in ast.walk(self.code.node) if isinstance(n, ast.If) and self.sight.relevant(n)]
+        asked = [n for n in walk(self.code.node) if isinstance(n, ast.If) and self.sight.relevant(n)]
         return {ast.unparse(n.test) for n in asked if not self.sight.aside(n) and not isinstance(n.test, ast.Name)}
 
     def _fork(self, stmt: ast.If) -> None:
@@ -426,7 +427,7 @@ class _Compiler:
                 if self.sight.event(root):
                     self.emit(Op("call", root))
             case _:
-                for child in ast.iter_child_nodes(root):
+                for child in children(root):
                     self.expression(child)
                 if isinstance(root, ast.Attribute) and self.sight.event(root):
                     self.emit(Op("call", root))

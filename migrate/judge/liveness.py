@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from ..nodes import walk
 from .code import Code, Op
 
 _FORKS = frozenset({"aside", "branch", "round", "handler", "case", "perhaps", "known", "resume"})
@@ -66,7 +67,7 @@ def _read(op: Op) -> frozenset[str]:
         case _:
             pass
     return frozenset(
-        n.id for root in roots for n in ast.walk(root) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+        n.id for root in roots for n in walk(root) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
     )
 
 
@@ -77,6 +78,6 @@ def _bound(op: Op) -> frozenset[str]:
         case ("enter", ast.withitem(optional_vars=ast.Name(id=name))):
             return frozenset({name})
         case ("round" | "resume", ast.For(target=target) | ast.AsyncFor(target=target)):
-            return frozenset(n.id for n in ast.walk(target) if isinstance(n, ast.Name))
+            return frozenset(n.id for n in walk(target) if isinstance(n, ast.Name))
         case _:
             return frozenset()

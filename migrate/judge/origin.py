@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from ..facts.module import Module
+from ..nodes import walk
 from ..rewrite.trace import Run
 
 
@@ -64,7 +65,7 @@ class Origin:
 
     def _pair(self, new: ast.AST, old: ast.AST) -> None:
         """Two calls that read the same, and all that is in them."""
-        for one, other in zip(ast.walk(new), ast.walk(old), strict=False):
+        for one, other in zip(walk(new), walk(old), strict=False):
             self._found.setdefault(one, other)
 
 

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from ..facts.loops import gone_through
 from ..facts.module import Module, Scope
+from ..nodes import children, walk
 from .program.program import Program
 from .state import Key
 
@@ -41,14 +42,14 @@ class Owners:
         met: set[str] = set()
         found: set[Key] = set()
         while todo:
-            for node in ast.walk(todo.pop()):
+            for node in walk(todo.pop()):
                 found |= self.meant(node)
                 if isinstance(node, ast.Name) and node.id not in met:
                     met.add(node.id)
                     values = [value for _, value in self._assigned(node.id, call)]
                     todo += [v for v in values if self.program.marks.kind.get(v) != "initialize"]
         if not found:
-            inner = [n for f in self.v.callees(call) for n in ast.walk(f)]
+            inner = [n for f in self.v.callees(call) for n in walk(f)]
             found = {key for n in inner for key in self.naming.keys(n) & self.program.objects.models}
         return frozenset(found)
 
@@ -125,7 +126,7 @@ class Owners:
             return None
         given = [target for target, _ in self._assigned(loss.id, loss)]
         loops = [x for x in self.m.spine(loss) if isinstance(x, ast.For)]
-        mine = [x for x in loops if any(t in ast.walk(x.target) for t in given)]
+        mine = [x for x in loops if any(t in walk(x.target) for t in given)]
         return mine[0] if len(given) == 1 and mine else None
 
     @cached_property
@@ -160,7 +161,7 @@ class Owners:
                 todo += [
                     v for one, v in self._stored(at.attr) if self.naming.keys(one.value) & self.naming.keys(at.value)
                 ]
-            todo += ast.iter_child_nodes(at)
+            todo += children(at)
         return frozenset(found)
 
     def _values(self, name: ast.Name) -> list[ast.expr]:
@@ -222,6 +223,6 @@ def _paired(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.AST, ast.ex
             for one, each in zip(target.elts, value.elts, strict=True):
                 yield from _paired(one, each)
             return
-    for node in ast.walk(target):
+    for node in walk(target):
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
             yield node, value

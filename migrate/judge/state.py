@@ -8,12 +8,12 @@ Gradients of an optimizer are a set of contributions since they were last cleare
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .code import Code
-from .terms import TRUE, Term
+from .terms import TRUE, Term, leaves, parts_in_question
 
 Key = tuple[object, ...]
 Contribution = tuple[int, str, bool]
@@ -74,27 +74,58 @@ K = TypeVar("K")
 
 
 class Store(dict[K, Term]):
-    """Values by name, and what tells them from others: that is asked far more often than a value is set."""
+    """Values by name, and what is asked of all of them: that is asked far more often than a value is set.
 
-    __slots__ = ("_frozen",)
+    It is changed by ``store[name] = …``, ``del`` and ``pop`` alone."""
+
+    __slots__ = ("_frozen", "_leaves", "_questioned")
 
     def __init__(self, values: Mapping[K, Term] = MappingProxyType({})) -> None:
         super().__init__(values)
-        self._frozen: frozenset[tuple[K, Term]] | None = values._frozen if isinstance(values, Store) else None
+        same = values if isinstance(values, Store) else None
+        self._frozen: frozenset[tuple[K, Term]] | None = same._frozen if same is not None else None
+        self._leaves: frozenset[Term] | None = same._leaves if same is not None else None
+        self._questioned: frozenset[Term] | None = same._questioned if same is not None else None
+
+    def _changed(self) -> None:
+        self._frozen = self._leaves = self._questioned = None
 
     def __setitem__(self, name: K, term: Term) -> None:
-        self._frozen = None
+        self._changed()
         super().__setitem__(name, term)
 
     def __delitem__(self, name: K) -> None:
-        self._frozen = None
+        self._changed()
         super().__delitem__(name)
+
+    def pop(self, name: K, *default: Any) -> Any:
+        self._changed()
+        return super().pop(name, *default)
 
     def frozen(self) -> frozenset[tuple[K, Term]]:
         """The same for stores that hold the same."""
         if self._frozen is None:
             self._frozen = frozenset(self.items())
         return self._frozen
+
+    def leaves(self) -> frozenset[Term]:
+        """The opaque values that the values here, and the objects whose they are, are made of."""
+        if self._leaves is None:
+            self._leaves = frozenset[Term]().union(*map(leaves, self._held()))
+        return self._leaves
+
+    def questioned(self) -> frozenset[Term]:
+        """These values, the objects whose they are, and what they are made of, where they may be asked for their
+        truth."""
+        if self._questioned is None:
+            self._questioned = frozenset[Term]().union(*map(parts_in_question, self._held()))
+        return self._questioned
+
+    def _held(self) -> Iterator[Term]:
+        for name, term in self.items():
+            if isinstance(name, tuple) and isinstance(name[0], tuple):
+                yield name[0]
+            yield term
 
 
 @dataclass(eq=False)
@@ -103,16 +134,16 @@ class Frame:
 
     code: Code
     pc: int = 0
-    env: dict[object, Term] = field(default_factory=dict)
+    env: Store[object] = field(default_factory=Store)
     generators: dict[int, Frame] = field(default_factory=dict)
 
     def copy(self) -> Frame:
-        return Frame(self.code, self.pc, dict(self.env), {k: f.copy() for k, f in self.generators.items()})
+        return Frame(self.code, self.pc, Store(self.env), {k: f.copy() for k, f in self.generators.items()})
 
-    def terms(self) -> Iterator[Term]:
-        yield from self.env.values()
+    def stores(self) -> Iterator[Store[Any]]:
+        yield self.env
         for made in self.generators.values():
-            yield from made.terms()
+            yield from made.stores()
 
     def settle(self) -> None:
         """Forget results of calls that have been used."""
@@ -121,7 +152,7 @@ class Frame:
 
     def frozen(self) -> object:
         generators = tuple(sorted((k, f.frozen()) for k, f in self.generators.items()))
-        return (id(self.code), self.pc, frozenset(self.env.items()), generators)
+        return (id(self.code), self.pc, self.env.frozen(), generators)
 
 
 @dataclass(eq=False)
@@ -132,7 +163,7 @@ class State:
     heap: Store[tuple[Term, str]] = field(default_factory=Store)
     names: dict[int, Store[object]] = field(default_factory=dict)  # of each file
     contexts: list[Context] = field(default_factory=list)
-    closed: dict[int, dict[object, Term]] = field(default_factory=dict)  # variables of functions that are done
+    closed: dict[int, Store[object]] = field(default_factory=dict)  # variables of functions that are done
     raising: str | None = None
     grads: Gradients = field(default_factory=dict)
     renewed: frozenset[Key] = frozenset()  # models made since the last backward
@@ -153,18 +184,20 @@ class State:
     scaled_by: dict[int, Key] = field(default_factory=dict)  # backward -> the scaler of its loss
 
     def copy(self) -> State:
-        return replace(
-            self,
-            frames=[f.copy() for f in self.frames],
-            heap=Store(self.heap),
-            names={file: Store(env) for file, env in self.names.items()},
-            contexts=list(self.contexts),
-            closed={place: dict(env) for place, env in self.closed.items()},
-            grads=dict(self.grads),
-            stash=dict(self.stash),
-            scalers=dict(self.scalers),
-            scaled_by=dict(self.scaled_by),
-        )
+        other = State.__new__(State)  # `replace` of two dozen fields takes a third of a search
+        other.__dict__ = {
+            **self.__dict__,
+            "frames": [f.copy() for f in self.frames],
+            "heap": Store(self.heap),
+            "names": {file: Store(env) for file, env in self.names.items()},
+            "contexts": list(self.contexts),
+            "closed": {place: Store(env) for place, env in self.closed.items()},
+            "grads": dict(self.grads),
+            "stash": dict(self.stash),
+            "scalers": dict(self.scalers),
+            "scaled_by": dict(self.scaled_by),
+        }
+        return other
 
     def frozen(self) -> object:
         return (
@@ -172,7 +205,7 @@ class State:
             self.heap.frozen(),
             tuple(sorted((file, env.frozen()) for file, env in self.names.items())),
             tuple(self.contexts),
-            tuple(sorted((place, frozenset(env.items())) for place, env in self.closed.items())),
+            tuple(sorted((place, env.frozen()) for place, env in self.closed.items())),
             self.raising,
             frozenset(self.grads.items()),
             self.renewed,
@@ -189,15 +222,13 @@ class State:
             frozenset(self.scaled_by.items()),
         )
 
-    def terms(self) -> Iterator[Term]:
-        """All values that the program still holds."""
+    def stores(self) -> Iterator[Store[Any]]:
+        """All that the program still holds."""
         for frame in self.frames:
-            yield from frame.terms()
-        for (owner, _), term in self.heap.items():
-            yield owner
-            yield term
-        for env in (*self.names.values(), *self.closed.values()):
-            yield from env.values()
+            yield from frame.stores()
+        yield self.heap
+        yield from self.names.values()
+        yield from self.closed.values()
 
     # ------------------------------------------------------------ objects and functions
 

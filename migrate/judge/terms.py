@@ -60,6 +60,14 @@ def leaves(term: Term) -> frozenset[Term]:
     return frozenset[Term]().union(*(leaves(part) for part in term if isinstance(part, tuple)))
 
 
+@lru_cache(MEMORY)
+def parts_in_question(term: Term) -> frozenset[Term]:
+    """A value and what it is made of, where it may be asked for its truth."""
+    if term[0] not in ("op", "and", "or", "not", "attr", "sub", "v"):
+        return frozenset()
+    return frozenset({term}).union(*(parts_in_question(part) for part in term if isinstance(part, tuple) and part))
+
+
 def record(items: Iterable[tuple[object, Term]]) -> Term:
     """A dictionary or namespace written out; what is not constant in it stays what it is."""
     return ("dict", tuple(items))

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..nodes import walk
 from .words import PARTS
 
 _EXTENSIONS = frozenset({"amp_C", "apex_C"})
@@ -60,7 +61,7 @@ def imports(text: str) -> int | None:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             found = (number for number, line in enumerate(text.split("\n"), 1) if _STATEMENT.match(line))
             return next(found, None)
-    return min((getattr(node, "lineno", 1) for node in ast.walk(tree) if _imports(node)), default=None)
+    return min((getattr(node, "lineno", 1) for node in walk(tree) if _imports(node)), default=None)
 
 
 def ours(text: str) -> bool:

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ..nodes import children, walk
 from .mention import About, Mention
 from .texts import Cut, lines, starts, without
 from .words import requirement
@@ -45,7 +46,7 @@ def look(text: str) -> list[Mention]:
 
 def _commands(tree: ast.Module) -> Iterator[Mention]:
     """Calls that hand pip a requirement: ``subprocess.check_call([…, "install", "git+…apex"])`` has it in a list."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Call):
             for word in node.args:
                 if isinstance(word, ast.Constant) and isinstance(word.value, str) and "pip install" in word.value:
@@ -78,7 +79,7 @@ def _elements(node: ast.AST, context: str) -> Iterator[tuple[_Sequence, ast.expr
             named = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
             yield from _elements(value, context if _LISTS.search(context) else named)
         return
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         inside = _name(node.func) if isinstance(node, ast.Call) and child in node.args else context
         yield from _elements(child, inside)
 
@@ -133,7 +134,7 @@ def _fits(text: str, tree: ast.Module, mentions: list[Mention], gone: set[ast.ex
         after = ast.dump(_parsed(new))
     except (SyntaxError, ValueError):
         return False
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, _Sequence):
             node.elts = [one for one in node.elts if one not in gone]
     return ast.dump(tree) == after

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ..facts.module import Module
 from ..facts.names import called_name
+from ..nodes import walk
 from ..rewrite.draft import Draft
 from .sites import Site
 
@@ -70,7 +71,7 @@ def bind(site: Site, parameters: Sequence[str]) -> Arguments:
 def made_by(m: Module, derived: ast.ClassDef, parameters: Sequence[str]) -> list[Arguments]:
     """The arguments with which a class that derives from one of Apex makes that."""
     found = []
-    for call in [n for n in ast.walk(derived) if isinstance(n, ast.Call)]:
+    for call in [n for n in walk(derived) if isinstance(n, ast.Call)]:
         at = call.func
         if isinstance(at, ast.Attribute) and at.attr == "__init__":
             outer = isinstance(at.value, ast.Call) and called_name(at.value) == "super"

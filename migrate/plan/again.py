@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from ..facts.module import Scope
 from ..flow.values import default_of
+from ..nodes import walk
 from ..units.translate import passed
 from ..units.unit import Context, Unit
 
@@ -45,9 +46,9 @@ def _changes(ctx: Context, expr: ast.expr, depth: int) -> bool:
     """Whether an expression has another value in another round of a loop around it, or by another caller."""
     m = ctx.m
     loops = [x for x in m.ancestors(expr) if isinstance(x, (ast.For, ast.AsyncFor)) and not _off_first(x.iter)]
-    turned = {n.id for loop in loops for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+    turned = {n.id for loop in loops for n in walk(loop.target) if isinstance(n, ast.Name)}
     comprehended = _comprehended(m.ancestors(expr))
-    for name in [n for n in ast.walk(expr) if isinstance(n, ast.Name)]:
+    for name in [n for n in walk(expr) if isinstance(n, ast.Name)]:
         home = m.binding_scope(name.id, m.scope(name))
         if name.id in comprehended or (name.id in turned and home is m.function(expr)):
             return True
@@ -64,7 +65,7 @@ def _comprehended(around: Iterable[ast.AST]) -> set[str]:
     """The names that comprehensions give another value in each round: ``[run(cfg) for cfg in RUNS]``."""
     kinds = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
     parts = [part for one in around if isinstance(one, kinds) for part in one.generators if not _off_first(part.iter)]
-    return {n.id for part in parts for n in ast.walk(part.target) if isinstance(n, ast.Name)}
+    return {n.id for part in parts for n in walk(part.target) if isinstance(n, ast.Name)}
 
 
 def _off_first(source: ast.expr) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
+from ..nodes import walk
 from ..units.conditions import Term, reads
 from ..units.unit import Context
 
@@ -14,7 +15,7 @@ def changes(ctx: Context, stmt: ast.stmt, end: int, condition: Term) -> ast.expr
     run there, something of its name is set. Names and attributes that the statement itself sets are not looked for."""
     read = reads(condition.text)
     names = {name.rpartition(".")[2] for name in read}
-    for node in ast.walk(stmt):
+    for node in walk(stmt):
         if isinstance(node, (ast.Call, ast.Subscript)) and ctx.m.start(node) < end:
             if _hands_on(ctx, node, read) or (isinstance(node, ast.Call) and _sets(ctx, node, names)):
                 return node
@@ -40,7 +41,7 @@ def _sets(ctx: Context, call: ast.Call, names: Collection[str]) -> bool:
         if function in met:
             continue
         met.add(function)
-        for node in ast.walk(function):
+        for node in walk(function):
             if isinstance(node, ast.Call):
                 todo += ctx.v.callees(node)
             elif isinstance(node, (ast.Name, ast.Attribute)) and not isinstance(node.ctx, ast.Load):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ..facts.names import called_name, last_name
 from ..facts.sites import Initialize
+from ..nodes import walk
 from ..units.unit import Context, Unit
 
 Arm = tuple[ast.expr | None, list[ast.stmt]]  # its condition (None: else) and its statements
@@ -51,7 +52,7 @@ def native_backend(ctx: Context, unit: Unit) -> Backend | None:
 
 def _others_left(ctx: Context, backend: Backend) -> bool:
     """Whether something of Apex's backend is still made elsewhere: an object that scales as Apex does."""
-    replaced = {node for value, _ in backend.given for node in ast.walk(value)}
+    replaced = {node for value, _ in backend.given for node in walk(value)}
     makers = {called_name(value) for value, _ in backend.given if isinstance(value, ast.Call)}
     names = (last_name(n) for n in ctx.m.nodes if isinstance(n, (ast.Name, ast.Attribute)) and n not in replaced)
     return any(name in makers or _APEX_SCALER.search(name) for name in names)

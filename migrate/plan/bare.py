@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from ..facts.module import Module
 from ..knowledge.apex import RESOLVED
+from ..nodes import walk
 from ..units.options import set_at_once
 from ..units.unit import Context, Manual, Unit
 from .carried import AMP, handed_for_state, holders, is_test, through_parameter, unknown_reader
@@ -206,7 +207,7 @@ def all_entries(m: Module, use: ast.expr) -> tuple[ast.Call, list[ast.Subscript]
         return None
     within = loop if isinstance(loop, ast.For) else m.parent[loop]
     reads: list[ast.Subscript] = []
-    for node in ast.walk(within):
+    for node in walk(within):
         if isinstance(node, ast.Name) and node.id == loop.target.id and isinstance(node.ctx, ast.Load):
             read = m.parent[node]
             if not (isinstance(read, ast.Subscript) and isinstance(read.ctx, ast.Load)):

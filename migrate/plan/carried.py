@@ -13,6 +13,7 @@ from ..facts.module import Scope
 from ..facts.names import called_name, last_name
 from ..flow.values import Obj, by_name
 from ..knowledge.host import CHECKPOINTS
+from ..nodes import walk
 from ..units.translate import receiver
 from ..units.unit import Context
 
@@ -282,7 +283,7 @@ def only_state(ctx: Context, function: ast.AST, name: str) -> bool:
     """Whether a parameter is asked for its state, and for nothing else but whether it is there."""
     m = ctx.m
     asked = False
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
             above = m.parent[node]
             if isinstance(above, ast.Attribute) and above.attr in ("state_dict", "load_state_dict"):

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterator
 
 from ..facts.names import called_name, last_name
+from ..nodes import walk
 from ..units.unit import Context, Manual, Unit
 from .blocks import running
 from .schedule import Schedule
@@ -65,7 +66,7 @@ def _swallowing(ctx: Context, node: ast.AST) -> Iterator[ast.stmt]:
     for stmt in ctx.m.spine(node):
         match stmt:
             case ast.Try(body=body, handlers=handlers, finalbody=final):
-                leaves = any(isinstance(n, (ast.Return, ast.Break, ast.Continue)) for s in final for n in ast.walk(s))
+                leaves = any(isinstance(n, (ast.Return, ast.Break, ast.Continue)) for s in final for n in walk(s))
                 if any(ctx.m.inside(node, s) for s in body) and (leaves or any(map(_goes_on, handlers))):
                     yield stmt
             case ast.With(items=items) if any(_swallows(ctx, item.context_expr) for item in items):
@@ -80,7 +81,7 @@ def _goes_on(handler: ast.ExceptHandler) -> bool:
     ends = isinstance(last, ast.Raise) or (
         isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) and called_name(last.value) in _ENDS
     )
-    if ends and not any(isinstance(n, (ast.Continue, ast.Break, ast.Return)) for n in ast.walk(handler)):
+    if ends and not any(isinstance(n, (ast.Continue, ast.Break, ast.Return)) for n in walk(handler)):
         return False
     types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(one is None or last_name(one) not in _OTHERS for one in types)
@@ -96,7 +97,7 @@ def _swallows(ctx: Context, manager: ast.expr) -> bool:
         isinstance(n, ast.Return) and n.value is not None and not _false(n.value)
         for function in exits
         if function is not None
-        for n in ast.walk(function)
+        for n in walk(function)
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from ..facts.names import last_name
 from ..facts.sites import Initialize, Scale
 from ..flow.values import Obj
+from ..nodes import walk
 from ..units import options
 from ..units.conditions import Term, reads
 from ..units.events import find_steps
@@ -302,7 +303,7 @@ def _check_attributes(ctx: Context, plan: Plan) -> None:
     """Each object that a scaler's condition may be read from has what is read: not only one of two backends."""
     for creation in plan.homes.creations:
         scope = ctx.m.function(creation.anchor)
-        for node in ast.walk(ast.parse(creation.enabled.text or "True", mode="eval")):
+        for node in walk(ast.parse(creation.enabled.text or "True", mode="eval")):
             match node:
                 case ast.Attribute(value=ast.Name(id=name), attr=attr) if name != ctx.m.self_name(scope):
                     pass
@@ -323,7 +324,7 @@ def _has(ctx: Context, obj: Obj, attr: str) -> bool:
     """Whether an object has an attribute, as far as its classes are known."""
     assert isinstance(obj.key, ast.ClassDef)
     order = ctx.v.order(obj.key)
-    said = {name.id for cls in order for s in cls.body for name in ast.walk(s) if isinstance(name, ast.Name)}
+    said = {name.id for cls in order for s in cls.body for name in walk(s) if isinstance(name, ast.Name)}
     methods = {s.name for cls in order for s in cls.body if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef))}
     known = {cls.name for cls in order}
     open_ = any(last_name(base) not in known for cls in order for base in cls.bases)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ..facts.names import called_name
+from ..nodes import walk
 from ..units.unit import Context
 
 _PLAIN = frozenset("staticmethod classmethod property no_grad enable_grad wraps inference_mode".split())
@@ -34,7 +35,7 @@ def _returned(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.FunctionD
     if not (isinstance(last, ast.Return) and isinstance(last.value, ast.Name)):
         return None
     others = [stmt for stmt in function.body[:-1] if not isinstance(stmt, _FUNCTIONS)]
-    returns = any(isinstance(node, ast.Return) for stmt in others for node in ast.walk(stmt))
+    returns = any(isinstance(node, ast.Return) for stmt in others for node in walk(stmt))
     return inner.get(last.value.id) if not returns else None
 
 
@@ -46,7 +47,7 @@ def _calls_once(
     if len(outer.args.args) != 1 or a.vararg is None or a.kwarg is None or a.posonlyargs or a.args or a.kwonlyargs:
         return False
     given, many, named = outer.args.args[0].arg, a.vararg.arg, a.kwarg.arg
-    uses = [n for n in ast.walk(inner) if isinstance(n, ast.Name) and n.id in (given, many, named)]
+    uses = [n for n in walk(inner) if isinstance(n, ast.Name) and n.id in (given, many, named)]
     calls = [c for n in uses if isinstance(c := m.parent[n], ast.Call) and c.func is n and n.id == given]
     if len(calls) != 1 or any(not isinstance(n.ctx, ast.Load) for n in uses):
         return False

@@ -13,6 +13,7 @@ import ast
 from ..facts.names import called_name
 from ..facts.sites import Scale
 from ..knowledge.gradients import CLEARS
+from ..nodes import walk
 from ..units.unit import Context, Step, Unit
 from .blocks import common, exclusive, running
 from .schedule import Schedule, Unscale
@@ -50,7 +51,7 @@ def _ahead_of_state(ctx: Context, leaves: ast.stmt) -> ast.stmt:
     block, index = m.place[leaves]
     loads = [use for use, dotted in ctx.facts.uses.items() if dotted.endswith(".load_state_dict")]
     for stmt in block.body[:index]:
-        run = [stmt, *(f for n in ast.walk(stmt) if isinstance(n, ast.Call) for f in ctx.v.callees(n))]
+        run = [stmt, *(f for n in walk(stmt) if isinstance(n, ast.Call) for f in ctx.v.callees(n))]
         if any(m.inside(use, one) for use in loads for one in run):
             return stmt
     return leaves
@@ -72,7 +73,7 @@ def _between(ctx: Context, unscale: Unscale, update: ast.stmt) -> list[ast.stmt]
     """Statements that leave between an unscale and its update."""
     m = ctx.m
     found: list[ast.stmt] = []
-    for node in ast.walk(m.function(unscale.before).node):
+    for node in walk(m.function(unscale.before).node):
         if not isinstance(node, _EXITS) or m.function(node) is not m.function(unscale.before):
             continue
         if not m.start(unscale.before) < m.start(node) < m.end(update) or exclusive(ctx, unscale.before, node):
@@ -108,7 +109,7 @@ def _caught(ctx: Context, node: ast.AST) -> bool:
 
 def clears(stmt: ast.AST) -> bool:
     """Whether a statement throws gradients away: ``zero_grad``, or ``p.grad = None``, ``del p.grad`` in a loop."""
-    for node in ast.walk(stmt):
+    for node in walk(stmt):
         if isinstance(node, ast.Call):
             if CLEARS.fit(called_name(node)):
                 return True

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ..facts.sites import Scale
 from ..flow.values import Obj
+from ..nodes import walk
 from ..units.ownership import owns_all
 from ..units.unit import Context, Unit
 from .schedule import Schedule
@@ -128,14 +129,14 @@ def _same_clip(ctx: Context, one: ast.stmt, other: ast.stmt) -> tuple[ast.Call, 
     serves both, and whether the two are proved to be the same parameters."""
     mine = [
         n
-        for n in ast.walk(one)
+        for n in walk(one)
         if isinstance(n, ast.Call) and any(x.endswith(".master_params") for x in ctx.v.apex_names(n.func))
     ]
     if len(mine) != 1:
         return None
     theirs = [
         n
-        for n in ast.walk(other)
+        for n in walk(other)
         if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "parameters"
     ]
     if len(theirs) != 1:

@@ -15,6 +15,7 @@ from collections import defaultdict
 from ..facts.module import Scope
 from ..facts.sites import Scale
 from ..flow.values import Obj
+from ..nodes import walk
 from ..units.degree import scale_free_reader
 from ..units.events import (
     Event,
@@ -82,7 +83,7 @@ def _tell_growth(ctx: Context, unit: Unit) -> None:
 
 def _may_clear(ctx: Context, unit: Unit, loop: ast.stmt) -> bool:
     """Whether gradients are cleared in a round of a loop, or code that is not here may do so."""
-    called = [c for n in ast.walk(loop) if isinstance(n, ast.Call) for c in ctx.v.callees(n)]
+    called = [c for n in walk(loop) if isinstance(n, ast.Call) for c in ctx.v.callees(n)]
     apart = any(unknown_readers(ctx, unit, stmt) for stmt in loop.body)  # type: ignore[attr-defined]
     return apart or any(exits.clears(part) for part in (loop, *called))
 
@@ -155,7 +156,7 @@ def _function(
                 together = any(k.arg == "delay_unscale" for k in site.call.keywords)  # then nothing is put aside
                 adds_up = len(sites) > 1 or any(s.within or _outside(ctx, unit, reader, s) for s in steps)
                 adds_up = adds_up and not together
-                if adds_up and any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(reader)):
+                if adds_up and any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in walk(reader)):
                     raise Manual(
                         reader,
                         "gradients are read or changed inside the scale_loss block, where Apex had put earlier ones "
@@ -313,7 +314,7 @@ def _stored(ctx: Context, scope: Scope, name: str, until: int, since: int = 0) -
     """Whether a name is bound anew in a function between two places."""
     return any(
         isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)
-        for n in ast.walk(scope.node)
+        for n in walk(scope.node)
         if isinstance(n, ast.Name) and since <= ctx.m.start(n) < until
     )
 
@@ -346,7 +347,7 @@ def _looped_back(ctx: Context, reader: ast.stmt, sites: list[Scale]) -> bool:
 def _master(ctx: Context, stmt: ast.stmt) -> bool:
     return any(
         isinstance(n, ast.Call) and any(x.endswith(".master_params") for x in ctx.v.apex_names(n.func))
-        for n in ast.walk(stmt)
+        for n in walk(stmt)
     )
 
 
@@ -379,7 +380,7 @@ def _perhaps_in_loop(ctx: Context, step: Step) -> bool:
     ifs = any(isinstance(s, ast.If) for s in m.spine(step.stmt) if m.inside(s, step.anchor))
     skips = any(
         isinstance(n, (ast.Continue, ast.Break)) and m.start(n) < m.start(step.call)
-        for n in ast.walk(step.anchor)
+        for n in walk(step.anchor)
         if isinstance(n, ast.stmt) and m.loops(n)[:1] == [step.anchor]
     )
     return ifs or skips
@@ -553,7 +554,7 @@ def _early(
     behind = [pair[0] for with_ in within if (pair := common(ctx, reader, with_)) is not None and pair[1] is with_]
     if len(behind) != 1 or not any(m.inside(step.call, stmt) for stmt in conditions[0].body) or not _plain(test):
         return None
-    names = {n.id for n in ast.walk(test) if isinstance(n, ast.Name)}
+    names = {n.id for n in walk(test) if isinstance(n, ast.Name)}
     scope, first, last = m.function(reader), m.start(behind[0]), m.start(conditions[0])
     stores = [n for name in names for n in m.bindings(name, m.binding_scope(name, scope))]
     if any(first <= m.start(n) < last or m.function(n) is not scope for n in stores):
@@ -566,7 +567,7 @@ def _plain(test: ast.expr) -> bool:
     """Whether a condition does nothing when it is asked once more."""
     plain = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare)
     parts = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
-    nodes = list(ast.walk(test))
+    nodes = list(walk(test))
     lengths = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "len"]
     return all(isinstance(n, (*plain, *parts)) or n in lengths for n in nodes)
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from ..facts.names import called_name
 from ..flow.values import Obj
 from ..knowledge.models import NOT_RUN_BY_METHOD
+from ..nodes import walk
 from ..units.compute import Compute
 from ..units.translate import passed
 from ..units.unit import Context, Unit
@@ -114,7 +115,7 @@ class Scan:
                 if _switches_off(at):
                     self._off[node] = True
                     return True
-                calls = (call for call in ast.walk(at) if isinstance(call, ast.Call))
+                calls = (call for call in walk(at) if isinstance(call, ast.Call))
                 new = {function for call in calls for function in self.ctx.v.callees(call)} - met
                 met |= new
                 todo += new
@@ -212,7 +213,7 @@ def _ends(stmt: ast.stmt) -> bool:
 
 
 def _switches_off(code: ast.AST) -> bool:
-    for node in ast.walk(code):
+    for node in walk(code):
         if isinstance(node, (ast.With, ast.AsyncWith)) and any(no_gradient(item.context_expr) for item in node.items):
             return True
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and any(map(no_gradient, node.decorator_list)):

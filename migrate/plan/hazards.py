@@ -18,6 +18,7 @@ from ..facts.names import called_name, last_name
 from ..flow.values import argument
 from ..knowledge import operations
 from ..model import Settings
+from ..nodes import walk
 from ..units.compute import walk_now
 from ..units.operands import multiplied
 from ..units.precision import FLOAT, HALF, MAYBE, Precision, doubtful, proved
@@ -232,7 +233,7 @@ class _Search:
             root = root.func if isinstance(root, ast.Call) else root.value
         if not isinstance(root, ast.Name):
             return False
-        calls = [n for s in self.m.block(self.m.statement(node)).body for n in ast.walk(s) if isinstance(n, ast.Call)]
+        calls = [n for s in self.m.block(self.m.statement(node)).body for n in walk(s) if isinstance(n, ast.Call)]
         return any(
             isinstance(c.func, ast.Attribute)
             and "decode" in c.func.attr
@@ -393,16 +394,16 @@ class _Search:
 
     def _other_work(self, stmt: ast.stmt, calls: list[ast.Call]) -> bool:
         """Whether a statement computes anything beside its binary cross entropies that autocast matters for."""
-        below = {n for c in calls for n in ast.walk(c) if isinstance(n, ast.expr)}
+        below = {n for c in calls for n in walk(c) if isinstance(n, ast.expr)}
         compute = self.planner.compute
         for n in walk_now(stmt):
             if n in below:
                 continue
             if isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Pow, ast.MatMult)):
                 return True
-            if isinstance(n, ast.Call) and not any(m in below for m in ast.walk(n.func)):
+            if isinstance(n, ast.Call) and not any(m in below for m in walk(n.func)):
                 name = called_name(n)
-                if name in ("mean", "sum", "append") and any(c in below for c in ast.walk(n)):
+                if name in ("mean", "sum", "append") and any(c in below for c in walk(n)):
                     continue
                 if self._strong(n) or compute.weak(ast.Expr(value=n)):
                     return True
@@ -521,4 +522,4 @@ def _ends_in_float(expr: ast.expr) -> bool:
 
 
 def _is_like(expr: ast.expr) -> bool:
-    return any(isinstance(n, ast.Call) and called_name(n) in operations.LIKE for n in ast.walk(expr))
+    return any(isinstance(n, ast.Call) and called_name(n) in operations.LIKE for n in walk(expr))

@@ -16,6 +16,7 @@ from ..facts.loops import gone_through
 from ..facts.module import Module, Scope
 from ..facts.networks import comes_from_elsewhere, name_elsewhere
 from ..facts.sites import Initialize, opened
+from ..nodes import walk
 from ..units.conditions import FALSE, Term, conjunction, negation, reads
 from ..units.order import Order
 from ..units.references import escape
@@ -152,7 +153,7 @@ class Finder:
             for call in self.order.calls(scope.node)
             for stmt in [self.ctx.m.statement(call)]
             if isinstance(stmt, ast.Assign)
-            for target in ast.walk(stmt.targets[0])
+            for target in walk(stmt.targets[0])
             if isinstance(target, ast.Name)
         )
 
@@ -195,8 +196,8 @@ class Finder:
         while isinstance(root, (ast.Attribute, ast.Subscript, ast.Call)):
             root = root.func if isinstance(root, ast.Call) else root.value
         first = [root.id] if isinstance(root, ast.Name) else []
-        called = [n.func for n in ast.walk(self.ctx.m.statement(node)) if isinstance(n, ast.Call)]
-        near = [n.id for func in called for n in ast.walk(func) if isinstance(n, ast.Name)]
+        called = [n.func for n in walk(self.ctx.m.statement(node)) if isinstance(n, ast.Call)]
+        near = [n.id for func in called for n in walk(func) if isinstance(n, ast.Name)]
         every = {*scope.names, *scope.params}
         return [*dict.fromkeys(n for n in (*first, *sorted(near), *sorted(every)) if n in every)]
 
@@ -293,7 +294,7 @@ class Finder:
                 case ast.Call(args=[first, *_]):
                     expr = first
                 case ast.ListComp(elt=elt, generators=[gen, *_]):
-                    targets = {n.id for n in ast.walk(gen.target) if isinstance(n, ast.Name)}
+                    targets = {n.id for n in walk(gen.target) if isinstance(n, ast.Name)}
                     expr = gen.iter if isinstance(elt, ast.Name) and elt.id in targets else elt
                 case ast.Name(id=name):
                     loop = self._loop_of(name, expr)
@@ -312,7 +313,7 @@ class Finder:
 
     def _loop_of(self, name: str, node: ast.AST) -> ast.expr | None:
         for outer in self.ctx.m.spine(node):
-            if isinstance(outer, ast.For) and name in {n.id for n in ast.walk(outer.target) if isinstance(n, ast.Name)}:
+            if isinstance(outer, ast.For) and name in {n.id for n in walk(outer.target) if isinstance(n, ast.Name)}:
                 return gone_through(outer.target, outer.iter, name)
         return None
 
@@ -338,7 +339,7 @@ class Finder:
         first = self.ctx.m.self_name(self.ctx.m.scope_of[run])
         returned = {
             n.value.attr if isinstance(n.value, ast.Attribute) and self.ctx.m.src(n.value.value) == first else ""
-            for n in ast.walk(run)
+            for n in walk(run)
             if isinstance(n, ast.Return)
         }
         return returned.pop() or attr if len(returned) == 1 else attr
@@ -554,7 +555,7 @@ class Finder:
         if len(handed) != 1 or handed[0] in self._assigned(init):
             return None
         for stmt in node.body:
-            if any(isinstance(n, ast.Name) and n.id == handed[0] for n in ast.walk(stmt)):
+            if any(isinstance(n, ast.Name) and n.id == handed[0] for n in walk(stmt)):
                 return (init, stmt, handed[0]) if isinstance(stmt, (ast.Assign, ast.Expr)) else None
         return None
 
@@ -658,7 +659,7 @@ class Finder:
         for init in inits:
             options = self.unit.options_of(init)
             texts += [options.scale or "", options.static_when.text if options.static_when is not None else ""]
-        for node in ast.walk(anchor):
+        for node in walk(anchor):
             if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
                 if any(m.inside(node, m.statement(i.call)) for i in inits):
                     continue
@@ -911,7 +912,7 @@ def _within_expression(ctx: Context, call: ast.Call, itself: bool) -> list[tuple
 
 def _is_main(test: ast.expr) -> bool:
     """``if __name__ == "__main__":``"""
-    return any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(test))
+    return any(isinstance(n, ast.Name) and n.id == "__name__" for n in walk(test))
 
 
 def said_there(ctx: Context, sources: list[tuple[ast.expr, Term]], there: Scope) -> Term | str:

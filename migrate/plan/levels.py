@@ -9,6 +9,7 @@ from ..facts.module import Module
 from ..facts.sites import Initialize
 from ..flow.values import default_of
 from ..knowledge.words import Patterns
+from ..nodes import walk
 from ..units.references import handed_on
 from ..units.translate import passed
 from ..units.unit import Context, Unit
@@ -55,7 +56,7 @@ def review_levels(ctx: Context, unit: Unit) -> None:
         return  # O1 is what it was
     apex: list[ast.AST] = [*ctx.facts.uses, *(i.call for i in ctx.facts.initializes)]
     for stmt, test in _conditions(ctx.m):
-        compared = next(filter(None, map(_level, ast.walk(test))), None)
+        compared = next(filter(None, map(_level, walk(test))), None)
         if compared is None or any(ctx.m.inside(use, stmt) or ctx.m.inside(stmt, use) for use in apex):
             continue
         if isinstance(stmt, ast.If) and (_only_says(stmt) or _for_initialize(ctx, stmt)):
@@ -94,11 +95,11 @@ def _last(func: ast.expr) -> str:
 
 def _for_initialize(ctx: Context, stmt: ast.If) -> bool:
     """Whether an ``if`` fills nothing but what ``initialize`` is handed."""
-    handed = {n.id for init in ctx.facts.initializes for n in ast.walk(init.call) if isinstance(n, ast.Name)}
-    bound = {n.id for n in ast.walk(stmt) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    handed = {n.id for init in ctx.facts.initializes for n in walk(init.call) if isinstance(n, ast.Name)}
+    bound = {n.id for n in walk(stmt) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
     bound |= {
         n.value.id
-        for n in ast.walk(stmt)
+        for n in walk(stmt)
         if isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name) and not isinstance(n.ctx, ast.Load)
     }
     return bool(bound) and bound <= handed

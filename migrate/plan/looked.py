@@ -9,6 +9,7 @@ import ast
 
 from ..facts.names import called_name
 from ..knowledge.gradients import CLIP, LOOKS
+from ..nodes import walk
 from ..units.events import is_none_test, reads_gradients
 from ..units.references import handed_on
 from ..units.unit import Context, Unit
@@ -26,7 +27,7 @@ def looked_at(ctx: Context, unit: Unit, stmt: ast.stmt) -> list[ast.expr]:
 
 def _looked_at(ctx: Context, unit: Unit, stmt: ast.stmt, depth: int) -> list[ast.expr] | None:
     found: list[ast.expr] = []
-    for node in ast.walk(stmt):
+    for node in walk(stmt):
         if isinstance(node, ast.Attribute) and node.attr == "grad":
             if is_none_test(ctx, node):
                 continue
@@ -36,7 +37,7 @@ def _looked_at(ctx: Context, unit: Unit, stmt: ast.stmt, depth: int) -> list[ast
         if not isinstance(node, ast.Call):
             continue
         callees = [c for c in ctx.v.callees(node) if any(reads_gradients(ctx, unit, s) for s in _body(c))]
-        written = any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(node))
+        written = any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in walk(node))
         changes = CLIP.fit(called_name(node)) or not written
         if not callees and changes and reads_gradients(ctx, unit, node):
             return None  # a norm, or a clip, of gradients that are not written out

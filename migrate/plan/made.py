@@ -11,6 +11,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 
 from ..facts.module import Scope
+from ..nodes import children, walk
 from ..units.compute import walk_now
 from ..units.translate import passed
 from ..units.unit import Context
@@ -51,7 +52,7 @@ def leave_out_makers(ctx: Context, region: Region, text: str, forwards: Callable
 def _owners(ctx: Context, text: str, scope: Scope) -> list[str]:
     """The names and attributes of which a condition reads another attribute, outermost first."""
     found: list[str] = []
-    for node in ast.walk(ast.parse(text or "True", mode="eval")):
+    for node in walk(ast.parse(text or "True", mode="eval")):
         if isinstance(node, ast.Attribute) and isinstance(node.value, (ast.Name, ast.Attribute)):
             owner = ast.unparse(node.value)
             if owner != ctx.m.self_name(scope):
@@ -74,7 +75,7 @@ def _may_be_none(ctx: Context, owner: str, scope: Scope) -> bool:
         if stmt.value is None or not _none_among(ctx, stmt.value):
             continue
         for target in stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]:
-            for one in ast.walk(target):
+            for one in walk(target):
                 if base and isinstance(one, ast.Attribute) and one.attr == name:
                     return True
                 if isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store):
@@ -121,7 +122,7 @@ def _makes(ctx: Context, stmt: ast.AST, owner: str, depth: int) -> bool:
                 return True
         if base and depth and isinstance(node, ast.Call):
             for callee in ctx.v.callees(node):
-                if any(_stores(n, name) for n in ast.walk(callee)):
+                if any(_stores(n, name) for n in walk(callee)):
                     return True
                 if any(_makes(ctx, n, owner, depth - 1) for n in ctx.m.body_of(ctx.m.scope_of[callee])):
                     return True
@@ -266,7 +267,7 @@ def _certain(expr: ast.AST) -> Iterator[ast.AST]:
         case _ if isinstance(expr, _LATER):
             pass
         case _:
-            for child in ast.iter_child_nodes(expr):
+            for child in children(expr):
                 yield from _certain(child)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..facts.module import Module, Scope
+from ..nodes import walk
 from ..units.conditions import reads
 
 _LONG = 30
@@ -83,9 +84,9 @@ def _lasts(m: Module, text: str, before: ast.stmt, function: Scope) -> bool:
             tree = ast.Expression(inner)
         case _:
             pass
-    if not all(isinstance(n, _PURE) for n in ast.walk(tree)):
+    if not all(isinstance(n, _PURE) for n in walk(tree)):
         return False
-    attributes = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+    attributes = {n.attr for n in walk(tree) if isinstance(n, ast.Attribute)}
     names = {name for name in reads(text) if "." not in name} - {"bool"}
     for attr in attributes:
         if any(not isinstance(n.ctx, ast.Load) for n in m.attributes(attr)):

@@ -15,6 +15,7 @@ from ..flow.values import Obj
 from ..knowledge.gradients import SCHEDULERS
 from ..knowledge.host import BEFORE_INITIALIZE
 from ..knowledge.words import Patterns
+from ..nodes import walk
 from ..units.autograd import uncast_functions
 from ..units.order import NOT_YET, Order
 from ..units.translate import paired
@@ -91,7 +92,7 @@ def _check_stand_in(ctx: Context, init: Initialize) -> None:
     """Where Apex cannot be used, native AMP is: that arm is the migration already."""
     for outer in ctx.m.spine(init.call):
         for handler in getattr(outer, "handlers", ()):
-            for node in ast.walk(handler):
+            for node in walk(handler):
                 if isinstance(node, ast.Call) and called_name(node) == "GradScaler":
                     raise Manual(
                         node,
@@ -177,12 +178,12 @@ def _behind(ctx: Context, scale: Scale) -> list[ast.stmt]:
 def _check_backward(ctx: Context, scale: Scale) -> None:
     """The block has to do something with the scaled loss, and must not run backward on anything else."""
     assert scale.with_ is not None
-    nodes = [n for stmt in _behind(ctx, scale) for n in ast.walk(stmt)]
+    nodes = [n for stmt in _behind(ctx, scale) for n in walk(stmt)]
     for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
             owner = node.func.value
             if not (isinstance(owner, ast.Name) and owner.id == scale.alias) and not any(
-                isinstance(n, ast.Name) and n.id == scale.alias for n in ast.walk(node)
+                isinstance(n, ast.Name) and n.id == scale.alias for n in walk(node)
             ):
                 raise Manual(
                     node,
@@ -198,7 +199,7 @@ def _check_body(ctx: Context, scale: Scale) -> None:
     """A step or zero_grad inside the with block ran before Apex had unscaled (or put back) the gradients."""
     assert scale.with_ is not None
     for stmt in _behind(ctx, scale):
-        for node in ast.walk(stmt):
+        for node in walk(stmt):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 held = ctx.v.of(node.func.value)
                 if node.func.attr in ("step", "zero_grad") and held & scale.optimizer_objects:
@@ -343,7 +344,7 @@ def _plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> Iterator[a
             continue
         if ctx.v.callees(node):
             continue  # a method of that name: the backward is in there
-        if any(isinstance(n, ast.Name) and n.id in aliases for n in ast.walk(node)):
+        if any(isinstance(n, ast.Name) and n.id in aliases for n in walk(node)):
             continue
         if order.states(node) == {NOT_YET} or _amp_off(ctx, unit, node) or _thrown_away(ctx, unit, node):
             continue
@@ -428,7 +429,7 @@ def _ifs(ctx: Context, node: ast.AST) -> list[ast.If]:
 
 def _backward_in_each_arm(stmt: ast.If) -> bool:
     def runs(body: list[ast.stmt]) -> bool:
-        return any(isinstance(n, ast.Attribute) and n.attr == "backward" for s in body for n in ast.walk(s))
+        return any(isinstance(n, ast.Attribute) and n.attr == "backward" for s in body for n in walk(s))
 
     return runs(stmt.body) and runs(stmt.orelse)
 
@@ -440,7 +441,7 @@ def _thrown_away(ctx: Context, unit: Unit, node: ast.Call) -> bool:
         return False
     block, index = m.place[m.statement(node)]
     return any(
-        isinstance(n, ast.Attribute) and n.attr == "zero_grad" for s in block.body[index + 1 :] for n in ast.walk(s)
+        isinstance(n, ast.Attribute) and n.attr == "zero_grad" for s in block.body[index + 1 :] for n in walk(s)
     )
 
 
@@ -450,7 +451,7 @@ def _reached(ctx: Context, scopes: set[Scope]) -> set[Scope]:
     while todo:
         scope = todo.pop()
         for stmt in ctx.m.body_of(scope):
-            for node in ast.walk(stmt):
+            for node in walk(stmt):
                 if isinstance(node, ast.Call) and ctx.m.function(node) is scope:
                     for callee in ctx.v.callees(node):
                         inner = ctx.m.scope_of[callee]
@@ -491,7 +492,7 @@ def _scales(ctx: Context, unit: Unit, stmt: ast.stmt) -> bool:
     """Whether a statement scales a loss of the unit, itself or in a function that it calls."""
     if any(ctx.m.inside(s.call, stmt) for s in unit.scales):
         return True
-    called = {ctx.m.scope_of[c] for n in ast.walk(stmt) if isinstance(n, ast.Call) for c in ctx.v.callees(n)}
+    called = {ctx.m.scope_of[c] for n in walk(stmt) if isinstance(n, ast.Call) for c in ctx.v.callees(n)}
     scopes = {ctx.m.function(s.call) for s in unit.scales}
     return bool(called) and not scopes.isdisjoint(_reached(ctx, called))
 

@@ -19,6 +19,7 @@ from ..knowledge.host import HOST_WORK
 from ..knowledge.models import MAPPING
 from ..knowledge.operations import NATIVE_FLOAT, NATIVE_HALF
 from ..knowledge.results import FLOAT_WORK, makes_loss
+from ..nodes import walk
 from ..units.compute import Compute, generates, walk_now
 from ..units.order import NOT_YET, ON, Order
 from ..units.references import handed_on
@@ -216,7 +217,7 @@ class Planner:
                 if isinstance(node.value, ast.Tuple) and isinstance(target, ast.Tuple):
                     if len(node.value.elts) == len(target.elts):
                         pairs = zip(target.elts, node.value.elts, strict=True)
-                        parts = [e for t, e in pairs if {n.id for n in ast.walk(t) if isinstance(n, ast.Name)} & needed]
+                        parts = [e for t, e in pairs if {n.id for n in walk(t) if isinstance(n, ast.Name)} & needed]
                 stmt = self.ctx.m.statement(node)
                 for part in parts:
                     found |= self._sink(stmt, part, why, depth)
@@ -748,7 +749,7 @@ def _leaves_torch(stmt: ast.stmt) -> bool:
     """Whether an assignment takes a result to numpy or to Python's own numbers and lists."""
     if not isinstance(stmt, (ast.Assign, ast.AugAssign, ast.AnnAssign)) or stmt.value is None:
         return False
-    calls = [n for n in ast.walk(stmt.value) if isinstance(n, ast.Call)]
+    calls = [n for n in walk(stmt.value) if isinstance(n, ast.Call)]
     return any(isinstance(c.func, ast.Attribute) and c.func.attr in ("numpy", "tolist", "item") for c in calls)
 
 

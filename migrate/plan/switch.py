@@ -11,6 +11,7 @@ import ast
 
 from ..facts.module import Scope
 from ..facts.sites import Initialize, opened
+from ..nodes import walk
 from ..units.conditions import FALSE, conjunction
 from ..units.order import Order
 from ..units.unit import Context, Unit
@@ -180,8 +181,8 @@ def _disabled(
         return Creation(scaler, _class_anchor(place.owner), scaler.name, FALSE, before=True)
     own = m.self_name(m.scope_of[init]) or "self"
     for stmt in init.body:
-        stored = [n for n in ast.walk(stmt) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
-        leaves = any(isinstance(n, ast.Return) and m.function(n).node is init for n in ast.walk(stmt))
+        stored = [n for n in walk(stmt) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
+        leaves = any(isinstance(n, ast.Return) and m.function(n).node is init for n in walk(stmt))
         if leaves or any(opened(ctx.v, ctx.v.of(n)) & scaler.objects for n in stored) or _runs_own(ctx, stmt):
             return Creation(scaler, stmt, f"{own}.{scaler.name}", FALSE, before=True)
     return Creation(scaler, init.body[-1], f"{own}.{scaler.name}", FALSE)
@@ -189,7 +190,7 @@ def _disabled(
 
 def _runs_own(ctx: Context, stmt: ast.stmt) -> bool:
     """Whether a statement calls functions of this file: they may need the scaler."""
-    return any(isinstance(n, ast.Call) and ctx.v.callees(n) for n in ast.walk(stmt))
+    return any(isinstance(n, ast.Call) and ctx.v.callees(n) for n in walk(stmt))
 
 
 def _class_anchor(cls: ast.ClassDef) -> ast.stmt:

@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterator
 
 from ..flow.values import Obj
+from ..nodes import walk
 from ..units.ownership import said_of
 from ..units.unit import Context, Unit
 
@@ -51,7 +52,7 @@ def _uses(ctx: Context, part: ast.Attribute) -> Iterator[ast.Attribute]:
         for method in obj.key.body:
             if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method.name != "__init__":
                 first = ctx.m.self_name(ctx.m.scope_of[method])
-                for node in ast.walk(method):
+                for node in walk(method):
                     if isinstance(node, ast.Attribute) and node.attr == part.attr and isinstance(node.ctx, ast.Load):
                         if isinstance(node.value, ast.Name) and node.value.id == first:
                             yield node
@@ -64,7 +65,7 @@ def _asked_for(ctx: Context, use: ast.Attribute) -> bool:
         if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             return False
         if isinstance(outer, (ast.If, ast.IfExp)) and not ctx.m.inside(use, outer.test):
-            names = {node.id for node in ast.walk(outer.test) if isinstance(node, ast.Name)}
+            names = {node.id for node in walk(outer.test) if isinstance(node, ast.Name)}
             if names & {*scope.params} - {ctx.m.self_name(scope)}:
                 return True
     return False

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from ..facts.module import Module, Scope, asks_for_main
 from ..facts.names import called_name
+from ..nodes import children, walk
 from ..units.conditions import argparse_dest
 from ..units.translate import receiver
 from ..units.unit import Context
@@ -104,13 +105,13 @@ def _functions(
             found[path] = at if path not in found else None
         elif isinstance(at, ast.ClassDef):
             path = f"{path}.{at.name}"
-        todo += [(child, path) for child in ast.iter_child_nodes(at)]
+        todo += [(child, path) for child in children(at)]
     return iter(found.items())
 
 
 def _said(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     """The names that a function says."""
-    return {n.id for stmt in node.body for n in ast.walk(stmt) if isinstance(n, ast.Name)}
+    return {n.id for stmt in node.body for n in walk(stmt) if isinstance(n, ast.Name)}
 
 
 def _only_here(ctx: Context, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -154,7 +155,7 @@ def _inherits(m: Module, cls: ast.ClassDef) -> bool:
     if any(not (isinstance(base, ast.Name) and base.id == "object") for base in cls.bases) or cls.keywords:
         return True
     bases = [base for other in m.all(ast.ClassDef) for base in other.bases]
-    return any(isinstance(n, ast.Name) and n.id == cls.name for base in bases for n in ast.walk(base))
+    return any(isinstance(n, ast.Name) and n.id == cls.name for base in bases for n in walk(base))
 
 
 def _plain_call(call: ast.Call) -> bool:
@@ -206,7 +207,7 @@ def _argument(ctx: Context, call: ast.Call, scope: Scope, parameter: ast.arg) ->
 def _looked_up(value: ast.expr) -> bool:
     """Whether to evaluate an argument is nothing but to look at what is there."""
     inner = (ast.expr_context, ast.boolop, ast.cmpop, ast.unaryop)
-    return all(isinstance(n, (*_LOOKED_UP, *inner)) for n in ast.walk(value))
+    return all(isinstance(n, (*_LOOKED_UP, *inner)) for n in walk(value))
 
 
 def _without(m: Module, spans: list[tuple[int, int]], index: int) -> tuple[int, int] | None:

@@ -18,6 +18,7 @@ from ..facts.module import Block, Module
 from ..facts.names import called_name
 from ..facts.predicates import predicate
 from ..model import DeleteLines, Edit, InsertLines, Reindent, Replace
+from ..nodes import walk
 
 _ABOUT_AMP = re.compile(r"\bapex\b|\bamp\b|\bfp16\b|mixed.precision|half.precision|loss.scal|\bopt_level\b", re.I)
 _OPPOSITE: dict[type[ast.cmpop], str] = {ast.Is: "is not", ast.IsNot: "is", ast.Eq: "!=", ast.NotEq: "=="}
@@ -330,7 +331,7 @@ class Draft:
         return not any(
             isinstance(n, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr))
             or (isinstance(n, ast.Call) and not _harmless(n) and not self._predicate(called_name(n)))
-            for n in ast.walk(test)
+            for n in walk(test)
         )
 
     def _predicate(self, name: str) -> bool:

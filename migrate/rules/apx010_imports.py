@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 from ..facts.module import Module, Scope
 from ..knowledge.apex import EXTENSIONS, FP16_UTILS
+from ..nodes import walk
 from ..parts.sites import computed
 from ..plan.carried import AMP, becomes_true, sometimes_imported, through_parameter
 from ..units.unit import Context, listed
@@ -56,7 +57,7 @@ def apply(ctx: Context, work: Work) -> None:
 def _remove_served(ctx: Context, work: Work) -> None:
     _flags_for_objects(ctx, work)
     tests = list(_apex_tests(ctx))
-    inside_tests = {id(n) for t in tests for n in ast.walk(t)}
+    inside_tests = {id(n) for t in tests for n in walk(t)}
     doomed: dict[ast.stmt, list[ast.alias]] = {}
     for stmt in ctx.facts.imports:
         assert isinstance(stmt, (ast.Import, ast.ImportFrom))
@@ -248,9 +249,9 @@ def _probe(ctx: Context, stmt: ast.stmt) -> bool:
         return False
     inner = [*holder.body, *holder.orelse, *(x for h in holder.handlers for x in h.body)]
     told = {
-        n.id for s in inner for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        n.id for s in inner for n in walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     }
-    if any(isinstance(n, (ast.Return, ast.Call)) for s in (*holder.body, *holder.orelse) for n in ast.walk(s)):
+    if any(isinstance(n, (ast.Return, ast.Call)) for s in (*holder.body, *holder.orelse) for n in walk(s)):
         return True
     return any(n.id in told and isinstance(n.ctx, ast.Load) for n in m.all(ast.Name))
 
@@ -310,8 +311,8 @@ def _asks(ctx: Context, expr: ast.expr) -> bool:
 def _about(ctx: Context, test: ast.expr, names: set[Key]) -> bool:
     m = ctx.m
     return any(
-        isinstance(n, ast.Name) and (m.binding_scope(n.id, m.scope(n)), n.id) in names for n in ast.walk(test)
-    ) or any(isinstance(n, (ast.Attribute, ast.Call)) and ctx.conditions.constant(n) for n in ast.walk(test))
+        isinstance(n, ast.Name) and (m.binding_scope(n.id, m.scope(n)), n.id) in names for n in walk(test)
+    ) or any(isinstance(n, (ast.Attribute, ast.Call)) and ctx.conditions.constant(n) for n in walk(test))
 
 
 def _fold_test(ctx: Context, work: Work, test: ast.expr) -> None:
@@ -520,7 +521,7 @@ def _waits(work: Work, holder: ast.Try) -> bool:
     """Whether a try only waits for an import to fail, and imports nothing any more but torch's."""
     kinds = [handler.type for handler in holder.handlers]
     names = [n for kind in kinds for n in (kind.elts if isinstance(kind, ast.Tuple) else [kind])]
-    imports = (n for stmt in holder.body for n in ast.walk(stmt) if isinstance(n, (ast.Import, ast.ImportFrom)))
+    imports = (n for stmt in holder.body for n in walk(stmt) if isinstance(n, (ast.Import, ast.ImportFrom)))
     return all(isinstance(n, ast.Name) and n.id in _NO_IMPORT for n in names) and all(
         work.draft.gone(one) or work.native_lines(one) for one in imports
     )

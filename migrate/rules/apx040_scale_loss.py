@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 
 from ..facts.sites import Scale, on_stack
+from ..nodes import walk
 from ..plan.fold import only_backward
 from ..plan.premises import plain_context
 from .common import Plan, Stage, Work
@@ -64,7 +65,7 @@ def _backward(plan: Plan, work: Work, scale: Scale) -> None:
     )
     hoisted = next((h.name for h in plan.planner.hoists if h.expr is scale.loss), None)
     loss = hoisted or " ".join(m.src(scale.loss).split())
-    uses = [n for n in ast.walk(m.function(with_).node) if isinstance(n, ast.Name) and n.id == scale.alias]
+    uses = [n for n in walk(m.function(with_).node) if isinstance(n, ast.Name) and n.id == scale.alias]
     uses = [n for n in uses if isinstance(n.ctx, ast.Load) and m.start(n) > m.start(with_)]
     if _has_gradient_argument(uses, m.parent):
         loss = (

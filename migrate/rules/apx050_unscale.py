@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import re
 
+from ..nodes import walk
 from ..units.events import clip_bound
 from .apx051_master_params import parameters
 from .common import Plan, Stage, Work
@@ -85,7 +86,7 @@ def _moved_text(plan: Plan, work: Work, clip: ast.stmt) -> str:
         for call, said in fold.parameters.items():
             if m.inside(call, clip):
                 text = text.replace(m.src(call), said)
-    for node in ast.walk(clip):
+    for node in walk(clip):
         if isinstance(node, ast.Call) and any(x.endswith(".master_params") for x in plan.ctx.v.apex_names(node.func)):
             text = text.replace(m.src(node), parameters(plan, node))
     return re.sub(r",? \)", ")", " ".join(text.split()).replace("( ", "("))

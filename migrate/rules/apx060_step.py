@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 
+from ..nodes import walk
 from ..plan.home import free_name
 from ..units.unit import Step
 from .common import Plan, Stage, Work
@@ -62,7 +63,7 @@ def _taken(step: Step, work: Work) -> ast.expr:
     """The step itself; or ``optimizer.step(closure) if closure is not None else optimizer.step()``, whose arms are
     the same now."""
     choice = work.m.parent[step.call]
-    if not isinstance(choice, ast.IfExp) or any(isinstance(n, ast.Call) for n in ast.walk(choice.test)):
+    if not isinstance(choice, ast.IfExp) or any(isinstance(n, ast.Call) for n in walk(choice.test)):
         return step.call
     funcs = [arm.func for arm in (choice.body, choice.orelse) if isinstance(arm, ast.Call)]
     alike = len(funcs) == 2 and ast.dump(funcs[0]) == ast.dump(funcs[1])

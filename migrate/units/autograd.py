@@ -6,6 +6,7 @@ import ast
 
 from ..facts.names import called_name, last_name
 from ..knowledge.operations import BACKWARD_PRODUCTS
+from ..nodes import walk
 from .unit import Context
 
 # What torch's own context of a function can be asked.
@@ -43,7 +44,7 @@ def _plain(node: ast.FunctionDef) -> bool:
 
 def multiplies(ctx: Context, function: ast.AST, depth: int = 3) -> bool:
     """Whether a function that runs in the backward pass computes products, itself or in the program's functions."""
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             return True
         if isinstance(node, ast.Call):
@@ -57,7 +58,7 @@ def multiplies(ctx: Context, function: ast.AST, depth: int = 3) -> bool:
 def _runs_what_it_kept(backward: ast.FunctionDef) -> bool:
     """Whether a backward calls what its forward put aside: ``ctx.module(grad)``."""
     first = backward.args.args[0].arg if backward.args.args else ""
-    for node in ast.walk(backward):
+    for node in walk(backward):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=name)):
                 if owner == first and name not in _OF_THE_CONTEXT:

@@ -8,6 +8,7 @@ from typing import TypeGuard
 from ..facts.names import called_name, last_name
 from ..knowledge.apex import CASTS
 from ..knowledge.operations import NATIVE_FLOAT, NATIVE_HALF
+from ..nodes import walk
 from .unit import Context
 
 
@@ -58,7 +59,7 @@ def _takes_a_tensor(function: ast.FunctionDef) -> bool:
         and isinstance(n.value, ast.Name)
         and n.value.id == first
         and isinstance(n.slice, ast.Tuple)
-        for n in ast.walk(function)
+        for n in walk(function)
     )
 
 
@@ -71,7 +72,7 @@ def _casts_inside(ctx: Context, function: ast.FunctionDef | ast.AsyncFunctionDef
     own = ctx.m.self_name(ctx.m.scope_of[function])
     family = ctx.m.parent[function]
     methods = {n.name for n in getattr(family, "body", []) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
-    for node in (n for stmt in function.body for n in ast.walk(stmt)):
+    for node in (n for stmt in function.body for n in walk(stmt)):
         product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
         if isinstance(node, ast.Call):
             name, said = called_name(node), node.func
@@ -82,7 +83,7 @@ def _casts_inside(ctx: Context, function: ast.FunctionDef | ast.AsyncFunctionDef
             product = name in NATIVE_HALF
             if half and name in NATIVE_FLOAT:
                 return True
-        if product and (not half or any(_is_name(n) and n.id == own for n in ast.walk(node))):
+        if product and (not half or any(_is_name(n) and n.id == own for n in walk(node))):
             return True
     return False
 

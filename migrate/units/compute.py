@@ -27,6 +27,7 @@ from ..knowledge.models import (
     evaluates,
 )
 from ..knowledge.operations import NATIVE_HALF
+from ..nodes import children, walk
 from .unit import Context, Unit
 
 
@@ -167,7 +168,7 @@ class Compute:
     def _uses_parts(self, node: ast.AST) -> bool:
         first = self.ctx.m.self_name(self.ctx.m.scope_of[node])
         parts = _parts(node, first) if first else frozenset()
-        for call in ast.walk(node):
+        for call in walk(node):
             if isinstance(call, ast.BinOp) and isinstance(call.op, ast.MatMult):
                 if _root(call.left) in parts or _root(call.right) in parts:
                     return True
@@ -214,7 +215,7 @@ class Compute:
         if node not in self._functions:
             self._functions[node] = False  # recursion
             self._functions[node] = not self.forbids_function(node) and any(
-                self.strong(n) for n in ast.walk(node) if isinstance(n, ast.Call)
+                self.strong(n) for n in walk(node) if isinstance(n, ast.Call)
             )
         return self._functions[node]
 
@@ -263,7 +264,7 @@ class Compute:
     def forbids_function(self, node: ast.AST) -> bool:
         if node not in self._forbids:
             self._forbids[node] = False
-            self._forbids[node] = any(self._forbidden(n) for n in ast.walk(node) if n is not node) and not (
+            self._forbids[node] = any(self._forbidden(n) for n in walk(node) if n is not node) and not (
                 only_yields(node)
             )
         return self._forbids[node]
@@ -440,7 +441,7 @@ def _parts(node: ast.AST, first: str) -> frozenset[str]:
     """The names in a method that stand for its object or, as those of a loop do, for a part of it."""
     found = {first}
     for _ in range(3):
-        for n in ast.walk(node):
+        for n in walk(node):
             match n:
                 case ast.For(target=target, iter=source) | ast.comprehension(target=target, iter=source):
                     pass
@@ -453,7 +454,7 @@ def _parts(node: ast.AST, first: str) -> frozenset[str]:
             # `zip(self.layers, xs)` hands on parts, `self.split(x)` results
             whole = source.args if isinstance(source, ast.Call) and isinstance(source.func, ast.Name) else [source]
             if any(_root(a) in found for a in whole):
-                found |= {t.id for t in ast.walk(target) if isinstance(t, ast.Name)}
+                found |= {t.id for t in walk(target) if isinstance(t, ast.Name)}
     return frozenset(found)
 
 
@@ -502,9 +503,9 @@ def generates(node: ast.AST) -> bool:
 
 def only_yields(node: ast.AST) -> bool:
     """A generator without backward: a data source."""
-    calls = {n.func.attr for n in ast.walk(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)}
+    calls = {n.func.attr for n in walk(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)}
     return not calls & {"backward", "zero_grad", "step", "scale_loss"} and any(
-        isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(node)
+        isinstance(n, (ast.Yield, ast.YieldFrom)) for n in walk(node)
     )
 
 
@@ -518,4 +519,4 @@ def walk_now(node: ast.AST) -> Iterator[ast.AST]:
         if at is node and isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             return
         yield at
-        todo.extend(ast.iter_child_nodes(at))
+        todo.extend(children(at))

@@ -15,6 +15,7 @@ from ..facts.predicates import predicate
 from ..facts.sites import Facts
 from ..flow.values import Values
 from ..knowledge.apex import DELETED_PARTS, FUSED_PARTS
+from ..nodes import walk
 
 _OR, _AND, _NOT, _ATOM = 1, 2, 3, 4
 
@@ -79,7 +80,7 @@ def reads(text: str) -> frozenset[str]:
         tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError:
         return frozenset(text.split())
-    return frozenset(ast.unparse(n) for n in ast.walk(tree) if isinstance(n, (ast.Name, ast.Attribute)))
+    return frozenset(ast.unparse(n) for n in walk(tree) if isinstance(n, (ast.Name, ast.Attribute)))
 
 
 _ASKS = re.compile("available|installed|importable|has_module|has_package")
@@ -330,7 +331,7 @@ def _hands_back_bools(m: Module, name: str) -> bool:
     functions = [n for n in m.tree.body if isinstance(n, ast.FunctionDef) and n.name == name]
     if len(functions) != 1 or functions[0].decorator_list:
         return False
-    returned = [n for n in ast.walk(functions[0]) if isinstance(n, ast.Return)]
+    returned = [n for n in walk(functions[0]) if isinstance(n, ast.Return)]
     return bool(returned) and all(_returns_bool(m, one) for one in returned) and _ends(functions[0].body)
 
 
@@ -512,7 +513,7 @@ def _kept_flags(m: Module, facts: Facts, replaced: frozenset[str]) -> frozenset[
     lines = [line for holder in holders if _needs_more(holder, replaced) for line in (*holder.body, *holder.orelse)]
     found = {t.id for line in lines if isinstance(line, ast.Assign) for t in line.targets if isinstance(t, ast.Name)}
     for stmt in m.all(ast.Assign) if found else ():
-        if any(isinstance(n, ast.Name) and n.id in found for n in ast.walk(stmt.value)):
+        if any(isinstance(n, ast.Name) and n.id in found for n in walk(stmt.value)):
             found.update(t.id for t in stmt.targets if isinstance(t, ast.Name))
     return frozenset(found)
 
@@ -534,7 +535,7 @@ def _needs_more(holder: ast.Try, replaced: frozenset[str]) -> bool:
 def _guards_more(m: Module, facts: Facts, flag: str) -> bool:
     """Whether an ``if`` around ``initialize`` that asks a flag does more there: ``loss_scaler = ApexScaler()``."""
     around = {a for init in facts.initializes for a in m.ancestors(init.call) if isinstance(a, ast.If)}
-    asking = [a for a in around if any(isinstance(n, ast.Name) and n.id == flag for n in ast.walk(a.test))]
+    asking = [a for a in around if any(isinstance(n, ast.Name) and n.id == flag for n in walk(a.test))]
     own = {m.statement(use) for use in (*facts.uses, *(i.call for i in facts.initializes))}
     return any(
         isinstance(stmt, ast.Assign) and stmt not in own for a in asking for stmt in (*a.body, *a.orelse)

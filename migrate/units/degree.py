@@ -14,6 +14,7 @@ from fractions import Fraction
 from ..facts.names import called_name
 from ..flow.values import Values
 from ..knowledge.gradients import LINEAR, SCALE_FREE
+from ..nodes import children, walk
 from .unit import Context
 
 _NONE, _ONE = Fraction(0), Fraction(1)
@@ -27,7 +28,7 @@ class _Depends(Exception):
 def scale_free_reader(ctx: Context, stmt: ast.stmt) -> list[ast.stmt]:
     """The statements with which a reader, all in functions of this file, reads gradients whose size is all one to
     it; empty where it may not be."""
-    calls = [n for n in ast.walk(stmt) if isinstance(n, ast.Call)]
+    calls = [n for n in walk(stmt) if isinstance(n, ast.Call)]
     callees = [f for c in calls for f in ctx.v.callees(c)]
     functions = [f for f in callees if isinstance(f, ast.FunctionDef)]
     if len(functions) < len(callees):
@@ -39,7 +40,7 @@ def scale_free_reader(ctx: Context, stmt: ast.stmt) -> list[ast.stmt]:
             _Degrees(ctx.v, kept).body(function.body)
     except _Depends:
         return []
-    return [n for f in functions for n in ast.walk(f) if isinstance(n, ast.stmt)]
+    return [n for f in functions for n in walk(f) if isinstance(n, ast.stmt)]
 
 
 def _kept(ctx: Context, owners: set[ast.ClassDef | None]) -> frozenset[str]:
@@ -47,7 +48,7 @@ def _kept(ctx: Context, owners: set[ast.ClassDef | None]) -> frozenset[str]:
     found: set[str] = set()
     for owner in owners - {None}:
         assert owner is not None
-        for node in ast.walk(owner):
+        for node in walk(owner):
             if isinstance(node, ast.Assign) and _of_gradient(node.value):
                 target = node.targets[0]
                 target = target.value if isinstance(target, ast.Subscript) else target
@@ -141,7 +142,7 @@ class _Degrees:
             raise _Depends
 
     def _bind(self, target: ast.expr, degree: Fraction) -> None:
-        for node in ast.walk(target):
+        for node in walk(target):
             if isinstance(node, ast.Name):
                 if self.names.setdefault(node.id, degree) != degree:
                     raise _Depends
@@ -204,7 +205,7 @@ class _Degrees:
             case ast.Call():
                 return self._call(expr)
             case _:
-                for node in ast.iter_child_nodes(expr):
+                for node in children(expr):
                     if isinstance(node, ast.expr):
                         self._free(node)
                 return _NONE
@@ -300,7 +301,7 @@ class _Norm(_Degrees):
 
     def _constant(self, name: str) -> bool:
         """Whether a parameter keeps its value: ``norm_type = float(norm_type)``."""
-        nodes = list(ast.walk(self.function))
+        nodes = list(walk(self.function))
         names = [n for n in nodes if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)]
         kept = [n for n in nodes if isinstance(n, ast.Assign) and ast.unparse(n) == f"{name} = float({name})"]
         same = len(kept) == len(names)

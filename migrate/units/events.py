@@ -14,6 +14,7 @@ from ..flow.tensors import own_gradient
 from ..flow.values import Obj
 from ..knowledge import gradients
 from ..knowledge.gradients import COLLECTS
+from ..nodes import children, walk
 from .compute import walk_now
 from .degree import gives_norm
 from .order import NOT_YET, Order
@@ -163,10 +164,10 @@ def _looks_scheduler(obj: Obj) -> bool:
 def _anchor(ctx: Context, call: ast.Call, stmt: ast.stmt) -> ast.stmt:
     """The loop over the optimizers around a step, else the step."""
     assert isinstance(call.func, ast.Attribute)
-    names = {n.id for n in ast.walk(call.func.value) if isinstance(n, ast.Name)}
+    names = {n.id for n in walk(call.func.value) if isinstance(n, ast.Name)}
     for outer in ctx.m.spine(stmt)[1:]:
         if isinstance(outer, ast.For):
-            targets = {n.id for n in ast.walk(outer.target) if isinstance(n, ast.Name)}
+            targets = {n.id for n in walk(outer.target) if isinstance(n, ast.Name)}
             if targets & names:
                 return outer
             break
@@ -285,7 +286,7 @@ def _own_nodes(stmt: ast.stmt, nested: set[int]) -> Iterator[ast.AST]:
         if id(node) in nested or isinstance(node, (ast.ExceptHandler, ast.Lambda)):
             continue
         found.append(node)
-        todo.extend(ast.iter_child_nodes(node))
+        todo.extend(children(node))
     calls = [n for n in found if isinstance(n, ast.expr)]
     return iter(sorted(calls, key=lambda n: (n.end_lineno or 0, n.end_col_offset or 0)))
 
@@ -372,7 +373,7 @@ def unknown_readers(ctx: Context, unit: Unit, stmt: ast.stmt) -> list[ast.Call]:
     v = ctx.v
     watched = unit.optimizer_objects | unit.model_objects
     found: list[ast.Call] = []
-    for node in ast.walk(stmt):
+    for node in walk(stmt):
         if not isinstance(node, ast.Call) or v.callees(node) or v.apex_names(node.func):
             continue
         name = called_name(node)
@@ -406,7 +407,7 @@ def norms_read(ctx: Context, stmt: ast.stmt) -> list[ast.Call]:
     other way; empty where it does."""
     if isinstance(stmt, (ast.For, ast.While, ast.With, ast.Try)):
         return []
-    nodes = list(ast.walk(stmt))
+    nodes = list(walk(stmt))
     if any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in nodes):
         return []
     readers = [n for n in nodes if isinstance(n, ast.Call) and gradients.ABOUT_GRADIENTS.fit(called_name(n))]
@@ -427,7 +428,7 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
     """Whether a statement reads or changes gradients, or hands model or optimizer to someone who may."""
     m, v = ctx.m, ctx.v
     watched = unit.optimizer_objects | unit.model_objects
-    for node in ast.walk(stmt):
+    for node in walk(stmt):
         if isinstance(node, ast.Attribute) and node.attr == "grad" and _looks(ctx, node):
             return True
         if isinstance(node, ast.Attribute) and gradients.MADE_OF_GRADIENTS.fit(node.attr):
@@ -514,7 +515,7 @@ def _all_go(ctx: Context, node: ast.Attribute) -> bool:
 
 def only_clears(ctx: Context, stmt: ast.stmt) -> bool:
     """Whether a statement does no more to gradients than to throw some away."""
-    grads = [n for n in ast.walk(stmt) if isinstance(n, ast.Attribute) and n.attr == "grad" and _looks(ctx, n)]
+    grads = [n for n in walk(stmt) if isinstance(n, ast.Attribute) and n.attr == "grad" and _looks(ctx, n)]
     values = [getattr(ctx.m.parent[n], "value", None) for n in grads if isinstance(n.ctx, ast.Store)]
     return bool(grads) and len(values) == len(grads) and all(isinstance(v, ast.Constant) for v in values)
 

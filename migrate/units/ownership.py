@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from ..facts.module import Scope
 from ..flow.values import Obj
+from ..nodes import children, walk
 from .unit import Context
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -59,7 +60,7 @@ def said_of(ctx: Context, call: ast.Call) -> Iterator[ast.AST]:
     todo: list[tuple[ast.AST, int]] = [(call, 0)]
     while todo:
         at, depth = todo.pop()
-        for node in ast.walk(at):
+        for node in walk(at):
             yield node
             value = _assigned(ctx, node) if isinstance(node, ast.Name) and depth < 3 else None
             if value is not None:
@@ -205,5 +206,5 @@ def _sources(ctx: Context, optimizer: Obj) -> list[ast.expr]:
                 value = _assigned(ctx, at)
                 todo += [value] if value is not None else []
             case _:
-                todo += ast.iter_child_nodes(at)
+                todo += children(at)
     return found

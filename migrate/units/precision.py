@@ -25,6 +25,7 @@ from ..flow.values import Obj
 from ..knowledge import operations
 from ..knowledge.models import FORWARDING
 from ..knowledge.results import integers, loss, predicted
+from ..nodes import children, walk
 from . import operands
 from .compute import Compute
 from .translate import passed
@@ -318,7 +319,7 @@ class Precision:
     # ------------------------------------------------------------ expressions
 
     def _children(self, frame: _Frame, node: ast.AST, env: _Env) -> None:
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             if isinstance(child, ast.expr):
                 self._expr(frame, child, env)
             elif isinstance(child, (ast.keyword, ast.FormattedValue)):
@@ -623,7 +624,7 @@ def sigmoids_of(obj: Obj) -> list[str]:
         return []
     return [
         f"sigmoid@{n.lineno}:{n.col_offset}"
-        for n in ast.walk(obj.key)
+        for n in walk(obj.key)
         if isinstance(n, ast.Call) and called_name(n) == "Sigmoid"
     ]
 
@@ -706,5 +707,5 @@ def _key(node: ast.expr) -> str:
 
 def _a_loss(node: ast.expr) -> bool:
     """Whether a value is called as a loss is: those a model hands back are float32 already."""
-    names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
-    return any(loss(n) for n in [*names, *(n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute))])
+    names = [n.id for n in walk(node) if isinstance(n, ast.Name)]
+    return any(loss(n) for n in [*names, *(n.attr for n in walk(node) if isinstance(n, ast.Attribute))])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ..knowledge.operations import OWNER_WRITES
+from ..nodes import walk
 from .compute import walk_now
 from .unit import Context
 
@@ -41,7 +42,7 @@ class Slices:
             return {
                 t.id
                 for target in stmt.targets
-                for t in ast.walk(target)
+                for t in walk(target)
                 if isinstance(t, ast.Name) and isinstance(t.ctx, ast.Store)
             }
         return set()
@@ -74,7 +75,7 @@ class Slices:
         first = self.ctx.m.self_name(self.ctx.m.scope_of[node])
         found: set[str] = set()
         if first is not None:
-            for n in ast.walk(node):
+            for n in walk(node):
                 if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store):
                     if isinstance(n.value, ast.Name) and n.value.id == first:
                         found.add(n.attr)

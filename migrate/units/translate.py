@@ -6,6 +6,7 @@ import ast
 
 from ..facts.module import Scope
 from ..flow.values import Obj, unbound
+from ..nodes import children, walk
 from .unit import Context
 
 
@@ -13,7 +14,7 @@ def translate_open(ctx: Context, expr: ast.expr, text: str, there: Scope) -> str
     """The same where callers that are not known call ``there``: only what it hands on itself says the same."""
     said: dict[str, str] = {}
     here = ctx.m.scope(expr)
-    for node in ast.walk(expr):
+    for node in walk(expr):
         if isinstance(node, ast.Name):
             home = ctx.m.binding_scope(node.id, here)
             handed = home is not None and home.is_function and node.id in home.params and home is not there
@@ -42,7 +43,7 @@ def _say(ctx: Context, expr: ast.AST, here: Scope, there: Scope, said: dict[str,
             said[ast.unparse(expr)] = found
         return found is not None
     inner: dict[str, str] = {}
-    if all(_say(ctx, child, here, there, inner) for child in ast.iter_child_nodes(expr)):
+    if all(_say(ctx, child, here, there, inner) for child in children(expr)):
         said.update(inner)
         return True
     if isinstance(expr, (ast.Attribute, ast.Subscript)):
@@ -193,7 +194,7 @@ def _always_there(ctx: Context, name: str, home: Scope, there: Scope) -> bool:
 
 def _in_main_block(ctx: Context, node: ast.AST) -> bool:
     return any(
-        isinstance(a, ast.If) and any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(a.test))
+        isinstance(a, ast.If) and any(isinstance(n, ast.Name) and n.id == "__name__" for n in walk(a.test))
         for a in ctx.m.ancestors(node)
     )
 

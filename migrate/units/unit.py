@@ -20,6 +20,7 @@ from ..knowledge import gradients
 from ..knowledge.host import CALLS_NOTHING
 from ..knowledge.models import COPIES
 from ..model import Settings
+from ..nodes import walk
 from .conditions import Conditions
 from .options import Options
 
@@ -328,6 +329,6 @@ def listed(ctx: Context, home: Scope | None, name: str) -> bool:
     return any(
         isinstance(n, ast.Assign)
         and any(isinstance(t, ast.Name) and t.id == "__all__" for t in n.targets)
-        and any(isinstance(c, ast.Constant) and c.value == name for c in ast.walk(n.value))
+        and any(isinstance(c, ast.Constant) and c.value == name for c in walk(n.value))
         for n in ctx.m.file(home.node).tree.body
     )

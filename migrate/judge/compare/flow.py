@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ...nodes import walk
 from ..run.event import Event
 from ..state import Frame
 from ..terms import TRUE
@@ -39,7 +40,7 @@ class Flow:
 
     def _trains(self, loop: ast.AST) -> bool:
         if loop not in self._training_loops:
-            kinds = (self.old.program.marks.kind.get(n) for n in ast.walk(loop))
+            kinds = (self.old.program.marks.kind.get(n) for n in walk(loop))
             self._training_loops[loop] = any(kind in ("backward", "call") for kind in kinds)
         return self._training_loops[loop]
 

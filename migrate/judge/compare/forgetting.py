@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ...nodes import walk
 from ..terms import MEMORY, Ask, Facts, Term, forget, leaves
 from .pair import Both, Pair
 
@@ -71,10 +72,9 @@ class Forgetting:
             return
         held: set[Term] = set()
         kept: set[Term] = set()
-        for state in (pair.old, pair.new):
-            for term in state.terms():
-                held |= leaves(term)
-                kept |= _parts_in_question(term)
+        for store in (*pair.old.stores(), *pair.new.stores()):
+            held |= store.leaves()
+            kept |= store.questioned()
 
         def gone(term: Term) -> bool:
             if any(leaf[1] and leaf not in held for leaf in leaves(term)):
@@ -90,21 +90,13 @@ class Forgetting:
         if loop not in self._touched:
             self._touched[loop] = [
                 n.value.func.value
-                for n in ast.walk(loop)
+                for n in walk(loop)
                 if isinstance(n, ast.Expr)
                 and isinstance(n.value, ast.Call)
                 and isinstance(n.value.func, ast.Attribute)
                 and isinstance(n.value.func.value, (ast.Name, ast.Attribute))
             ]
         return self._touched[loop]
-
-
-@lru_cache(MEMORY)
-def _parts_in_question(term: Term) -> frozenset[Term]:
-    """A value and what it is made of, where it may be asked for its truth."""
-    if term[0] not in ("op", "and", "or", "not", "attr", "sub", "v"):
-        return frozenset()
-    return frozenset({term}).union(*(_parts_in_question(part) for part in term if isinstance(part, tuple) and part))
 
 
 @lru_cache(MEMORY)

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from ...facts.module import Module
 from ...flow.values import Values
+from ...nodes import walk
 from .marks import Marks
 from .syntax import FUNCTIONS, around, last_name, set_by_name
 
@@ -90,8 +91,8 @@ class Callees:
     def changed(self, node: ast.AST) -> frozenset[str]:
         """The attributes, keys and names of files that are given something in functions of the program that a piece of
         code runs and nobody follows, or by another way than an assignment; ``*``: it may be any."""
-        found = set[str]().union(*map(set_by_name, ast.walk(node)))
-        todo = [call for call in ast.walk(node) if isinstance(call, ast.Call)] if self._changing else []
+        found = set[str]().union(*map(set_by_name, walk(node)))
+        todo = [call for call in walk(node) if isinstance(call, ast.Call)] if self._changing else []
         met: set[ast.AST] = set()
         while todo:
             for function in self.v.callees(todo.pop()):

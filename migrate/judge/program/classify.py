@@ -12,6 +12,7 @@ from ...facts.networks import runs_elsewhere
 from ...flow.values import Obj, Values
 from ...knowledge.models import FORWARDING, MAPPING, NO_MODULE, NOT_RUN_BY_METHOD
 from ...knowledge.operations import NATIVE_HALF
+from ...nodes import walk
 from ..names import LIBRARIES, LOSSES, OPTIMIZERS, RUNS_MODEL, SCALER_METHODS
 from ..state import Key
 from .callees import Callees
@@ -185,7 +186,7 @@ class Classifier:
         parameters or looks at gradients."""
         if method not in self._computing:
             self._computing[method] = False  # recursion
-            self._computing[method] = any(map(self._may_compute, ast.walk(method)))
+            self._computing[method] = any(map(self._may_compute, walk(method)))
         return self._computing[method]
 
     def _may_compute(self, node: ast.AST) -> bool:

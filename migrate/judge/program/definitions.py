@@ -8,6 +8,7 @@ from functools import cached_property
 
 from ...facts.module import Module
 from ...flow.values import Obj, Values, attribute_name
+from ...nodes import walk
 from ..state import Key
 from .marks import Marks
 from .naming import Naming
@@ -40,7 +41,7 @@ class Definitions:
         for inner in self.marks.functions:
             if isinstance(inner, (*FUNCTIONS, ast.Lambda)):
                 outer = self.m.function(inner).node
-                found[outer] |= {n.id for n in ast.walk(inner) if isinstance(n, ast.Name)}
+                found[outer] |= {n.id for n in walk(inner) if isinstance(n, ast.Name)}
         return dict(found)
 
     def class_constant(self, keys: frozenset[Key], attr: str) -> ast.Constant | None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 from ...facts.module import Module
+from ...nodes import walk
 from .callees import Callees
 from .marks import Marks
 from .syntax import EXITS, FUNCTIONS, YIELDS, around, asks_if_enabled
@@ -29,7 +30,7 @@ class Evaluation:
         """Whether nothing hangs on a condition but that models are evaluated."""
         if stmt not in self.marks.relevant:
             return False
-        for node in [n for arm in (stmt.body, stmt.orelse) for s in arm for n in ast.walk(s)]:
+        for node in [n for arm in (stmt.body, stmt.orelse) for s in arm for n in walk(s)]:
             kind = self.marks.kind.get(node, "")
             if kind == "call":
                 if not all(self.evaluates_only(f) for f in self.callees.runs(node) if f in self.marks.functions):
@@ -40,7 +41,7 @@ class Evaluation:
                 return False
             if isinstance(node, YIELDS) or node in self.marks.readers or node in self.marks.clearers:
                 return False
-        return not any(self.marks.kind.get(n) for n in ast.walk(stmt.test))
+        return not any(self.marks.kind.get(n) for n in walk(stmt.test))
 
     # ------------------------------------------------------------ loops
 
@@ -49,7 +50,7 @@ class Evaluation:
         if not isinstance(stmt, (ast.For, ast.While)) or stmt in self.loud:
             return False
         touched = False
-        for node in ast.walk(stmt):
+        for node in walk(stmt):
             if node in self.marks.kind or (isinstance(node, EXITS) and not self._own_loop(node, stmt)):
                 return False
             if isinstance(node, (ast.With, *FUNCTIONS, ast.ClassDef)):
@@ -59,7 +60,7 @@ class Evaluation:
 
     def reading(self, stmt: ast.stmt) -> tuple[bool, bool]:
         """Whether gradients are read, and whether they are cleared, anywhere in a loop."""
-        nodes = list(ast.walk(stmt))
+        nodes = list(walk(stmt))
         return any(n in self.marks.readers for n in nodes), any(n in self.marks.clearers for n in nodes)
 
     def _own_loop(self, node: ast.AST, stmt: ast.stmt) -> bool:
@@ -76,7 +77,7 @@ class Evaluation:
             kinds = self.callees.kinds_in.get(function, [])
             fine = not self.callees.touches(function)
             fine = fine and all(k in ("forward", "loss", "call") or asks_if_enabled(n) for n, k in kinds)
-            raised = [n for n in ast.walk(function) if isinstance(n, ast.Raise) and n in self.marks.relevant]
+            raised = [n for n in walk(function) if isinstance(n, ast.Raise) and n in self.marks.relevant]
             fine = fine and not any(around(self.m, n) is function for n in raised)
             inner = {
                 c

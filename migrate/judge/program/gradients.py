@@ -10,6 +10,7 @@ from ...flow.tensors import own_gradient
 from ...flow.values import Values
 from ...knowledge.gradients import KEEPERS, MADE_OF_GRADIENTS, NO_READER
 from ...knowledge.models import NOT_RUN_BY_METHOD, evaluates
+from ...nodes import walk
 from ..names import COLLECTS, IDLE, READERS
 from .callees import Callees
 from .marks import Marks
@@ -40,7 +41,7 @@ class Gradients:
             elif source in self.old.readers:
                 self.marks.readers.add(stmt)
             return
-        nodes = [n for part in own_parts(stmt) for n in ast.walk(part)]
+        nodes = [n for part in own_parts(stmt) for n in walk(part)]
         grads = [n for n in nodes if isinstance(n, ast.Attribute) and n.attr == "grad" and not _function_grad(n)]
         grads = [n for n in grads if not own_gradient(self.m, self.v, n)]  # neither Apex nor a GradScaler touches it
         none = isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Constant) and stmt.value.value is None
@@ -78,7 +79,7 @@ class Gradients:
         """Whether a loop goes over the parameters of something that is no whole model."""
         owners = [
             n.func.value
-            for n in ast.walk(source)
+            for n in walk(source)
             if isinstance(n, ast.Call) and last_name(n.func) in ("parameters", "named_parameters")
             if isinstance(n.func, ast.Attribute)
         ]

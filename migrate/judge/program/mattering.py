@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
+from ...nodes import children
 from ..names import PROTOCOL, PURE, SELF_METHODS, WRAPPERS
 from .definitions import NAMESPACES
 from .entries import Entries
@@ -113,7 +114,7 @@ class Mattering:
                         continue
                 case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
                     found.add(name)
-            todo += ast.iter_child_nodes(node)
+            todo += children(node)
         return found
 
     def _add_choices(self, assigned: dict[str | ast.If, set[str | ast.If]]) -> None:

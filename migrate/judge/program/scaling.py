@@ -7,6 +7,7 @@ from functools import cached_property
 
 from ...facts.module import Module
 from ...flow.values import Values
+from ...nodes import walk
 from ..state import Key
 from .marks import Marks
 from .objects import Objects
@@ -54,7 +55,7 @@ class Scaling:
         for node in (*self.m.all(ast.FunctionDef), *self.m.all(ast.AsyncFunctionDef)):
             was = self.naming.twin(node)
             if isinstance(was, FUNCTIONS) and not self.v.calls.get(node):
-                before = {arg.arg for arg in ast.walk(was.args) if isinstance(arg, ast.arg)}
+                before = {arg.arg for arg in walk(was.args) if isinstance(arg, ast.arg)}
                 found |= {(node, name) for name in self.m.scope_of[node].params if name not in before}
         return found
 
@@ -64,7 +65,7 @@ class Scaling:
         return {
             (self.m.class_of(self.m.scope_of[init]), target.attr)
             for init, name in self._new_parameters
-            for stmt in ast.walk(init)
+            for stmt in walk(init)
             if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Name) and stmt.value.id == name
             for target in stmt.targets
             if isinstance(target, ast.Attribute)

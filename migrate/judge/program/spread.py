@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from ...flow.values import Obj
+from ...nodes import walk
 from ..names import PROTOCOL
 from .objects import within_module_class
 from .syntax import EXITS, FUNCTIONS, YIELDS, around, attributes_set, goes_on, imports_apex, tried
@@ -48,7 +49,7 @@ class Spread:
         stepping = {around(self.m, n) for n, kind in self.marks.kind.items() if kind in PROTOCOL}
         caught = any(kind == "call" and tried(self.m, n) for n, kind in self.marks.kind.items())
         for function in self.marks.functions:
-            for node in ast.walk(function):
+            for node in walk(function):
                 if isinstance(node, (*EXITS, *YIELDS)) and m.function(node).node is function:
                     # who raises where nothing is pending only ends, in both programs alike
                     if not isinstance(node, ast.Raise) or function in stepping or caught or tried(self.m, node):
@@ -134,15 +135,15 @@ class Spread:
             return []
         tested = {
             n.attr
-            for stmt in ast.walk(function)
+            for stmt in walk(function)
             if isinstance(stmt, ast.If)
-            for n in ast.walk(stmt.test)
+            for n in walk(stmt.test)
             if isinstance(n, ast.Attribute)
         }
         made = attributes_set(function) & tested
         nothing = {
             t.attr
-            for n in ast.walk(init)
+            for n in walk(init)
             if isinstance(n, ast.Assign) and isinstance(n.value, ast.Constant) and not n.value.value
             for t in n.targets
             if isinstance(t, ast.Attribute)

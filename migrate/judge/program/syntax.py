@@ -6,6 +6,7 @@ import ast
 
 from ...facts.module import Module
 from ...knowledge.models import OPTIONS
+from ...nodes import walk
 from ..names import NOT_ANY
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -21,7 +22,7 @@ def last_name(func: ast.AST) -> str:
 def names_in(node: ast.AST) -> set[str]:
     """Names, attributes and keys in a piece of code, and the functions it calls, as ``f()``."""
     found: set[str] = set()
-    for one in ast.walk(node):
+    for one in walk(node):
         match one:
             case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
                 found.add(name)
@@ -75,7 +76,7 @@ def generator_call(expr: ast.expr) -> ast.Call | None:
 
 
 def attributes_set(function: ast.AST) -> set[str]:
-    return {n.attr for n in ast.walk(function) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
+    return {n.attr for n in walk(function) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
 
 
 def asks_if_enabled(node: ast.AST) -> bool:
@@ -104,7 +105,7 @@ def factors(reader: ast.AST) -> list[ast.Name]:
     """The names by which something is multiplied or divided in a reader of gradients: one may be their scale."""
     return [
         n.right
-        for n in ast.walk(reader)
+        for n in walk(reader)
         if isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Mult, ast.Div)) and isinstance(n.right, ast.Name)
     ]
 
@@ -112,9 +113,9 @@ def factors(reader: ast.AST) -> list[ast.Name]:
 def divides(reader: ast.AST) -> bool:
     """Whether a reader divides each gradient that it reads by the loss scale, ``p.grad / scaler.get_scale()``, or
     multiplies a threshold with it: ``clip_grad_norm_(parameters, bound * scaler.get_scale())``."""
-    made_up = [n for n in ast.walk(reader) if isinstance(n, ast.BinOp) and _asks_scale(n.right)]
-    divided = {n for one in made_up if isinstance(one.op, ast.Div) for n in ast.walk(one.left)}
-    grads = [n for n in ast.walk(reader) if isinstance(n, ast.Attribute) and n.attr == "grad"]
+    made_up = [n for n in walk(reader) if isinstance(n, ast.BinOp) and _asks_scale(n.right)]
+    divided = {n for one in made_up if isinstance(one.op, ast.Div) for n in walk(one.left)}
+    grads = [n for n in walk(reader) if isinstance(n, ast.Attribute) and n.attr == "grad"]
     bounds = any(isinstance(one.op, ast.Mult) for one in made_up)
     return bool(made_up) and (divided.issuperset(grads) if grads else bounds)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TypeVar
 
+from ...nodes import walk
 from ..code import Op
 from ..program.program import Program
 from ..program.syntax import names_in
@@ -94,7 +95,7 @@ class Binding:
         if op not in self._made_of_itself:
             assert op.value is not None
             own = ast.unparse(op.node) if isinstance(op.node, (ast.Name, ast.Attribute, ast.Subscript)) else None
-            parts = [n for n in ast.walk(op.value) if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript))]
+            parts = [n for n in walk(op.value) if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript))]
             self._made_of_itself[op] = own is not None and any(ast.unparse(n) == own for n in parts)
         return self._made_of_itself[op]
 

@@ -7,7 +7,7 @@ import ast
 from ..code import Op
 from ..names import NOT_ANY
 from ..program.program import Program
-from ..state import Frame, State
+from ..state import Frame, State, Store
 from ..terms import NONE, Facts, opaque, truth
 from .values import Evaluator
 from .variables import Variables
@@ -26,7 +26,9 @@ class Exits:
             return
         kept = self.program.definitions.outlived(frame.code.node)
         if kept:
-            state.closed[self.naming.place(frame.code.node)] = {k: t for k, t in frame.env.items() if k in kept}
+            state.closed[self.naming.place(frame.code.node)] = Store(
+                {k: t for k, t in frame.env.items() if k in kept}
+            )
         below = state.frames[-1]
         at = below.code.ops[below.pc]
         if at.kind == "resume":

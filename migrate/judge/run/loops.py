@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ...nodes import walk
 from ..code import Op
 from ..program.program import Program
 from ..program.syntax import generator_call
@@ -33,7 +34,7 @@ class Loops:
         return self._groups[node]
 
     def _found_group(self, node: ast.For | ast.AsyncFor) -> frozenset[Key]:
-        named = [self._group_of(one, node) for one in ast.walk(node.target) if isinstance(one, ast.Name)]
+        named = [self._group_of(one, node) for one in walk(node.target) if isinstance(one, ast.Name)]
         return frozenset[Key]().union(*named) & self.program.objects.optimizers
 
     def items(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
@@ -63,7 +64,7 @@ class Loops:
             frame.env[row] = ("k", frame.env[row][1] + 1 if row in frame.env else 0)
         first, frame.env[slot] = left[1][0], ("seq", left[1][1:])
         if first == TRUE:
-            for one in ast.walk(node.target):
+            for one in walk(node.target):
                 if isinstance(one, ast.Name):
                     group = self._group_of(one, node)
                     self.binding.bind(state, one, ("obj", group) if group else self.variables.unknown(one), facts)
@@ -75,7 +76,7 @@ class Loops:
     def _group_of(self, name: ast.Name, node: ast.AST) -> frozenset[Key]:
         """The models and optimizers that a name may be anywhere in a loop."""
         found: set[Key] = set()
-        for use in ast.walk(node):
+        for use in walk(node):
             if isinstance(use, ast.Name) and use.id == name.id:
                 found |= self.naming.keys(use)
         return frozenset(found & (self.program.objects.optimizers | self.program.objects.models))
@@ -83,7 +84,7 @@ class Loops:
     def begin_round(self, state: State, node: ast.AST, facts: Facts) -> None:
         """A round of a loop begins: its target is new."""
         assert isinstance(node, (ast.For, ast.AsyncFor))
-        for one in ast.walk(node.target):
+        for one in walk(node.target):
             if isinstance(one, (ast.Name, ast.Attribute)) and isinstance(one.ctx, ast.Store):
                 self.binding.bind(state, one, self.variables.unknown(one), facts)
 

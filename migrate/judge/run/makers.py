@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...flow.values import Obj
+from ...nodes import walk
 from ..owners import Owners
 from ..program.program import Program
 from ..state import Key, State
@@ -37,7 +38,7 @@ class Makers:
     def _makes(self, call: ast.Call) -> frozenset[Key]:
         """The models and optimizers that a call makes, in it or in a function of the file that it runs."""
         if call not in self._made_by:
-            inner = [n for f in (call, *self.v.callees(call)) for n in ast.walk(f) if isinstance(n, ast.Call)]
+            inner = [n for f in (call, *self.v.callees(call)) for n in walk(f) if isinstance(n, ast.Call)]
             self._made_by[call] = frozenset(
                 self.naming.key(o) for o in self.v.of(call) if any(self._constructs(one, o) for one in inner)
             )

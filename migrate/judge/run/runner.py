@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from ...facts.module import File
+from ...nodes import walk
 from ..code import Code, Op
 from ..liveness import live_names
 from ..owners import Owners
@@ -164,7 +165,7 @@ class Runner:
 
     def _found_about(self, node: ast.AST) -> frozenset[Key]:
         found: set[Key] = set()
-        for one in ast.walk(node):
+        for one in walk(node):
             if isinstance(one, ast.expr):
                 found |= self.program.naming.keys(one)
         named = found & self.program.objects.optimizers

@@ -1,0 +1,41 @@
+"""The nodes of a syntax tree, each looked up once.
+
+Nearly every question about a program is asked of all nodes below one, again and again. No tree is changed after it was
+parsed, so what lies below a node is kept with it.
+"""
+
+from __future__ import annotations
+
+import ast
+
+_CHILDREN, _BELOW = "apex2native children", "apex2native below"  # no field of a node is called so
+
+
+def children(node: ast.AST) -> tuple[ast.AST, ...]:
+    """What a node directly consists of, as `ast.iter_child_nodes` gives it, without Load, Store and Del."""
+    kept: tuple[ast.AST, ...] | None = node.__dict__.get(_CHILDREN)
+    if kept is None:
+        kept = node.__dict__[_CHILDREN] = tuple(_children(node))
+    return kept
+
+
+def walk(node: ast.AST) -> tuple[ast.AST, ...]:
+    """A node and all below it, in the order of `ast.walk` (breadth first), without Load, Store and Del."""
+    kept: tuple[ast.AST, ...] | None = node.__dict__.get(_BELOW)
+    if kept is None:
+        found = [node]
+        for one in found:  # it grows meanwhile
+            found += one.__dict__.get(_CHILDREN) or _children(one)
+        kept = node.__dict__[_BELOW] = tuple(found)
+    return kept
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            found += [one for one in value if isinstance(one, ast.AST)]
+        elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+            found.append(value)
+    return found
