@@ -41,6 +41,34 @@ _PRODUCT = re.compile(
     rf"\b(?:torch|F|functional)\.(?:{_HALF})\(|[\w\])]\.(?<!\bnp\.)(?<!\bnumpy\.)(?:{_METHODS})\("
     r"|\bself\.[\w.]+(?:\(\))?[ \t]*@[ \t]*self\."
 )
+_MATMUL = re.compile(r"[\w\])][ \t]*@[ \t]*[\w(]")  # numpy has the same sign
+_STRING = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
+# What takes a result from the GPU, and what it may be no half one before.
+_LEAVES = re.compile(r"\.(?:cpu|numpy)\(\)")
+_AS_TENSOR = (
+    r"(?<![\w.])(\w+)(?:\[[^\[\]\n]*\])?\.(?:detach|data|cpu|cuda|numpy|clone|view|reshape|permute|transpose|squeeze|"
+    r"unsqueeze|softmax|sigmoid|mul|add|sub|div|mm|matmul|abs|clamp|topk|argmax|size|shape|dim|t|pow|sum|exp|norm|mean)\b"
+)
+_OF_TORCH = r"\b(?:torch|F|functional)\.\w+\([ \t]*(\w+)[ \t]*[,)]"
+_IN_MATMUL = r"(?<![\w.])(\w+)[ \t]*@|@[ \t]*(\w+)(?![\w.])"
+_CALCULATED = r"\([ \t]*(\w+)[ \t]*[-+*/]{1,2}[ \t]*(\w+)[^()\n]*\)\.\w"
+_TENSOR = re.compile(f"{_AS_TENSOR}|{_OF_TORCH}|{_IN_MATMUL}|{_CALCULATED}")
+_NUMPY = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:numpy|scipy)\b", re.M)
+_HANDS = re.compile(r"\b(\w+)\(([^()]*)\)")
+# What O1 ran in float32 and autocast does too, of torch and of a tensor; what stands before it where that is no result
+# of a model, or no half one any more.
+_TENSORS_WORK = "|".join(sorted(operations.O1_FLOAT - operations.HALF_NOT_FLOAT))
+_TORCHS_WORK = "|".join(sorted(operations.O1_FLOAT_FUNCTIONAL))
+_WIDENED = re.compile(
+    rf"\b(?:torch|F|functional)\.(?:{_TENSORS_WORK}|{_TORCHS_WORK})\(|(\b\w+|[\])])\.(?:{_TENSORS_WORK})\("
+)
+_NO_HALF = re.compile(
+    r"\.(?:float|double|eq|ne|gt|lt|ge|le|long|int|bool|item|numpy|cpu|argmax|isnan|isinf)\(|[=!<>]=|[<>]|\bnp\."
+    r"|\b(?:correct|count|mask|num|match|weight)"
+)
+_NO_TENSORS = HOST_MODULES | frozenset("self torch F functional nn optim dist wandb writer summary tf pd plt".split())
+
+Handed = frozenset[tuple[int, str]]  # parameters of a function, by number and name
 
 
 @dataclass(frozen=True)
@@ -50,8 +78,10 @@ class Elsewhere:
     their parameters, by number and name, that they run. ``plain`` are classes that are no networks
     for sure, and functions that give back none. ``methods`` says for a function which it calls of what it is handed,
     by the parameter's number and name, for a class which any of its methods calls of what it holds (None).
-    ``multiplying`` are functions and methods outside of networks that compute products of torch, ``operations`` all
-    functions that networks call."""
+    ``multiplying`` are functions and methods outside of networks that compute products of torch, ``widening`` those
+    that compute what O1 ran in float32, ``operations`` all functions that networks call. ``leaving`` are functions and
+    methods that take tensors which they are handed from the GPU, ``computing`` those that multiply or widen them, with
+    the parameters; ``emptying`` take from the GPU what lies in a list or dictionary that they are handed."""
 
     networks: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
@@ -59,7 +89,11 @@ class Elsewhere:
     applying: Mapping[str, frozenset[tuple[int, str]]] = field(default_factory=dict)
     methods: Mapping[str, frozenset[tuple[int | str | None, str]]] = field(default_factory=dict)
     multiplying: frozenset[str] = frozenset()
+    widening: frozenset[str] = frozenset()
     operations: frozenset[str] = frozenset()
+    leaving: Mapping[str, Handed] = field(default_factory=dict)
+    computing: Mapping[str, Handed] = field(default_factory=dict)
+    emptying: Mapping[str, Handed] = field(default_factory=dict)
 
     def with_(self, other: Elsewhere) -> Elsewhere:
         """This, and what another has."""
@@ -72,7 +106,11 @@ class Elsewhere:
             applying,
             methods,
             self.multiplying | other.multiplying,
+            self.widening | other.widening,
             self.operations | other.operations,
+            {**self.leaving, **other.leaving},
+            {**self.computing, **other.computing},
+            {**self.emptying, **other.emptying},
         )
 
 
@@ -84,7 +122,9 @@ class _Function:
     """A function by its text: what it is handed, which names it gives what is made by which call or name, which it
     goes through for which, what it calls and what it gives back; which attributes of its object it sets. ``apart`` is
     one that no region may be around, ``builds`` one that is called as what puts a network together, or none,
-    ``multiplies`` one that computes a product of torch, ``yields`` a generator."""
+    ``multiplies`` one that computes a product of torch, ``widens`` one that computes what O1 ran in float32,
+    ``yields`` a generator, ``leaves`` one that takes something from the GPU; ``tensors`` are names that it takes for
+    tensors, ``hands`` what it hands to which function."""
 
     name: str
     parameters: tuple[str, ...]
@@ -96,7 +136,11 @@ class _Function:
     apart: bool
     builds: bool
     multiplies: bool
+    widens: bool
     yields: bool
+    leaves: bool
+    tensors: frozenset[str]
+    hands: frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -117,8 +161,9 @@ class Outline:
 def outline(text: str) -> Outline:
     """What a file has of these, by its text, whatever stands in it."""
     text = _NO_CODE.sub("", text)
-    classes = tuple(_classes(text))
-    return Outline(classes, tuple(_functions(_CLASS.sub("", text) if classes else text)))
+    numpy = "numpy" in text and bool(_NUMPY.search(text))
+    classes = tuple(_classes(text, numpy))
+    return Outline(classes, tuple(_functions(_CLASS.sub("", text) if classes else text, numpy)))
 
 
 def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
@@ -129,7 +174,13 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
     plain = {one.name: one for one in classes if not _modules(one.bases, networks)}
     running = _all(lambda found: _running(functions, plain, networks, found))
     made = [_constructed(cls, init) for cls in classes if (init := cls.methods.get("__init__")) is not None]
-    multiplying = _all(lambda found: _multiplying(functions, classes, plain, found))
+    multiplying = _all(lambda found: _computing(functions, classes, plain, found, _product))
+    widening = _all(lambda found: _computing(functions, classes, plain, found, _float_work))
+    parts = {**{one.name: one for one in functions}, **_methods(classes)}
+    leaving = _handed(parts, lambda one: one.leaves)
+    computing = _handed(parts, lambda one: one.multiplies or one.widens)
+    emptying = {name: frozenset(enumerate(one.parameters)) for name, one in parts.items() if one.leaves}
+    emptying = {name: handed for name, handed in emptying.items() if name not in leaving}
     used = frozenset(
         called.rpartition(".")[2]
         for cls in classes
@@ -142,7 +193,19 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
     asked |= {cls.name: found for cls in classes if (found := _asked_of_held(cls))}
     applying = _applying([*functions, *made])
     plain_names = _plain(plain.values(), functions, networks)
-    return Elsewhere(networks, plain_names, running, applying, asked, multiplying, used)
+    return Elsewhere(
+        networks,
+        plain_names,
+        running,
+        applying,
+        asked,
+        multiplying,
+        widening,
+        used,
+        leaving,
+        computing,
+        emptying,
+    )
 
 
 def _asked(function: _Function) -> frozenset[tuple[int | str | None, str]]:
@@ -201,8 +264,11 @@ def _calls_what_it_holds(cls: _Class, method: _Function) -> bool:
             return True
         if owner in handed and NETWORK_MADE.fit(last):
             return True  # runner.model(x)
+        run = FORWARDING.fit(last) or GENERATING.fit(last)
+        if owner in items and run:
+            return True  # for one in self.models: one.encode(x)
         part = owner.removeprefix("self.")
-        if part != owner and part in held and not _other(part) and (FORWARDING.fit(last) or GENERATING.fit(last)):
+        if part != owner and part in held and not _other(part) and run:
             return True  # self.vae.encode(x)
     return False
 
@@ -220,13 +286,13 @@ def _all(more: Callable[[frozenset[str]], Iterable[str]]) -> frozenset[str]:
     return found
 
 
-def _classes(text: str) -> Iterator[_Class]:
+def _classes(text: str, numpy: bool) -> Iterator[_Class]:
     for _, name, bases, body in _CLASS.findall(text):
         last = tuple(base.strip().split(".")[-1] for base in bases.split(","))
-        yield _Class(name, last, {one.name: one for one in _functions(body)})
+        yield _Class(name, last, {one.name: one for one in _functions(body, numpy)})
 
 
-def _functions(text: str) -> Iterator[_Function]:
+def _functions(text: str, numpy: bool) -> Iterator[_Function]:
     for _, name, parameters, body in _FUNCTION.findall(text):
         yield _Function(
             name,
@@ -238,8 +304,12 @@ def _functions(text: str) -> Iterator[_Function]:
             frozenset(_SET.findall(body)),
             apart=bool(_APART.search(body)),
             builds=NO_NETWORK.fit(name) or BUILDS.fit(name),
-            multiplies=bool(_PRODUCT.search(body)),
+            multiplies=bool(_PRODUCT.search(body)) or (not numpy and bool(_MATMUL.search(_STRING.sub("''", body)))),
+            widens=any(map(_widens, body.splitlines())),
             yields=bool(_YIELD.search(body)),
+            leaves=any(map(_leaves, body.splitlines())),
+            tensors=frozenset(name for found in _TENSOR.findall(body) for name in found if name),
+            hands=frozenset((name, one) for name, given in _HANDS.findall(body) for one in _NAME.findall(given)),
         )
 
 
@@ -309,12 +379,76 @@ def _constructed(cls: _Class, init: _Function) -> _Function:
     return replace(init, name=cls.name, parameters=init.parameters[1:])
 
 
-def _multiplying(
-    functions: Iterable[_Function], classes: Iterable[_Class], plain: Collection[str], known: frozenset[str]
+def _methods(classes: Iterable[_Class]) -> dict[str, _Function]:
+    """The methods of classes as functions of what they are handed beside their object, also of those that derive from
+    them."""
+    every = {cls.name: cls for cls in classes}
+    found: dict[str, _Function] = {}
+    for cls in every.values():
+        line, todo = [cls], [*cls.bases]
+        while todo and len(line) < len(every):
+            if (base := every.get(todo.pop())) is not None and base not in line:
+                line.append(base)
+                todo += base.bases
+        for one in line:
+            for name, method in one.methods.items():
+                if name != "forward":
+                    own = method.parameters[method.parameters[:1] in (("self",), ("cls",)) :]
+                    found.setdefault(f"{cls.name}.{name}", replace(method, parameters=own))
+    return found
+
+
+def _handed(functions: Mapping[str, _Function], does: Callable[[_Function], bool]) -> dict[str, Handed]:
+    """The functions that do something, themselves or by others that they hand it, with the parameters that they take
+    for tensors."""
+    found: dict[str, frozenset[str]] = {}
+    todo = True
+    while todo:
+        todo = False
+        names = {name.rpartition(".")[2] for name in found}
+        for name, one in functions.items():
+            mine = one.tensors if does(one) else frozenset[str]()
+            mine = frozenset({*mine, *(given for callee, given in one.hands if callee in names)} & {*one.parameters})
+            if mine and mine != found.get(name):
+                found[name], todo = mine, True
+    return {
+        name: frozenset((n, one) for n, one in enumerate(functions[name].parameters) if one in tensors)
+        for name, tensors in found.items()
+    }
+
+
+def _leaves(line: str) -> bool:
+    """Whether a line takes from the GPU what may be a half result."""
+    return any(not _NO_HALF.search(line[: found.start()]) for found in _LEAVES.finditer(line))
+
+
+def _product(function: _Function) -> bool:
+    return function.multiplies
+
+
+def _float_work(function: _Function) -> bool:
+    return function.widens
+
+
+def _widens(line: str) -> bool:
+    """Whether a line computes what O1 ran in float32, of what may be a half result."""
+    return any(
+        found.group(1) not in _NO_TENSORS and not _NO_HALF.search(line[: found.end()])
+        for found in _WIDENED.finditer(line)
+    )
+
+
+def _computing(
+    functions: Iterable[_Function],
+    classes: Iterable[_Class],
+    plain: Collection[str],
+    known: frozenset[str],
+    itself: Callable[[_Function], bool],
 ) -> Iterator[str]:
-    """Functions, and methods that no forward of their object runs, that compute products of torch."""
+    """Functions, and methods that no forward of their object runs, that compute something themselves, or by what is
+    ``known`` to."""
     for one in functions:
-        if one.multiplies or any(called in known for called in one.called):
+        if itself(one) or any(called in known for called in one.called):
             yield one.name
     for cls in classes:
         inner = {called for method in cls.methods.values() for called in method.called}
@@ -322,7 +456,7 @@ def _multiplying(
             if cls.name not in plain and (f"self.{name}" in inner or name in ("forward", "__call__")):
                 continue
             own = {f"self.{other.partition('.')[2]}" for other in known if other.partition(".")[0] == cls.name}
-            if method.multiplies or any(called in known or called in own for called in method.called):
+            if itself(method) or any(called in known or called in own for called in method.called):
                 yield f"{cls.name}.{name}"
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from ..flow.values import Obj, Values
 from ..knowledge.host import HOST_MODULES
 from ..knowledge.models import BY_NAME, FORWARDING, HANDS_ON, NETWORK_MADE, NO_NETWORK, RUN_AS_OTHER
-from .elsewhere import Elsewhere
+from .elsewhere import Elsewhere, Handed
 from .names import last_name
 from .sites import opened
 
@@ -72,6 +72,22 @@ def runs_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere, models: Coll
     return any(o in models or is_network(v, o, elsewhere) or _made_elsewhere(v, o, elsewhere) for o in objects)
 
 
+def widens_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere) -> bool:
+    """Whether a call runs code of another file that computes what O1 ran in float32; any of a table may."""
+    if not elsewhere.widening.isdisjoint(names_elsewhere(v, call)):
+        return True
+    if not elsewhere.widening or not isinstance(call.func, ast.Subscript):
+        return False
+    return comes_from_elsewhere(v, call.func) and _library(v, call.func.value) not in _NO_NETWORKS
+
+
+def handed_elsewhere(v: Values, call: ast.Call, parameters: Mapping[str, Handed]) -> list[ast.expr]:
+    """What a call hands to certain parameters of code of other files."""
+    wanted = frozenset[tuple[int, str]]().union(*(parameters.get(one, ()) for one in names_elsewhere(v, call)))
+    given = [*enumerate(call.args), *((k.arg, k.value) for k in call.keywords)]
+    return [arg for at, arg in given if any(at in one for one in wanted)]
+
+
 def names_elsewhere(v: Values, call: ast.Call) -> frozenset[str]:
     """What a call may run of other files: functions by name, methods as ``Class.method``."""
     func = call.func
@@ -80,6 +96,9 @@ def names_elsewhere(v: Values, call: ast.Call) -> frozenset[str]:
         held |= {(o, func.attr) for o in v.of(func.value)}
     made = [(o.key.func, method) for o, method in held if o.kind == "call" and isinstance(o.key, ast.Call)]
     found = {f"{name_elsewhere(v, maker)}.{method}" for maker, method in made if comes_from_elsewhere(v, maker)}
+    if not v.callees(call):  # of a class here whose base is of another file
+        own = [(o.key, method) for o, method in held if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
+        found |= {f"{last_name(base)}.{method}" for cls, method in own for one in v.order(cls) for base in one.bases}
     return frozenset(found | ({name_elsewhere(v, func)} if comes_from_elsewhere(v, func) else set()))
 
 

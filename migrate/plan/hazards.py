@@ -82,6 +82,12 @@ _BY_NAME = (
 )
 
 
+_SAID_HANDED = (
+    "what is called here stands in another file, and takes results from the GPU or computes what O1 ran in float32 "
+    "wherever it stood: it is handed float32 now, so that all that it computes is float32"
+)
+
+
 @dataclass(eq=False)
 class Hazards:
     """The places of one unit that the rules rewrite."""
@@ -155,6 +161,14 @@ class _Search:
         for operand, node in {**precision.widened, **precision.mixed}.items():
             if proved(precision.value(operand)) and self._stays(node):
                 found.operands.append(FloatOperand(node, operand))
+        handed = [one for one in precision.handed.items() if one[0] not in precision.widened and self._stays(one[1])]
+        handed = [one for one in handed if proved(precision.value(one[0]))]
+        found.operands += [FloatOperand(call, operand) for operand, call in handed]
+        for _, call in handed[:1]:
+            self.unit.review(call, "APX032", _SAID_HANDED)
+        for call in [one for one in precision.emptied if self._stays(one)]:
+            said = f"`{self.m.src(call.func)}` of another file takes results from the GPU, where O1 made them float32: "
+            self.unit.review(call, "APX032", f"{said}they stay half now; `.float()` before `.cpu()` there keeps it")
         known = {o.operand for o in found.operands}
         found.operands += [o for o in self._added_in_place() if o.operand not in known]
         found.operands.sort(key=lambda o: self.m.start(o.operand))

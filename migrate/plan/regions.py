@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from ..facts.module import Block, Scope
 from ..facts.names import called_name
+from ..facts.networks import widens_elsewhere
 from ..knowledge.host import HOST_WORK
 from ..knowledge.models import MAPPING
 from ..knowledge.operations import NATIVE_FLOAT, NATIVE_HALF
@@ -543,7 +544,7 @@ class Planner:
                 return
             if not self.slices.reads(later) & tainted or hasattr(later, "body") or self.compute.forwards(later):
                 continue
-            if self._makes_loss(later, tainted):
+            if self._makes_loss(later, tainted) or self._widened_elsewhere(later, tainted):
                 self._span(block, i, i, "evaluation")
             tainted |= self.slices.defines(later)
             if _leaves_torch(later):
@@ -579,9 +580,19 @@ class Planner:
         calls = [n for n in walk_now(stmt) if isinstance(n, ast.Call) and self.slices.reads(n) & tainted]
         return any(makes_loss(ast.unparse(c.func).rpartition(".")[2]) for c in calls)
 
+    def _widened_elsewhere(self, stmt: ast.stmt, tainted: set[str]) -> bool:
+        """Whether a statement hands results to code of another file that computes what O1 ran in float32, or asks an
+        object for it that was handed some."""
+        if self._model_alone:
+            return False
+        calls = [n for n in walk_now(stmt) if isinstance(n, ast.Call) and self.slices.reads(n) & tainted]
+        return any(widens_elsewhere(self.ctx.v, call, self.ctx.facts.elsewhere) for call in calls)
+
     def _float_work(self, stmt: ast.stmt, tainted: set[str]) -> bool:
         """Whether a statement computes on model outputs in a way that O1's casts reached: losses, functions of torch,
         products, functions of the project."""
+        if self._widened_elsewhere(stmt, tainted):
+            return True
         for node in walk_now(stmt):
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
                 return True

@@ -12,6 +12,10 @@ half factor of a product with a float32 tensor, which would be an error. The fac
 added in place (``dist.addmm_(x, y.t())``) get the type of what they are added to, as O1 cast them to that;
 autocast leaves operations in place alone.
 
+Where the code that takes a result from the GPU, or computes one of O1's float32 functions or a product with it,
+stands in a file that is not migrated with this one, what it is handed gets ``.float()``. A list or dictionary of
+results stays what it is: the finding names the function.
+
 ``.to("cpu")`` was not patched; only with bfloat16 it gets ``.float()`` too, before ``.numpy()``.
 
 Source: apex/amp/lists/tensor_overrides.py at tag 25.05 (FP32_FUNCS has ``cpu``).

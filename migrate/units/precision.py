@@ -21,6 +21,7 @@ from typing import Protocol
 
 from ..facts.module import FunctionNode, Scope
 from ..facts.names import called_name, last_name
+from ..facts.networks import handed_elsewhere
 from ..flow.values import Obj
 from ..knowledge import operations
 from ..knowledge.models import FORWARDING
@@ -133,6 +134,8 @@ class Precision:
         self.entered: dict[ast.AST, set[ast.Call]] = defaultdict(set)
         self.widened: dict[ast.expr, ast.expr] = {}  # operand that O1 cast to float32, outside of regions -> its use
         self.mixed: dict[ast.expr, ast.expr] = {}  # half factor of a product with one that is not, likewise
+        self.handed: dict[ast.expr, ast.Call] = {}  # operand that code of another file makes float32 -> the call
+        self.emptied: dict[ast.Call, None] = {}  # calls of code that takes half results from the GPU, out of a list
         self._memo: dict[tuple[ast.AST, bool, tuple[tuple[str, Value], ...]], Value] = {}
         self._calls: dict[ast.Call, bool] = {}
         self._stack: list[ast.AST] = []
@@ -427,6 +430,7 @@ class Precision:
         callees = self.ctx.v.callees(node)
         if callees and not any(o.kind == "class" for o in self.ctx.v.of(func)):
             return _joined([self._enter(frame, c, node, env) for c in callees])
+        self._hands_on(frame, node)
         receiver = owner.known - {OTHER}
         first = owner if receiver or not args else args[0]
         if not (frozenset().union(owner.known, *(g.known for g in given)) & {HALF, MAYBE, FLOAT}):
@@ -452,6 +456,16 @@ class Precision:
                 return True
         self.widened |= dict.fromkeys(found, node)
         return bool(found)
+
+    def _hands_on(self, frame: _Frame, node: ast.Call) -> None:
+        """Remember what code of another file takes from the GPU, or computes with outside of every region."""
+        v, elsewhere = self.ctx.v, self.ctx.facts.elsewhere
+        found = handed_elsewhere(v, node, elsewhere.leaving)
+        if not self._cast(frame, node):
+            found += handed_elsewhere(v, node, elsewhere.computing)
+        self.handed |= {a: node for a in found if proved(self.value(a)) and not _a_loss(a)}
+        if any(HALF in self.value(a).known for a in handed_elsewhere(v, node, elsewhere.emptying)):
+            self.emptied[node] = None
 
     def _mixes(self, node: ast.expr) -> bool:
         """Whether a product outside of regions has a factor in half and one in float32."""

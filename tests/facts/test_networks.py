@@ -8,7 +8,7 @@ import pytest
 
 from migrate.facts.elsewhere import NOWHERE, Elsewhere, elsewhere, outline
 from migrate.facts.module import Module
-from migrate.facts.networks import is_network, may_be_network, runs_elsewhere
+from migrate.facts.networks import handed_elsewhere, is_network, may_be_network, runs_elsewhere, widens_elsewhere
 from migrate.flow.values import Values
 
 HEAD = """\
@@ -240,3 +240,103 @@ def test_what_runs_one_in_another_file(made: str, run: str, found: bool) -> None
     last = m.files[0].tree.body[-1]
     assert isinstance(last, ast.Expr) and isinstance(last.value, ast.Call)
     assert runs_elsewhere(Values(m), last.value, elsewhere([outline(TOOLS), outline(NETS)])) is found
+
+
+WORK = """\
+import torch
+import torch.nn.functional as F
+
+
+def psnr(a, b):
+    return 20 * torch.log10(1 / (a - b).pow(2).mean().sqrt())
+
+
+def accuracy(out, target):
+    correct = out.argmax(1).eq(target)
+    return correct.float().sum(), (out.argmax(1) == target).sum()
+
+
+def to_numpy(t):
+    return t.detach().cpu().numpy()
+
+
+def to_lists(t):
+    return t.detach().float().cpu().numpy().tolist()
+
+
+def rows(t):
+    return to_numpy(t).shape
+
+
+def all_to_cpu(held):
+    return {name: one.cpu() for name, one in held.items()}
+
+
+def said(name):
+    print("recall @ k", name)
+    logger.log(name)
+
+
+class Bank:
+    def update(self, idx, out):
+        self.z[idx] = F.softmax(out.detach(), 1)
+
+    def similar(self, out):
+        return out.detach() @ self.w.t()
+
+    def compute(self):
+        return torch.cat(self.kept).sum()
+
+
+class Own(Bank):
+    pass
+"""
+
+
+def test_what_others_widen_multiply_and_take_from_the_gpu() -> None:
+    found = elsewhere([outline(WORK)])
+    assert found.widening == {"psnr", "Bank.update", "Bank.compute"}
+    assert found.multiplying == {"Bank.similar"}
+    assert found.leaving == {"to_numpy": {(0, "t")}, "rows": {(0, "t")}}
+    assert found.emptying == {"all_to_cpu": {(0, "held")}}
+    assert found.computing.keys() == {"psnr", "Bank.update", "Bank.similar", "Own.update", "Own.similar"}
+    assert found.computing["Own.update"] == {(1, "out")}
+
+
+@pytest.mark.parametrize(
+    ("call", "handed"),
+    [
+        ("lib.to_numpy(x)", ["x"]),
+        ("rows(t=x[0])", ["x[0]"]),
+        ("lib.Bank().update(i, x)", ["x"]),
+        ("Trainer().similar(x)", ["x"]),
+        ("Trainer().own(x)", []),
+        ("lib.all_to_cpu(x)", []),
+        ("lib.accuracy(x, y)", []),
+    ],
+)
+def test_what_is_handed_to_them(call: str, handed: list[str]) -> None:
+    m = Module(f"import lib\nfrom lib import rows\nclass Trainer(lib.Bank):\n    def own(self, x): pass\n{call}\n")
+    last = m.files[0].tree.body[-1]
+    assert isinstance(last, ast.Expr) and isinstance(last.value, ast.Call)
+    found = elsewhere([outline(WORK)])
+    given = handed_elsewhere(Values(m), last.value, {**found.leaving, **found.computing})
+    assert [ast.unparse(one) for one in given] == handed
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ("lib.psnr(x, y)", True),
+        ("lib.Bank().compute()", True),
+        ("lib.METRICS['a'](x)", True),
+        ("np.TABLE['a'](x)", False),
+        ("lib.accuracy(x, y)", False),
+        ("psnr(x, y)", False),
+    ],
+)
+def test_what_widens(call: str, found: bool) -> None:
+    m = Module(f"import lib\nimport numpy as np\ndef psnr(a, b): return a\n{call}\n")
+    last = m.files[0].tree.body[-1]
+    assert isinstance(last, ast.Expr) and isinstance(last.value, ast.Call)
+    assert widens_elsewhere(Values(m), last.value, elsewhere([outline(WORK)])) is found
