@@ -36,6 +36,8 @@ _APART = re.compile(r"\.backward\(|\.step\(|\bzero_grad\(|\byield\b|\bscale_loss
 _HALF, _METHODS = ("|".join(sorted(names)) for names in (operations.O1_HALF, operations.O1_HALF_METHODS))
 _YIELD = re.compile(r"\byield\b")
 _RUN = re.compile(r"\w*(?:model|net|network|encoder|decoder|critic|backbone|discriminator)\Z")
+_FILLS = "|".join(sorted(operations.FILLS))
+_FILLS_FAR = re.compile(rf"\.(?:{_FILLS})\([^\n]*-?\b(?:\d\.?\d*e(?:[5-9]|\d\d)|\d{{6,}})\b")
 _ADDS_PART = re.compile(r"^[ \t]+\w+[ \t]*\+=[ \t]*self\.[\w.]+(?:\[.*\])?[ \t\r]*$", re.M)
 _PRODUCT = re.compile(
     rf"\b(?:torch|F|functional)\.(?:{_HALF})\(|[\w\])]\.(?<!\bnp\.)(?<!\bnumpy\.)(?:{_METHODS})\("
@@ -299,7 +301,7 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             tuple(_PARAMETER.findall(parameters)),
             tuple(_GIVEN.findall(body)),
             tuple((frozenset(_NAME.findall(new)), frozenset(_SOURCE.findall(old))) for new, old in _EACH.findall(body)),
-            frozenset(_CALLED.findall(body)) | ({operations.IN_PLACE} if _ADDS_PART.search(body) else set()),
+            frozenset(_CALLED.findall(body)) | frozenset(_said_of(body)),
             tuple(_RETURNED.findall(body)),
             frozenset(_SET.findall(body)),
             apart=bool(_APART.search(body)),
@@ -311,6 +313,14 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             tensors=frozenset(name for found in _TENSOR.findall(body) for name in found if name),
             hands=frozenset((name, one) for name, given in _HANDS.findall(body) for one in _NAME.findall(given)),
         )
+
+
+def _said_of(body: str) -> Iterator[str]:
+    """What a function does beside calls."""
+    if _ADDS_PART.search(body):
+        yield operations.IN_PLACE
+    if _FILLS_FAR.search(body):
+        yield operations.FAR_FILL
 
 
 def _networks(classes: Iterable[_Class], functions: Iterable[_Function]) -> frozenset[str]:

@@ -62,6 +62,10 @@ HALF_NOT_FLOAT = frozenset("std var gelu grid_sample".split())
 HALF_NOT_AS_GIVEN = frozenset("einsum chain_matmul multi_dot scaled_dot_product_attention".split())
 # How `x += self.bias` is called, whose result autocast leaves in the type of `x`.
 IN_PLACE = "+="
+# How `x.masked_fill(mask, -1e9)` is called, whose value float16 has none for.
+FAR_FILL = "masked_fill"
+FILLS = frozenset("masked_fill masked_fill_ fill_diagonal_ index_fill index_fill_".split())
+LARGEST_HALF = 65504.0
 # Those that are added in place, which autocast does not cast.
 PRODUCTS_IN_PLACE = frozenset("addmm_ addmv_ addr_ addbmm_ baddbmm_".split())
 

@@ -6,7 +6,7 @@ import ast
 
 from ..facts.names import called_name, last_name
 from ..knowledge.host import HOST_MODULES
-from ..knowledge.operations import HALF_NOT_AS_GIVEN, HALF_NOT_FLOAT, IN_PLACE
+from ..knowledge.operations import FAR_FILL, FILLS, HALF_NOT_AS_GIVEN, HALF_NOT_FLOAT, IN_PLACE, LARGEST_HALF
 from ..units.unit import Context, Unit
 from .coverage import Coverage
 from .regions import Planner
@@ -15,6 +15,11 @@ _WORDS = (
     (HALF_NOT_FLOAT, "in float16 under autocast, O1 gave float32"),
     (HALF_NOT_AS_GIVEN, "in float16 under autocast, O1 left the type as it was given"),
     (frozenset({IN_PLACE}), "in float16 under autocast, O1 made a new float32 tensor where the right side was one"),
+    (
+        frozenset({FAR_FILL}),
+        "with a value that float16 has none for, an error where what is filled is half, as a product over a tensor "
+        "without dimensions is (`scores / self.scale`), of which O1 made float32",
+    ),
 )
 
 
@@ -49,7 +54,16 @@ def _operation(node: ast.Call | ast.AugAssign) -> str | None:
     if isinstance(node.func, ast.Attribute) and last_name(node.func.value) in HOST_MODULES:
         return None
     name = called_name(node)
+    if name in FILLS and any(map(_far, [*node.args, *(k.value for k in node.keywords)])):
+        return FAR_FILL
     return name if name in HALF_NOT_FLOAT | HALF_NOT_AS_GIVEN else None
+
+
+def _far(node: ast.expr) -> bool:
+    """Whether a number is written here that float16 has no value for."""
+    inner = node.operand if isinstance(node, ast.UnaryOp) else node
+    held = inner.value if isinstance(inner, ast.Constant) else None
+    return isinstance(held, (int, float)) and held > LARGEST_HALF
 
 
 def _said(name: str, lines: dict[str, int]) -> str:

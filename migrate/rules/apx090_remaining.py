@@ -130,6 +130,8 @@ def _imported(ctx: Context, work: Work, name: str) -> str:
         return "star" if any(n.id in BY_STAR and _unbound(ctx, n) for n in ctx.m.all(ast.Name)) else f"{name}?"
     uses = [use for use, d in ctx.facts.uses.items() if d == name or d.startswith(f"{name}.")]
     told = {line for finding in work.findings for line in (finding.line, *finding.lines)}
+    if not uses and (ctx.taken[0] if ctx.taken else frozenset()) & {name.split(".")[-1], "*"}:
+        return f"{name}^"
     return f"{name}?" if not uses else f"{name}!" if any(use.lineno in told for use in uses) else name
 
 
@@ -155,6 +157,10 @@ def _say(dotted: str, untouched: str, keep_fused: bool) -> tuple[Severity, str, 
     if dotted.endswith("?"):
         said = f"{dotted[:-1]} is imported and not used in this file, which may ask whether Apex is there"
         return Severity.REVIEW, f"{said}; see what depends on the answer", None
+    if dotted.endswith("^"):
+        said = f"{dotted[:-1]} is imported and not used in this file; others take names from here, and may use Apex's"
+        module, _, name = dotted[:-1].rpartition(".")
+        return Severity.REVIEW, said, f"where it is used: from {module} import {name}, and run again"
     if dotted.endswith("!"):
         return Severity.INFO, f"{dotted[:-1]} stays imported, as not every use of it went", None
     if dotted == "star":

@@ -131,6 +131,9 @@ def test_products_that_are_where_they_were(tmp_path: Path, lines: dict[str, str]
         ("x = (x - x.mean()) / x.std()", "`std` (line 16)"),
         ("x = torch.einsum('bi,ij->bj', x, self.w)", "`einsum` (line 16)"),
         ("x += self.bias", "`+=` (line 16)"),
+        ("x = x.masked_fill(x > 1, -1e9)", "`masked_fill` (line 16)"),
+        ("x.fill_diagonal_(-10000000)", "`masked_fill` (line 16)"),
+        ("x = x.masked_fill(x > 1, -1e4)", ""),
         ("x = x / np.std(x)", ""),
         ("x += self.layer(x)", ""),
     ],
@@ -142,7 +145,7 @@ def test_operations_of_another_type_are_told(tmp_path: Path, line: str, said: st
 
 
 def test_operations_of_networks_elsewhere() -> None:
-    body = "        x += self.bias\n        return F.gelu(x / np.std(x))\n"
+    body = "        x += self.bias\n        x.masked_fill_(x == 0, -1e10)\n        return F.gelu(x / np.std(x))\n"
     text = f"class Net(nn.Module):\n    def forward(self, x):\n{body}"
-    assert {"gelu", "+="} <= elsewhere([outline(text)]).operations
+    assert {"gelu", "+=", "masked_fill"} <= elsewhere([outline(text)]).operations
     assert "std" not in elsewhere([outline(text)]).operations
