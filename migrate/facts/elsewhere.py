@@ -83,7 +83,9 @@ class Elsewhere:
     ``multiplying`` are functions and methods outside of networks that compute products of torch, ``widening`` those
     that compute what O1 ran in float32, ``operations`` all functions that networks call. ``leaving`` are functions and
     methods that take tensors which they are handed from the GPU, ``computing`` those that multiply or widen them, with
-    the parameters; ``emptying`` take from the GPU what lies in a list or dictionary that they are handed."""
+    the parameters; ``emptying`` take from the GPU what lies in a list or dictionary that they are handed. ``keeping``
+    says for a class which attributes of its objects hold what they are made with, and which methods and properties give
+    those back."""
 
     networks: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
@@ -96,6 +98,7 @@ class Elsewhere:
     leaving: Mapping[str, Handed] = field(default_factory=dict)
     computing: Mapping[str, Handed] = field(default_factory=dict)
     emptying: Mapping[str, Handed] = field(default_factory=dict)
+    keeping: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def with_(self, other: Elsewhere) -> Elsewhere:
         """This, and what another has."""
@@ -113,6 +116,7 @@ class Elsewhere:
             {**self.leaving, **other.leaving},
             {**self.computing, **other.computing},
             {**self.emptying, **other.emptying},
+            {**self.keeping, **other.keeping},
         )
 
 
@@ -207,6 +211,7 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
         leaving,
         computing,
         emptying,
+        {one.name: held for one in classes if (held := _kept(one, classes))},
     )
 
 
@@ -344,13 +349,16 @@ def _plain(
 ) -> frozenset[str]:
     """Of classes that are no modules as far as these files tell those that derive from nothing else; and functions
     that give back no object which might be a network."""
-    found = _all(lambda more: (one.name for one in classes if more.issuperset({*one.bases} - {"", "object", "dict"})))
+    closed = [one for one in classes if "__enter__" not in one.methods]
+    found = _all(lambda more: (one.name for one in closed if more.issuperset({*one.bases} - {"", "object", "dict"})))
     return found | {one.name for one in functions if not _may_give_back(one, networks, found)}
 
 
 def _may_give_back(function: _Function, networks: frozenset[str], plain: frozenset[str]) -> bool:
     """Whether what a function gives back may be a network: it is called like one, or made by a class that is not
     known, or by a call that hands on what it is of."""
+    if function.yields or any(name in function.parameters for name, called in function.returned if not called):
+        return True  # what a context manager enters; what it is handed
     given = {(name, maker) for name, maker in function.given}
     said = [name for name, _ in function.returned]
     for whole in (*said, *(maker for name, maker in given if name in said)):
@@ -406,6 +414,16 @@ def _methods(classes: Iterable[_Class]) -> dict[str, _Function]:
                     own = method.parameters[method.parameters[:1] in (("self",), ("cls",)) :]
                     found.setdefault(f"{cls.name}.{name}", replace(method, parameters=own))
     return found
+
+
+def _kept(cls: _Class, classes: Collection[_Class]) -> frozenset[str]:
+    """The attributes of a class, and of its bases, that hold what a method was handed, and what gives them back."""
+    every = [cls, *(one for one in classes if one.name in cls.bases and one is not cls)]
+    methods = [method for one in every for method in one.methods.values()]
+    given = {(name, held) for one in methods for name, held in one.given if held in one.parameters}
+    attributes = {name.removeprefix("self.") for name, _ in given if name.startswith("self.")}
+    back = {one.name for one in methods if any(name.removeprefix("self.") in attributes for name, _ in one.returned)}
+    return frozenset(attributes | back)
 
 
 def _handed(functions: Mapping[str, _Function], does: Callable[[_Function], bool]) -> dict[str, Handed]:

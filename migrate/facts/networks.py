@@ -34,6 +34,25 @@ def is_network(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
             return False
 
 
+def kept_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere, models: Collection[Obj]) -> bool:
+    """Whether an object is what one of another file's class holds, or gives back, that was made with one of
+    ``models``: ``Holder(model).model``."""
+    owners, name = frozenset[Obj](), ""
+    match obj.kind, obj.key:
+        case "path", (Obj() as owner, str(name)):
+            owners = frozenset({owner})
+        case "call", ast.Call(func=ast.Attribute(value=base, attr=name)):
+            owners = v.of(base)
+    for owner in owners:
+        made = owner.key if owner.kind == "call" else None
+        if not isinstance(made, ast.Call) or not comes_from_elsewhere(v, made.func):
+            continue
+        if name in elsewhere.keeping.get(name_elsewhere(v, made.func), ()):
+            given = [*made.args, *(k.value for k in made.keywords)]
+            return any(o in models for arg in given for o in opened(v, v.of(arg)))
+    return False
+
+
 def made_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
     """Whether a class or function of another file made an object that is a network for sure."""
     match obj.kind, obj.key:

@@ -312,10 +312,33 @@ class Values:
                 for item in items:
                     if item.optional_vars is not None:
                         self._assign(item.optional_vars, self._expr(item.context_expr))
+                        self._enter(item.context_expr, item.optional_vars)
             case ast.Return(value=ast.expr() as value):
                 self._flow(self._expr(value), ("r", self._owner(node)))
             case _:
                 pass
+
+    def _enter(self, context: ast.expr, target: ast.expr) -> None:
+        """What a context manager of the program hands out: a generator by its `yield`, an object by `__enter__`."""
+
+        def yielded(obj: Obj) -> None:
+            function = self.callee(obj) if obj.kind in ("function", "method") else None
+            if isinstance(function, ast.FunctionDef) and any(map(_makes_context, function.decorator_list)):
+                for node in walk(function):
+                    if isinstance(node, ast.Yield) and node.value is not None:
+                        self._assign(target, self._expr(node.value))
+
+        def entered(obj: Obj) -> None:
+            method = self._method(obj.key, ("__enter__",), 0) if isinstance(obj.key, ast.ClassDef) else None
+            if obj.kind == "instance" and method is not None:
+                first = self.m.self_name(self.m.scope_of[method])
+                if first is not None:
+                    self._add(("n", self.m.scope_of[method], first), obj)
+                self._assign(target, ("r", method))
+
+        if isinstance(context, ast.Call):
+            self._each(self._expr(context.func), yielded)
+        self._each(self._expr(context), entered)
 
     def _owner(self, node: ast.AST) -> ast.AST:
         scope = self.m.scope(node)
@@ -960,6 +983,10 @@ class Values:
             self._flow(self._expr(node.args[0]), var)
         else:
             self._add(var, Obj("call", node, tail))
+
+
+def _makes_context(decorator: ast.expr) -> bool:
+    return last_name(decorator) in ("contextmanager", "asynccontextmanager")
 
 
 def _summed(node: ast.expr) -> list[ast.expr]:

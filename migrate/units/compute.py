@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ..facts.module import Scope
 from ..facts.names import called_name, last_name
-from ..facts.networks import is_network, made_elsewhere, may_be_network, runs_elsewhere
+from ..facts.networks import is_network, kept_elsewhere, made_elsewhere, may_be_network, runs_elsewhere
 from ..facts.sites import opened
 from ..flow.values import ELEMENT_KEY, Obj, unbound
 from ..knowledge.host import HOST_MODULES, NO_COMPUTATION
@@ -405,6 +405,8 @@ def _neighbours(ctx: Context, unit: Unit, own: set[Scope], near: list[ast.Call])
             run |= v.of(node.func.value)
         elif isinstance(node.func, ast.Attribute) and node.args and not NOT_RUN_BY_METHOD.fit(node.func.attr):
             run |= {o for o in v.of(node.func.value) if made_elsewhere(v, o, elsewhere)}
+        held = run | (v.of(node.func.value) if isinstance(node.func, ast.Attribute) else frozenset())
+        found |= {o for o in held if kept_elsewhere(v, o, elsewhere, unit.model_objects)}
         found |= {o for o in run if is_network(v, o, elsewhere) or _layer(ctx, o)} | may_be_network(v, node, elsewhere)
     for node in (call for here in own for call in ctx.calls_in.get(here, ())):
         if not isinstance(node.func, ast.Attribute):

@@ -8,7 +8,14 @@ import pytest
 
 from migrate.facts.elsewhere import NOWHERE, Elsewhere, elsewhere, outline
 from migrate.facts.module import Module
-from migrate.facts.networks import handed_elsewhere, is_network, may_be_network, runs_elsewhere, widens_elsewhere
+from migrate.facts.networks import (
+    handed_elsewhere,
+    is_network,
+    kept_elsewhere,
+    may_be_network,
+    runs_elsewhere,
+    widens_elsewhere,
+)
 from migrate.flow.values import Values
 
 HEAD = """\
@@ -186,7 +193,7 @@ def saved(net, path): torch.save(net.state_dict(), path)
 def test_what_other_files_make_of_networks() -> None:
     found = elsewhere([outline(TOOLS), outline(NETS)])
     assert found.networks == {"Net", "Deep", "make", "pair"}
-    functions = {"labels", "bank", "ensemble", "by_name", "onward", "report", "train", "transformed", "saved"}
+    functions = {"labels", "bank", "ensemble", "onward", "report", "train", "transformed", "saved"}
     functions |= {"log_samples", "create_other"}
     assert found.plain == {"Frozen", "Twice", "Wrapper", "Labels", "Masks", *functions}
     methods = {"Frozen.__call__", "Twice.__call__", "Wrapper.targets", "Wrapper._soft"}
@@ -340,3 +347,42 @@ def test_what_widens(call: str, found: bool) -> None:
     last = m.files[0].tree.body[-1]
     assert isinstance(last, ast.Expr) and isinstance(last.value, ast.Call)
     assert widens_elsewhere(Values(m), last.value, elsewhere([outline(WORK)])) is found
+
+
+HOLDING = """\
+class Holder:
+    def __init__(self, model, name):
+        self.model, self.name = model, name
+        self.kept = model
+        self.made = build(model)
+    def get(self):
+        return self.kept
+    def said(self):
+        return self.made
+
+
+class Own(Holder):
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("expr", "found"),
+    [
+        ("held.kept", True),
+        ("held.get()", True),
+        ("lib.Own(model, 1).kept", True),
+        ("held.made", False),
+        ("held.said()", False),
+        ("lib.Holder(3, 'a').kept", False),
+        ("own.kept", False),
+    ],
+)
+def test_what_an_object_of_another_file_keeps(expr: str, found: bool) -> None:
+    text = "import lib\nclass Mine:\n    pass\nmodel = nn.Linear(1, 1)\nheld = lib.Holder(model, 'a')\nown = Mine()\n"
+    v = Values(Module(f"{text}{expr}\n"))
+    last = v.m.files[0].tree.body[-1]
+    models = v.of(v.m.files[0].tree.body[2].value)  # type: ignore[attr-defined]
+    assert isinstance(last, ast.Expr) and models
+    known = elsewhere([outline(HOLDING)])
+    assert any(kept_elsewhere(v, obj, known, models) for obj in v.of(last.value)) is found

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ...facts.elsewhere import NOWHERE, Elsewhere
 from ...facts.module import Module
-from ...facts.networks import is_network, may_be_network, runs_elsewhere
+from ...facts.networks import is_network, kept_elsewhere, may_be_network, runs_elsewhere
 from ...facts.sites import Facts
 from ...flow.values import Obj, Values, argument
 from ...knowledge.models import NO_NETWORK
@@ -64,6 +64,7 @@ def known_objects(m: Module, v: Values, naming: Naming, facts: Facts) -> Objects
     elsewhere = NOWHERE
     if all(level is None or (isinstance(level, ast.Constant) and level.value == "O1") for level in levels):
         networks = {o for node in m.nodes for o in v.of(node) if _is_network(m, v, o, facts)}
+        networks |= {o for n in m.nodes for o in v.of(n) if kept_elsewhere(v, o, facts.elsewhere, models)}
         networks |= {o for call in m.all(ast.Call) for o in may_be_network(v, call, facts.elsewhere)}
         cast, elsewhere = frozenset(map(naming.key, networks)), facts.elsewhere
     return Objects(
