@@ -43,14 +43,14 @@ def kept_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere, models: Collection
             owners = frozenset({owner})
         case "call", ast.Call(func=ast.Attribute(value=base, attr=name)):
             owners = v.of(base)
-    for owner in owners:
-        made = owner.key if owner.kind == "call" else None
-        if not isinstance(made, ast.Call) or not comes_from_elsewhere(v, made.func):
-            continue
-        if name in elsewhere.keeping.get(name_elsewhere(v, made.func), ()):
-            given = [*made.args, *(k.value for k in made.keywords)]
-            return any(o in models for arg in given for o in opened(v, v.of(arg)))
-    return False
+    makers = [one.key for one in owners if one.kind == "call" and isinstance(one.key, ast.Call)]
+    return any(
+        o in models
+        for made in makers
+        if comes_from_elsewhere(v, made.func) and name in elsewhere.keeping.get(name_elsewhere(v, made.func), ())
+        for arg in (*made.args, *(k.value for k in made.keywords))
+        for o in opened(v, v.of(arg))
+    )
 
 
 def made_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:

@@ -42,7 +42,8 @@ class Lookup:
             raise Crash(f"`{text}` is None here")
         if isinstance(expr, ast.Attribute) and self._never_made(state, expr.value, facts):
             raise LegacyRaises  # an object that nobody made on this path
-        made = [k for k in self.program.scaling.scalers(expr) if k in state.scalers]
+        held = self.program.scaling.scalers(expr)
+        made = [key for key in state.scalers if key in held]  # in the order in which they were made
         if not made:
             raise Crash(f"`{text}` does not exist yet")
         if isinstance(expr, ast.Name):
@@ -54,7 +55,7 @@ class Lookup:
             changed = (CHANGED, expr.attr) in state.heap  # by a computed name, which is another one
             if owner[0] == "obj" and not changed and not any((k, expr.attr) in state.heap for k in owner[1]):
                 raise Crash(f"`{text}` does not exist yet")
-        return made[0]
+        return made[-1]
 
     def _never_made(self, state: State, expr: ast.expr, facts: Facts) -> bool:
         """Whether an object has a constructor here that did not run on this path."""
