@@ -56,7 +56,7 @@ _IN_MATMUL = r"(?<![\w.])(\w+)[ \t]*@|@[ \t]*(\w+)(?![\w.])"
 _CALCULATED = r"\([ \t]*(\w+)[ \t]*[-+*/]{1,2}[ \t]*(\w+)[^()\n]*\)\.\w"
 _TENSOR = re.compile(f"{_AS_TENSOR}|{_OF_TORCH}|{_IN_MATMUL}|{_CALCULATED}")
 _NUMPY = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:numpy|scipy)\b", re.M)
-_HANDS = re.compile(r"\b(\w+)\(([^()]*)\)")
+_HANDS = re.compile(r"(?<![\w.])(\w+|self\.\w+)\(([^()]*)\)")
 # What O1 ran in float32 and autocast does too, of torch and of a tensor; what stands before it where that is no result
 # of a model, or no half one any more.
 _TENSORS_WORK = "|".join(sorted(operations.O1_FLOAT - operations.HALF_NOT_FLOAT))
@@ -433,7 +433,7 @@ def _handed(functions: Mapping[str, _Function], does: Callable[[_Function], bool
     todo = True
     while todo:
         todo = False
-        names = {name.rpartition(".")[2] for name in found}
+        names = {f"self.{method}" if method else name for name in found for _, _, method in [name.partition(".")]}
         for name, one in functions.items():
             mine = one.tensors if does(one) else frozenset[str]()
             mine = frozenset({*mine, *(given for callee, given in one.hands if callee in names)} & {*one.parameters})

@@ -184,7 +184,7 @@ class State:
     scaled_by: dict[int, Key] = field(default_factory=dict)  # backward -> the scaler of its loss
 
     def copy(self) -> State:
-        other = State.__new__(State)  # `replace` of two dozen fields takes a third of a search
+        other = State.__new__(State)  # `replace` asks about each of two dozen fields
         other.__dict__ = {
             **self.__dict__,
             "frames": [f.copy() for f in self.frames],

@@ -275,6 +275,10 @@ def rows(t):
     return to_numpy(t).shape
 
 
+def shifted(t):
+    return torch.rows(t + 1), t.numpy_like(t)
+
+
 def all_to_cpu(held):
     return {name: one.cpu() for name, one in held.items()}
 
