@@ -45,6 +45,7 @@ _THREADS = re.compile(rb"\bThread(?:Pool|PoolExecutor)?\(")
 _HANDED = re.compile(rb"[(,=][ \t]*(?:self\.)?(?:model|net|network|encoder|decoder)[,)]")
 _LEAVES = re.compile(rb"\.cpu\(\)|\.numpy\(\)")
 _IN_PLACE = re.compile(rb"\.(?:add(?:mm|mv|r|bmm)|baddbmm)_\(")
+_BEGINS, _SCALES = re.compile(rb"\binitialize\("), re.compile(rb"\bscale_loss\(")
 _YIELDS = re.compile(rb"\byield\b")
 _MODELS = rb"(?:model|net|network|encoder|decoder|critic|backbone|discriminator)\("
 _RUNS_MODEL = re.compile(rb"\b" + _MODELS + rb"|\bself\.\w*" + _MODELS)
@@ -160,6 +161,30 @@ def widened(program: Component, selection: Selection, imports: Imports) -> Compo
     if members == set(own) or len(members) > MOST_WIDENED:
         return None
     return _component(_ordered(members, imports), selection, imports)
+
+
+def scattered(left: Iterable[Source], selection: Selection, imports: Imports) -> list[Component]:
+    """Of files that use amp and could not be migrated those below one folder, where some initialize and others scale
+    losses: between them stands a library's runner, and names in a configuration."""
+    below: dict[str, list[str]] = {}
+    for source in left:
+        below.setdefault(_import_root(source.location), []).append(source.location)
+    found = []
+    for files in below.values():
+        begin, scale = (any(imports.words(word, one) for one in files) for word in (_BEGINS, _SCALES))
+        program = _component(_ordered(files, imports), selection, imports) if begin and scale else None
+        if program is not None and len(files) > 1:
+            apart = [replace(one, neighbours=replace(one.neighbours, scattered=True)) for one in program.sources]
+            found.append(replace(program, sources=tuple(apart)))
+    return sorted(found, key=lambda one: min(source.shown for source in one.sources))
+
+
+def _import_root(location: str) -> str:
+    """The folder that absolute imports begin from: the one above the packages that a file lies in."""
+    folder = os.path.dirname(location)
+    while os.path.exists(os.path.join(folder, "__init__.py")) and os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def _ordered(members: Collection[str], imports: Imports) -> list[str]:

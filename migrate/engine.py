@@ -28,6 +28,7 @@ from .model import (
     UnitSummary,
 )
 from .parts.second import second
+from .plan import handed
 from .plan.bare import assign_state, unresolved
 from .plan.carried import through_parameter
 from .plan.decide import Plan, decide
@@ -91,6 +92,10 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     units = group(facts)
     neighbours = files[0].neighbours
     plans, manual, ignored = _decide(ctx, units, neighbours.hold)
+    if manual and neighbours.scattered and (one := handed.joined(ctx, units)) is not None:
+        again = _decide(ctx, [one], neighbours.hold)
+        if again[0]:
+            units, (plans, manual, ignored) = [one], again
     held: list[Plan] = []
     if settings.safe_only and any(p.unit.reviews for p in plans):
         held, plans = plans, []

@@ -28,9 +28,10 @@ _CLASS = re.compile(
 _TRAINS = re.compile(rb"(?<!scheduler)(?<!sched)\.step\(|\.backward\(|\bclip_grad|\.grad\b")
 _MADE, _DERIVED = re.compile(rb"\bdef[ \t]+__init__\b"), re.compile(rb"\bsuper\(|\.__init__\(")
 _COMPUTED = re.compile(rb"\bgetattr\(\s*([\w.]+)\s*,\s*(?![\"'])")
-# Modules that are run or replaced by a name or path that stands in a string.
+# Modules that are run or replaced by a name or path that stands in a string; not one that says it is a library's.
+_LIBRARY = rb"(?!\s*f?[\"'](?:torch|torchvision|timm|transformers|mmcv)\.)"
 _BY_PATH = re.compile(
-    rb"\brun_path\(|\brun_module\(|\bimport_module\(|\b__import__\(|\bspec_from_file_location\("
+    rb"\brun_path\(|\brun_module\(|\bimport_module\(" + _LIBRARY + rb"|\b__import__\(|\bspec_from_file_location\("
     rb"|(?<!\.)(?<!def )\bexec\(|\bsys\.modules\["
 )
 _SPELLED = re.compile(rb"(\w+)(?:\.py)?[\"']")

@@ -67,6 +67,7 @@ class Neighbours:
     elsewhere: Elsewhere = field(default=NOWHERE, hash=False)
     hold: str | None = None
     follow: bool = False  # all units that use this file's casts are migrated, so its casts are too
+    scattered: bool = False  # no import joins the files of its program: a library's runner does
 
 
 ALONE = Neighbours()

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from . import stops
-from .components import Component, components, single, widened
+from .components import Component, components, scattered, single, widened
 from .errors import Tangled, reason
 from .journal import digest
 from .model import (
@@ -157,6 +157,7 @@ def analyse(
             stuck.remove((program, found))
             for source in program.sources:
                 ready.pop(source, None)
+    stuck = _by_runners(stuck, ready, settled, selection, imports, settings, jobs, chosen, spool)
     dissolved: list[Component] = []
     for program, results in stuck:
         if len(program.sources) > 1 and any(result.status == "unparseable" for result in results):
@@ -171,6 +172,35 @@ def analyse(
     done = _with_notebooks(done, selection, imports, spool)
     done.sort(key=lambda one: one.result.path)
     return Outcome(selection.scanned, tuple(_numbered(done)))
+
+
+def _by_runners(
+    stuck: list[tuple[Component, tuple[FileResult, ...]]],
+    ready: dict[Source, Analysed],
+    settled: list[Analysed],
+    selection: Selection,
+    imports: Imports,
+    settings: Settings,
+    jobs: int,
+    engine: Engine,
+    spool: Spool,
+) -> list[tuple[Component, tuple[FileResult, ...]]]:
+    """Settle files that no import joins, as a library's runner trains; the programs that stay stuck."""
+    amp = {source.location for source in selection.amp}
+    apart = {s.location: s for s, one in ready.items() if s.location in amp and one.result.amp_left is not None}
+    apart |= {s.location: s for program, _ in stuck for s in program.sources if s.location in amp}
+    for program, results in _results(scattered(apart.values(), selection, imports), settings, jobs, engine):
+        own = {source.location for source in program.sources}
+        left = [one for one, _ in stuck if not own.isdisjoint(s.location for s in one.sources)]
+        strangers = {s.location for one in left for s in one.sources if s.location in amp} - own
+        whole = not by_hand(results) and all(one.amp_left is None for one in results)
+        if strangers or not whole or not any(map(_migrated, results)):
+            continue
+        settled += _together(program, results, spool)
+        stuck = [one for one in stuck if one[0] not in left]
+        for source in [s for s in ready if s.location in own]:
+            del ready[source]
+    return stuck
 
 
 def _with_notebooks(
@@ -419,6 +449,7 @@ def analyse_program(program: Component, settings: Settings, engine: Engine) -> t
     Where several cannot be analysed together all are ``unparseable``: each by itself says why, or is well."""
     if len(program.sources) == 1:
         return (analyse_file(program.sources[0], settings, engine),)
+    from .engine import migrate_program
     from .linked import migrate_linked
     from .parts.second import second
 
@@ -431,9 +462,11 @@ def analyse_program(program: Component, settings: Settings, engine: Engine) -> t
         FileText(text, source.shown, source.neighbours, links)
         for (text, _), source, links in zip(decoded, program.sources, program.links, strict=True)
     ]
+    apart = any(source.neighbours.scattered for source in program.sources)
     try:
         with _guarded():
-            results = second(texts, migrate_linked(texts, settings), settings)
+            migrated = migrate_program(texts, settings) if apart else migrate_linked(texts, settings)
+            results = second(texts, migrated, settings)
         new = [
             None if result.new_text is None else encode(result.new_text, encoding)
             for result, (_, encoding) in zip(results, decoded, strict=True)

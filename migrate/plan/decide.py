@@ -14,13 +14,14 @@ from ..units import options
 from ..units.conditions import Term, reads
 from ..units.events import find_steps
 from ..units.unit import Context, Manual, Unit
-from . import gradients, hazards, premises
+from . import gradients, handed, hazards, premises
 from .again import review_runs_again
 from .backends import Backend, native_backend
 from .carried import handed_for_state, sometimes_imported
 from .caught import check_caught
 from .fold import Fold, folds
 from .gradless import review_kept_copies
+from .handed import Handed
 from .hazards import Hazards
 from .home import Finder, either, free_name, guards, terms_there
 from .hooked import review_products_in_hooks
@@ -90,6 +91,7 @@ class Plan:
     scaler_at: dict[ast.AST, str] = field(default_factory=dict)  # site, step, unscale or state use -> expression
     backend: Backend | None = None  # a native one of the file's own, which serves in Apex's place
     marks: list[ast.Call] = field(default_factory=list)  # `hasattr(optimizer, "_amp_stash")`
+    handed: Handed | None = None  # a model that a library's runner trains
     hazards: Hazards = field(default_factory=Hazards)
 
 
@@ -142,6 +144,10 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         review_unreached(ctx, unit)
         review_overflow_tests(ctx, unit, state)
     planner = Planner(ctx, unit)
+    if unit.handed:
+        plan = Plan(ctx, unit, planner, merged, schedule, state, scaled)
+        plan.handed, plan.homes, plan.scaler_at = handed.settle(ctx, unit, schedule, merged, state)
+        return plan
     planner.plan()
     premises.review_second_order(ctx, unit, planner)
     premises.review_trained_apart(ctx, unit, planner)

@@ -480,7 +480,6 @@ def _settle_try(ctx: Context, work: Work, holder: ast.Try, alone: bool) -> None:
     elif work.sites is not None and rest and not (holder.finalbody or holder.orelse or not _waits(work, holder)):
         draft.unwrap(holder)
         work.note(None, ID, holder, "the guard of the import goes with it")
-        work.note(None, ID, holder, "the guard of the import goes with it")
         _drop_default(ctx, work, holder, rest)
 
 

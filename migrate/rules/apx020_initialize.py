@@ -44,7 +44,8 @@ def apply(plan: Plan, work: Work) -> None:
         return
     for creation in plan.homes.creations:
         place = work.draft.before if creation.before else work.draft.after
-        place(creation.anchor, *_lines(plan, work, creation))
+        gap = ["", ""] if isinstance(creation.anchor, ast.ClassDef) else []
+        place(creation.anchor, *_lines(plan, work, creation), *gap)
         if creation.globals is not None:
             names = ", ".join([*creation.globals.names, creation.scaler.name])
             work.draft.replace(creation.globals, f"global {names}")

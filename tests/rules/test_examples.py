@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from migrate.engine import migrate_module
-from migrate.model import ModuleResult, Settings
+from migrate.model import ModuleResult, Neighbours, Settings
 from migrate.rules.common import Stage
 from migrate.rules.discovery import modules, rules
 
@@ -43,6 +43,14 @@ FUNCTION
         with amp.scale_loss(loss, optimizer) as scaled_loss:
             scaled_loss.backward()
         optimizer.step()
+"""
+HOOK = """\
+class Hook:
+    def after_train_iter(self, runner):
+        with amp.scale_loss(runner.outputs["loss"], runner.optimizer) as scaled_loss:
+            scaled_loss.backward()
+        runner.optimizer.step()
+        runner.optimizer.zero_grad()
 """
 PARTS = {
     "IMPORTS": "from apex import amp",
@@ -80,6 +88,10 @@ PLACES: dict[str, tuple[str, dict[str, str]]] = {
             "BACKWARD": "loss_scaler(loss, optimizer)",
             "STEP": "scheduler.step()",
         },
+    ),
+    "APX044": (
+        "INITIALIZE",
+        {"TOP": HOOK, "INITIALIZE": "cfg = Config()\ndef train(model, optimizer):\n    EXAMPLE", "LOOP": ""},
     ),
     "APX050": ("STEP", {}),
     "APX051": ("STEP", {"STEP": "EXAMPLE\noptimizer.step()"}),
@@ -146,7 +158,7 @@ def _comes_out(example: str, text: str) -> bool:
 
 
 def _migrated(rule: ModuleType) -> ModuleResult:
-    return migrate_module(_script(rule), Settings())
+    return migrate_module(_script(rule), Settings(), Neighbours(scattered=rule.ID == "APX044"))
 
 
 def test_every_rule_is_applied_and_has_an_example() -> None:

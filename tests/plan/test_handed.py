@@ -1,0 +1,146 @@
+"""A library's runner trains: what initializes and what scales the loss stand in files that nothing joins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from migrate import cli
+from migrate.engine import migrate_program
+from migrate.model import FileText, ModuleResult, Neighbours, Settings
+
+TRAIN = """\
+import torch
+from apex import amp
+from loops import Runner, build_hook
+
+
+def train(model, config):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    Runner(model, optimizer, build_hook(config)).run()
+"""
+HOOK = """\
+import torch
+from apex import amp
+from loops import Hook
+
+
+class ApexHook(Hook):
+    def __init__(self, fp16=True):
+        self.fp16 = fp16
+
+    def after_train_iter(self, runner):
+        if self.fp16:
+            with amp.scale_loss(runner.outputs["loss"], runner.optimizer) as scaled_loss:
+                scaled_loss.backward()
+        else:
+            runner.outputs["loss"].backward()
+        runner.optimizer.step()
+        runner.optimizer.zero_grad()
+"""
+SAVE = """\
+from apex import amp
+
+
+def save(model):
+    state = {"model": model.state_dict()}
+    state["amp"] = amp.state_dict()
+    return state
+"""
+
+
+def migrated(*texts: str, scattered: bool = True) -> Sequence[ModuleResult]:
+    near = Neighbours(scattered=scattered)
+    files = [FileText(text, f"{number}.py", near) for number, text in enumerate(texts)]
+    return migrate_program(files, Settings())
+
+
+def messages(results: Sequence[ModuleResult]) -> str:
+    return "\n".join(finding.message for one in results for finding in one.findings)
+
+
+def test_the_hook_makes_its_scaler_and_the_model_runs_under_autocast() -> None:
+    train, hook, save = migrated(TRAIN, HOOK, SAVE)
+    assert train.new_text is not None and hook.new_text is not None and save.new_text is not None
+    assert 'model.forward = torch.autocast("cuda", dtype=torch.float16)(model.forward)\n' in train.new_text
+    assert 'self.scaler = torch.amp.GradScaler("cuda", enabled=bool(self.fp16))\n' in hook.new_text
+    assert '        self.scaler.scale(runner.outputs["loss"]).backward()\n' in hook.new_text
+    assert "        self.scaler.step(runner.optimizer)\n        self.scaler.update()\n" in hook.new_text
+    assert "amp" not in save.new_text
+    assert {unit.applicability.value for one in (train, hook, save) for unit in one.units} == {"review"}
+
+
+PLAIN = """\
+import torch
+from apex import amp
+from loops import Hook
+
+
+class ApexHook(Hook):
+    def after_train_iter(self, runner):
+        with amp.scale_loss(runner.outputs["loss"], runner.optimizer) as scaled_loss:
+            scaled_loss.backward()
+        runner.optimizer.step()
+        runner.optimizer.zero_grad()
+"""
+
+
+def test_a_class_without_a_constructor_has_the_scaler_beside_it() -> None:
+    _, hook = migrated(TRAIN, PLAIN)
+    assert hook.new_text is not None
+    assert '\n\n\nscaler = torch.amp.GradScaler("cuda")\n\n\nclass ApexHook(Hook):\n' in hook.new_text
+    assert '        scaler.scale(runner.outputs["loss"]).backward()\n' in hook.new_text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("self.fp16 = fp16", "self.set(fp16)"),  # whether it is on is not known
+        ("runner.optimizer", "runner"),  # an optimizer, and no runner that brings it
+        ("runner.outputs[\"loss\"]", "self.loss"),  # the loss is not the runner's
+        ("        runner.optimizer.zero_grad()\n", ""),  # nor who clears the gradients
+        ("self.fp16 = fp16\n", "self.fp16 = fp16\n\n    def switch(self, on):\n        self.fp16 = on\n"),
+    ],
+)
+def test_what_is_not_known_of_a_hook_keeps_all(old: str, new: str) -> None:
+    assert old in HOOK
+    assert all(one.new_text is None for one in migrated(TRAIN, HOOK.replace(old, new)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('opt_level="O1"', "opt_level=config.level"),  # may be O0, and the hook does not know it
+        ('opt_level="O1"', 'opt_level="O1", loss_scale=config.scale'),
+        ("initialize(model,", "initialize([model, ema],"),
+        ("model, optimizer = amp.", "both = amp."),
+    ],
+)
+def test_what_is_not_known_of_the_model_keeps_all(old: str, new: str) -> None:
+    assert old in TRAIN
+    assert all(one.new_text is None for one in migrated(TRAIN.replace(old, new), HOOK))
+
+
+def test_two_places_that_initialize_keep_all() -> None:
+    assert all(one.new_text is None for one in migrated(TRAIN, TRAIN.replace("def train", "def tune"), HOOK))
+
+
+def test_a_state_that_is_read_elsewhere_keeps_all() -> None:
+    assert all(one.new_text is None for one in migrated(TRAIN, HOOK, SAVE.replace('state["amp"]', "return")))
+
+
+def test_a_program_that_something_joins_is_not_taken_apart() -> None:
+    results = migrated(TRAIN, HOOK, scattered=False)
+    assert all(one.new_text is None for one in results) and "initialized in another file" in messages(results)
+
+
+def test_files_of_one_folder_are_joined_and_of_two_are_not(tmp_path: Path) -> None:
+    for name, text in {"one/train.py": TRAIN, "one/hook.py": HOOK, "one/save.py": SAVE, "two/train.py": TRAIN}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert cli.main([str(tmp_path), "--write", "-j", "1"]) in (0, 1)
+    left = {str(one.relative_to(tmp_path)) for one in tmp_path.rglob("*.py") if "apex" in one.read_text()}
+    assert left == {"two/train.py"}
