@@ -51,7 +51,7 @@ from .textio import Undecodable, decode, encode, looks_like_python_2
 Engine = Callable[[str, Settings, Neighbours], ModuleResult]
 Progress = Callable[[int, int], None]
 
-INTERNAL_ERROR = "APX000"
+INTERNAL_ERROR, HANDED = "APX000", "APX044"
 
 _WORTH_PROCESSES = 8  # below, starting them takes longer than they save
 MOST_SECONDS = 120  # of CPU, for one file
@@ -194,7 +194,8 @@ def _by_runners(
         left = [one for one, _ in stuck if not own.isdisjoint(s.location for s in one.sources)]
         strangers = {s.location for one in left for s in one.sources if s.location in amp} - own
         whole = not by_hand(results) and all(one.amp_left is None for one in results)
-        if strangers or not whole or not any(map(_migrated, results)):
+        handed = any(change.rule == HANDED for one in results for change in one.changes)
+        if strangers or not whole or not handed:
             continue
         settled += _together(program, results, spool)
         stuck = [one for one in stuck if one[0] not in left]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -492,9 +492,9 @@ class Values:
         match node:
             case ast.Name(id=name):
                 self._flow(self._name(name, scope), var)
-            case ast.Attribute(value=ast.Call(func=ast.Name(id="super"), args=[]) as base, attr=attr):
+            case ast.Attribute(value=ast.Call(func=ast.Name(id="super"), args=[] | [_, _] as given) as base, attr=attr):
                 self._expr(base)
-                self._super(node, attr, var)
+                self._super(node, given[:1], attr, var)
             case ast.Attribute(value=base, attr=attr):
                 self._attribute(self._expr(base), attr, var)
             case ast.Subscript(value=base, slice=ast.Slice()):
@@ -579,19 +579,22 @@ class Values:
         names = {key for call in calls for key in listed_names(self.m, call.args[1])}
         return [ELEMENT_KEY, *sorted(name for name in names if ELEMENT_KEY in name and name != ELEMENT_KEY)]
 
-    def _super(self, node: ast.AST, attr: str, dst: Var) -> None:
-        """What ``super().attr`` is: the next class behind this one, in the order of each instance's own class."""
+    def _super(self, node: ast.AST, given: Sequence[ast.expr], attr: str, dst: Var) -> None:
+        """What ``super().attr`` is: the next class behind this one, in the order of each instance's own class; of
+        ``super(Base, self).attr``, which names the class, behind that one."""
         scope = self.m.function(node)
         cls, first = self.m.class_of(scope), self.m.self_name(scope)
         if cls is None or first is None:
             return
+        named = {one.id for one in given if isinstance(one, ast.Name)}
 
         def of_obj(obj: Obj) -> None:
             if obj.kind != "instance" or not isinstance(obj.key, ast.ClassDef):
                 return
             self._flow(("f", obj, attr), dst)
             order = self.order(obj.key)
-            for after in order[order.index(cls) + 1 :] if cls in order else []:
+            begin = next((c for c in order if c.name in named), cls) if cls.name not in named else cls
+            for after in order[order.index(begin) + 1 :] if begin in order else []:
                 if self._defines(after, attr):
                     self._member(obj, after, attr, dst)
                     return

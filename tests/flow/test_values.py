@@ -227,6 +227,16 @@ HOLDS = {
         "class D(C):\n    def __init__(self, y):\n        super().__init__(y)\nD(A())",
         "A()",
     ),
+    "through super as Python 2 has it": (
+        "class C:\n    def __init__(self, x):\n        ask(x)\n"
+        "class D(C):\n    def __init__(self, x):\n        super(D, self).__init__(A())\nD(B())",
+        "A()",
+    ),
+    "through super of a class that is named": (
+        "class B:\n    def f(self, x):\n        ask(x)\nclass C(B):\n    def f(self, x): pass\n"
+        "class D(C):\n    def f(self, x):\n        super(C, self).f(A())\nD().f(B())",
+        "A()",
+    ),
     "through super, past a sibling": (
         "class B:\n    def f(self, x): pass\nclass C(B):\n    def f(self, x):\n        super().f(x)\n"
         "class D(B):\n    def f(self, x):\n        ask(x)\nclass E(C, D): pass\nE().f(A())",
