@@ -292,6 +292,8 @@ def _write_once(ctx: Context, plans: list[Plan], unread: list[Unread], whole: bo
     if lost is not None:
         return _Attempt(texts, work, f"{lost} is imported from a file that no longer has it")
     for file, new in zip(ctx.m.files, texts, strict=True):
+        if new == file.text:
+            continue
         problems = [*compiles(file.text, new)]
         if not problems:
             alone = len(ctx.m.files) == 1
@@ -306,7 +308,7 @@ def _lost(ctx: Context, texts: Sequence[str]) -> str | None:
     if len(texts) < 2:
         return None
     try:
-        missing = Module(*texts, links=ctx.m.links, names=ctx.m.names).missing
+        missing = ctx.m.rewritten(texts).missing
     except (SyntaxError, ValueError):
         return None  # each file's own check says so
     return next((name for number, name in missing if (number, name) not in ctx.m.missing), None)

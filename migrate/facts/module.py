@@ -183,6 +183,7 @@ class Module:
         self._said: dict[tuple[ast.AST, tuple[str, ...]], bool] = {}
         self.files: list[File] = []
         self.links, self.names = links, names
+        self._rewritten: tuple[tuple[str, ...], Module] | None = None
         self._file_of: dict[Scope, File] = {}
         self.copied: list[Copied] = []
         self.modules: dict[tuple[ast.AST, str], Scope] = {}  # names that an import makes stand for a file
@@ -205,6 +206,12 @@ class Module:
         if len(texts) > 1:
             self.tree = ast.Module(body=[stmt for file in self.files for stmt in file.tree.body], type_ignores=[])
             self._link(links)
+
+    def rewritten(self, texts: Sequence[str]) -> Module:
+        """The same program with other texts; that of the last ones asked for is kept."""
+        if self._rewritten is None or self._rewritten[0] != tuple(texts):
+            self._rewritten = tuple(texts), Module(*texts, links=self.links, names=self.names)
+        return self._rewritten[1]
 
     # ------------------------------------------------------------ building
 

@@ -42,7 +42,7 @@ def judge(
     of functions of the file of which that is said). ``announced`` says of a difference (and the node it shows at)
     whether the unit's report names it, ``allows`` the same, and adds to the report what is only worth a look.
     """
-    new = Module(*texts, links=m.links, names=m.names)
+    new = m.rewritten(texts)
     before = Program.legacy(m, v, facts)
     after = Program.migrated(new, before, Origin(m, new, runs))
     both = Both(Runner(before, True, maybe_o0, scaled), Runner(after, False, maybe_o0))

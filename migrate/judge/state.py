@@ -76,7 +76,7 @@ K = TypeVar("K")
 class Store(dict[K, Term]):
     """Values by name, and what is asked of all of them: that is asked far more often than a value is set.
 
-    It is changed by ``store[name] = …``, ``del`` and ``pop`` alone."""
+    It is changed by ``store[name] = …``, ``del``, ``pop`` and ``take`` alone."""
 
     __slots__ = ("_frozen", "_leaves", "_questioned")
 
@@ -101,6 +101,11 @@ class Store(dict[K, Term]):
     def pop(self, name: K, *default: Any) -> Any:
         self._changed()
         return super().pop(name, *default)
+
+    def take(self, values: Mapping[K, Term]) -> None:
+        """Give many names their values at once."""
+        self._changed()
+        super().update(values)
 
     def frozen(self) -> frozenset[tuple[K, Term]]:
         """The same for stores that hold the same."""

@@ -62,8 +62,9 @@ def lost_readers(
 ) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, list[ast.arg]]]:
     """Functions with the parameters that were read in the old texts and are not in the ``new`` ones, but for those that
     are known to go."""
-    told = dict(one for file in ctx.m.files for one in _functions(ast.parse(new[file.number]), file.number))
-    for path, node in (one for file in ctx.m.files for one in _functions(file.tree, file.number)):
+    changed = [file for file in ctx.m.files if new[file.number] != file.text]
+    told = dict(one for file in changed for one in _functions(ast.parse(new[file.number]), file.number))
+    for path, node in (one for file in changed for one in _functions(file.tree, file.number)):
         now = told.get(path)
         if node is None or now is None:
             continue

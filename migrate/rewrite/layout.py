@@ -38,6 +38,8 @@ class _Pair:
 
 def lay_out(old: str, new: str, runs: Sequence[Run], unit: str) -> tuple[str, list[Run]]:
     """The new text with its own long lines broken, and where its characters stood in the old text."""
+    if new == old:
+        return new, list(runs)
     lines, before = Lines(new), Lines(old)
     limit = _limit(before)
     kept = {text.strip() for text in before.contents()}

@@ -48,6 +48,7 @@ class Compute:
             self.models |= frozenset(o for o in _neighbours(ctx, unit, own, near) if not _no_module(o))
             handed, elsewhere = unit.model_objects, ctx.facts.elsewhere
             self.beside = frozenset(call for call in near if runs_elsewhere(ctx.v, call, elsewhere, handed))
+        self._told: dict[Obj, bool] = {}
         self._functions: dict[ast.AST, bool] = {}
         self._forbids: dict[ast.AST, bool] = {}
         self._own: dict[ast.AST, bool] = {}
@@ -87,7 +88,13 @@ class Compute:
     # ------------------------------------------------------------ forward
 
     def is_model(self, held: frozenset[Obj]) -> bool:
-        return any(self._model(o) for o in held)
+        return any(map(self._is_model, held))
+
+    def _is_model(self, obj: Obj) -> bool:
+        said = self._told.get(obj)
+        if said is None:
+            said = self._told[obj] = self._model(obj)
+        return said
 
     def _model(self, obj: Obj) -> bool:
         if obj in self.models:

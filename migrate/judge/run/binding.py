@@ -28,6 +28,7 @@ class Binding:
         self.memory = variables.memory
         self._made_of_itself: dict[Op, bool] = {}
         self._items: dict[ast.expr, set[str]] = {}
+        self._changes: dict[ast.AST, tuple[frozenset[str], dict[tuple[Term, str], Term]]] = {}
 
     def bind(self, state: State, target: ast.expr, term: Term, facts: Facts) -> None:
         """Give a target its value; one that is not kept takes the place of what was."""
@@ -106,14 +107,20 @@ class Binding:
 
     def change(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         """Attributes, keys and names of files are given something by code that is not followed."""
-        place, of_files = self.naming.place(op.node), self.program.changed_in_files(op.node)
-        for name in sorted(self.program.changed(op.node)):
-            for known in [key for key in state.heap if key[1] in (name, f"[{('k', name)}]")]:
-                del state.heap[known]
-            state.heap[(CHANGED, name)] = opaque(place)
-            for file in state.names.values():
-                if name in file and name in of_files and not self.memory.holds_objects(file[name]):
-                    file[name] = opaque(place, name)
+        if op.node not in self._changes:
+            names = sorted(self.program.changed(op.node))
+            spelled = frozenset(names).union(f"[{('k', name)}]" for name in names)
+            unknown: Term = opaque(self.naming.place(op.node))
+            self._changes[op.node] = spelled, {(CHANGED, name): unknown for name in names}
+        spelled, anew = self._changes[op.node]
+        for known in [key for key in state.heap if key[1] in spelled]:
+            del state.heap[known]
+        state.heap.take(anew)
+        of_files = self.program.changed_in_files(op.node)
+        for file in state.names.values():
+            for name in [name for name in file if name in spelled and name in of_files]:
+                if not self.memory.holds_objects(file[name]):
+                    file[name] = opaque(self.naming.place(op.node), name)
         frame.pc += 1
 
     def import_names(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
