@@ -1,7 +1,8 @@
 """From a specification to its tasks, in the order they run, and to what a budget leaves of them.
 
-Order: the speed blocks, then the training blocks, the training A/A, then what is only there for speed and memory
-(sweep, other recipes and workloads, largest batch), so that a budget is spent on the main question first.
+Order: the speed blocks, then the training blocks, the training A/A, first steps from trained weights, then what is only
+there for speed and memory (sweep, other recipes and workloads, largest batch), so that a budget is spent on the main
+question first.
 Within a block every arm runs once, in an order drawn for the block, so that a drift of the machine
 (clocks, temperature, neighbours) falls on all arms alike.
 """
@@ -43,6 +44,9 @@ def tasks(spec: Spec, available: Iterable[str]) -> list[Task]:
     for seed in range(min(spec.again, spec.seeds)):
         repeated = [arm for arm in arms if arm in spec.trained_again and arm in spec.trained]
         planned += _block(replace(main, kind="train", seed=seed, block=seed, replica=1), repeated, ())
+    for seed in range(min(spec.after, spec.seeds) if spec.weights_from in arms else 0):
+        trained = [arm for arm in arms if arm in spec.trained]
+        planned += _block(replace(main, kind="after", seed=seed, block=seed), trained, spec.trained_again)
     for block in range(spec.extra_blocks):
         for other in _others(spec, replace(main, block=block)):
             able = [arm for arm in arms if cannot(arm, other.recipe, spec.device) is None]

@@ -156,6 +156,7 @@ def make_session(
         seeds=seeds,
         again=0 if smoke else seeds,
         trained_again=() if smoke else tuple(arm for arm in names if arm in TRAINED and arm == "native-fp16"),
+        after=0 if smoke else min(3, seeds),
         epochs=epochs,
         epoch_steps=4 if smoke else None,
         blocks=blocks,
@@ -244,6 +245,10 @@ def tasks(spec: Spec, available: Sequence[str]) -> Iterator[Task]:
                 yield replace(main, kind="train", arm=arm, seed=seed, block=seed)
                 if arm in spec.trained_again and seed < spec.again:
                     yield replace(main, kind="train", arm=arm, seed=seed, block=seed, replica=1)
+            for seed in range(min(spec.after, spec.seeds)):
+                yield replace(main, kind="after", arm=arm, seed=seed, block=seed)
+                if arm in spec.trained_again:
+                    yield replace(main, kind="after", arm=arm, seed=seed, block=seed, replica=1)
 
 
 def _failure(task: Task, failures: Sequence[Fails]) -> Fails | None:
@@ -268,7 +273,8 @@ class _Maker:
     accuracy: Mapping[str, Sequence[float]]
 
     def records(self, task: Task, failure: Fails | None) -> list[Record]:
-        body = {"speed": self.speed, "train": self.train, "capacity": self.capacity}[task.kind](task)
+        makers = {"speed": self.speed, "train": self.train, "after": self.after, "capacity": self.capacity}
+        body = makers[task.kind](task)
         records: list[Record] = [Planned(vars(task).copy()), self.started(task), *body]
         if failure is None:
             return [*records, Ended("ok", None, 60.0, self.gpu(41))]
@@ -310,7 +316,7 @@ class _Maker:
             arm_sha256=_digest(source),
             arm_source=source,
             parameters=23_520_842,
-            initial_weights=_digest(f"weights {task.workload} {task.seed}"),
+            initial_weights=_digest(f"weights {task.workload} {task.seed}{' after' * (task.kind == 'after')}"),
             data=self.spec.data,
             train_samples=TRAIN_SAMPLES,
             test_samples=TEST_SAMPLES,
@@ -321,13 +327,20 @@ class _Maker:
     def step0(self, task: Task) -> Step0:
         base = random.Random(f"step0 {task.workload} {task.seed}")
         own = random.Random(f"step0 {task.workload} {task.seed} {task.arm}")
+        noise = random.Random(f"again {task.workload} {task.seed} {task.arm} {task.replica}")
         error = {"float32": 0.0, "tf32": 3e-4, "float16": 1e-3, "bfloat16": 8e-3}[ARMS[task.arm].precision]
 
         def near(size: int, more: float) -> list[float]:
-            return [base.gauss(0, 1) * (1 + error * more * own.gauss(0, 1)) for _ in range(size)]
+            again = 1e-4 if task.kind == "after" else 0.0
+            return [
+                base.gauss(0, 1) * (1 + error * more * own.gauss(0, 1) + again * noise.gauss(0, 1)) for _ in range(size)
+            ]
 
         scaled = ARMS[task.arm].precision == "float16"
         return Step0(logits=near(80, 1.0), gradients=near(64, 4.0), loss=2.3026, attempts=3 if scaled else 1)
+
+    def after(self, task: Task) -> list[Record]:
+        return [self.step0(task)]
 
     def speed(self, task: Task) -> list[Record]:
         own = random.Random(task.name)

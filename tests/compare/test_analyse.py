@@ -527,9 +527,33 @@ def test_step_0_without_gradients_compares_the_logits(tmp_path: Path) -> None:
     assert (difference.logits, difference.gradients) == (0.0, None)
 
 
-def first_step(logits: list[float], gradients: list[float] | None) -> Change:
+def test_the_difference_at_trained_weights_stands_beside_what_an_arm_differs_from_itself_by(tmp_path: Path) -> None:
+    make_session(tmp_path, arms=["fp32", "apex-o1", "native-fp16"])
+    values = {"fp32": 1.0, "apex-o1": 2.0, "native-fp16": 2.5, "native-fp16-again": 2.75}
+    for path in tmp_path.glob("runs/after-*.jsonl"):
+        name = next(name for name in reversed(values) if path.stem.endswith(name))
+        rewrite(path, first_step([values[name], 0.0], [4 * values[name]], loss=values[name]))
+    results = analyse_folder(tmp_path)
+    to_base, to_apex, to_itself = arm_of(results, "native-fp16").after
+    assert (to_apex.baseline, to_apex.logits, to_apex.gradients, to_apex.loss) == ("apex-o1", 0.25, 0.25, 0.25)
+    assert (to_itself.logits, to_itself.gradients) == (pytest.approx(0.1), pytest.approx(0.1))
+    assert to_apex.gradients_noise == to_base.gradients_noise == to_itself.gradients == to_apex.logits_noise
+    assert to_apex.same_weights and to_base.same_order
+    assert arm_of(results, "apex-o1").after[0].gradients_noise is None, "neither of the two ran twice"
+    assert not [notice for notice in results.notices if "initial weights" in notice]
+
+
+def test_other_trained_weights_in_one_arm_are_said(tmp_path: Path) -> None:
+    make_session(tmp_path)
+    change_started(task_file(tmp_path, "after", "native-fp16", 1), initial_weights="other")
+    results = analyse_folder(tmp_path)
+    assert any("initial weights" in notice for notice in results.notices)
+    assert not arm_of(results, "native-fp16").after[0].same_weights
+
+
+def first_step(logits: list[float], gradients: list[float] | None, loss: float = 2.3) -> Change:
     def change(record: Record) -> Record:
-        return replace(record, logits=logits, gradients=gradients) if isinstance(record, Step0) else record
+        return replace(record, logits=logits, gradients=gradients, loss=loss) if isinstance(record, Step0) else record
 
     return change
 

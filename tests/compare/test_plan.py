@@ -64,6 +64,17 @@ def test_one_arm_is_trained_a_second_time_after_all_others() -> None:
     assert [(task.arm, task.seed, task.replica) for task in again] == [("native-fp16", seed, 1) for seed in range(5)]
 
 
+def test_first_steps_from_trained_weights_follow_the_trainings() -> None:
+    tasks = plan.tasks(STANDARD, STANDARD.arms)
+    after = [task for task in tasks if task.kind == "after"]
+    counted = Counter((task.arm, task.replica) for task in after)
+    assert counted == {("fp32", 0): 3, ("apex-o1", 0): 3, ("native-fp16", 0): 3, ("native-fp16", 1): 3}
+    assert tasks.index(after[0]) > max(tasks.index(task) for task in tasks if task.kind == "train")
+    assert STANDARD.weights_from == "fp32"
+    assert not [task for task in plan.tasks(STANDARD, ("apex-o1", "native-fp16")) if task.kind == "after"]
+    assert not [task for task in plan.tasks(replace(STANDARD, seeds=0), STANDARD.arms) if task.kind == "after"]
+
+
 def test_an_arm_that_is_unavailable_has_no_task() -> None:
     assert "apex-o1" not in {task.arm for task in plan.tasks(FULL, set(FULL.arms) - {"apex-o1"})}
 

@@ -54,6 +54,13 @@ def test_a_speed_task_records_its_windows_and_what_goes_with_them() -> None:
     assert len(recorded(Trace, records)) == 2 and not any(trace.skipped for trace in recorded(Trace, records))
 
 
+def test_a_warm_up_without_a_time_takes_the_steps_asked_for_and_no_more() -> None:
+    what = ready()
+    run(what)
+    # One first step, two of warm-up, two windows of three, two that are traced.
+    assert what.counter.taken == 1 + 2 + 2 * 3 + 2
+
+
 def test_arms_of_one_seed_start_equal_and_others_differ() -> None:
     fp32, fp16, other = ready("fp32").started, ready("native-fp16").started, ready("fp32", seed=1).started
     assert (fp32.initial_weights, fp32.order) == (fp16.initial_weights, fp16.order)
