@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from compare import plan
 from compare.arms import ARMS
 from compare.records import (
     Asked,
@@ -36,7 +37,7 @@ from compare.records import (
     encode,
 )
 from compare.spec import LOADER, MLP, RESNET50, VIT, Spec, Task
-from compare.workloads.known import batch_of, loads
+from compare.workloads.known import loads
 
 GIB = 2**30
 
@@ -187,7 +188,7 @@ def make_session(
     if finished:
         session.append(Finished("2026-01-02T05:06:07Z", list(not_run)))
     write(folder / "session.jsonl", session)
-    for task in tasks(spec, available):
+    for task in plan.tasks(spec, available):
         if task.name not in not_run:
             write(folder / "runs" / f"{task.name}.jsonl", maker.records(task, _failure(task, failures)))
     return folder
@@ -212,43 +213,6 @@ def write(path: Path, records: Sequence[Record]) -> None:
     """One file of records; unlike the suite's own writer it does not wait for the disk."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(encode(record) + "\n" for record in records), encoding="utf-8")
-
-
-def tasks(spec: Spec, available: Sequence[str]) -> Iterator[Task]:
-    """Every task of the session, settling blocks first."""
-    main = Task("speed", "", workload=spec.workload, recipe=spec.recipe, batch=spec.batch)
-    for arm in available:
-        for block in range(spec.settling_blocks):
-            yield replace(main, arm=arm, block=block, settling=True)
-        for block in range(spec.blocks):
-            yield replace(main, arm=arm, block=block)
-            if arm in spec.repeated:
-                yield replace(main, arm=arm, block=block, replica=1)
-        for batch in spec.sweep:
-            for block in range(spec.extra_blocks):
-                yield replace(main, arm=arm, batch=batch, block=block)
-        others = [(workload, spec.recipe) for workload in spec.extra_workloads]
-        others += [(spec.workload, recipe) for recipe in spec.extra_recipes]
-        for workload, recipe in others:
-            if recipe == "gradient-penalty" and not ARMS[arm].penalty:
-                continue
-            for block in range(spec.extra_blocks):
-                batch = batch_of(workload, spec.batch)
-                other = replace(main, arm=arm, block=block, workload=workload, recipe=recipe, batch=batch)
-                yield other
-                if arm in spec.repeated:
-                    yield replace(other, replica=1)
-        if spec.capacity:
-            yield replace(main, kind="capacity", arm=arm)
-        if arm in spec.trained:
-            for seed in range(spec.seeds):
-                yield replace(main, kind="train", arm=arm, seed=seed, block=seed)
-                if arm in spec.trained_again and seed < spec.again:
-                    yield replace(main, kind="train", arm=arm, seed=seed, block=seed, replica=1)
-            for seed in range(min(spec.after, spec.seeds)):
-                yield replace(main, kind="after", arm=arm, seed=seed, block=seed)
-                if arm in spec.trained_again:
-                    yield replace(main, kind="after", arm=arm, seed=seed, block=seed, replica=1)
 
 
 def _failure(task: Task, failures: Sequence[Fails]) -> Fails | None:

@@ -28,7 +28,7 @@ from compare.records import (
     read,
 )
 from compare.results import ArmResult, Claim, Equivalence, Pair, Results
-from compare.spec import MLP
+from compare.spec import MLP, RESNET50
 from compare.verdict import EN_DASH, TIMES
 from tests.compare.made import (
     ARM_SETS,
@@ -339,7 +339,8 @@ def test_accumulated_batches_count_with_the_step_they_belong_to(tmp_path: Path) 
                 replace(record, step_ms=[10.0, 10.0, 10.0, 30.0] * 5) if isinstance(record, Window) else record
             ),
         )
-    (speed,) = [other for other in analyse_folder(tmp_path).others if other.recipe == "accumulate"]
+    others = analyse_folder(tmp_path).others
+    (speed,) = [other for other in others if (other.workload, other.recipe) == (RESNET50, "accumulate")]
     assert speed.images_per_s is not None and speed.images_per_s.value == pytest.approx(128_000 / 15)
 
 
@@ -777,13 +778,13 @@ def test_the_largest_batch(full: Results) -> None:
 def test_other_recipes_and_workloads(full: Results) -> None:
     found = {(other.workload, other.recipe, other.arm): other for other in full.others}
     assert {key[:2] for key in found} == {
-        ("resnet50-cifar10", "clip"),
-        ("resnet50-cifar10", "accumulate"),
-        ("resnet50-cifar10", "gradient-penalty"),
-        ("vit-cifar10", "plain"),
+        *(("resnet50-cifar10", recipe) for recipe in ("clip", "accumulate", "gradient-penalty")),
+        *(("vit-cifar10", recipe) for recipe in ("plain", "clip", "accumulate")),
         ("resnet50-cifar10-loader", "plain"),
-        ("mlp", "plain"),
+        *(("mlp", recipe) for recipe in ("plain", "clip", "accumulate", "gradient-penalty")),
     }
+    assert full.complete, "the made-up session lacks tasks that a real one has"
+    assert {(control.workload, control.batch) for control in full.controls} >= {("vit-cifar10", 128), (RESNET50, 2048)}
     assert ("resnet50-cifar10", "gradient-penalty", "apex-o1") not in found
     other = found["mlp", "plain", "native-fp16"]
     assert other.speed_ratio is not None

@@ -381,3 +381,15 @@ def test_an_svg_turns_dark_where_the_page_is() -> None:
     for colour in ("#ffffff", "#1a1a1a", "#dddddd"):
         assert f'[style*="fill: {colour}"]' in style
     assert not any(look(arm).colour.lower() in style for arm in NINE if arm != "fp32")
+
+
+@pytest.mark.parametrize("plate", PLATES, ids=lambda plate: plate.name)
+def test_nothing_stays_white_where_the_page_is_dark(plate: Any, nine: Results) -> None:
+    """Light paper under ink that has turned light: text and whiskers on it were gone."""
+    figure = plate.draw(nine)
+    assert figure is not None
+    text = render(figure, "svg").decode()
+    (style,) = re.findall(r"prefers-color-scheme: dark\) {(.*?)}</style>", text)
+    drawn = set(re.findall(r'style="[^"]*?fill: (#[0-9a-f]{6})', text)) - {look(arm).colour.lower() for arm in NINE}
+    light = {colour for colour in drawn if min(int(colour[at : at + 2], 16) for at in (1, 3, 5)) > 0xC0}
+    assert light and all(f'[style*="fill: {colour}"]' in style for colour in light), light
