@@ -21,6 +21,7 @@ from compare.records import (
     Finished,
     Memory,
     Record,
+    Resumed,
     Started,
     Step0,
     Window,
@@ -614,6 +615,14 @@ def test_another_machine_is_a_failed_check(tmp_path: Path, key: str) -> None:
         file.write(encode(Environment({**environment(), key: "another one"})) + "\n")
     (notice,) = checks_failed(analyse_folder(tmp_path))
     assert key in notice and "another one" in notice
+
+
+def test_a_training_that_went_on_from_a_checkpoint_is_named(tmp_path: Path) -> None:
+    make_session(tmp_path)
+    with task_file(tmp_path, "train", "apex-o1", 3).open("a", encoding="utf-8") as file:
+        file.write(encode(Resumed(4)) + "\n")
+    (notice,) = [notice for notice in analyse_folder(tmp_path).notices if "checkpoint" in notice]
+    assert "apex-o1 after epoch 4" in notice and notice.startswith("1 training went on")
 
 
 def test_the_state_of_the_moment_may_change(tmp_path: Path) -> None:

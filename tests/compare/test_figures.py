@@ -132,6 +132,25 @@ def test_smoke_is_marked(plate: Any, smoke: Results, nine: Results) -> None:
     assert all(text.get_gid() != "smoke-mark" for text in real.findobj(Text))
 
 
+def test_words_below_a_figure_name_nothing_that_is_not_in_it(nine: Results) -> None:
+    one = make_results(seeds=1)
+    aimless = replace(one, spec=replace(one.spec, target_accuracy=None))
+    assert "dotted line" in BY_NAME["time-to-accuracy"].reading(nine)
+    assert "dotted line" not in BY_NAME["time-to-accuracy"].reading(aimless)
+    assert "bands" in BY_NAME["loss"].reading(nine) and "bands" not in BY_NAME["loss"].reading(one)
+    calm = tuple(
+        replace(arm, training=tuple(replace(run, skipped_steps=0) for run in arm.training)) for arm in nine.arms
+    )
+    assert "crosses" in BY_NAME["loss-scale"].reading(nine)
+    assert "crosses" not in BY_NAME["loss-scale"].reading(replace(nine, arms=calm))
+    blind = tuple(
+        replace(arm, images_per_s=replace(arm.images_per_s, low=None, high=None) if arm.images_per_s else None)
+        for arm in nine.arms
+    )
+    assert "whisker" in BY_NAME["throughput"].reading(nine)
+    assert "whisker" not in BY_NAME["throughput"].reading(replace(nine, arms=blind))
+
+
 @pytest.mark.parametrize("plate", PLATES, ids=lambda plate: plate.name)
 def test_nothing_to_show_is_no_figure(plate: Any, nine: Results) -> None:
     empty = without_arms(nine)
