@@ -85,6 +85,6 @@ def _relative(values: Sequence[float], reference: Sequence[float]) -> float | No
     """Norm of the difference over the norm of the reference; None where it cannot be had."""
     if len(values) != len(reference):
         return None
-    norm = math.sqrt(math.fsum(value * value for value in reference))
-    distance = math.sqrt(math.fsum((a - b) ** 2 for a, b in zip(values, reference, strict=True)))
+    norm = math.hypot(*reference)
+    distance = math.hypot(*(a - b for a, b in zip(values, reference, strict=True)))
     return distance / norm if norm > 0 and math.isfinite(distance / norm) else None

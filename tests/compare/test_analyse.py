@@ -545,6 +545,13 @@ def test_the_difference_at_trained_weights_stands_beside_what_an_arm_differs_fro
     assert not [notice for notice in results.notices if "initial weights" in notice]
 
 
+def test_absurd_numbers_of_a_first_step_are_no_error(tmp_path: Path) -> None:
+    make_session(tmp_path, arms=["fp32", "apex-o1", "native-fp16"])
+    for path in tmp_path.glob("runs/after-*-fp32.jsonl"):
+        rewrite(path, first_step([1e308, -1e308], [1e200], loss=1e308))
+    assert [one.baseline for one in arm_of(analyse_folder(tmp_path), "native-fp16").after] == ["apex-o1", "native-fp16"]
+
+
 def test_other_trained_weights_in_one_arm_are_said(tmp_path: Path) -> None:
     make_session(tmp_path)
     change_started(task_file(tmp_path, "after", "native-fp16", 1), initial_weights="other")
