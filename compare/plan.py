@@ -124,8 +124,8 @@ def decide(spec: Spec, costs: Mapping[str, Cost], steps_per_epoch: int, left: fl
     """What of blocks, seeds and epochs fits into the seconds that are left after the first speed block.
 
     Seeds stay as many as asked for while ten epochs fit, and never fall below three: fewer allow no verdict.
-    If not even three epochs of three seeds fit, nothing is trained. Seeds are trained a second time with what is then
-    left.
+    If not even three epochs of three seeds fit, nothing is trained. Time is kept for the first steps from the weights
+    of one seed. Seeds are trained a second time with what is then left.
     """
     trained = [arm for arm in spec.trained if arm in costs]
     block = sum(cost.task * (2 if arm in spec.repeated else 1) for arm, cost in costs.items())
@@ -134,7 +134,9 @@ def decide(spec: Spec, costs: Mapping[str, Cost], steps_per_epoch: int, left: fl
     share = SPEED_SHARE if trained and spec.seeds else 0.95
     while blocks > min(LEAST_BLOCKS, spec.blocks) and rounds * block > share * left:
         blocks, rounds = blocks - 1, rounds - 1
-    for_training = 0.95 * left - rounds * block
+    # First steps from the weights of one seed cost little beside what they show; further seeds take what is left over.
+    after = sum(costs[arm].start * (2 if arm in spec.trained_again else 1) for arm in trained) if spec.after else 0.0
+    for_training = 0.95 * left - rounds * block - after
 
     def epochs_that_fit(seeds: int) -> int:
         start = sum(costs[arm].start for arm in trained)

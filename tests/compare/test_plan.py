@@ -135,7 +135,9 @@ def test_what_is_decided_fits_and_keeps_three_seeds_or_trains_nothing(left: floa
         assert 3 <= decision.epochs <= 30
         twice = plan.training(each["native-fp16"], 390, decision.epochs)
         used = duration(STANDARD, decision.blocks, decision.seeds, decision.epochs, each) + decision.again * twice
-        assert used <= left
+        after = [task for task in plan.tasks(decision.within(STANDARD), STANDARD.arms) if task.kind == "after"]
+        used += sum(each[task.arm].start for task in after if task.seed == 0)
+        assert used <= left, "no time is kept for first steps from trained weights"
         assert decision.again in (0, 3, 4, 5) and decision.again <= decision.seeds
     else:
         assert decision.epochs == 0 and "no training" in decision.reason
@@ -145,7 +147,8 @@ def test_what_is_decided_fits_and_keeps_three_seeds_or_trains_nothing(left: floa
 def test_seeds_are_given_up_only_when_ten_epochs_of_more_do_not_fit(left: float) -> None:
     decision = plan.decide(replace(STANDARD, budget=left), COSTS, 390, left)
     if 3 <= decision.seeds < 5:
-        assert duration(STANDARD, decision.blocks, decision.seeds + 1, 11, COSTS) > 0.95 * left
+        after = 4 * COSTS["fp32"].start
+        assert duration(STANDARD, decision.blocks, decision.seeds + 1, 11, COSTS) + after > 0.95 * left
 
 
 def test_a_session_that_trains_nothing_spends_its_budget_on_speed() -> None:
