@@ -34,8 +34,8 @@ LEAST = 60.0
 """Seconds below which no further step is begun."""
 REPORT = 45.0
 """Seconds of the time that are kept for a cut session's report."""
-TESTS = 400.0
-"""Seconds for the tests, in all."""
+APEX, TESTS = 900.0, 300.0
+"""Seconds for Apex and for the tests, in all: both begin anew where they were cut."""
 GRACE = 30.0
 """Seconds that a step has to end once it was asked to."""
 LEFT_OUT = ("checkpoints", "jobs", "*.pt", ".lock", "tensorboard")
@@ -75,7 +75,7 @@ def steps(work: Path, data: str | None, budget: str, arms: Sequence[str], tests:
 
     pytest = (python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "gpu or apex", "tests/compare")
     return [
-        Step("apex", (python, "-m", "compare.build_apex", "--optional")),
+        Step("apex", (python, "-m", "compare.build_apex", "--optional"), most=APEX),
         Step("tests", (*pytest, "-k", tests) if tests else pytest, most=TESTS),
         session("quick", "--profile", "quick", "--arms", ",".join(arms), "--epochs", "2"),
         session("standard", "--profile", "standard", "--seeds", "3", "--budget", budget),
