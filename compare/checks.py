@@ -166,7 +166,7 @@ def _beginnings(runs: Sequence[Run]) -> Iterator[str]:
     orders: defaultdict[tuple[object, ...], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for run, started in _started(runs):
         task = run.task
-        weights[task.workload, task.seed][started.initial_weights].add(task.arm)
+        weights[task.workload, task.seed, task.kind == "after"][started.initial_weights].add(task.arm)
         orders[task.workload, task.seed, task.kind, task.recipe, task.batch][started.order].add(task.arm)
     for what, groups in (("initial weights", weights), ("order of the data", orders)):
         told = set()

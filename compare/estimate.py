@@ -66,6 +66,8 @@ def seconds(task: Task, spec: Spec, rate: dict[Precision, float]) -> float:
     start = (START if rate else START_CPU) + (COMPILE if info.compiled else 0.0)
     if task.kind == "capacity":
         return 10 * start
+    if task.kind == "after":
+        return start + 10 * step
     if task.kind == "speed":
         return start + max(step * spec.warmup, spec.warmup_s) + step * (spec.windows * spec.window_steps + 25)
     steps = spec.epoch_steps or TRAIN_SAMPLES // (task.batch * spec.world)

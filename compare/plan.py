@@ -1,7 +1,8 @@
 """From a specification to its tasks, in the order they run, and to what a budget leaves of them.
 
-Order: the speed blocks, then the training blocks, the training A/A, then what is only there for speed and memory
-(sweep, other recipes and workloads, largest batch), so that a budget is spent on the main question first.
+Order: the speed blocks, then the training blocks, the training A/A, first steps from trained weights, then what is only
+there for speed and memory (sweep, other recipes and workloads, largest batch), so that a budget is spent on the main
+question first.
 Within a block every arm runs once, in an order drawn for the block, so that a drift of the machine
 (clocks, temperature, neighbours) falls on all arms alike.
 """
@@ -43,6 +44,9 @@ def tasks(spec: Spec, available: Iterable[str]) -> list[Task]:
     for seed in range(min(spec.again, spec.seeds)):
         repeated = [arm for arm in arms if arm in spec.trained_again and arm in spec.trained]
         planned += _block(replace(main, kind="train", seed=seed, block=seed, replica=1), repeated, ())
+    for seed in range(min(spec.after, spec.seeds) if spec.weights_from in arms else 0):
+        trained = [arm for arm in arms if arm in spec.trained]
+        planned += _block(replace(main, kind="after", seed=seed, block=seed), trained, spec.trained_again)
     for block in range(spec.extra_blocks):
         for other in _others(spec, replace(main, block=block)):
             able = [arm for arm in arms if cannot(arm, other.recipe, spec.device) is None]
@@ -120,8 +124,8 @@ def decide(spec: Spec, costs: Mapping[str, Cost], steps_per_epoch: int, left: fl
     """What of blocks, seeds and epochs fits into the seconds that are left after the first speed block.
 
     Seeds stay as many as asked for while ten epochs fit, and never fall below three: fewer allow no verdict.
-    If not even three epochs of three seeds fit, nothing is trained. Seeds are trained a second time with what is then
-    left.
+    If not even three epochs of three seeds fit, nothing is trained. Time is kept for the first steps from the weights
+    of one seed. Seeds are trained a second time with what is then left.
     """
     trained = [arm for arm in spec.trained if arm in costs]
     block = sum(cost.task * (2 if arm in spec.repeated else 1) for arm, cost in costs.items())
@@ -130,7 +134,9 @@ def decide(spec: Spec, costs: Mapping[str, Cost], steps_per_epoch: int, left: fl
     share = SPEED_SHARE if trained and spec.seeds else 0.95
     while blocks > min(LEAST_BLOCKS, spec.blocks) and rounds * block > share * left:
         blocks, rounds = blocks - 1, rounds - 1
-    for_training = 0.95 * left - rounds * block
+    # First steps from the weights of one seed cost little beside what they show; further seeds take what is left over.
+    after = sum(costs[arm].start * (2 if arm in spec.trained_again else 1) for arm in trained) if spec.after else 0.0
+    for_training = 0.95 * left - rounds * block - after
 
     def epochs_that_fit(seeds: int) -> int:
         start = sum(costs[arm].start for arm in trained)

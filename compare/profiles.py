@@ -48,6 +48,7 @@ def profile(name: str, device: Device) -> Spec:
             blocks=3,
             warmup_s=WARMUP_S,
             seeds=1,
+            after=1,
             epochs=3,
             target_accuracy=60.0,
         )
@@ -63,6 +64,7 @@ def profile(name: str, device: Device) -> Spec:
         seeds=5,
         again=5,
         trained_again=("native-fp16",),
+        after=3,
         epochs=30,
         target_accuracy=90.0,
         extra_blocks=3,

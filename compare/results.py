@@ -118,7 +118,7 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Step0Difference:
-    """Relative difference to the baseline at step 0: norm of the difference over the baseline's norm."""
+    """Relative difference to the baseline at a first step: norm of the difference over the baseline's norm."""
 
     baseline: str
     """The arm itself for a second run of it: what equal code differs by."""
@@ -126,6 +126,10 @@ class Step0Difference:
     gradients: float | None
     same_weights: bool
     same_order: bool
+    loss: float | None = None
+    logits_noise: float | None = None
+    """What `logits` is where one of the two arms runs twice: the larger of theirs, None if neither did."""
+    gradients_noise: float | None = None
 
 
 @dataclass(frozen=True)
@@ -147,6 +151,9 @@ class ArmResult:
     accuracy: Accuracy | None = None
     training: tuple[TrainingRun, ...] = ()
     step0: tuple[Step0Difference, ...] = ()
+    """From the initial weights."""
+    after: tuple[Step0Difference, ...] = ()
+    """From the weights that the baseline's training ended with."""
     largest_batch: int | None = None
     arm_file: str | None = None
     arm_source: str | None = None

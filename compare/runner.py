@@ -86,6 +86,7 @@ def run(
                 watcher.says(sentence)
             not_run = _tasks(spec, folder, around, writer, watcher, folders.failed(folder) if retry else [])
             writer.write(Finished(_now(), [task.name for task in not_run]))
+            _let_weights_go(read_session(folder), folder)
             if not_run:
                 watcher.says(f"The budget left no time for {plural(len(not_run), 'task')}; the report names them.")
     except OSError as error:
@@ -255,6 +256,14 @@ def _spent(session: Session) -> float:
 def _ended(session: Session, task: Task) -> Run | None:
     """The run of a task that has a recorded end."""
     return next((run for run in session.runs if run.task == task and run.status != "incomplete"), None)
+
+
+def _let_weights_go(session: Session, folder: Path) -> None:
+    """Remove the trained weights that are kept for first steps, once each of these has ended well."""
+    for path in (folder / "checkpoints").glob("weights-s*.pt"):
+        steps = [run for run in session.runs if run.task.kind == "after" and path.stem == f"weights-s{run.task.seed}"]
+        if steps and all(run.status == "ok" for run in steps):
+            path.unlink(missing_ok=True)
 
 
 def _put_aside(path: Path, name: str) -> None:

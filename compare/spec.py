@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 from . import typed
 
-Kind = Literal["speed", "train", "capacity"]
+Kind = Literal["speed", "train", "after", "capacity"]
+"""`after`: the first step of an arm from the weights that a training ended with."""
 Device = Literal["cuda", "cpu"]
 
 RESNET50 = "resnet50-cifar10"
@@ -51,6 +52,8 @@ class Spec:
     again: int = 0
     """Seeds with which the arms of `trained_again` are trained a second time: what a run differs from itself by."""
     trained_again: tuple[str, ...] = ()
+    after: int = 0
+    """Seeds whose trained weights every trained arm makes one more first step from, those of `trained_again` twice."""
     epochs: int = 1
     epoch_steps: int | None = None
     """Steps of an epoch where it is cut short (smoke), else None: the whole of the data."""
@@ -87,6 +90,11 @@ class Spec:
     def world(self) -> int:
         """Processes of one task on all its machines."""
         return self.processes * self.nodes
+
+    @property
+    def weights_from(self) -> str | None:
+        """The arm whose trained weights these first steps begin with: the baseline, which favours neither side."""
+        return self.baseline if self.baseline in self.trained else next(iter(self.trained), None)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -51,6 +51,7 @@ STUDENT = "Student t"
 ON_LOGS = " on logarithms"
 
 # Values that differ by less than this share of their size differ by rounding only.
+_LARGEST = 709.0
 _ROUNDING = 1e-12
 
 
@@ -154,7 +155,7 @@ def detectable(sd: float, n: int, target: float = POWER) -> float:
 
     # In standard errors. With few blocks the critical t is large, and what passes it is of its order.
     shift = float(optimize.brentq(short, 0.0, 10 + 4 * slope * math.sqrt(freedom), xtol=1e-6))
-    return math.exp(shift * sd / math.sqrt(n))
+    return _exp(shift * sd / math.sqrt(n))
 
 
 @dataclass(frozen=True)
@@ -324,12 +325,17 @@ def _of_logs(sample: NDArray[np.float64]) -> Interval:
     n = len(sample)
     mean, low, high, method = _student(sample, CONFIDENCE)
     if low is None or high is None:
-        return Interval(math.exp(mean), None, None, n, method)
+        return Interval(_exp(mean), None, None, n, method)
     if method == NO_SPREAD:
-        return Interval(math.exp(mean), math.exp(low), math.exp(high), n, method)
+        return Interval(_exp(mean), _exp(low), _exp(high), n, method)
     found = bootstrap_t([float(value) for value in sample]) if n >= BOOTSTRAP_FROM else None
-    beside = (math.exp(found[0]), math.exp(found[1])) if found else None
-    return Interval(math.exp(mean), math.exp(low), math.exp(high), n, method + ON_LOGS, beside)
+    beside = (_exp(found[0]), _exp(found[1])) if found else None
+    return Interval(_exp(mean), _exp(low), _exp(high), n, method + ON_LOGS, beside)
+
+
+def _exp(log: float) -> float:
+    """Of what no double holds the largest: an absurd record is no reason for an error."""
+    return math.exp(min(log, _LARGEST))
 
 
 def _student(sample: NDArray[np.float64], confidence: float) -> tuple[float, float | None, float | None, str]:

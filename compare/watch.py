@@ -62,7 +62,7 @@ class Terminal:
 def describe(task: Task) -> str:
     """A task in a few words."""
     words = [f"{task.kind:<8}", f"{task.arm:<26}"]
-    words.append(f"seed {task.seed}" if task.kind == "train" else f"block {task.block}")
+    words.append(f"seed {task.seed}" if task.kind in ("train", "after") else f"block {task.block}")
     if task.settling:
         words.append("settling")
     if task.replica:

@@ -45,6 +45,11 @@ class Request:
         """Where a training keeps what it needs to go on."""
         return self.records.parent.parent / "checkpoints" / f"{self.records.stem}.pt"
 
+    @property
+    def weights(self) -> Path:
+        """Where the weights that a training ended with are kept for `after`."""
+        return self.records.parent.parent / "checkpoints" / f"weights-s{self.task.seed}.pt"
+
     def to_json(self) -> dict[str, Any]:
         return {
             "spec": self.spec.to_json(),
@@ -120,7 +125,7 @@ def _run(request: Request, emit: Any, tell: Any) -> None:
     import torch
     import torch.distributed as dist
 
-    from .tasks import capacity, speed, train
+    from .tasks import after, capacity, speed, train
     from .tasks.checkpoint import Checkpoint
     from .tasks.prepared import Place, prepare
 
@@ -133,13 +138,17 @@ def _run(request: Request, emit: Any, tell: Any) -> None:
             torch.cuda.set_device(place.device)
         dist.init_process_group("nccl" if place.device.type == "cuda" else "gloo")
     try:
-        prepared = prepare(request.spec, request.task, place, request.cache)
+        weights = request.weights if request.task.kind == "after" else None
+        prepared = prepare(request.spec, request.task, place, request.cache, weights)
         with closing(prepared.job):
             emit(prepared.started)
             if request.task.kind == "speed":
                 speed.run(prepared, emit, tell)
+            elif request.task.kind == "after":
+                after.run(prepared, emit, tell)
             else:
                 train.run(prepared, emit, tell, Checkpoint(request.checkpoint))
+                after.keep_weights(prepared, request.weights)
         prepared.enforce_switches()
     finally:
         if place.world > 1:

@@ -16,7 +16,7 @@ from .material import Material
 from .runs import reason_of, timed
 from .sizes import largest_batch
 from .speed import mean_speed, memory_use, processes_of, step_distribution
-from .step0 import step0_difference
+from .step0 import TRAINED, step0_differences
 
 
 def arm_result(material: Material, arm: str, trainings: Sequence[TrainingRun]) -> ArmResult:
@@ -41,11 +41,8 @@ def arm_result(material: Material, arm: str, trainings: Sequence[TrainingRun]) -
         joules_per_image=joules(material, arm),
         accuracy=Accuracy(stats.mean_interval(list(finals.values())), tuple(finals.values())) if finals else None,
         training=tuple(trainings),
-        step0=tuple(
-            difference
-            for baseline in dict.fromkeys((material.spec.baseline, APEX, arm))
-            if (difference := step0_difference(material, arm, baseline)) is not None
-        ),
+        step0=step0_differences(material, arm, (material.spec.baseline, APEX, arm)),
+        after=step0_differences(material, arm, (material.spec.baseline, APEX, arm), TRAINED),
         largest_batch=largest_batch(material, arm),
         arm_file=last.arm_file if last else None,
         arm_source=last.arm_source if last else None,

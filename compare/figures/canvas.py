@@ -28,6 +28,10 @@ INK = "#1A1A1A"
 SOFT = "#4D4D4D"
 GRID = "#DDDDDD"
 ALARM = "#A33B00"
+BAND = "#E3E3E3"
+"""An area behind marks and lines."""
+LABEL = "#F4F4F4"
+"""Behind text that stands in such an area."""
 SMOKE_LINE = "SMOKE run: nothing follows from it"
 NO_NUMBERS = "Nothing was measured for it in this session."
 
@@ -62,6 +66,8 @@ _DARK = {
     INK: "#e8eaed",
     SOFT: "#aab0b8",
     GRID: "#373d45",
+    BAND: "#2b3038",
+    LABEL: "#1d2127",
     ALARM: "#ff9a86",
 }
 _DARK_STYLE = (

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from .. import format as fmt
 from ..results import Equivalence, Results
-from .canvas import INK, SOFT, Plate, canvas, rows_height, styled, two_lines
+from .canvas import BAND, INK, LABEL, SOFT, Plate, canvas, rows_height, styled, two_lines
 from .colours import look
 
 
@@ -23,7 +23,7 @@ def figure(results: Results) -> Figure | None:
         f"Equivalent where the whole line lies in the shaded margin of ±{margin:g} points, fixed before the run.",
         [rows_height(len(rows), 0.56)],
     )
-    axes.axvspan(-margin, margin, color="#E3E3E3", linewidth=0, gid="margin")
+    axes.axvspan(-margin, margin, color=BAND, linewidth=0, gid="margin")
     axes.axvline(0, color=SOFT, linewidth=0.9)
     reach = margin
     for place, test in enumerate(rows):
@@ -60,7 +60,7 @@ def figure(results: Results) -> Figure | None:
             size=8.5,
             ha="center",
             va="bottom",
-            bbox={"facecolor": "#F4F4F4", "edgecolor": "none", "pad": 1.2},
+            bbox={"facecolor": LABEL, "edgecolor": "none", "pad": 1.2},
             zorder=3,
         )
     axes.set_xlim(-1.3 * reach, 1.3 * reach)

@@ -31,12 +31,13 @@ def draw_curves(axes: Axes, drawn: Sequence[Curves], scale: float = 1.0, rising:
             y = [point[1] for point in points]
             axes.plot(x, y, color=colour, linewidth=1.0, gid=f"stopped:{one.arm}:{run.seed}")
             axes.plot(x[-1:], y[-1:], "X", color=ALARM, markeredgecolor="white", markersize=8.5, zorder=5)
-            # Towards the inside: a run that stops late has no room on its right.
+            # Towards the inside: a run that stops late has no room on its right, one that fell none below.
+            below = rising and y[-1] > y[0]
             late = x[-1] > 0.75 * max(_extent(drawn)) * scale
             axes.annotate(
                 f"{fmt.status(run.status)}, seed {run.seed}",
                 (x[-1], y[-1]),
-                xytext=(-6 if late else 7, -15 if rising else 6),
+                xytext=(-6 if late else 7, -15 if below else 6),
                 textcoords="offset points",
                 size=8.5,
                 ha="right" if late else "left",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from .. import format as fmt
-from ..results import Equivalence, Pair, Results
+from ..results import ArmResult, Equivalence, Pair, Results, Step0Difference
 from .blocks import Block, Cell, Section, Text, number, ratio_cell, section, table
 from .overview import TONES
 
@@ -150,35 +151,57 @@ def accuracy(results: Results) -> Section:
 
 
 def step0(results: Results) -> Section:
-    """The difference of logits and gradients before any training."""
-    rows = [
-        (
-            Cell(arm.name, arm=arm.name),
-            Cell("itself, run again" if one.baseline == arm.name else one.baseline),
-            number(fmt.relative(one.logits)),
-            number(fmt.relative(one.gradients)),
-            _yes(one.same_weights),
-            _yes(one.same_order),
-        )
-        for arm in results.arms
-        for one in arm.step0
-    ]
-    blocks: list[Block] = table(("Arm", "Against", "Logits", "Gradients", "Same weights", "Same data order"), rows)
-    if blocks:
+    """The difference of logits, loss and gradients from equal weights, before training and after it."""
+    first = _steps((arm, one) for arm in results.arms for one in arm.step0)
+    trained = _steps((arm, one) for arm in results.arms for one in arm.after)
+    head = ("Arm", "Against", "Logits", "Loss", "Gradients", "Over noise", "Same weights", "Same data order")
+    blocks: list[Block] = []
+    if first or trained:
         note = (
             "Relative difference (norm of the difference over the baseline's norm) at the first forward and "
             "backward, from equal weights on an equal batch. One operation rounds by about 1e-3 in float16 and 8e-3 "
             "in bfloat16; a deep network that is not trained yet amplifies that from layer to layer, in the gradients "
-            "most. What tells is not the size but whether Apex O1 and native AMP lie equally far from the baseline, "
-            "and how far an arm lies from itself."
+            "most. What tells is not the size but whether Apex O1 and native AMP lie equally far from the baseline. "
+            "“Over noise” is the difference of the gradients over what one of the two arms, run again, differs from "
+            "itself by."
         )
-        blocks.insert(0, Text(note))
+        blocks = [Text(note), *table(head, first, "From the initial weights")]
+    if trained:
+        seeds = fmt.plural(min(results.spec.after, results.spec.seeds), "seed")
+        blocks += table(head, trained, f"From the weights that {results.spec.weights_from} was trained to ({seeds})")
+    elif first:
+        blocks.append(Text("No first step was made from trained weights."))
     return section(
         "step0",
-        "Differences at step 0",
+        "Differences at the first step",
         blocks,
         "Logits and gradients of the first step were not recorded for two arms.",
     )
+
+
+def _steps(differences: Iterable[tuple[ArmResult, Step0Difference]]) -> list[tuple[Cell, ...]]:
+    return [
+        (
+            Cell(arm.name, arm=arm.name),
+            Cell("itself, run again" if one.baseline == arm.name else one.baseline),
+            number(fmt.relative(one.logits)),
+            number(fmt.relative(one.loss)),
+            number(fmt.relative(one.gradients)),
+            number(fmt.NONE if one.baseline == arm.name else _over_noise(one)),
+            _yes(one.same_weights),
+            _yes(one.same_order),
+        )
+        for arm, one in differences
+    ]
+
+
+def _over_noise(one: Step0Difference) -> str:
+    """How many times what an arm differs from itself by; in words where that is nothing."""
+    if one.gradients is None or one.gradients_noise is None:
+        return fmt.NONE
+    if one.gradients_noise == 0:
+        return "none" if one.gradients == 0 else "noise is 0"
+    return fmt.ratio(one.gradients / one.gradients_noise)
 
 
 def _difference(results: Results, pair: Pair) -> str:

@@ -103,6 +103,7 @@ def _arm(arm: ArmResult) -> dict[str, Any]:
         "steps": _steps(arm.steps) if arm.steps else None,
         "training": [_training(run) for run in arm.training],
         "step0": [vars(difference).copy() for difference in arm.step0],
+        "after": [vars(difference).copy() for difference in arm.after],
         "largest_batch": arm.largest_batch,
         "arm_file": arm.arm_file,
         "arm_sha256": arm.arm_sha256,

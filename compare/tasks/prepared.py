@@ -19,6 +19,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from .. import env
 from ..arms import ARMS, RECIPES, Arm, Recipe, load
+from ..errors import UserError
 from ..measure.gradients import StepCounter
 from ..measure.memory import held
 from ..records import Record, Started
@@ -90,8 +91,10 @@ class Prepared:
         return self.arm.train_step(*batch)
 
 
-def prepare(spec: Spec, task: Task, place: Place, cache: Path | None = None) -> Prepared:
-    """Build the task's model, data and arm.
+def prepare(
+    spec: Spec, task: Task, place: Place, cache: Path | None = None, weights: Path | None = None
+) -> Prepared:
+    """Build the task's model, data and arm; the model begins with `weights`, a state dict, where they are named.
 
     Raises UserError for data or a workload that cannot be had, ImportError for an arm whose library is missing.
     """
@@ -117,7 +120,9 @@ def prepare(spec: Spec, task: Task, place: Place, cache: Path | None = None) -> 
         world=place.world,
     )
     job = load_workload(task.workload)(setting)
-    weights = digest(job.model)
+    if weights is not None:
+        _load(job.model, weights, task)
+    initial = digest(job.model)
     states = [*job.model.parameters(), *job.model.buffers()]
     data_bytes = max(0, held(place.device) - sum(state.numel() * state.element_size() for state in states))
     target = info.target(recipe, spec.device)
@@ -146,7 +151,7 @@ def prepare(spec: Spec, task: Task, place: Place, cache: Path | None = None) -> 
         arm_sha256=hashlib.sha256(source.encode()).hexdigest(),
         arm_source=source,
         parameters=sum(weight.numel() for weight in job.model.parameters()),
-        initial_weights=weights,
+        initial_weights=initial,
         data=job.batches.description,
         train_samples=job.batches.train_samples,
         test_samples=job.batches.test_samples,
@@ -156,6 +161,17 @@ def prepare(spec: Spec, task: Task, place: Place, cache: Path | None = None) -> 
     # Counted on the optimizer that `setup` was given: no arm replaces it.
     counter = StepCounter(job.optimizer)
     return Prepared(spec, task, place, recipe, job, arm, counter, started, data_bytes, demanded)
+
+
+def _load(model: torch.nn.Module, weights: Path, task: Task) -> None:
+    """Put trained weights into a model. Raises UserError where there are none, or others."""
+    try:
+        model.load_state_dict(torch.load(weights, map_location="cpu", weights_only=True))
+    except Exception as error:  # torch raises what its unpickler happens to raise
+        why = "there is no such file" if not weights.exists() else str(error).strip().partition("\n")[0]
+        raise UserError(
+            f"The weights that the training with seed {task.seed} ended with cannot be read ({why}): see how it ended."
+        ) from error
 
 
 def wait_for_all(place: Place) -> None:

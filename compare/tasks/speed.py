@@ -13,15 +13,12 @@ from ..measure.busy import busy_share
 from ..measure.gradients import GradientProbe
 from ..measure.memory import peaks, release, reset_peaks
 from ..measure.timing import Stopwatch, synchronize, time_window
-from ..records import InputCost, Step0, Trace
+from ..records import InputCost, Trace
+from .first_step import first_step
 from .prepared import Emit, Prepared, Progress, check_finite, in_any, wait_for_all
 
 DISTINCT_BATCHES = 8
 """Batches drawn and augmented before anything is timed, and used in turn."""
-LOGITS = 1280
-"""Logits recorded at step 0: those of 128 images of ten classes."""
-FIRST_STEP_ATTEMPTS = 40
-"""The loss scale starts at 2**16 and is halved by each overflow: more skips in a row are no longer that."""
 TRACED_STEPS = {"cuda": 10, "cpu": 2}
 CHECK_EVERY = 10
 """Steps of the warm-up between two looks at the clock."""
@@ -37,7 +34,7 @@ def run(prepared: Prepared, emit: Emit, progress: Progress) -> None:
     prepared.set_rate(GENTLE * prepared.peak_rate)
     batches = _batches(prepared)
     first = next(batches)
-    emit(_step0(prepared, first))
+    emit(first_step(prepared, first))
     _warm_up(prepared, batches, lambda number: progress(min(number, spec.warmup), total, "warm-up"))
     # cuDNN's search for algorithms left memory reserved that no step needs; a few steps then take what they do need.
     release(device)
@@ -78,7 +75,7 @@ def _warm_up(prepared: Prepared, batches: Iterator[tuple[Tensor, Tensor]], tell:
     """Steps until there were enough of them and they took long enough: clocks settle by time, not by steps."""
     spec, begun = prepared.spec, time.monotonic()
     for number in itertools.count():
-        if number % CHECK_EVERY == 0:
+        if number % CHECK_EVERY == 0 or number == spec.warmup:
             tell(number)
             synchronize(prepared.device)
             # Where several processes train one model all leave at the same step, or the rest waits for ever.
@@ -86,23 +83,6 @@ def _warm_up(prepared: Prepared, batches: Iterator[tuple[Tensor, Tensor]], tell:
             if not in_any(prepared.place, short):
                 return
         prepared.step(next(batches))
-
-
-def _step0(prepared: Prepared, batch: tuple[Tensor, Tensor]) -> Step0:
-    """Logits and gradients from the initial weights.
-
-    The forward is one of training (batch statistics): with the running statistics of an untrained network the
-    values would grow from layer to layer and say little.
-    """
-    arm, recipe = prepared.arm, prepared.recipe
-    logits = arm.evaluate(batch[0]).float().reshape(-1)[:LOGITS].cpu().tolist()
-    attempts = 0
-    with GradientProbe(prepared.job.optimizer) as probe:
-        while probe.norm is None and attempts < FIRST_STEP_ATTEMPTS:
-            attempts += 1
-            for _ in range(recipe.accumulate):
-                loss = prepared.step(batch)
-    return Step0(logits, probe.sample, float(loss), attempts)
 
 
 def _input_cost(prepared: Prepared) -> InputCost:

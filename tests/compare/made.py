@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from compare import plan
 from compare.arms import ARMS
 from compare.records import (
     Asked,
@@ -36,7 +37,7 @@ from compare.records import (
     encode,
 )
 from compare.spec import LOADER, MLP, RESNET50, VIT, Spec, Task
-from compare.workloads.known import batch_of, loads
+from compare.workloads.known import loads
 
 GIB = 2**30
 
@@ -156,6 +157,7 @@ def make_session(
         seeds=seeds,
         again=0 if smoke else seeds,
         trained_again=() if smoke else tuple(arm for arm in names if arm in TRAINED and arm == "native-fp16"),
+        after=0 if smoke else min(3, seeds),
         epochs=epochs,
         epoch_steps=4 if smoke else None,
         blocks=blocks,
@@ -186,7 +188,7 @@ def make_session(
     if finished:
         session.append(Finished("2026-01-02T05:06:07Z", list(not_run)))
     write(folder / "session.jsonl", session)
-    for task in tasks(spec, available):
+    for task in plan.tasks(spec, available):
         if task.name not in not_run:
             write(folder / "runs" / f"{task.name}.jsonl", maker.records(task, _failure(task, failures)))
     return folder
@@ -213,39 +215,6 @@ def write(path: Path, records: Sequence[Record]) -> None:
     path.write_text("".join(encode(record) + "\n" for record in records), encoding="utf-8")
 
 
-def tasks(spec: Spec, available: Sequence[str]) -> Iterator[Task]:
-    """Every task of the session, settling blocks first."""
-    main = Task("speed", "", workload=spec.workload, recipe=spec.recipe, batch=spec.batch)
-    for arm in available:
-        for block in range(spec.settling_blocks):
-            yield replace(main, arm=arm, block=block, settling=True)
-        for block in range(spec.blocks):
-            yield replace(main, arm=arm, block=block)
-            if arm in spec.repeated:
-                yield replace(main, arm=arm, block=block, replica=1)
-        for batch in spec.sweep:
-            for block in range(spec.extra_blocks):
-                yield replace(main, arm=arm, batch=batch, block=block)
-        others = [(workload, spec.recipe) for workload in spec.extra_workloads]
-        others += [(spec.workload, recipe) for recipe in spec.extra_recipes]
-        for workload, recipe in others:
-            if recipe == "gradient-penalty" and not ARMS[arm].penalty:
-                continue
-            for block in range(spec.extra_blocks):
-                batch = batch_of(workload, spec.batch)
-                other = replace(main, arm=arm, block=block, workload=workload, recipe=recipe, batch=batch)
-                yield other
-                if arm in spec.repeated:
-                    yield replace(other, replica=1)
-        if spec.capacity:
-            yield replace(main, kind="capacity", arm=arm)
-        if arm in spec.trained:
-            for seed in range(spec.seeds):
-                yield replace(main, kind="train", arm=arm, seed=seed, block=seed)
-                if arm in spec.trained_again and seed < spec.again:
-                    yield replace(main, kind="train", arm=arm, seed=seed, block=seed, replica=1)
-
-
 def _failure(task: Task, failures: Sequence[Fails]) -> Fails | None:
     if task.replica or task.settling or task.workload != RESNET50 or task.recipe != "plain":
         return None
@@ -268,7 +237,8 @@ class _Maker:
     accuracy: Mapping[str, Sequence[float]]
 
     def records(self, task: Task, failure: Fails | None) -> list[Record]:
-        body = {"speed": self.speed, "train": self.train, "capacity": self.capacity}[task.kind](task)
+        makers = {"speed": self.speed, "train": self.train, "after": self.after, "capacity": self.capacity}
+        body = makers[task.kind](task)
         records: list[Record] = [Planned(vars(task).copy()), self.started(task), *body]
         if failure is None:
             return [*records, Ended("ok", None, 60.0, self.gpu(41))]
@@ -310,7 +280,7 @@ class _Maker:
             arm_sha256=_digest(source),
             arm_source=source,
             parameters=23_520_842,
-            initial_weights=_digest(f"weights {task.workload} {task.seed}"),
+            initial_weights=_digest(f"weights {task.workload} {task.seed}{' after' * (task.kind == 'after')}"),
             data=self.spec.data,
             train_samples=TRAIN_SAMPLES,
             test_samples=TEST_SAMPLES,
@@ -321,13 +291,20 @@ class _Maker:
     def step0(self, task: Task) -> Step0:
         base = random.Random(f"step0 {task.workload} {task.seed}")
         own = random.Random(f"step0 {task.workload} {task.seed} {task.arm}")
+        noise = random.Random(f"again {task.workload} {task.seed} {task.arm} {task.replica}")
         error = {"float32": 0.0, "tf32": 3e-4, "float16": 1e-3, "bfloat16": 8e-3}[ARMS[task.arm].precision]
 
         def near(size: int, more: float) -> list[float]:
-            return [base.gauss(0, 1) * (1 + error * more * own.gauss(0, 1)) for _ in range(size)]
+            again = 1e-4 if task.kind == "after" else 0.0
+            return [
+                base.gauss(0, 1) * (1 + error * more * own.gauss(0, 1) + again * noise.gauss(0, 1)) for _ in range(size)
+            ]
 
         scaled = ARMS[task.arm].precision == "float16"
         return Step0(logits=near(80, 1.0), gradients=near(64, 4.0), loss=2.3026, attempts=3 if scaled else 1)
+
+    def after(self, task: Task) -> list[Record]:
+        return [self.step0(task)]
 
     def speed(self, task: Task) -> list[Record]:
         own = random.Random(task.name)

@@ -21,6 +21,7 @@ from compare.records import (
     Finished,
     Memory,
     Record,
+    Resumed,
     Started,
     Step0,
     Window,
@@ -28,7 +29,7 @@ from compare.records import (
     read,
 )
 from compare.results import ArmResult, Claim, Equivalence, Pair, Results
-from compare.spec import MLP
+from compare.spec import MLP, RESNET50
 from compare.verdict import EN_DASH, TIMES
 from tests.compare.made import (
     ARM_SETS,
@@ -339,7 +340,8 @@ def test_accumulated_batches_count_with_the_step_they_belong_to(tmp_path: Path) 
                 replace(record, step_ms=[10.0, 10.0, 10.0, 30.0] * 5) if isinstance(record, Window) else record
             ),
         )
-    (speed,) = [other for other in analyse_folder(tmp_path).others if other.recipe == "accumulate"]
+    others = analyse_folder(tmp_path).others
+    (speed,) = [other for other in others if (other.workload, other.recipe) == (RESNET50, "accumulate")]
     assert speed.images_per_s is not None and speed.images_per_s.value == pytest.approx(128_000 / 15)
 
 
@@ -527,9 +529,40 @@ def test_step_0_without_gradients_compares_the_logits(tmp_path: Path) -> None:
     assert (difference.logits, difference.gradients) == (0.0, None)
 
 
-def first_step(logits: list[float], gradients: list[float] | None) -> Change:
+def test_the_difference_at_trained_weights_stands_beside_what_an_arm_differs_from_itself_by(tmp_path: Path) -> None:
+    make_session(tmp_path, arms=["fp32", "apex-o1", "native-fp16"])
+    values = {"fp32": 1.0, "apex-o1": 2.0, "native-fp16": 2.5, "native-fp16-again": 2.75}
+    for path in tmp_path.glob("runs/after-*.jsonl"):
+        name = next(name for name in reversed(values) if path.stem.endswith(name))
+        rewrite(path, first_step([values[name], 0.0], [4 * values[name]], loss=values[name]))
+    results = analyse_folder(tmp_path)
+    to_base, to_apex, to_itself = arm_of(results, "native-fp16").after
+    assert (to_apex.baseline, to_apex.logits, to_apex.gradients, to_apex.loss) == ("apex-o1", 0.25, 0.25, 0.25)
+    assert (to_itself.logits, to_itself.gradients) == (pytest.approx(0.1), pytest.approx(0.1))
+    assert to_apex.gradients_noise == to_base.gradients_noise == to_itself.gradients == to_apex.logits_noise
+    assert to_apex.same_weights and to_base.same_order
+    assert arm_of(results, "apex-o1").after[0].gradients_noise is None, "neither of the two ran twice"
+    assert not [notice for notice in results.notices if "initial weights" in notice]
+
+
+def test_absurd_numbers_of_a_first_step_are_no_error(tmp_path: Path) -> None:
+    make_session(tmp_path, arms=["fp32", "apex-o1", "native-fp16"])
+    for path in tmp_path.glob("runs/after-*-fp32.jsonl"):
+        rewrite(path, first_step([1e308, -1e308], [1e200], loss=1e308))
+    assert [one.baseline for one in arm_of(analyse_folder(tmp_path), "native-fp16").after] == ["apex-o1", "native-fp16"]
+
+
+def test_other_trained_weights_in_one_arm_are_said(tmp_path: Path) -> None:
+    make_session(tmp_path)
+    change_started(task_file(tmp_path, "after", "native-fp16", 1), initial_weights="other")
+    results = analyse_folder(tmp_path)
+    assert any("initial weights" in notice for notice in results.notices)
+    assert not arm_of(results, "native-fp16").after[0].same_weights
+
+
+def first_step(logits: list[float], gradients: list[float] | None, loss: float = 2.3) -> Change:
     def change(record: Record) -> Record:
-        return replace(record, logits=logits, gradients=gradients) if isinstance(record, Step0) else record
+        return replace(record, logits=logits, gradients=gradients, loss=loss) if isinstance(record, Step0) else record
 
     return change
 
@@ -589,6 +622,14 @@ def test_another_machine_is_a_failed_check(tmp_path: Path, key: str) -> None:
         file.write(encode(Environment({**environment(), key: "another one"})) + "\n")
     (notice,) = checks_failed(analyse_folder(tmp_path))
     assert key in notice and "another one" in notice
+
+
+def test_a_training_that_went_on_from_a_checkpoint_is_named(tmp_path: Path) -> None:
+    make_session(tmp_path)
+    with task_file(tmp_path, "train", "apex-o1", 3).open("a", encoding="utf-8") as file:
+        file.write(encode(Resumed(4)) + "\n")
+    (notice,) = [notice for notice in analyse_folder(tmp_path).notices if "checkpoint" in notice]
+    assert "apex-o1 after epoch 4" in notice and notice.startswith("1 training went on")
 
 
 def test_the_state_of_the_moment_may_change(tmp_path: Path) -> None:
@@ -753,13 +794,13 @@ def test_the_largest_batch(full: Results) -> None:
 def test_other_recipes_and_workloads(full: Results) -> None:
     found = {(other.workload, other.recipe, other.arm): other for other in full.others}
     assert {key[:2] for key in found} == {
-        ("resnet50-cifar10", "clip"),
-        ("resnet50-cifar10", "accumulate"),
-        ("resnet50-cifar10", "gradient-penalty"),
-        ("vit-cifar10", "plain"),
+        *(("resnet50-cifar10", recipe) for recipe in ("clip", "accumulate", "gradient-penalty")),
+        *(("vit-cifar10", recipe) for recipe in ("plain", "clip", "accumulate")),
         ("resnet50-cifar10-loader", "plain"),
-        ("mlp", "plain"),
+        *(("mlp", recipe) for recipe in ("plain", "clip", "accumulate", "gradient-penalty")),
     }
+    assert full.complete, "the made-up session lacks tasks that a real one has"
+    assert {(control.workload, control.batch) for control in full.controls} >= {("vit-cifar10", 128), (RESNET50, 2048)}
     assert ("resnet50-cifar10", "gradient-penalty", "apex-o1") not in found
     other = found["mlp", "plain", "native-fp16"]
     assert other.speed_ratio is not None

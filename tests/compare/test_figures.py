@@ -132,6 +132,25 @@ def test_smoke_is_marked(plate: Any, smoke: Results, nine: Results) -> None:
     assert all(text.get_gid() != "smoke-mark" for text in real.findobj(Text))
 
 
+def test_words_below_a_figure_name_nothing_that_is_not_in_it(nine: Results) -> None:
+    one = make_results(seeds=1)
+    aimless = replace(one, spec=replace(one.spec, target_accuracy=None))
+    assert "dotted line" in BY_NAME["time-to-accuracy"].reading(nine)
+    assert "dotted line" not in BY_NAME["time-to-accuracy"].reading(aimless)
+    assert "bands" in BY_NAME["loss"].reading(nine) and "bands" not in BY_NAME["loss"].reading(one)
+    calm = tuple(
+        replace(arm, training=tuple(replace(run, skipped_steps=0) for run in arm.training)) for arm in nine.arms
+    )
+    assert "crosses" in BY_NAME["loss-scale"].reading(nine)
+    assert "crosses" not in BY_NAME["loss-scale"].reading(replace(nine, arms=calm))
+    blind = tuple(
+        replace(arm, images_per_s=replace(arm.images_per_s, low=None, high=None) if arm.images_per_s else None)
+        for arm in nine.arms
+    )
+    assert "whisker" in BY_NAME["throughput"].reading(nine)
+    assert "whisker" not in BY_NAME["throughput"].reading(replace(nine, arms=blind))
+
+
 @pytest.mark.parametrize("plate", PLATES, ids=lambda plate: plate.name)
 def test_nothing_to_show_is_no_figure(plate: Any, nine: Results) -> None:
     empty = without_arms(nine)
@@ -381,3 +400,15 @@ def test_an_svg_turns_dark_where_the_page_is() -> None:
     for colour in ("#ffffff", "#1a1a1a", "#dddddd"):
         assert f'[style*="fill: {colour}"]' in style
     assert not any(look(arm).colour.lower() in style for arm in NINE if arm != "fp32")
+
+
+@pytest.mark.parametrize("plate", PLATES, ids=lambda plate: plate.name)
+def test_nothing_stays_white_where_the_page_is_dark(plate: Any, nine: Results) -> None:
+    """Light paper under ink that has turned light: text and whiskers on it were gone."""
+    figure = plate.draw(nine)
+    assert figure is not None
+    text = render(figure, "svg").decode()
+    (style,) = re.findall(r"prefers-color-scheme: dark\) {(.*?)}</style>", text)
+    drawn = set(re.findall(r'style="[^"]*?fill: (#[0-9a-f]{6})', text)) - {look(arm).colour.lower() for arm in NINE}
+    light = {colour for colour in drawn if min(int(colour[at : at + 2], 16) for at in (1, 3, 5)) > 0xC0}
+    assert light and all(f'[style*="fill: {colour}"]' in style for colour in light), light

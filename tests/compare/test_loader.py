@@ -53,8 +53,9 @@ TASK = Task("speed", "fp32", workload=LOADER, batch=4)
 
 
 @pytest.fixture(autouse=True)
-def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def temporary(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder of temporary files. After each test no worker is left, and nothing in it."""
+    tmp_path_factory.getbasetemp()  # pytest's own is made at its first use, and not in this one
     with tempfile.TemporaryDirectory(prefix="l-") as folder:  # the path of a socket in it has to be short
         monkeypatch.setattr(tempfile, "tempdir", folder)
         yield Path(folder)
@@ -175,7 +176,7 @@ def one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("one_worker")
 def test_windows_draw_their_batches_and_begin_with_none_in_advance(monkeypatch: pytest.MonkeyPatch) -> None:
-    what = prepare(SPEC, TASK, Place(CPU))
+    what = prepare(replace(SPEC, warmup=12), TASK, Place(CPU))
     drawn: list[int] = []
     whole = what.job.batches.epoch
 
@@ -188,8 +189,8 @@ def test_windows_draw_their_batches_and_begin_with_none_in_advance(monkeypatch: 
     records: list[Record] = []
     speed.run(what, records.append, lambda *_: None)
     assert what.job.ahead == 2
-    # Step 0 and the traces take a batch each, a window those made in advance and its own three.
-    assert len(drawn) == 1 + speed.CHECK_EVERY + 2 * (what.job.ahead + 3) + 2
+    # The first step and the traces take a batch each, a window those made in advance and its own three.
+    assert len(drawn) == 1 + 12 + 2 * (what.job.ahead + 3) + 2
     assert drawn == sorted(drawn) and drawn[-1] == 2, "an epoch follows another"
     assert not [record for record in records if isinstance(record, InputCost)], "it is part of the step"
     assert [len(record.step_ms) for record in records if isinstance(record, Window)] == [3, 3]

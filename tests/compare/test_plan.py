@@ -64,6 +64,17 @@ def test_one_arm_is_trained_a_second_time_after_all_others() -> None:
     assert [(task.arm, task.seed, task.replica) for task in again] == [("native-fp16", seed, 1) for seed in range(5)]
 
 
+def test_first_steps_from_trained_weights_follow_the_trainings() -> None:
+    tasks = plan.tasks(STANDARD, STANDARD.arms)
+    after = [task for task in tasks if task.kind == "after"]
+    counted = Counter((task.arm, task.replica) for task in after)
+    assert counted == {("fp32", 0): 3, ("apex-o1", 0): 3, ("native-fp16", 0): 3, ("native-fp16", 1): 3}
+    assert tasks.index(after[0]) > max(tasks.index(task) for task in tasks if task.kind == "train")
+    assert STANDARD.weights_from == "fp32"
+    assert not [task for task in plan.tasks(STANDARD, ("apex-o1", "native-fp16")) if task.kind == "after"]
+    assert not [task for task in plan.tasks(replace(STANDARD, seeds=0), STANDARD.arms) if task.kind == "after"]
+
+
 def test_an_arm_that_is_unavailable_has_no_task() -> None:
     assert "apex-o1" not in {task.arm for task in plan.tasks(FULL, set(FULL.arms) - {"apex-o1"})}
 
@@ -124,7 +135,9 @@ def test_what_is_decided_fits_and_keeps_three_seeds_or_trains_nothing(left: floa
         assert 3 <= decision.epochs <= 30
         twice = plan.training(each["native-fp16"], 390, decision.epochs)
         used = duration(STANDARD, decision.blocks, decision.seeds, decision.epochs, each) + decision.again * twice
-        assert used <= left
+        after = [task for task in plan.tasks(decision.within(STANDARD), STANDARD.arms) if task.kind == "after"]
+        used += sum(each[task.arm].start for task in after if task.seed == 0)
+        assert used <= left, "no time is kept for first steps from trained weights"
         assert decision.again in (0, 3, 4, 5) and decision.again <= decision.seeds
     else:
         assert decision.epochs == 0 and "no training" in decision.reason
@@ -134,7 +147,8 @@ def test_what_is_decided_fits_and_keeps_three_seeds_or_trains_nothing(left: floa
 def test_seeds_are_given_up_only_when_ten_epochs_of_more_do_not_fit(left: float) -> None:
     decision = plan.decide(replace(STANDARD, budget=left), COSTS, 390, left)
     if 3 <= decision.seeds < 5:
-        assert duration(STANDARD, decision.blocks, decision.seeds + 1, 11, COSTS) > 0.95 * left
+        after = 4 * COSTS["fp32"].start
+        assert duration(STANDARD, decision.blocks, decision.seeds + 1, 11, COSTS) + after > 0.95 * left
 
 
 def test_a_session_that_trains_nothing_spends_its_budget_on_speed() -> None:

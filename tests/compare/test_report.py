@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import subprocess
 import sys
@@ -26,7 +27,7 @@ from compare.report.build import build, report_files
 from compare.report.page import Drawn
 from compare.report.page import page as page_of
 from compare.report.render import escape_markdown, fenced, to_html, to_markdown
-from compare.results import Interval, Results
+from compare.results import Interval, Machine, Results
 from compare.spec import MLP, RESNET50, Spec
 from tests.compare.made import Fails, make_session
 from tests.compare.sample import make_results, without_arms
@@ -130,6 +131,52 @@ def test_the_first_screen_has_verdict_and_every_arm(built: tuple[Path, Results],
     markdown = (folder / "report.md").read_text(encoding="utf-8")
     assert escape_markdown(results.headline) in markdown
     assert markdown.index("| Arm |") < markdown.index("\n## ")
+
+
+def test_the_first_screen_says_what_it_ran_on_and_for_how_long(built: tuple[Path, Results], page: Page) -> None:
+    _, results = built
+    first = page.section("first")
+    for key, name in (("torch", "torch"), ("cuda", "CUDA"), ("cudnn", "cuDNN")):
+        assert f"{name} {results.environment[key]}" in first
+    assert "Apex 0.1" in first and "of processes" in first and "GPU-hours" in first
+    clocked = replace(results, machine=Machine((1400, 1965, 1980), None, None, None, 150, 4, 2))
+    assert "SM clock 1,965 MHz (1,400 to 1,980)" in html(clocked).section("first")
+    assert "90 % accuracy 1.0" in first and "as soon (95 %" in first, "the ratio of times to the target"
+
+
+def test_the_hosts_time_is_called_what_it_is(page: Page) -> None:
+    assert "Host, with its waits" in page.section("time")
+    assert "a loss scale asks it whether a gradient overflowed" in page.section("time")
+
+
+def test_steps_from_trained_weights_stand_below_those_from_the_initial_ones(page: Page) -> None:
+    text = page.section("step0")
+    assert text.index("From the initial weights") < text.index("From the weights that fp32 was trained to (3 seeds)")
+    assert "Over noise" in text and "itself, run again" in text
+
+
+def test_a_smoke_run_in_which_every_step_overflowed_is_not_said_to_work() -> None:
+    arms = ("fp32", "native-fp16")
+    results = make_results(arms, trained=arms, seeds=1, epochs=1, smoke=True, sweep=False)
+    idle = tuple(
+        replace(arm, training=tuple(replace(run, skipped_steps=run.steps) for run in arm.training))
+        if arm.name == "native-fp16"
+        else arm
+        for arm in results.arms
+    )
+    assert "shows that everything works" in html(replace(results, failures=())).section("first")
+    first = html(replace(results, arms=idle, failures=())).section("first")
+    assert "shows that everything works" not in first and "native-fp16 took no step" in first
+
+
+def test_the_manifest_has_the_digest_of_every_record(built: tuple[Path, Results]) -> None:
+    folder, _ = built
+    lines = (folder / "SHA256SUMS").read_text().splitlines()
+    digests = {name: digest for digest, name in (line.split("  ") for line in lines)}
+    recorded = {path.relative_to(folder).as_posix() for path in folder.rglob("*.jsonl")}
+    assert digests.keys() == recorded | {"results.json"} and len(recorded) > 40
+    for name, digest in digests.items():
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest, name
 
 
 def test_every_section_is_there_and_linked(page: Page) -> None:

@@ -123,6 +123,10 @@ def test_on_a_phone_nothing_of_the_overview_is_cut_off(browser: Browser, pages: 
         ".map(e => getComputedStyle(e, '::before').content)"
     )
     assert names[-3:] == ['"Memory"', '"Accuracy"', '"Verdict"']
+    shrinks = "getComputedStyle(document.querySelector('#overview tbody td'), '::before').flexShrink"
+    assert browser.evaluate(shrinks) == "0", "beside a long value the name is cut into syllables"
+    wraps = "getComputedStyle(document.querySelector('#overview tbody td small')).whiteSpace"
+    assert browser.evaluate(wraps) == "normal", "a long value pushes the name out of its card"
     browser.open(pages["full"], DESKTOP)
     assert browser.evaluate("getComputedStyle(document.querySelector('#overview td')).display") == "table-cell"
 

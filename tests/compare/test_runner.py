@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -31,6 +32,7 @@ from compare.records import (
     Run,
     Session,
     Started,
+    Step0,
     Unavailable,
     Window,
     Writer,
@@ -121,6 +123,29 @@ def test_a_session_runs_once_and_then_has_nothing_left(tmp_path: Path) -> None:
     again, found = session(tmp_path)
     assert again.started == []
     assert len(found.of(Environment)) == 2 and len(found.runs) == 3
+
+
+def test_first_steps_are_made_from_the_weights_of_a_training_which_are_not_kept(tmp_path: Path) -> None:
+    spec = replace(SPEC, arms=("fp32", "native-fp16"), trained=("fp32", "native-fp16"), repeated=(), blocks=0, epochs=2)
+    spec = replace(spec, trained_again=("native-fp16",), seeds=1, after=1)
+    _, found = session(tmp_path, spec)
+    assert Counter((run.task.kind, run.status) for run in found.runs) == {("train", "ok"): 2, ("after", "ok"): 3}
+    began = {run.task.kind: {run.of(Started)[0].initial_weights} for run in found.runs}
+    assert began["after"] != began["train"]
+    for run in found.runs:
+        assert {run.of(Started)[0].initial_weights} == began[run.task.kind], "not all began with the same weights"
+    trained = next(run for run in found.runs if run.task.kind == "train" and run.task.arm == "fp32")
+    first = next(run for run in found.runs if run.task.kind == "after" and run.task.arm == "fp32").of(Step0)[0]
+    assert first.loss < trained.of(Epoch)[0].first_losses[0] / 2, "the weights are not those of the end"
+    assert list((tmp_path / "checkpoints").iterdir()) == []
+    native = analyse_folder(tmp_path).arms[1]
+    assert [one.baseline for one in native.after] == ["fp32", "native-fp16"]
+    assert native.after[1].gradients == 0.0 and (native.after[0].gradients or 0) > 0
+
+
+def test_a_first_step_without_trained_weights_says_so(tmp_path: Path) -> None:
+    ended, _ = one(tmp_path, "build", kind="after")
+    assert ended.status == "failed" and "weights that the training with seed 0" in (ended.reason or "")
 
 
 @pytest.mark.parametrize(

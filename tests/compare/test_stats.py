@@ -132,6 +132,12 @@ def test_the_method_is_named_and_the_bootstrap_stands_beside_it(n: int) -> None:
     assert interval.bootstrap is None or interval.bootstrap[0] < interval.value < interval.bootstrap[1]
 
 
+def test_absurd_numbers_are_no_error() -> None:
+    interval = stats.ratio_interval([1e-300, 1e300, 1.0], [1.0] * 3)
+    assert interval.high is not None and math.isfinite(interval.high) and interval.high > 1e300
+    assert interval.low == 0.0
+
+
 def test_one_pair_has_no_interval() -> None:
     interval = stats.ratio_interval([3.0], [2.0])
     assert interval.value == pytest.approx(1.5)

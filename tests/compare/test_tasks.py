@@ -54,6 +54,33 @@ def test_a_speed_task_records_its_windows_and_what_goes_with_them() -> None:
     assert len(recorded(Trace, records)) == 2 and not any(trace.skipped for trace in recorded(Trace, records))
 
 
+def test_a_warm_up_without_a_time_takes_the_steps_asked_for_and_no_more() -> None:
+    what = ready()
+    run(what)
+    # One first step, two of warm-up, two windows of three, two that are traced.
+    assert what.counter.taken == 1 + 2 + 2 * 3 + 2
+
+
+def test_a_warm_up_with_a_time_goes_on_until_it_has_passed() -> None:
+    """Clocks settle in seconds, however many steps that is."""
+    what = ready()
+    what = replace(what, spec=replace(SPEC, warmup_s=0.5))
+    run(what)
+    assert what.counter.taken > 1 + 2 + 2 * 3 + 2 + 20, "half a second is many steps of so small a network"
+
+
+def test_what_the_search_for_algorithms_left_reserved_is_given_back_before_the_windows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    order: list[str] = []
+    timed = speed.time_window
+    monkeypatch.setattr(speed, "release", lambda device: order.append("release"))
+    monkeypatch.setattr(speed, "reset_peaks", lambda device: order.append("reset"))
+    monkeypatch.setattr(speed, "time_window", lambda *words: order.append("window") or timed(*words))
+    run(ready())
+    assert order == ["release", "reset", "window", "window"]
+
+
 def test_arms_of_one_seed_start_equal_and_others_differ() -> None:
     fp32, fp16, other = ready("fp32").started, ready("native-fp16").started, ready("fp32", seed=1).started
     assert (fp32.initial_weights, fp32.order) == (fp16.initial_weights, fp16.order)
