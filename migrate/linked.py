@@ -26,7 +26,7 @@ def migrate_linked(files: Sequence[FileText], settings: Settings) -> list[Module
     if len(programs) == 1:
         return migrate_program(files, settings)
     apart = [migrate_program(_part(files, numbers), settings) for numbers in programs]
-    found = _agreed(files, programs, apart)
+    found = None if _in_one_process(files, programs, apart) else _agreed(files, programs, apart)
     if found is not None:
         return found
     if any(map(by_hand, apart)) and len(files) > MOST_AGAIN:  # together they would stay as well, after a long time
@@ -41,6 +41,22 @@ def _programs(files: Sequence[FileText]) -> list[Numbers]:
     reached = [reached_from(links, number) for number in range(len(files))]
     found = [mine for one, mine in enumerate(reached) if not any(one in r and r != mine for r in reached)]
     return list(dict.fromkeys(tuple(sorted(one)) for one in found))
+
+
+def _in_one_process(
+    files: Sequence[FileText], programs: Sequence[Numbers], apart: Sequence[Sequence[ModuleResult]]
+) -> bool:
+    """Whether programs that share what initializes are no scripts: others import from their first files, and a run may
+    have several of them, with Apex's casts for all."""
+    links = [file.links for file in files]
+    training = [numbers for numbers, part in zip(programs, apart, strict=True) if _has_units(part)]
+    imported = [
+        numbers
+        for numbers in training
+        if any(files[one].neighbours.exported and len(reached_from(links, one)) == len(numbers) for one in numbers)
+    ]
+    shared = [one for one in range(len(files)) if sum(one in numbers for numbers in imported) > 1]
+    return any("initialize(" in files[one].text for one in shared)
 
 
 def _part(files: Sequence[FileText], numbers: Numbers) -> list[FileText]:

@@ -45,6 +45,9 @@ NO_MODULE_MADE = Patterns(
 # Methods that only a module has.
 MODULE_METHODS = frozenset("parameters eval train named_parameters requires_grad_ modules".split())
 
+# Those that list a module's parts.
+LISTS_PARTS = ("children", "modules", "named_children", "named_modules")
+
 # Functions that take a model without running it.
 NOT_RUN_BY_FUNCTION = Patterns(
     # Python's own

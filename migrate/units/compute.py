@@ -14,6 +14,7 @@ from ..flow.values import ELEMENT_KEY, Obj, unbound
 from ..knowledge.host import HOST_MODULES, NO_COMPUTATION
 from ..knowledge.models import (
     FORWARDING,
+    LISTS_PARTS,
     MAPPING,
     MODULE_METHODS,
     NETWORK_MADE,
@@ -53,14 +54,44 @@ class Compute:
         self._forbids: dict[ast.AST, bool] = {}
         self._own: dict[ast.AST, bool] = {}
         self.model_classes = {o.key for o in self.models if o.kind == "instance"}
+        if self.around:
+            self.beside |= self._runs_of_listed()
         related = {*self._related(), *(o for o in ctx.calls_with if o.kind == "partial")}
-        touching = ctx.touching(o for o in related if self._model(o) or self._bound(o))
+        touching = ctx.touching(o for o in related if self._model(o) or self._bound(o) or self._begun(o))
         self.near = dict.fromkeys(ctx.m.in_order({*touching, *self.beside}))
 
     def _related(self) -> set[Obj]:
         """The objects that may be the model or a part of it: what is reached from it, or from what holds it."""
         roots = {*self.models, *(o.key[0] for o in self.models if o.kind == "path" and o.key[1] == ELEMENT_KEY)}  # type: ignore[index]
         return {o for root in roots for o in self.ctx.beneath.get(root, ())}
+
+    def _runs_of_listed(self) -> frozenset[ast.Call]:
+        """Calls of the parts that a model lists (``for name, part in model.named_children(): x = part(x)``), outside of
+        networks' own classes."""
+        m, v = self.ctx.m, self.ctx.v
+        lists = {
+            o: name
+            for name in LISTS_PARTS
+            for call in m.calls(name)
+            if isinstance(call.func, ast.Attribute) and self.is_model(v.of(call.func.value))
+            for o in v.of(call)
+            if o.kind == "call" and o.key is call
+        }
+
+        def listed(obj: Obj) -> bool:
+            if obj.kind != "path":
+                return False
+            owner = obj.key[0]  # type: ignore[index]
+            if owner in lists:
+                return not lists[owner].startswith("named")
+            return owner.kind == "path" and owner.key[0] in lists and obj.key[1] == "1"  # type: ignore[index]
+
+        return frozenset(
+            call
+            for call in (m.all(ast.Call) if lists else ())
+            if isinstance(call.func, ast.Name) and any(map(listed, v.of(call.func)))
+            if not self.own_method(m.function(call))
+        )
 
     @cached_property
     def candidates(self) -> list[ast.Call]:
@@ -129,7 +160,7 @@ class Compute:
                 return any(self._runs_itself(c) and not self.forbids_function(c) for c in callees)
         elif self.is_model(v.of(func)):
             return True
-        if self._runs_bound(call):
+        if self._runs_bound(call) or any(map(self._begun, v.of(func))):
             return True
         if any(o.kind == "class" for o in v.of(func)):
             return False
@@ -155,6 +186,11 @@ class Compute:
             return self._model(obj.key[0])  # type: ignore[index]
         part = obj.key if obj.kind == "partial" else None
         return isinstance(part, ast.Call) and any(self._bound(o) for arg in part.args[:1] for o in self.ctx.v.of(arg))
+
+    def _begun(self, obj: Obj) -> bool:
+        """Whether an object is a call of a model that lacks arguments: ``partial(model, features=True)``."""
+        part = obj.key if obj.kind == "partial" else None
+        return isinstance(part, ast.Call) and any(self.is_model(self.ctx.v.of(arg)) for arg in part.args[:1])
 
     def _runs_bound(self, call: ast.Call) -> bool:
         """Whether a call runs a method of a model that it knows by another name, or takes from its class."""
