@@ -35,6 +35,7 @@ from .products import review_products
 from .regions import Planner, Region
 from .replaced import check_replaced
 from .schedule import Scaler, Schedule
+from .stored import review_stored
 from .threads import review_threads
 from .traced import review_traced
 from .unreached import review_unreached
@@ -167,6 +168,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     _name_conditions(ctx, unit, plan)
     if not _never(plan):
         tell_policy(ctx, unit, planner)
+        review_stored(ctx, unit, planner)
         plan.hazards = hazards.find(ctx, unit, planner, merged)
     return plan
 

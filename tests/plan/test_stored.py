@@ -1,0 +1,73 @@
+"""What is put into a tensor by an index has to be of its type, and some operations have another under autocast."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from migrate.engine import migrate_module
+from migrate.model import Applicability, Settings
+
+PROGRAM = """\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from apex import amp
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(5, 8), nn.Linear(8, 3)
+
+    def forward(self, x):
+        h = self.a(x)
+BODY
+        return self.b(out)
+
+
+model = Net()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x, y in loader:
+    loss = F.cross_entropy(model(x), y)
+    optimizer.zero_grad()
+    with amp.scale_loss(loss, optimizer) as scaled:
+        scaled.backward()
+    optimizer.step()
+"""
+NAMED = [
+    "out = torch.zeros_like(h)\nout[mask] = h[mask].softmax(-1)",
+    "gate = h[:, :2].softmax(-1)\nw, e = gate.max(1)\nout = torch.zeros_like(h)\nout[e == 1] = w[:, None] * h",
+    "out = torch.zeros_like(h).scatter(-1, at, torch.softmax(h, -1))",
+    "out = h.new_zeros(8)\nout.index_add_(0, at, torch.logsumexp(h, 1))",
+    "out = x.new_zeros(4, 8)\nout[at] = F.gelu(h)",
+]
+SILENT = [
+    "out = torch.zeros_like(h)\nout[mask] = F.softmax(h[mask], -1)",  # float32 both times
+    "out = torch.zeros_like(h)\nout[mask] = h[mask].softmax(-1).to(out.dtype)",
+    "out = h.softmax(-1)",
+    "out = torch.zeros_like(h)\nout[h.softmax(-1) > 0.5] = 1.0",
+    "out = torch.zeros_like(h)\nout[mask] = self.b(h.softmax(-1))",
+    "kept = {}\nkept['gate'] = h.softmax(-1)\nout = h",
+]
+
+
+def _reviews(body: str) -> list[str]:
+    result = migrate_module(PROGRAM.replace("BODY\n", textwrap.indent(body, " " * 8) + "\n"), Settings())
+    assert result.new_text is not None
+    graded = {unit.applicability for unit in result.units}
+    found = [f.message for f in result.findings if f.rule == "APX037" and f.severity.value == "review"]
+    assert graded == {Applicability.REVIEW if found else Applicability.SAFE}
+    return found
+
+
+@pytest.mark.parametrize("body", NAMED)
+def test_a_type_that_differs_is_named_where_it_is_put(body: str) -> None:
+    assert len(_reviews(body)) == 1
+
+
+@pytest.mark.parametrize("body", SILENT)
+def test_nothing_is_said_where_the_type_is_the_same_or_does_not_matter(body: str) -> None:
+    assert _reviews(body) == []
