@@ -164,11 +164,12 @@ def widened(program: Component, selection: Selection, imports: Imports) -> Compo
 
 
 def scattered(left: Iterable[Source], selection: Selection, imports: Imports) -> list[Component]:
-    """Of files that use amp and could not be migrated those below one folder, where some initialize and others scale
-    losses: between them stands a library's runner, and names in a configuration."""
+    """Of files that use amp and could not be migrated those below one folder, where some initialize, others scale
+    losses, and none does both: between them stands a library's runner, and names in a configuration."""
     below: dict[str, list[str]] = {}
     for source in left:
-        below.setdefault(_import_root(source.location), []).append(source.location)
+        if not all(imports.words(word, source.location) for word in (_BEGINS, _SCALES)):
+            below.setdefault(_import_root(source.location), []).append(source.location)
     found = []
     for files in below.values():
         begin, scale = (any(imports.words(word, one) for one in files) for word in (_BEGINS, _SCALES))
