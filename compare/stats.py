@@ -50,8 +50,9 @@ NO_SPREAD = "all runs equal"
 STUDENT = "Student t"
 ON_LOGS = " on logarithms"
 
-# Values that differ by less than this share of their size differ by rounding only.
+# The exponential of more than this is no double any more.
 _LARGEST = 709.0
+# Values that differ by less than this share of their size differ by rounding only.
 _ROUNDING = 1e-12
 
 

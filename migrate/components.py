@@ -174,7 +174,7 @@ def scattered(left: Iterable[Source], selection: Selection, imports: Imports) ->
     for files in below.values():
         begin, scale = (any(imports.words(word, one) for one in files) for word in (_BEGINS, _SCALES))
         program = _component(_ordered(files, imports), selection, imports) if begin and scale else None
-        if program is not None and len(files) > 1:
+        if program is not None:
             apart = [replace(one, neighbours=replace(one.neighbours, scattered=True)) for one in program.sources]
             found.append(replace(program, sources=tuple(apart)))
     return sorted(found, key=lambda one: min(source.shown for source in one.sources))

@@ -6,12 +6,9 @@ the same weights, those of the baseline's training, in a process of its own.
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from pathlib import Path
 
-import torch
-
+from .checkpoint import put_away
 from .first_step import first_step
 from .prepared import Emit, Prepared, Progress
 
@@ -24,14 +21,7 @@ def keep_weights(prepared: Prepared, path: Path) -> None:
     spec, task = prepared.spec, prepared.task
     if prepared.place.rank or task.replica or task.arm != spec.weights_from or task.seed >= spec.after:
         return
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        torch.save({name: value.cpu() for name, value in prepared.job.model.state_dict().items()}, temporary)
-        os.replace(temporary, path)
-    except (OSError, RuntimeError):  # torch's writer raises RuntimeError for a full disk
-        with suppress(OSError):
-            temporary.unlink()
+    put_away({name: value.cpu() for name, value in prepared.job.model.state_dict().items()}, path)
 
 
 def run(prepared: Prepared, emit: Emit, progress: Progress) -> None:

@@ -48,14 +48,7 @@ class Checkpoint:
             "arm": prepared.arm.state_dict(),
             "random": torch.get_rng_state(),
         }
-        temporary = self.path.with_suffix(f".{os.getpid()}.tmp")
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            torch.save(state, temporary)
-            os.replace(temporary, self.path)
-        except (OSError, RuntimeError):  # torch's writer raises RuntimeError for a full disk
-            with suppress(OSError):
-                temporary.unlink()
+        put_away(state, self.path)
         self._written = time.monotonic()
 
     def restore(self, prepared: Prepared) -> list[Epoch]:
@@ -91,6 +84,18 @@ def load(arm: Arm, state: dict[str, Any]) -> None:
         from apex import amp
 
         amp.load_state_dict(scale)
+
+
+def put_away(state: dict[str, Any], path: Path) -> None:
+    """Write a state whole or not at all. A disk that is full costs that file alone: nothing is raised."""
+    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        torch.save(state, temporary)
+        os.replace(temporary, path)
+    except (OSError, RuntimeError):  # torch's writer raises RuntimeError for a full disk
+        with suppress(OSError):
+            temporary.unlink()
 
 
 def _identity(prepared: Prepared) -> dict[str, str | int]:

@@ -17,12 +17,13 @@ from ..facts.module import Scope
 from ..facts.names import called_name
 from ..facts.sites import Initialize, Scale
 from ..knowledge.words import Patterns
-from ..units.conditions import TRUE, Term, conjunction, negation, reads
+from ..units.conditions import TRUE, Term, negation, reads
 from ..units.unit import Context, Manual, Unit
 from .fold import Fold
 from .home import free_name
 from .places import Creation, Homes
 from .schedule import Scaler, Schedule
+from .switch import constructor
 
 _TELLS = Patterns("info print log* debug warning write print_*")
 
@@ -150,7 +151,7 @@ def _guard(ctx: Context, unit: Unit, merged: Sequence[Fold]) -> Term:
 def _creation(ctx: Context, scaler: Scaler, scope: Scope, enabled: Term, init: Initialize) -> Creation:
     """The scaler: made by the hook's constructor behind what says whether it is on, or beside a hook without one."""
     m, cls = ctx.m, ctx.m.class_of(scope)
-    node = next((s for s in cls.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None) if cls else None
+    node = constructor(cls) if cls is not None else None
     if node is None or cls is None:
         if cls is None or m.function(cls) is not m.file(cls).scope or enabled.value is not True:
             raise Manual(
@@ -175,7 +176,7 @@ def _creation(ctx: Context, scaler: Scaler, scope: Scope, enabled: Term, init: I
     if behind:
         anchor = max(behind, key=m.start)
     before = isinstance(anchor, (ast.Return, ast.Raise))
-    return Creation(scaler, anchor, f"{own}.{scaler.name}", conjunction([enabled]), before=before, init=init)
+    return Creation(scaler, anchor, f"{own}.{scaler.name}", enabled, before=before, init=init)
 
 
 def _model(ctx: Context, init: Initialize) -> tuple[str, ast.stmt]:

@@ -36,10 +36,11 @@ def review_stored(ctx: Context, unit: Unit, planner: Planner) -> None:
         return
     m, coverage = ctx.m, Coverage(ctx, planner)
     for scope in m.scope_of.values():
-        if scope.is_function and any(map(_put, _own_stores(ctx, scope))):
+        stores = [n for n in (*m.own(scope, ast.Assign), *m.own(scope, ast.Call)) if _put(n)]
+        if scope.is_function and stores:
             inside = planner.compute.own_method(scope)
             names = _carrying(ctx, scope)
-            for node in _own_stores(ctx, scope):
+            for node in stores:
                 operation = next((said for value in _put(node) if (said := _carries(value, names))), None)
                 if operation is not None and (inside or coverage.may(node)):
                     unit.review(
@@ -48,11 +49,6 @@ def review_stored(ctx: Context, unit: Unit, planner: Planner) -> None:
                         f"`{operation}` has another type under autocast than under O1, and torch raises where what "
                         "is put into a tensor by an index is not of its type: `.to()` the type of that tensor here",
                     )
-
-
-def _own_stores(ctx: Context, scope: Scope) -> list[ast.Assign | ast.Call]:
-    """The assignments and calls of a function, in order."""
-    return [*ctx.m.own(scope, ast.Assign), *ctx.m.own(scope, ast.Call)]
 
 
 def _put(node: ast.AST) -> list[ast.expr]:
@@ -72,9 +68,11 @@ def _carrying(ctx: Context, scope: Scope) -> dict[str, str]:
     for _ in range(3):  # names made of names
         for stmt in ctx.m.own(scope, ast.Assign):
             operation = _carries(stmt.value, found)
-            for target in stmt.targets if operation is not None else ():
+            if operation is None:
+                continue
+            for target in stmt.targets:
                 first = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else target  # values, indices
-                if isinstance(first, ast.Name) and operation is not None:
+                if isinstance(first, ast.Name):
                     found[first.id] = operation
     return found
 

@@ -57,3 +57,15 @@ def test_classes_that_others_derive_and_train(tmp_path: Path) -> None:
 
 def test_nothing_wanted_reads_nothing(tmp_path: Path) -> None:
     assert exported([str(tmp_path / "missing.py")], []) == {}
+
+
+def test_a_librarys_modules_by_computed_names_are_none_of_the_tree(tmp_path: Path) -> None:
+    wanted = tmp_path / "optimizer.py"
+    texts = {
+        "a.py": "zoo = import_module(f'torchvision.models.{name}')\nsaved['optimizer'] = 1\n",
+        "b.py": "hook = import_module(f'hooks.{name}')\nname = 'optimizer'\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(f"from importlib import import_module\n{text}")
+    assert exported([str(tmp_path / "a.py")], [str(wanted)])[str(wanted)] == frozenset()
+    assert exported([str(tmp_path / "b.py")], [str(wanted)])[str(wanted)] == {"*"}

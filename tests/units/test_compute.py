@@ -278,3 +278,17 @@ GENERATORS = {
 def test_generators(text: str) -> None:
     node = ast.parse(text).body[0]
     assert (generates(node), only_yields(node)) == GENERATORS[text]
+
+
+@pytest.mark.parametrize(
+    ("made", "runs"),
+    [
+        ("partial(model, features=True)", True),
+        ("partial(print, model)", False),
+        ("[part for part in model.children()][0]", True),
+    ],
+)
+def test_a_model_that_lacks_arguments_is_run_by_its_call(made: str, runs: bool) -> None:
+    ctx, one = compute(f"from functools import partial\nrun = {made}\nrun(x)  # ?\n")
+    (stmt,) = marked(ctx.m)
+    assert one.forwards(stmt) is runs
