@@ -218,6 +218,8 @@ def main(words: Sequence[str] | None = None) -> int:
     only = [name for name in asked.only.split(",") if name]
     if unknown := set(only) - {step.name for step in todo}:
         parser.error(f"there is no step {', '.join(sorted(unknown))}: {', '.join(step.name for step in todo)}")
+    if asked.data and "/" in asked.data and not Path(asked.data).exists():
+        parser.error(f"there is no folder {asked.data}: name one that holds CIFAR-10, or leave --data out")
     chosen = [step for step in todo if step.name in only or not only]
     return carry_out(chosen, asked.work, time.monotonic() + 60 * asked.minutes, asked.copy, asked.retry)
 

@@ -25,8 +25,11 @@ DOUBLES = (PROJECT / "tests" / "compare" / "cuda_double", PROJECT / "migrate" / 
 def with_cuda_on_a_cpu(folder: Path) -> dict[str, str]:
     """The environment of a machine whose GPU is a double, with the double of Apex."""
     fake_smi(folder / "bin")
+    own = folder / "tmp"  # the lock of the GPU lies there: another process of the tests has a machine of its own
+    own.mkdir(exist_ok=True)
     return {
         **os.environ,
+        "TMPDIR": str(own),
         "CUDA_ON_CPU": "1",
         "PYTHONPATH": os.pathsep.join(map(str, (*DOUBLES, PROJECT))),
         "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
@@ -193,3 +196,12 @@ def test_a_session_in_which_a_run_failed_is_done_and_told(tmp_path: Path) -> Non
 
 def test_the_double_is_no_part_of_the_product() -> None:
     assert not [path for path in (home.FOLDER / "compare").rglob("*.py") if "cuda_on_cpu" in path.read_text()]
+
+
+def test_a_folder_that_is_not_there_is_refused_before_anything_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        real_run.main(["--work", str(tmp_path / "work"), "--data", str(tmp_path / "none")])
+    assert ended.value.code == 2 and "there is no folder" in capsys.readouterr().err
+    assert not (tmp_path / "work").exists()
