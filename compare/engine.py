@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Protocol
 
 from .process import Progress, run_task
 from .records import Ended
 from .worker import Request
+
+TURN = 0.5
+"""Seconds after which who waits for tasks looks whether Ctrl-C was pressed."""
 
 
 class Engine(Protocol):
@@ -57,9 +61,9 @@ def all_of(
     No more are begun once `may_start` (of the next one's index) says no, or one raised: that is raised here when the
     others have ended, which `stop` asks them to do early.
     """
-    free, found = list(range(slots)), threading.Condition()
+    free = list(range(slots))
+    begun: list[Future[None]] = []
     errors: list[BaseException] = []
-    threads: list[threading.Thread] = []
 
     def one(task: Callable[[int], None], slot: int) -> None:
         try:
@@ -68,31 +72,29 @@ def all_of(
             errors.append(error)
             stop.set()
         finally:
-            with found:
-                free.append(slot)
-                found.notify()
+            free.append(slot)
 
-    begun = 0
-    try:
-        for index, task in enumerate(tasks):
-            with found:
+    def running() -> list[Future[None]]:
+        return [future for future in begun if not future.done()]
+
+    # Of a thread whose `join` is interrupted Python up to 3.12 says that it has ended, though it runs on: what is
+    # waited for are futures.
+    with ThreadPoolExecutor(slots) as pool:
+        try:
+            for index, task in enumerate(tasks):
                 while not free:
-                    found.wait(0.5)  # in short turns, so that Ctrl-C is heard
+                    wait(running(), TURN, FIRST_COMPLETED)
+                if stop.is_set() or not may_start(index):
+                    break
                 slot = min(free)
                 free.remove(slot)
-            if stop.is_set() or not may_start(index):
-                break
-            threads.append(threading.Thread(target=one, args=(task, slot), daemon=True))
-            threads[-1].start()
-            begun += 1
-        for thread in threads:
-            while thread.is_alive():
-                thread.join(0.5)
-    except BaseException:
-        stop.set()
-        for thread in threads:
-            thread.join()
-        raise
+                begun.append(pool.submit(one, task, slot))
+            while running():
+                wait(running(), TURN)
+        except BaseException:
+            stop.set()
+            wait(begun)
+            raise
     if errors:
         raise errors[0]
-    return begun
+    return len(begun)

@@ -133,6 +133,24 @@ def test_none_is_begun_that_may_not_start() -> None:
     assert {number for number, _ in done} == {0, 1, 2, 3}
 
 
+@pytest.mark.parametrize(("slots", "waiting"), [(1, 0), (2, 0), (2, 1)])
+def test_an_interrupt_waits_for_all_that_run(slots: int, waiting: int) -> None:
+    """Also for the one that was being waited for when the interrupt came."""
+    stop, ended = threading.Event(), []
+
+    def slow_to_stop(slot: int) -> None:
+        stop.wait(30)
+        time.sleep(1)
+        ended.append(slot)
+
+    timer = threading.Timer(1.0, _interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        all_of([slow_to_stop] * (slots + waiting), slots, lambda index: True, stop)
+    timer.join()
+    assert sorted(ended) == list(range(slots))
+
+
 def test_the_first_error_is_raised_when_the_others_have_stopped() -> None:
     stop, stopped = threading.Event(), []
 
