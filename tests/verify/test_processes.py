@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
+from migrate.verify.running import RECORDER
 from tests.verify.test_command import verify
 
 SPAWNED = """\
@@ -65,3 +68,44 @@ def test_spawned_processes_are_compared_rank_by_rank(tmp_path: Path) -> None:
     ]
     first, second = [one for one in losses if one]
     assert first != second, "each rank has data of its own"
+
+
+ENDED = """\
+import gc
+import os
+import sys
+
+import torch
+from apex2native_recorder import cpu
+
+cpu.map_cuda_to_cpu(torch)
+dist = torch.distributed
+
+
+def threads():
+    return len(os.listdir("/proc/self/task"))
+
+
+before = threads()
+dist.init_process_group("nccl", init_method="file://" + sys.argv[1], world_size=1, rank=0)
+groups = [dist.new_group([0], backend="nccl"), dist.new_group([0], None, "nccl")]
+net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 2))
+net(torch.ones(1, 2)).sum().backward()
+during = threads()
+dist.destroy_process_group()
+del net, groups
+gc.collect()
+print(during > before, threads() == during)
+"""
+
+
+def test_nothing_waits_for_the_threads_of_a_group(tmp_path: Path) -> None:
+    """They would be waited for by a thread that keeps the interpreter, which they need to end: a run hung at times."""
+    done = subprocess.run(
+        [sys.executable, "-c", ENDED, str(tmp_path / "store")],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "PYTHONPATH": str(RECORDER)},
+    )
+    assert done.stdout.split() == ["True", "True"], done.stdout + done.stderr

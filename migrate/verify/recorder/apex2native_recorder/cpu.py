@@ -6,6 +6,7 @@ two is exact and two runs can be compared to the last bit. Processes talk throug
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import importlib
 import types
@@ -188,9 +189,32 @@ def _map_processes(torch: Any) -> None:
     @functools.wraps(start)
     def init_process_group(backend: Any = None, *args: Any, **kwargs: Any) -> Any:
         kwargs.pop("device_id", None)
-        return start("gloo", *args, **kwargs)
+        made = start("gloo", *args, **kwargs)
+        _keep_alive(dist.distributed_c10d._get_default_group())
+        return made
 
     dist.init_process_group = dist.distributed_c10d.init_process_group = init_process_group
+    more = dist.new_group
+
+    @functools.wraps(more)
+    def new_group(*args: Any, **kwargs: Any) -> Any:
+        kwargs.pop("device_id", None)
+        args = tuple("gloo" if isinstance(arg, str) else arg for arg in args)
+        made = more(*args, **{name: "gloo" if name == "backend" else value for name, value in kwargs.items()})
+        _keep_alive(made)
+        return made
+
+    dist.new_group = dist.distributed_c10d.new_group = new_group
+
+
+def _keep_alive(group: Any) -> None:
+    """Until the process ends: nobody waits for the threads of a group.
+
+    What is left of a collective operation holds the modes that were on when it began, ours with them, and a thread of
+    the group needs the interpreter to let go of them. Where the last that held the group is a DistributedDataParallel,
+    torch (2.11) ends the group without letting the interpreter go, and waits for that thread for ever.
+    """
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(group))
 
 
 def _map_loading(torch: Any) -> None:
