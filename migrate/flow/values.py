@@ -35,6 +35,7 @@ WRAPPERS = frozenset(
 SELF_METHODS = frozenset(
     "cuda to cpu half float double train eval module requires_grad_ share_memory apply values copy".split()
 )
+FORWARD_HOOK = "register_forward_hook"
 ELEMENT_KEY = "*"
 ITEM_KEY = "[]"  # what an object holds that is a container itself
 CONTAINERS = frozenset("list tuple UserList deque".split())
@@ -715,6 +716,8 @@ class Values:
         if name == "partial" and node.args:
             self._add(var, Obj("partial", node, "partial"))
             return
+        if name == FORWARD_HOOK and node.args:
+            self._each(self._expr(node.args[0]), self._hand_over)
         if name in ("append", "add", "insert", "setdefault") and isinstance(node.func, ast.Attribute) and node.args:
             value = self._expr(node.args[-1])
             self._each(self._expr(node.func.value), lambda o: self._flow(value, self._field(o, self._item(o))))
@@ -885,6 +888,13 @@ class Values:
                     self._flow(("r", callee), var)
             case _:
                 pass
+
+    def _hand_over(self, obj: Obj) -> None:
+        """A partial that somebody else will call fills what it fills all the same."""
+        callee = self.callee(obj) if obj.kind == "partial" else None
+        if isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            assert isinstance(obj.key, ast.Call)
+            self._bind(obj.key, callee, skip=0, drop=1)
 
     def _fill(self, call: ast.Call, made: Obj) -> None:
         """A class without constructor here (a dataclass, a NamedTuple): arguments fill the fields it declares; or a

@@ -22,18 +22,20 @@ from typing import Protocol
 from ..facts.module import FunctionNode, Scope
 from ..facts.names import called_name, last_name
 from ..facts.networks import handed_elsewhere
-from ..flow.values import Obj
+from ..flow.values import FORWARD_HOOK, Obj
 from ..knowledge import operations
 from ..knowledge.models import FORWARDING
 from ..knowledge.results import integers, loss, predicted
 from ..nodes import children, walk
 from . import operands
 from .compute import Compute
+from .kept import Kept
 from .translate import passed
 from .unit import Context, Unit
 
 HALF, FLOAT, OTHER, MAYBE = "half", "float", "other", "maybe"
 MAX_DEPTH = 5
+MAX_ROUNDS = 4  # in which what one function leaves behind reaches another
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,10 @@ class Precision:
 
     def __init__(self, ctx: Context, unit: Unit, compute: Compute, casts: Casts) -> None:
         self.ctx, self.unit, self.compute, self.casts = ctx, unit, compute, casts
+        self.kept = Kept(ctx, frozenset({HALF, MAYBE}), self._first)
+        self._forget()
+
+    def _forget(self) -> None:
         self.seen: dict[ast.AST, Value] = {}  # every expression that was run -> what it may hold
         self.entered: dict[ast.AST, set[ast.Call]] = defaultdict(set)
         self.widened: dict[ast.expr, ast.expr] = {}  # operand that O1 cast to float32, outside of regions -> its use
@@ -141,7 +147,16 @@ class Precision:
         self._stack: list[ast.AST] = []
 
     def run(self) -> None:
-        """Run every function in which the model is called under autocast."""
+        """Run every function in which the model is called under autocast, and those that read what these leave behind,
+        until nothing more is left behind."""
+        for _ in range(MAX_ROUNDS):
+            self.kept.grew = False
+            self._run()
+            if not self.kept.grew:
+                break
+            self._forget()
+
+    def _run(self) -> None:
         m = self.ctx.m
         roots: dict[ast.AST, bool] = {}
         for call in self.compute.candidates:
@@ -149,7 +164,12 @@ class Precision:
                 scope = m.function(call)
                 roots[scope.node] = roots.get(scope.node, False) or not self.casts.covered(scope)
         self._add_callers(roots)
-        done: set[ast.AST] = set()
+        for node in self.kept.readers():
+            roots.setdefault(node, not self.casts.covered(m.scope_of[node]))
+        done: set[ast.AST] = set(hooks := self._hooks())
+        for hook in hooks:
+            self._run_hook(hook)
+            roots.pop(hook, None)
         for node in sorted(roots, key=lambda n: not roots[n]):
             if roots[node] or not self.complete(node):
                 self._root(node, done)
@@ -170,6 +190,22 @@ class Precision:
         done.add(node)
         if not isinstance(node, ast.Lambda):
             self._block(_Frame(False, 0), node.body, {})  # type: ignore[attr-defined]
+
+    def _hooks(self) -> list[ast.AST]:
+        """The functions that torch calls with what a part of a network gives, and under its casts."""
+        v, m = self.ctx.v, self.ctx.m
+        handed = [arg for call in m.calls(FORWARD_HOOK) for arg in call.args[:1]]
+        found = {node for arg in handed for obj in v.of(arg) if (node := v.callee(obj)) is not None}
+        return m.in_order(found)
+
+    def _run_hook(self, function: ast.AST) -> None:
+        assert isinstance(function, FunctionNode)
+        args = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+        env = {name: of(HALF, FLOAT) for name in args[-1:]}  # the result; which type it has depends on the part
+        if isinstance(function, ast.Lambda):
+            self._expr(_Frame(True, 0), function.body, env)
+        else:
+            self._block(_Frame(True, 0), function.body, env)
 
     def complete(self, function: ast.AST) -> bool:
         """Whether every call of a function in this module was followed into it."""
@@ -271,6 +307,7 @@ class Precision:
         return env.get(_key(target), NOTHING)
 
     def _assign(self, frame: _Frame, target: ast.expr, held: Value, env: _Env) -> None:
+        self.kept.put(target, held.flat)
         match target:
             case ast.Name(id=name):
                 env[name] = held
@@ -306,11 +343,16 @@ class Precision:
                 return
             if name == "items" and len(target.elts) == 2:
                 self._assign(frame, target.elts[0], of(OTHER), env)
-                self._assign(frame, target.elts[1], _member(Value(held.flat)), env)
+                self._assign(frame, target.elts[1], self._member(source, held), env)
                 return
-        if name == "values":
-            held = _member(held)
+        if isinstance(source, ast.Call) and name == "values":
+            held = self._member(source, held)
         self._assign(frame, target, _joined(held.items) if held.items else Value(held.facts), env)
+
+    def _member(self, call: ast.Call, held: Value) -> Value:
+        """Any value of a dictionary: a model's may hold integers (a detector's labels), of others it is known."""
+        filled = isinstance(call.func, ast.Attribute) and self.kept.inside(call.func.value)
+        return of(MAYBE) if HALF in held.known and not filled else Value(held.flat)
 
     def _element(self, frame: _Frame, target: ast.expr, source: ast.expr, env: _Env) -> None:
         if isinstance(source, ast.Call) and called_name(source) in ("zip", "enumerate", "items", "values"):
@@ -339,18 +381,24 @@ class Precision:
             case ast.Constant(value=value):
                 return NOTHING if value is None else of(OTHER)
             case ast.Name(id=name):
-                return env.get(name, of(OTHER))
+                held, kept = env.get(name), self._kept(node)
+                return self._with_items(node, join(held, kept) if held and kept else held or kept)
             case ast.Attribute(value=base, attr=attr):
                 if (known := env.get(ast.unparse(node))) is not None:
                     self._expr(frame, base, env)
-                    return known
-                held = self._expr(frame, base, env)
+                    return self._with_items(node, known)
+                held, kept = self._expr(frame, base, env), self._kept(node)
+                if kept or self.kept.inside(node):
+                    part = _part(held, attr) if HALF in held.known else None
+                    return self._with_items(node, join(kept, part) if kept and part else kept or part)
                 if held.items is not None and attr in ("values", "indices") and len(held.items) == 2:
                     return held.items[attr == "indices"]
                 return of(OTHER) if attr in operations.ATTRIBUTES else _part(held, attr)
             case ast.Subscript(value=base, slice=index):
                 held = self._expr(frame, base, env)
                 self._expr(frame, index, env)
+                if item := self.kept.item(node):
+                    return Value(item)
                 return _subscript(held, index)
             case ast.Tuple(elts=elts) | ast.List(elts=elts) | ast.Set(elts=elts):
                 items = tuple(self._expr(frame, e, env) for e in elts)
@@ -392,6 +440,29 @@ class Precision:
                 self._children(frame, node, env)
                 return of(OTHER)
 
+    def _first(self, value: ast.expr | None) -> frozenset[str]:
+        """What a place holds that is made with a value: nothing, a new tensor, or what is not known."""
+        if isinstance(value, ast.Constant) and value.value is None:
+            return frozenset()
+        return frozenset({FLOAT if isinstance(value, ast.Call) and self._creates(value) else OTHER})
+
+    def _creates(self, call: ast.Call) -> bool:
+        """Whether a call makes a new tensor of the default type."""
+        made = called_name(call) in operations.CREATE and self._of_torch(call.func)
+        return made and not any(k.arg == "dtype" for k in call.keywords)
+
+    def _kept(self, node: ast.Name | ast.Attribute) -> Value | None:
+        """What another function left there, if one did."""
+        facts = self.kept.of(node)
+        return Value(facts) if facts else None
+
+    def _with_items(self, node: ast.expr, held: Value | None) -> Value:
+        """What a name holds, and what was put into the container that it may be."""
+        inside = self.kept.inside(node)
+        if held is None:
+            return Value(inside) if inside else of(OTHER)
+        return join(held, Value(inside - held.flat)) if inside - held.flat else held
+
     def _children_of(self, frame: _Frame, nodes: Iterable[ast.expr], env: _Env) -> None:
         for node in nodes:
             self._expr(frame, node, env)
@@ -424,6 +495,7 @@ class Precision:
         if name in operations.CONTAINER_WRITES and isinstance(func, ast.Attribute) and args and not tensor:
             key = _key(func.value)
             env[key] = join(Value(env.get(key, NOTHING).flat), Value(args[-1].flat))
+            self.kept.add(func.value, args[-1].flat)
             return of(OTHER)
         if self._runs(node):
             return self._model(frame, node, name, env)
@@ -543,7 +615,7 @@ class Precision:
             return Value(marks | {MAYBE})
         if name in ("float", "double") and isinstance(node.func, ast.Attribute):
             return of(FLOAT)
-        if name in operations.CREATE and self._of_torch(node.func) and not any(k.arg == "dtype" for k in node.keywords):
+        if self._creates(node):
             return of(FLOAT)
         if name in operations.INTEGER or name in operations.KEEP or name in operations.ATTRIBUTES:
             return of(OTHER)
@@ -655,11 +727,6 @@ def _part(held: Value, name: str, unpacked: bool = False) -> Value:
     return Value(held.flat)
 
 
-def _member(held: Value) -> Value:
-    """Any value of a dictionary: a model's may hold integers (a detector's labels)."""
-    return of(MAYBE) if HALF in held.known else Value(held.flat)
-
-
 def _subscript(held: Value, index: ast.expr) -> Value:
     if held.items is not None:
         match index:
@@ -691,6 +758,8 @@ def _arithmetic(one: Value, other: Value, op: ast.operator, cast: bool) -> Value
         return Value(marks | {FLOAT})
     if one.known == {HALF} or other.known == {HALF}:
         return Value(marks | {HALF})
+    if proved(one) or proved(other):
+        return Value(marks | {HALF, FLOAT})
     return Value(flat)
 
 

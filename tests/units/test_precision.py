@@ -224,6 +224,60 @@ def test_a_model_of_the_file() -> None:
         assert types(top + loop + "    value = out  # ?\n") == answer, body
 
 
+#: What outlives the function that made it; the marked value is read somewhere else.
+LEFT_BEHIND = {
+    "a hook's dictionary": ("feats = {}\ndef hook(m, i, o):\n    feats['a'] = o", "feats['a']", "float/half"),
+    "another key": ("feats = {}\ndef hook(m, i, o):\n    feats['a'] = o", "feats['b']", "float/half"),
+    "a lambda's list": ("feats = []\nhook = lambda m, i, o: feats.append(o)", "feats[-1]", "float/half"),
+    "a global name": ("def hook(m, i, o):\n    global last\n    last = o.detach()", "last", "float/half"),
+    "an object": (
+        "class Keeper:\n    def __call__(self, m, i, o):\n        self.out = o\nhook = Keeper()",
+        "hook.out",
+        "float/half",
+    ),
+    "shapes": ("feats = []\ndef hook(m, i, o):\n    feats.append(o.shape)", "feats[-1]", ""),
+    "a float": ("feats = []\ndef hook(m, i, o):\n    feats.append(o.float())", "feats[-1]", ""),
+    "not empty before": ("feats = [0]\ndef hook(m, i, o):\n    feats.append(o)", "feats[-1]", "float/half/other"),
+    "empty before": ("feats = {'a': None}\ndef hook(m, i, o):\n    feats['a'] = o", "feats['a']", "float/half"),
+    "a class's own": (
+        "class Keeper:\n    out = 0\n    def __call__(self, m, i, o):\n        self.out = o\nhook = Keeper()",
+        "hook.out",
+        "float/half/other",
+    ),
+    "or None": ("feats = {}\ndef hook(m, i, o):\n    feats['a'] = o if a else None", "feats['a']", "float/half"),
+    "lists by name": (
+        "feats = defaultdict(list)\ndef hook(m, i, o):\n    feats['a'].append(o)",
+        "feats['a'][0]",
+        "float/half",
+    ),
+    "a namespace": ("st = SimpleNamespace(out=None)\ndef hook(m, i, o):\n    st.out = o", "st.out", "float/half"),
+    "its number": ("st = SimpleNamespace(out=0)\ndef hook(m, i, o):\n    st.out = o", "st.out", "float/half/other"),
+    "a number at times": ("last = 0\ndef hook(m, i, o):\n    global last\n    last = o", "last", "float/half/other"),
+    "its input": ("feats = []\ndef hook(m, i, o):\n    feats.append(i[0])", "feats[-1]", ""),
+    "a method's name": (
+        "class Keeper:\n    def __init__(self):\n        self.out = None\n    def hook(self, m, i, o):\n"
+        "        self.out = o\nkeeper = Keeper()\nhook = keeper.hook",
+        "keeper.out",
+        "float/half",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LEFT_BEHIND)
+def test_left_behind_by_a_hook(case: str) -> None:
+    before, read, answer = LEFT_BEHIND[case]
+    text = f"{TOP}{before}\nmodel.fc.register_forward_hook(hook)\n{LOOP}    value = {read}  # ?\n"
+    assert types(text) == answer
+
+
+def test_left_behind_by_a_function() -> None:
+    keeps = "def keeps(out):\n    BANK['out'] = out.detach()\n    BANK['n'] = 1\n    return out\n"
+    reads = "def reads():\n    value = {}  # ?\n"
+    loop = LOOP.replace("out = model(x)", "out = keeps(model(x))") + "    reads()\n"
+    for read, answer in {"BANK['out']": "half", "BANK['n']": "other", "BANK[k]": "half/other"}.items():
+        assert types(TOP + "BANK = {}\n" + keeps + reads.replace("{}", read) + loop) == answer, read
+
+
 def test_values() -> None:
     assert proved(of(HALF)) and proved(of(HALF, FLOAT)) and not proved(of(FLOAT)) and not proved(of(HALF, OTHER))
     assert doubtful(of(HALF, OTHER)) and doubtful(of(MAYBE)) and not doubtful(of(HALF)) and not doubtful(of(FLOAT))
