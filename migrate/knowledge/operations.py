@@ -74,6 +74,9 @@ IN_PLACE = "+="
 FAR_FILL = "masked_fill"
 FILLS = frozenset("masked_fill masked_fill_ fill_diagonal_ index_fill index_fill_".split())
 LARGEST_HALF = 65504.0
+# Arithmetic with a tensor without dimensions, and what can be asked of one that leaves it so.
+BESIDE_NUMBER = "*"
+OF_NUMBERS = frozenset("exp log sqrt abs clamp clamp_ sigmoid tanh detach cuda to clone float softplus".split())
 # Those that are added in place, which autocast does not cast.
 PRODUCTS_IN_PLACE = frozenset("addmm_ addmv_ addr_ addbmm_ baddbmm_".split())
 

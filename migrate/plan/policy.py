@@ -6,7 +6,16 @@ import ast
 
 from ..facts.names import called_name, last_name
 from ..knowledge.host import HOST_MODULES
-from ..knowledge.operations import FAR_FILL, FILLS, HALF_NOT_AS_GIVEN, HALF_NOT_FLOAT, IN_PLACE, LARGEST_HALF
+from ..knowledge.operations import (
+    BESIDE_NUMBER,
+    FAR_FILL,
+    FILLS,
+    HALF_NOT_AS_GIVEN,
+    HALF_NOT_FLOAT,
+    IN_PLACE,
+    LARGEST_HALF,
+)
+from ..units.operands import beside_number
 from ..units.unit import Context, Unit
 from .coverage import Coverage
 from .regions import Planner
@@ -20,6 +29,10 @@ _WORDS = (
         "with a value that float16 has none for, an error where what is filled is half, as a product over a tensor "
         "without dimensions is (`scores / self.scale`), of which O1 made float32",
     ),
+    (
+        frozenset({BESIDE_NUMBER}),
+        "of a half result and a float32 tensor without dimensions: in float16, O1 made float32 of it",
+    ),
 )
 
 
@@ -28,9 +41,10 @@ def tell_policy(ctx: Context, unit: Unit, planner: Planner) -> None:
     if not any("O1" in options.levels for options in unit.options.values()):
         return
     coverage, lines = Coverage(ctx, planner), dict[str, int]()
-    operations: list[ast.Call | ast.AugAssign] = [*ctx.m.all(ast.Call), *ctx.m.all(ast.AugAssign)]
+    operations: list[ast.Call | ast.AugAssign | ast.BinOp] = [*ctx.m.all(ast.Call), *ctx.m.all(ast.AugAssign)]
+    operations += [node for node in ctx.m.all(ast.BinOp) if beside_number(ctx.v, node) is not None]
     for node in sorted(operations, key=ctx.m.start):
-        name = _operation(node)
+        name = BESIDE_NUMBER if isinstance(node, ast.BinOp) else _operation(node)
         if name is not None and name not in lines:
             if planner.compute.own_method(ctx.m.function(node)) or coverage.may(node):
                 lines[name] = node.lineno

@@ -296,13 +296,18 @@ class Compute:
         if not isinstance(n, ast.Call):
             return False
         name = called_name(n)
+        callees = self.ctx.v.callees(n)
+        if isinstance(n.func, ast.Call) and getattr(n.func.func, "id", "") == "getattr" and not callees:
+            match n.func.args:
+                case [_, ast.Constant(value=str() as spelled), *_]:
+                    name = spelled
+                case _:
+                    return not self.own_method(self.ctx.m.function(n))  # which method that runs is not known
         if name in ("backward", "zero_grad", "scale_loss", "manual_backward"):
             return True
-        if isinstance(n.func, ast.Call) and getattr(n.func.func, "id", "") == "getattr":
-            return not self.own_method(self.ctx.m.function(n))  # which method that runs is not known
         if any(s.call is n for s in self.unit.steps):
             return True
-        return any(self.forbids_function(c) for c in self.ctx.v.callees(n))
+        return any(self.forbids_function(c) for c in callees)
 
     def forbids_function(self, node: ast.AST) -> bool:
         if node not in self._forbids:

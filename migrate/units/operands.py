@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import ast
 
+from ..facts.names import called_name
+from ..flow.values import Values
 from ..knowledge import operations
 
+_PROMOTING = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _FUNCTIONAL = frozenset({"F", "nn.functional", "functional", "torch.nn.functional"})
 
 
@@ -44,3 +47,56 @@ def in_place(call: ast.Call) -> list[ast.expr]:
     """The factors of a product that is added in place: O1 cast them to the type of what they are added to."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     return list(call.args) if name in operations.PRODUCTS_IN_PLACE else []
+
+
+def beside_number(v: Values, node: ast.BinOp) -> ast.expr | None:
+    """The operand of ``x * scale`` whose other one is a float32 tensor without dimensions: O1 made float32 of both,
+    torch gives the result the operand's own type."""
+    if not isinstance(node.op, _PROMOTING):
+        return None
+    made = [side for side in (node.left, node.right) if isinstance(side, ast.Call) and _created(side)]
+    numbers = [side not in made and _without_dimensions(v, side) for side in (node.left, node.right)]
+    return None if all(numbers) or not any(numbers) else node.right if numbers[0] else node.left
+
+
+def _without_dimensions(v: Values, expr: ast.expr, met: frozenset[ast.expr] = frozenset()) -> bool:
+    """Whether an expression is one: ``self.scale.exp()`` of a ``nn.Parameter(torch.tensor(8.0))``."""
+    if expr in met:
+        return False  # made of itself: x = x.exp()
+    met |= {expr}
+    match expr:
+        case ast.Name() | ast.Attribute():
+            made = [o.key for o in v.of(expr)]
+            return bool(made) and all(isinstance(one, ast.Call) and _without_dimensions(v, one, met) for one in made)
+        case ast.Call(func=ast.Attribute(attr=name, value=ast.Name(id="torch" | "F")), args=[first, *_]):
+            return _created(expr) or (name in operations.OF_NUMBERS and _without_dimensions(v, first, met))
+        case ast.Call(func=ast.Attribute(attr=name, value=inner)) if name in operations.OF_NUMBERS:
+            return _without_dimensions(v, inner, met)
+        case ast.Call(args=[first, *_]) if called_name(expr) == "Parameter":
+            return _without_dimensions(v, first, met)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div(), right=right):
+            return any(_created(side) for side in (left, right) if isinstance(side, ast.Call))
+        case ast.Call():
+            return _created(expr)
+        case _:
+            return False
+
+
+def _created(call: ast.Call) -> bool:
+    """``torch.tensor(0.07)``, ``torch.ones([])``"""
+    if not call.args or any(k.arg == "dtype" for k in call.keywords):
+        return False
+    first, name = call.args[0], called_name(call)
+    if name in ("tensor", "as_tensor"):
+        return _number(first)
+    return name in operations.CREATE and isinstance(first, (ast.List, ast.Tuple)) and not first.elts
+
+
+def _number(node: ast.expr) -> bool:
+    """Whether a number that is no integer is written here."""
+    inner = node.operand if isinstance(node, ast.UnaryOp) else node
+    if isinstance(inner, ast.Call):
+        return called_name(inner) in ("float", "log", "sqrt", "exp")
+    if isinstance(inner, ast.BinOp):
+        return _number(inner.left) or _number(inner.right) or isinstance(inner.op, ast.Div)
+    return isinstance(inner, ast.Constant) and isinstance(inner.value, float)

@@ -517,6 +517,11 @@ class Precision:
             return of(FLOAT)
         if not cast and isinstance(op, ast.MatMult) and self._mixes(node):
             return of(FLOAT)
+        if not cast and (proved(one) or proved(other)):
+            operand = operands.beside_number(self.ctx.v, node)
+            if operand is not None and proved(self.value(operand)):
+                self.widened[operand] = node
+                return of(FLOAT)
         return _arithmetic(one, other, op, cast)
 
     def _widens(self, frame: _Frame, node: ast.Call, receiver: bool) -> bool:

@@ -26,7 +26,7 @@ from helpers import gram, Blur, Watch, host
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
-        self.layer = nn.Linear(4, 2)
+        self.layer, self.scale = nn.Linear(4, 2), nn.Parameter(torch.tensor(8.0))
 
     def forward(self, x):
         NET
@@ -136,6 +136,16 @@ def test_products_that_are_where_they_were(tmp_path: Path, lines: dict[str, str]
         ("x = x.masked_fill(x > 1, -1e4)", ""),
         ("x = x / np.std(x)", ""),
         ("x += self.layer(x)", ""),
+        ("x = x * self.scale.exp()", "`*` (line 16)"),
+        ("x = F.softplus(self.scale) / x", "`*` (line 16)"),
+        ("t = torch.tensor(8.0).cuda(); x = x / t", "`*` (line 16)"),
+        ("t = nn.Parameter(torch.ones([]) * np.log(1 / 0.07)); x = x - t", "`*` (line 16)"),
+        ("t = torch.ones(2); x = x - t", ""),
+        ("t = torch.tensor(8); x = x - t", ""),
+        ("t = torch.tensor([8.0]); x = x - t", ""),
+        ("t = torch.tensor(8.0, dtype=torch.float16); x = x - t", ""),
+        ("x = x / 8.0", ""),
+        ("x = x.exp(); y = x.log(); x = y * x", ""),
     ],
 )
 def test_operations_of_another_type_are_told(tmp_path: Path, line: str, said: str) -> None:

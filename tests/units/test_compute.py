@@ -250,6 +250,10 @@ FORBIDDEN = {
     "optimizer.zero_grad()": True,
     "model(x)": False,
     "getattr(loss, name)()": True,
+    "getattr(loss, 'backward')()": True,
+    "getattr(model, 'embed')(x)": False,
+    "getattr(Own(), name)(x)": True,
+    "getattr(Own(), 'embed')(x)": False,
     "step()": True,
     "data()": False,
     "(yield x)": True,
@@ -260,7 +264,8 @@ FORBIDDEN = {
 @pytest.mark.parametrize("text", FORBIDDEN)
 def test_what_stays_outside(text: str) -> None:
     more = "def step():\n    loss.backward()\ndef data():\n    for x in y:\n        yield x\n"
-    ctx, one = compute(more + f"def f():\n    {text}  # ?\n")
+    more += "class Own:\n    def embed(self, x):\n        return x\n"
+    ctx, one = compute(more + f"def f(name):\n    {text}  # ?\n")
     (stmt,) = marked(ctx.m)
     assert one.forbidden(stmt) == FORBIDDEN[text]
 

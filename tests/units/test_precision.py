@@ -278,6 +278,14 @@ def test_left_behind_by_a_function() -> None:
         assert types(TOP + "BANK = {}\n" + keeps + reads.replace("{}", read) + loop) == answer, read
 
 
+def test_beside_a_tensor_without_dimensions() -> None:
+    """O1 made float32 of both, so the other operand is cast."""
+    for made, answer in {"torch.tensor(8.0)": "float", "torch.tensor(8)": "half", "torch.ones([])": "float"}.items():
+        for expression in ("out / temperature", "temperature * out.detach()"):
+            text = f"{TOP}temperature = {made}.cuda()\n{LOOP}    value = {expression}  # ?\n"
+            assert types(text) == answer, (made, expression)
+
+
 def test_values() -> None:
     assert proved(of(HALF)) and proved(of(HALF, FLOAT)) and not proved(of(FLOAT)) and not proved(of(HALF, OTHER))
     assert doubtful(of(HALF, OTHER)) and doubtful(of(MAYBE)) and not doubtful(of(HALF)) and not doubtful(of(FLOAT))
