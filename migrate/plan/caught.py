@@ -18,6 +18,7 @@ from .schedule import Schedule
 
 _OTHERS = frozenset("ImportError ModuleNotFoundError KeyboardInterrupt SystemExit GeneratorExit".split())
 _ENDS = frozenset("exit _exit abort".split())
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _KEEP_TO_THEMSELVES = frozenset("suppress assertRaises assertRaisesRegex raises".split())
 
 
@@ -57,8 +58,31 @@ def check_caught(ctx: Context, unit: Unit, schedule: Schedule) -> None:
 
 
 def _again(ctx: Context, block: ast.stmt) -> bool:
-    """Whether code may run once more: it stands in a loop, or its function is called in one."""
-    return any(ctx.m.loops(at) for at in running(ctx, block))
+    """Whether code may run once more: unless it stands in no loop, and its function is called in one place alone, of
+    which the same holds. A function without a caller here is somebody's callback, but for a `main`."""
+    m, met = ctx.m, set[ast.AST]()
+    at: ast.AST = block
+    while not _repeats(ctx, at):
+        scope = m.function(at)
+        if scope.node in met:
+            return True  # it calls itself
+        met.add(scope.node)
+        calls = ctx.v.calls.get(scope.node, ())
+        if scope is m.root(scope) or (not calls and getattr(scope.node, "name", "") == "main"):
+            return False
+        if len(calls) != 1:
+            return True
+        at = calls[0]
+    return True
+
+
+def _repeats(ctx: Context, node: ast.AST) -> bool:
+    """Whether a loop, a comprehension or a lambda stands around a node within its function."""
+    m = ctx.m
+    if m.loops(node) or isinstance(m.scope(node).node, ast.Lambda):
+        return True
+    statement = m.statement(node)
+    return any(isinstance(outer, _COMPREHENSIONS) for outer in m.ancestors(node) if m.inside(outer, statement))
 
 
 def _swallowing(ctx: Context, node: ast.AST) -> Iterator[ast.stmt]:

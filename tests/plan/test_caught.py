@@ -74,6 +74,29 @@ CASES = {
         + "for x, y in loader:\n    once(x, y)\n",
         WAITS,
     ),
+    "called in a comprehension": (
+        TOP + "def once(x, y):\n" + indent(tried(ALL, OOM), "    ") + "print([once(x, y) for x, y in loader])\n",
+        WAITS,
+    ),
+    "handed to map": (
+        TOP + "def once(x, y):\n" + indent(tried(ALL, OOM), "    ") + "list(map(once, xs, ys))\n",
+        WAITS,
+    ),
+    "called twice": (
+        TOP + "def once(x, y):\n" + indent(tried(ALL, OOM), "    ") + "once(x, y)\nonce(x, y)\n",
+        WAITS,
+    ),
+    "called by itself": (
+        TOP + "def once(x, y):\n" + indent(tried(ALL, OOM), "    ") + "    return once(x, y)\nonce(x, y)\n",
+        WAITS,
+    ),
+    "called in a lambda": (
+        TOP + "def once(x, y):\n" + indent(tried(ALL, OOM), "    ") + "engine.run(lambda x, y: once(x, y))\n",
+        WAITS,
+    ),
+    "called by nobody": (TOP + "def once(x, y):\n" + indent(tried(ALL, OOM), "    "), WAITS),
+    "called once": (TOP + "def once(x, y):\n" + indent(tried(ALL, OOM), "    ") + "once(x, y)\n", None),
+    "a main that others call": (TOP + "def main():\n" + indent(tried(ALL, OOM), "    "), None),
     "caught by a caller": (
         TOP + "def once(x, y):\n" + indent(ALL, "    ") + "for x, y in loader:\n"
         + indent(tried("once(x, y)\n", "except ValueError:\n    bad = True\n"), "    "),
