@@ -259,7 +259,7 @@ def _unknown_readers(
         again = any(at < m.start(x.call) < m.start(step.call) for x in sites)
         tops = common(ctx, stmt, step.anchor)
         if not again and step.text is not None and tops is not None and not _conditions(ctx, unit, tops[1], step):
-            if not any(m.inside(x, tops[0]) for x in m.loops(stmt)):
+            if not any(m.inside(x.call, tops[0]) for x in sites):
                 first[step] = (m.start(tops[0]), tops[0])
                 continue
         unit.review(

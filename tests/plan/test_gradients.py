@@ -179,6 +179,14 @@ PLAIN = {
         "BACK\ninspect(model)\noptimizer.step()",
         ["unscale before inspect(model)", "update behind optimizer.step()"],
     ),
+    "an unknown reader in a loop": (
+        "BACK\nfor hook in hooks:\n    hook(model)\noptimizer.step()",
+        ["unscale before for hook in hooks:", "update behind optimizer.step()"],
+    ),
+    "an unknown reader in a round of backwards": (
+        "for z in x:\n    BACK\n    inspect(model)\noptimizer.step()",
+        ["update behind optimizer.step()"],
+    ),
     "behind a reader": (
         "BACK\nclip_grad_(params, 1)\ninspect(model)\noptimizer.step()",
         ["unscale before clip_grad_(params, 1)", "update behind optimizer.step()"],
