@@ -38,7 +38,7 @@ from .schedule import Scaler, Schedule
 from .stored import review_stored
 from .threads import review_threads
 from .traced import review_traced
-from .unreached import review_unreached
+from .unreached import check_one_of_several, review_unreached
 
 _SAVED_ENTRY = (
     "an entry of a saved state is read: the scaler's own is read now, which counts steps where Apex counted backwards; "
@@ -134,6 +134,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
             )
         premises.check_derived_elsewhere(ctx, unit)
         check_replaced(ctx, unit)
+        check_one_of_several(ctx, unit)
         schedule = gradients.decide(ctx, unit)
         merged = folds(ctx, unit, schedule)
         premises.check_steps_without_backward(ctx, unit, merged)

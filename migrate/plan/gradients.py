@@ -20,6 +20,7 @@ from ..units.degree import scale_free_reader
 from ..units.events import (
     Event,
     events,
+    header,
     is_clip,
     lifted_backwards,
     lifted_steps,
@@ -124,6 +125,9 @@ def _readers(ctx: Context, unit: Unit, scope: Scope, moments: list[ast.Call]) ->
                 continue
             holds = any(_within(ctx, call, stmt) for call in moments)
             if isinstance(stmt, _COMPOUND) and (holds or not isinstance(stmt, (ast.For, ast.While))):
+                if not holds and any(reads_gradients(ctx, unit, part) for part in header(stmt)):
+                    found.append(stmt)
+                    continue
                 for name in ("body", "orelse", "finalbody"):
                     visit(getattr(stmt, name, []))
                 for handler in getattr(stmt, "handlers", []):
@@ -246,7 +250,7 @@ def _unknown_readers(
     them unscaled where the step follows; else the report says what it gets."""
     m = ctx.m
     moments = [*(s.call for s in sites), *(s.call for s in steps)]
-    for stmt in (s for s in m.statements(scope) if not isinstance(s, _COMPOUND)):
+    for stmt in m.statements(scope):
         at = m.start(stmt)
         before = [s for s in sites if m.end(s.with_ or s.call) <= at and not exclusive(ctx, stmt, s.call)]
         after = [s for s in steps if m.start(s.call) > at and not exclusive(ctx, stmt, s.call)]

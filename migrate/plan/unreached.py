@@ -9,7 +9,37 @@ from collections.abc import Iterator
 from ..flow.values import Obj
 from ..nodes import walk
 from ..units.ownership import said_of
-from ..units.unit import Context, Unit
+from ..units.unit import Context, Manual, Step, Unit
+
+
+def check_one_of_several(ctx: Context, unit: Unit) -> None:
+    """Raise Manual where a loss goes to one of several optimizers (``opts[k]``) and all of them are stepped."""
+    for scale in unit.scales:
+        one = scale.optimizers
+        if not isinstance(one, ast.Subscript) or isinstance(one.slice, (ast.Constant, ast.Slice, ast.UnaryOp)):
+            continue
+        for step in unit.steps:
+            if step.objects & scale.optimizer_objects and _goes_over(ctx, step, ctx.m.src(one.value)):
+                raise Manual(
+                    step.call,
+                    f"the backward in line {scale.call.lineno} is for one of these optimizers, and all are stepped: "
+                    "scaler.step() raises for those that it gave no gradients (no inf checks were recorded), where "
+                    "Apex's step did nothing",
+                    f"step {ctx.m.src(one)} alone",
+                )
+
+
+def _goes_over(ctx: Context, step: Step, container: str) -> bool:
+    """Whether a step is that of each optimizer of a container in turn."""
+    if not isinstance(step.optimizer, ast.Name):
+        return False
+    for outer in ctx.m.spine(step.call):
+        if isinstance(outer, (ast.For, ast.AsyncFor)):
+            targets = {n.id for n in walk(outer.target) if isinstance(n, ast.Name)}
+            over = {ctx.m.src(n) for n in walk(outer.iter) if isinstance(n, (ast.Name, ast.Attribute))}
+            if step.optimizer.id in targets and container in over:
+                return True
+    return False
 
 
 def review_unreached(ctx: Context, unit: Unit) -> None:
@@ -37,8 +67,11 @@ def _sometimes(ctx: Context, optimizer: Obj) -> list[ast.Attribute]:
         return found
     for node in said_of(ctx, optimizer.key):
         if isinstance(node, ast.Attribute) and node.attr in ("parameters", "named_parameters"):
-            uses = [*_uses(ctx, node.value)] if isinstance(node.value, ast.Attribute) else []
-            if not uses or not all(_asked_for(ctx, use) for use in uses):
+            item = node.value.value if isinstance(node.value, ast.Subscript) else None  # of several, as a ModuleDict
+            part = item or node.value
+            uses = [*_uses(ctx, part)] if isinstance(part, ast.Attribute) else []
+            chosen = [use for use in uses if item is not None and _by_key(ctx, use)]
+            if not uses or not all(use in chosen or _asked_for(ctx, use) for use in uses):
                 return []
             found += uses
     return found
@@ -56,6 +89,16 @@ def _uses(ctx: Context, part: ast.Attribute) -> Iterator[ast.Attribute]:
                     if isinstance(node, ast.Attribute) and node.attr == part.attr and isinstance(node.ctx, ast.Load):
                         if isinstance(node.value, ast.Name) and node.value.id == first:
                             yield node
+
+
+def _by_key(ctx: Context, use: ast.Attribute) -> bool:
+    """Whether one of several parts is taken by a key that a caller has a part in: ``self.heads[task](x)``."""
+    above = ctx.m.parent[use]
+    if not isinstance(above, ast.Subscript) or above.value is not use:
+        return False
+    scope = ctx.m.function(use)
+    names = {node.id for node in walk(above.slice) if isinstance(node, ast.Name)}
+    return bool(names & {*scope.params} - {ctx.m.self_name(scope)})
 
 
 def _asked_for(ctx: Context, use: ast.Attribute) -> bool:

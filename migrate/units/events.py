@@ -369,26 +369,74 @@ def is_clip(ctx: Context, stmt: ast.stmt) -> bool:
 
 
 def unknown_readers(ctx: Context, unit: Unit, stmt: ast.stmt) -> list[ast.Call]:
-    """Calls of code that is not here and is handed a model or optimizer of the unit, or an object that holds one."""
+    """Calls of code that is not here and is handed a model or optimizer of the unit, its parameters, or an object that
+    holds one; of a compound statement those in its header. A function of this program that makes one counts, too."""
+    return [
+        node
+        for part in header(stmt)
+        for node in walk(part)
+        if isinstance(node, ast.Call) and _unknown_reader(ctx, unit, node, frozenset())
+    ]
+
+
+def header(stmt: ast.stmt) -> list[ast.AST]:
+    """The expressions of a compound statement's header, or a simple statement itself."""
+    match stmt:
+        case ast.If(test=test) | ast.While(test=test):
+            return [test]
+        case ast.For(iter=source) | ast.AsyncFor(iter=source):
+            return [source]
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            return [item.context_expr for item in items]
+        case ast.Match(subject=subject):
+            return [subject]
+        case ast.Try() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return []
+        case _:
+            return [stmt]
+
+
+def _unknown_reader(ctx: Context, unit: Unit, call: ast.Call, around: frozenset[ast.AST]) -> bool:
     v = ctx.v
+    if v.apex_names(call.func):
+        return False
     watched = unit.optimizer_objects | unit.model_objects
-    found: list[ast.Call] = []
-    for node in walk(stmt):
-        if not isinstance(node, ast.Call) or v.callees(node) or v.apex_names(node.func):
-            continue
-        name = called_name(node)
-        if name == "apply" and isinstance(node.func, ast.Attribute) and opened(v, v.of(node.func.value)) & watched:
-            if any(v.callee(o) is None for a in node.args for o in v.of(a)) or not any(v.of(a) for a in node.args):
-                found.append(node)
-            continue
-        if gradients.NO_READER.fit(name) or hasattr(builtins, name) or name[:1].isupper():
-            continue
-        held = [v.of(a) for a in [*node.args, *(k.value for k in node.keywords)]]
-        if isinstance(node.func, ast.Attribute):
-            held.append(frozenset(o for o in v.of(node.func.value) if _made_of(ctx, o, watched)))
-        if any(opened(v, h) & watched or any(_made_of(ctx, o, watched) for o in h) for h in held):
-            found.append(node)
-    return found
+    name = called_name(call)
+    if callees := v.callees(call):
+        if gradients.NO_READER.fit(name) or name[:1].isupper() or len(around) >= 3:
+            return False
+        inner = [n for f in callees if f not in around for s in _body(f) for n in walk(s) if isinstance(n, ast.Call)]
+        return any(_takes_parameters(ctx, n, watched) and not v.callees(n) for n in inner)
+    if name == "apply" and isinstance(call.func, ast.Attribute) and opened(v, v.of(call.func.value)) & watched:
+        known = all(v.callee(o) is not None for a in call.args for o in v.of(a))
+        return not known or not any(v.of(a) for a in call.args)
+    if gradients.NO_READER.fit(name) or hasattr(builtins, name) or name[:1].isupper():
+        return False
+    if _takes_parameters(ctx, call, watched):
+        return True
+    held = [v.of(a) for a in [*call.args, *(k.value for k in call.keywords)]]
+    if isinstance(call.func, ast.Attribute):
+        held.append(frozenset(o for o in v.of(call.func.value) if _made_of(ctx, o, watched)))
+    return any(opened(v, h) & watched or any(_made_of(ctx, o, watched) for o in h) for h in held)
+
+
+def _takes_parameters(ctx: Context, call: ast.Call, watched: frozenset[Obj]) -> bool:
+    """Whether a call whose name does not say what it does is handed parameters of a model or optimizer."""
+    v, name = ctx.v, called_name(call)
+    if gradients.NO_READER.fit(name) or hasattr(builtins, name) or name[:1].isupper():
+        return False
+    for arg in [*call.args, *(k.value for k in call.keywords)]:
+        for node in [arg, *(o.key for o in opened(v, v.of(arg)) if o.kind == "call")]:
+            match node:
+                case ast.Call(func=ast.Attribute(value=owner, attr="parameters" | "named_parameters")):
+                    pass
+                case ast.Attribute(value=owner, attr="param_groups"):
+                    pass
+                case _:
+                    continue
+            if opened(v, v.of(owner)) & watched:
+                return True
+    return False
 
 
 def _made_of(ctx: Context, obj: Obj, watched: frozenset[Obj]) -> bool:
@@ -431,6 +479,10 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
     for node in walk(stmt):
         if isinstance(node, ast.Attribute) and node.attr == "grad" and _looks(ctx, node):
             return True
+        if depth < 3:
+            bodies = [s for function in ctx.unnamed.run_by(node) for s in _body(function)]
+            if any(reads_gradients(ctx, unit, s, depth + 1) for s in bodies):
+                return True
         if isinstance(node, ast.Attribute) and gradients.MADE_OF_GRADIENTS.fit(node.attr):
             above = m.parent[node]
             if v.of(node.value) & watched and not (isinstance(above, ast.Call) and above.func is node):
@@ -445,8 +497,10 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
         if isinstance(node.func, ast.Attribute) and gradients.CLIP_METHODS.fit(name):
             if not _bounds_values(ctx, node, watched):
                 return True
+        if ctx.unnamed.spells(node):
+            return True
         callees = v.callees(node)
-        for callee in callees:
+        for callee in [*callees, *_handed_functions(ctx, node)]:
             if any(ctx.m.inside(s.call, callee) for s in unit.steps):
                 continue  # readers before that step are found there
             body: list[ast.AST] = [callee.body] if isinstance(callee, ast.Lambda) else [*_body(callee)]
@@ -461,6 +515,12 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
             if taken & watched and gradients.ABOUT_GRADIENTS.fit(name):
                 return True
     return False
+
+
+def _handed_functions(ctx: Context, call: ast.Call) -> list[ast.AST]:
+    """The functions of this program that a call is handed, to call them itself: ``map(norm, model.parameters())``."""
+    held = {o for a in call.args for o in ctx.v.of(a) if o.kind in ("function", "method", "partial")}
+    return ctx.m.in_order({node for o in held if (node := ctx.v.callee(o)) is not None})
 
 
 def _bounds_values(ctx: Context, call: ast.Call, watched: frozenset[Obj]) -> bool:

@@ -15,6 +15,7 @@ from functools import cached_property
 from ..facts.module import File, Module, Scope
 from ..facts.names import called_name
 from ..facts.sites import Facts, Initialize, Scale, opened
+from ..flow.unnamed import Unnamed
 from ..flow.values import Obj, Values
 from ..knowledge import gradients
 from ..knowledge.host import CALLS_NOTHING
@@ -98,6 +99,10 @@ class Context:
                 for obj in opened(self.v, self.v.of(node)):
                     found[obj].append(node)
         return found
+
+    @cached_property
+    def unnamed(self) -> Unnamed:
+        return Unnamed(self.m, self.v)
 
     @cached_property
     def made_classes(self) -> frozenset[ast.ClassDef]:

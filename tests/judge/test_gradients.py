@@ -366,11 +366,13 @@ def main(batches, model, optimizer):
 )
 
 
-@pytest.mark.parametrize(("handed", "grade"), [("show", "manual"), ("name", "safe")])
-def test_a_function_of_the_file_that_is_applied_to_each_module(handed: str, grade: str) -> None:
-    """The planner does not see that `show` runs there, and the gradients would still be scaled."""
+@pytest.mark.parametrize(("handed", "unscaled"), [("show", True), ("name", False)])
+def test_a_function_of_the_file_that_is_applied_to_each_module(handed: str, unscaled: bool) -> None:
+    """`show` looks at gradients, so they are unscaled before; the judge agrees."""
     text = ONCE.replace("        optimizer.step", f"        model.apply({handed})\n        optimizer.step")
-    assert _grades(text) == [grade]
+    assert _grades(text) == ["safe"]
+    new = engine.migrate_module(text, Settings()).new_text
+    assert new is not None and (f"scaler.unscale_(optimizer)\n        model.apply({handed})" in new) is unscaled
 
 
 @pytest.mark.parametrize(("enabled", "grade"), [("False", "safe"), ("True", "manual")])

@@ -56,3 +56,46 @@ def test_a_part_that_is_left_out(name: str) -> None:
     assert result.new_text is not None
     said = [f.message for f in result.findings if f.rule == "APX060"]
     assert bool(said) is named and all("`self.gate`" in text for text in said)
+
+
+SEVERAL = """\
+import torch
+from apex import amp
+
+optimizers = [torch.optim.SGD(net.parameters(), lr=0.1) for net in nets]
+nets, optimizers = amp.initialize(nets, optimizers, opt_level="O1")
+for k, (x, y) in enumerate(loader):
+    loss = criterion(nets[k % 2](x), y)
+    for o in optimizers:
+        o.zero_grad()
+    with amp.scale_loss(loss, BACKWARD) as scaled:
+        scaled.backward()
+    STEP
+"""
+ITEMS = {
+    "one of several, all are stepped": ("optimizers[k % 2]", "for o in optimizers:\n        o.step()", True),
+    "numbered": ("optimizers[k % 2]", "for i, o in enumerate(optimizers):\n        o.step()", True),
+    "one of several": ("optimizers[k % 2]", "optimizers[k % 2].step()", False),
+    "all": ("optimizers", "for o in optimizers:\n        o.step()", False),
+}
+
+
+@pytest.mark.parametrize("name", ITEMS)
+def test_a_loss_for_one_of_several_optimizers(name: str) -> None:
+    backward, step, by_hand = ITEMS[name]
+    result = migrate_module(SEVERAL.replace("BACKWARD", backward).replace("STEP", step), Settings())
+    said = [f.message for f in result.findings if "for one of these optimizers, and all are stepped" in f.message]
+    assert bool(said) is by_hand
+
+
+HEADS = TEXT.replace("self.deep = nn.Linear(6, 5), nn.Linear(6, 5), True", "self.heads = nn.Linear(6, 5), None, {}")
+
+
+@pytest.mark.parametrize(
+    ("forward", "named"),
+    [("return self.heads[gated](x)", True), ("return self.heads['a'](x)", False), ("return f(self.heads, x)", False)],
+)
+def test_a_part_that_a_key_picks(forward: str, named: bool) -> None:
+    text = HEADS.replace("FORWARD", forward).replace("PARAMETERS", "net.heads['a'].parameters()")
+    said = [f.message for f in migrate_module(text, Settings()).findings if f.rule == "APX060"]
+    assert bool(said) is named

@@ -128,6 +128,16 @@ READERS = {
     "x = (lambda: model.weight.grad)()": True,
     "loss = loss / 2": False,
     "optimizer.zero_grad()": False,
+    # not by an attribute's name
+    "x = getattr(model.weight, 'grad')": True,
+    "x = [getattr(p, what) for p in model.parameters()]": True,
+    "x = getattr(model, what)": False,
+    "print(stats)": True,
+    "x = stats['a']": True,
+    "with stats:\n    pass": True,
+    "print(plain)": False,
+    "x = list(map(norm, model.parameters()))": True,
+    "x = list(map(size, model.parameters()))": False,
 }
 
 
@@ -141,6 +151,14 @@ def test_reads_gradients(body: str) -> None:
             reader()
         def no_reader():
             print(model)
+        class Stats:
+            def __str__(self):
+                return str(self.net.weight.grad)
+        class Plain:
+            def grad(self):
+                return model.weight.grad
+        stats, plain = Stats(), Plain()
+        norm, size = lambda p: p.grad.norm(), lambda p: p.numel()
     """
     ctx, one = training(body.replace("\n", "  # ?\n", 1) if "\n" in body else body + "  # ?", top)
     (stmt,) = marked(ctx.m)
@@ -161,13 +179,31 @@ UNKNOWN = {
     "plain.after_backward()": False,
     "inspect(thing)": True,
     "amp.master_params(optimizer)": False,
+    # its parameters, by whatever name the function goes
+    "cgn(model.parameters(), 1)": True,
+    "CLIPS[kind](model.parameters(), 1)": True,
+    "(a if b else c)(model.parameters())": True,
+    "out.append(cgn([*model.parameters()], 1))": False,
+    "cgn(params, 1)": True,
+    "cgn(other.parameters(), 1)": False,
+    "cgn(optimizer.param_groups)": True,
+    "sum(model.parameters())": False,
+    "ours(model)": True,
+    "here(model.parameters())": False,
+    # headers
+    "if inspect(model):\n    pass": True,
+    "with inspect(model):\n    pass": True,
+    "for z in inspect(model):\n    pass": True,
+    "while x:\n    inspect(model)": False,
+    "for p in model.parameters():\n    pass": False,
 }
 
 
 @pytest.mark.parametrize("body", UNKNOWN)
 def test_code_of_other_files_may_read(body: str) -> None:
     top = "def here(m):\n    pass\nthing, average, plain = Thing(model), EMA(model), Thing()\n"
-    ctx, one = training(body + "  # ?", top)
+    top += "def ours(m):\n    cgn(m.parameters(), 1)\nparams = list(model.parameters())\n"
+    ctx, one = training(body.replace("\n", "  # ?\n", 1) if "\n" in body else body + "  # ?", top)
     (stmt,) = marked(ctx.m)
     assert bool(events.unknown_readers(ctx, one, stmt)) == UNKNOWN[body]
 

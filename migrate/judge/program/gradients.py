@@ -7,6 +7,7 @@ import builtins
 
 from ...facts.module import Module
 from ...flow.tensors import own_gradient
+from ...flow.unnamed import Unnamed
 from ...flow.values import Values
 from ...knowledge.gradients import KEEPERS, MADE_OF_GRADIENTS, NO_READER
 from ...knowledge.models import NOT_RUN_BY_METHOD, evaluates
@@ -25,7 +26,7 @@ class Gradients:
         self, m: Module, v: Values, objects: Objects, marks: Marks, callees: Callees, old: Marks | None
     ) -> None:
         self.m, self.v, self.objects, self.marks, self.callees, self.old = m, v, objects, marks, callees, old
-        self.naming = objects.naming
+        self.naming, self.unnamed = objects.naming, Unnamed(m, v)
 
     def find(self) -> None:
         """Mark the statements that read or clear gradients."""
@@ -49,9 +50,7 @@ class Gradients:
             grads = [n for n in grads if self._clears(n)]  # of some parameters only: what is left is as it was
         if grads and all(self._clears(n) for n in grads):
             self.marks.clearers.add(stmt)
-        elif any(self._looks(n) for n in grads) or any(
-            self._reading_call(n) if isinstance(n, ast.Call) else self._reading_attribute(n) for n in nodes
-        ):
+        elif any(self._looks(n) for n in grads) or any(map(self._reads, nodes)):
             self.marks.readers.add(stmt)
 
     # ------------------------------------------------------------ clearing
@@ -87,6 +86,13 @@ class Gradients:
 
     # ------------------------------------------------------------ reading
 
+    def _reads(self, node: ast.AST) -> bool:
+        if self.unnamed.run_by(node):
+            return True
+        if isinstance(node, ast.Call):
+            return self.unnamed.spells(node) or self._reading_call(node)
+        return self._reading_attribute(node)
+
     def _looks(self, node: ast.Attribute) -> bool:
         """Whether a gradient's value matters: not when one only asks if it is there."""
         above = self.m.parent[node]
@@ -105,7 +111,20 @@ class Gradients:
             return False
         if any(word in last.lower() for word in READERS) and not any(word in last for word in IDLE):
             return True
-        return self._may_read(call, last)
+        return self._takes_parameters(call, last) or self._may_read(call, last)
+
+    def _takes_parameters(self, call: ast.Call, last: str) -> bool:
+        """Whether code that is not here, by whatever name, is handed the parameters of a model."""
+        if NO_READER.fit(last) or last[:1].isupper() or last in COLLECTS or hasattr(builtins, last):
+            return False
+        handed = [*call.args, *(k.value for k in call.keywords)]
+        made = [o.key for arg in handed for o in self.v.of(arg) if o.kind == "call" and isinstance(o.key, ast.Call)]
+        lists = [n for n in (*handed, *made) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
+        return any(
+            bool(self.objects.known(n.func.value))
+            for n in lists
+            if isinstance(n.func, ast.Attribute) and n.func.attr in ("parameters", "named_parameters")
+        )
 
     def _reading_attribute(self, node: ast.AST) -> bool:
         """Whether a value of a model is called as one made of its gradients is, and no property here makes it."""
