@@ -144,6 +144,8 @@ def _unsure(decided: Mapping[Site, Native | Stays]) -> dict[Site, Stays]:
 
 def _changes(site: Site, outcome: Native) -> bool:
     """Whether a call is written another way, beside its name."""
+    if site.variable and outcome.definition:  # what is written out takes the same arguments
+        return False
     if outcome.add or outcome.options or outcome.text is not None or outcome.spelled is not None:
         return True
     given = arguments.bind(site, outcome.parameters)

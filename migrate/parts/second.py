@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..check.compiles import compiles
-from ..check.names import undefined_names
+from ..check.names import newly_undefined
 from ..exports import taken_by
 from ..facts.module import Module
 from ..facts.sites import collect
@@ -47,7 +47,7 @@ def second(files: Sequence[FileText], first: Sequence[ModuleResult], settings: S
     texts = [file.text if one.new_text is None else one.new_text for file, one in zip(files, first, strict=True)]
     found = []
     for number, (file, one) in enumerate(zip(files, first, strict=True)):
-        if not one.parsed or "apex" not in texts[number]:
+        if not one.parsed or ("apex" not in texts[number] and "amp_C" not in texts[number]):
             found.append(one)
             continue
         taken = taken_by([*texts[:number], *texts[number + 1 :]], file.name)  # by the program's other files
@@ -105,7 +105,7 @@ def _replaced(ctx: Context, work: Work) -> tuple[str | None, str]:
     except (EditConflict, ValueError) as error:
         return None, str(error)
     old = ctx.m.text
-    broken = [*compiles(old, new)] or [*undefined_names(old, new)]
+    broken = [*compiles(old, new)] or [*newly_undefined(old, new)]
     if broken:
         return None, broken[0].message
     return (None if new == old else new), ""

@@ -18,16 +18,23 @@ from .words import native
 def write(ctx: Context, work: Work, rule: str, site: Site, outcome: Native) -> None:
     """Write what was decided about one use, and note it."""
     m, draft = ctx.m, work.draft
+    if site.variable and outcome.definition:  # it holds what is written out here, and is called as before
+        work.replaced.add(site.use)
+        work.note(None, rule, site.call or site.use, outcome.said)
+        return
     if outcome.text is not None and site.call is not None and not site.filled:
         draft.replace(site.call, outcome.text)
     else:
         kept = site.binding is not None and (site.binding.stmt, site.binding.alias) in work.natives
+        above = m.parent[site.use]
         if outcome.spelled is not None:
-            draft.replace(site.use, outcome.spelled)
+            if isinstance(above, ast.Assign) and [m.src(target) for target in above.targets] == [outcome.spelled]:
+                draft.delete(above)  # the name that it has already
+            else:
+                draft.replace(site.use, outcome.spelled)
         elif not kept and not site.variable:
             file = m.file(site.use)
             words = native(m, file, work.native(site.use), outcome.name)
-            above = m.parent[site.use]
             if isinstance(above, ast.Assign) and [m.src(target) for target in above.targets] == [words]:
                 draft.delete(above)  # torch's name is torch's
             else:

@@ -15,9 +15,9 @@ import builtins
 from collections.abc import Iterator
 
 from ..facts.module import Module, Scope
-from ..knowledge.apex import EXTENSIONS, FP16_UTILS
+from ..knowledge.apex import EXTENSIONS, FP16_UTILS, of_apex
 from ..nodes import walk
-from ..parts.sites import computed
+from ..parts.sites import Role, computed
 from ..plan.carried import AMP, becomes_true, sometimes_imported, through_parameter
 from ..units.unit import Context, listed
 from .common import Stage, Work
@@ -200,8 +200,7 @@ def _is_amp(stmt: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
 
 
 def _of_apex(stmt: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
-    source = stmt.module or "" if isinstance(stmt, ast.ImportFrom) else alias.name
-    return source.split(".")[0] == "apex"
+    return of_apex(stmt.module or "" if isinstance(stmt, ast.ImportFrom) else alias.name) is not None
 
 
 def _serves_no_more(
@@ -232,7 +231,7 @@ def _serves_no_more(
         )
     if (stmt, alias) in work.natives:
         return True  # torch's takes its place
-    if _needed(ctx, work, stmt, alias, tests) or _probe(ctx, stmt):
+    if _needed(ctx, work, stmt, alias, tests) or _probe(ctx, stmt) or _asks_for_kernels(work, stmt, alias):
         return False
     return _is_amp(stmt, alias) or (work.sites is not None and _of_apex(stmt, alias))
 
@@ -254,6 +253,15 @@ def _probe(ctx: Context, stmt: ast.stmt) -> bool:
     if any(isinstance(n, (ast.Return, ast.Call)) for s in (*holder.body, *holder.orelse) for n in walk(s)):
         return True
     return any(n.id in told and isinstance(n.ctx, ast.Load) for n in m.all(ast.Name))
+
+
+def _asks_for_kernels(work: Work, stmt: ast.stmt, alias: ast.alias) -> bool:
+    """Whether ``multi_tensor_applier`` is only asked for its kernels by this import, and another part of the file goes
+    on calling it: what stands there may need the answer."""
+    if work.sites is None or alias.name != "multi_tensor_applier":
+        return False
+    calls = work.sites.by_name.get("apex.multi_tensor_apply.multi_tensor_applier", [])
+    return any(site.role is not Role.ASKED and site.use not in work.replaced for site in calls)
 
 
 def _needed(
