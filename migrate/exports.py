@@ -32,8 +32,9 @@ _COMPUTED = re.compile(rb"\bgetattr\(\s*([\w.]+)\s*,\s*(?![\"'])")
 _LIBRARY = rb"(?!\s*f?[\"'](?:torch|torchvision|timm|transformers|mmcv)\.)"
 _BY_PATH = re.compile(
     rb"\brun_path\(|\brun_module\(|\bimport_module\(" + _LIBRARY + rb"|\b__import__\(|\bspec_from_file_location\("
-    rb"|(?<!\.)(?<!def )\bexec\(|\bsys\.modules\["
+    rb"|(?<!\.)(?<!def )\bexec\(|\bsys\.modules\[(?!\s*(?:__name__\s*\]|[\"']))"
 )
+_REPLACED = re.compile(rb"\bsys\.modules\[\s*[\"']([\w.]+)[\"']")  # a module that is read or replaced by its name
 _SPELLED = re.compile(rb"(\w+)(?:\.py)?[\"']")
 _DOTTED = re.compile(rb"\w+(?:\.\w+)+")
 
@@ -47,7 +48,8 @@ def module_name(location: str) -> str:
 def takes_by_name(location: str) -> bool:
     """Whether a file may take from others what it does not spell as an import."""
     with suppress(OSError):
-        return any(_COMPUTED.search(window) or _BY_PATH.search(window) for window in windows(location))
+        ways = (_COMPUTED, _BY_PATH, _REPLACED)
+        return any(way.search(window) for window in windows(location) for way in ways)
     return False
 
 
@@ -145,6 +147,7 @@ def _computed(data: bytes, modules: Mapping[bytes, set[str]], wanted: Collection
         found |= modules.get(spelled, set())
     if _BY_PATH.search(data):
         found |= {word.decode() for word in _SPELLED.findall(data)}
+    found |= {dotted.rsplit(b".", 1)[-1].decode() for dotted in _REPLACED.findall(data)}
     return found.intersection(wanted)
 
 

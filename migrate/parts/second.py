@@ -36,6 +36,7 @@ from ..units.conditions import Conditions
 from ..units.unit import Context
 from ..writing import account, begun, edited
 from .sites import Sites
+from .stars import spelled_out
 
 _FRAMEWORK = re.compile(rf"\b(?:{'|'.join(FRAMEWORK_BACKENDS)})\s*=\s*[\"']apex[\"']")
 _TEXTS = "APX093"  # what is said of texts that speak of Apex, once all is settled
@@ -52,7 +53,12 @@ def second(files: Sequence[FileText], first: Sequence[ModuleResult], settings: S
             continue
         taken = taken_by([*texts[:number], *texts[number + 1 :]], file.name)  # by the program's other files
         neighbours = replace(file.neighbours, exported=file.neighbours.exported | taken)
-        found.append(_again(replace(file, neighbours=neighbours), one, texts[number], settings, stays))
+        known = replace(file, neighbours=neighbours)
+        spelled = texts[number] if stays else spelled_out(texts[number], neighbours.exported)
+        result = _again(known, one, spelled, settings, stays)
+        if spelled != texts[number] and result.new_text == one.new_text:  # for nothing: the star stays one
+            result = _again(known, one, texts[number], settings, stays)
+        found.append(result)
     return found
 
 

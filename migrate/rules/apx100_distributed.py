@@ -54,7 +54,7 @@ _APEX = "apex.parallel.DistributedDataParallel"
 _SWITCHES = {"disable_allreduce": False, "enable_allreduce": True}
 _SWITCHED = "its switches for sending gradients are an attribute of torch's wrapper"
 _ATTRIBUTE = (
-    "torch's wrapper reads this attribute in its forward as well, so it has to be set ahead of the forward of the rounds "
+    "torch's wrapper reads this attribute in its forward as well, so it has to be set ahead of that in the rounds "
     "it is for; `with model.no_sync():` sets it for the length of a block"
 )
 _SLIP = "Apex's has no argument {}, so this call raised; it is read as delay_allreduce"
@@ -69,7 +69,8 @@ def apply(ctx: Context, work: Work) -> None:
     """Replace the class and its calls."""
     replace(ctx, work, ID, {_APEX: _wrapper})
     sites = work.sites.by_name.get(_APEX, []) if work.sites is not None else []
-    if sites and all(site.use in work.replaced for site in sites if site.call is not None or site.role is Role.HANDED):
+    told = [site for site in sites if site.call is not None or site.role is Role.HANDED]
+    if told and all(site.use in work.replaced for site in told):
         _switch(ctx, work)
 
 

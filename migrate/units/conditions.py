@@ -151,6 +151,8 @@ class Conditions:
                 return True
             case ast.Compare(left=ast.Constant(value=str()), ops=[op], comparators=[table]) if self._names_of(table):
                 return isinstance(op, ast.In) if isinstance(op, (ast.In, ast.NotIn)) else None
+            case ast.Compare(left=ast.Constant(value="memory_efficient"), ops=[ast.In()], comparators=[table]):
+                return True if self._kernels and self._arguments_of_a_norm(table) else None
             case ast.Call() if _finds_apex(expr):
                 return True
             case ast.Call(args=[], keywords=[]):
@@ -166,6 +168,16 @@ class Conditions:
                 return self._is_apex(owner)
             case ast.Call(func=ast.Name(id="dir" | "vars"), args=[owner]):
                 return self._is_apex(owner)
+            case _:
+                return False
+
+    def _arguments_of_a_norm(self, expr: ast.expr) -> bool:
+        """``inspect.getfullargspec(FusedLayerNormAffineFunction.forward).args``, which asks how old Apex is."""
+        match expr:
+            case ast.Attribute(value=ast.Call(func=ast.Attribute(attr="getfullargspec"), args=[function]), attr="args"):
+                held = self.v.of(function)
+                kernels = all(o.kind == "apex" and o.label.endswith("Function.forward") for o in held)
+                return bool(held) and kernels and all(".normalization." in o.label for o in held)
             case _:
                 return False
 

@@ -56,10 +56,8 @@ class ClippingAdam(torch.optim.Optimizer):
                 rate = group["lr"]
                 if group["bias_correction"]:
                     rate *= (1 - beta2 ** state["step"]) ** 0.5 / (1 - beta1 ** state["step"])
-                if self.eps_inside_sqrt:
-                    root = (state["exp_avg_sq"] + eps).sqrt()
-                else:
-                    root = state["exp_avg_sq"].sqrt() + eps
+                inside, beside = (eps, 0.0) if self.eps_inside_sqrt else (0.0, eps)
+                root = (state["exp_avg_sq"] + inside).sqrt() + beside
                 p.sub_((state["exp_avg"] / root).add(p, alpha=decay), alpha=rate)
         return loss
 

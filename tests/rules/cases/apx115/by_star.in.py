@@ -1,5 +1,4 @@
-# expect: manual names that a star brings in from Apex are not followed
-# rule: APX090
+# expect: review prep_param_lists is written out here
 from apex.fp16_utils import *
 
 model_params, master_params = prep_param_lists(model)
