@@ -36,6 +36,7 @@ from ..units.conditions import Conditions
 from ..units.unit import Context
 from ..writing import account, begun, edited
 from .sites import Sites
+from .spacing import spaced
 from .stars import spelled_out
 
 _FRAMEWORK = re.compile(rf"\b(?:{'|'.join(FRAMEWORK_BACKENDS)})\s*=\s*[\"']apex[\"']")
@@ -110,6 +111,7 @@ def _replaced(ctx: Context, work: Work) -> tuple[str | None, str]:
         (new,), _ = edited(ctx, work, edits)
     except (EditConflict, ValueError) as error:
         return None, str(error)
+    new = spaced(new, {name for _, name in work.defined})
     old = ctx.m.text
     broken = [*compiles(old, new)] or [*newly_undefined(old, new)]
     if broken:

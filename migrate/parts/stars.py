@@ -1,4 +1,4 @@
-"""``from apex.fp16_utils import *`` as an import of the names that the file reads of it, so that they can be followed."""
+"""``from apex.fp16_utils import *`` as an import of the names that the file reads of it, which can be followed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from ..knowledge.apex import FP16_UTILS
 _GIVES = {
     "apex.fp16_utils": FP16_UTILS,
     "apex.parallel": frozenset(
-        "DistributedDataParallel Reducer ReduceOp SyncBatchNorm convert_syncbn_model create_syncbn_process_group".split()
+        "DistributedDataParallel Reducer ReduceOp SyncBatchNorm convert_syncbn_model "
+        "create_syncbn_process_group".split()
     ),
     "apex.optimizers": frozenset("FusedAdam FusedSGD FusedAdagrad FusedLAMB FusedNovoGrad".split()),
     "apex.normalization": frozenset("FusedLayerNorm MixedFusedLayerNorm FusedRMSNorm MixedFusedRMSNorm".split()),

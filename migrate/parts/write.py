@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from ..facts.module import Module
 from ..model import Severity
 from ..rules.common import Work
 from ..units.unit import Context
@@ -48,7 +47,7 @@ def write(ctx: Context, work: Work, rule: str, site: Site, outcome: Native) -> N
                     draft.replace(keyword, outcome.options[f"**{m.src(keyword.value)}"])
             draft.realign(site.call, site.use)
     if outcome.definition:
-        _define(m, site, work, outcome.name, outcome.definition)
+        _define(ctx, site, work, outcome.name, outcome.definition)
     work.replaced.add(site.use)
     at = site.call or site.use
     what = site.name.removesuffix(".apply").rpartition(".")[2]
@@ -60,8 +59,9 @@ def write(ctx: Context, work: Work, rule: str, site: Site, outcome: Native) -> N
         work.find(None, rule, Severity.INFO, site.use, outcome.info)
 
 
-def _define(m: Module, site: Site, work: Work, name: str, lines: Sequence[str]) -> None:
+def _define(ctx: Context, site: Site, work: Work, name: str, lines: Sequence[str]) -> None:
     """Put a definition behind the imports above its first use, two blank lines around it."""
+    m = ctx.m
     file = m.file(site.use)
     if (file.number, name) in work.defined:
         return
@@ -83,6 +83,23 @@ def _define(m: Module, site: Site, work: Work, name: str, lines: Sequence[str]) 
     behind = [""] * (2 - apart if at + 1 < len(body) else 0)
     ahead = ["", ""][len(behind) if work.draft.appended(body[at]) else 0 :]
     work.draft.append(body[at], *ahead, *lines, *behind)
+
+
+def fold_arms(ctx: Context, work: Work, sites: Sequence[Site]) -> None:
+    """``LayerNorm(n) if fused else LayerNorm(n)`` is one of them, where asking has no effect; ``sites`` are calls that
+    got another name and no other arguments."""
+    m, draft = ctx.m, work.draft
+    around = [m.parent[site.call] for site in sites if site.call is not None and site.use in work.replaced]
+    for one in {at: None for at in around if isinstance(at, ast.IfExp)}:
+        plain = all(isinstance(n, (ast.Name, ast.Attribute, ast.Load)) for n in ast.walk(one.test))
+        arms = [
+            draft.text_of(arm.func) + m.text[m.end(arm.func) : m.end(arm)]
+            for arm in (one.body, one.orelse)
+            if isinstance(arm, ast.Call)
+        ]
+        if plain and len(arms) == 2 and arms[0] == arms[1] and not draft.gone(one):
+            draft.replace(one, arms[0])
+            work.note(None, "APX011", one, "both arms are the same now")
 
 
 def shorten_tuples(ctx: Context, work: Work, sites: Sequence[Site]) -> None:

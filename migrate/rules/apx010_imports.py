@@ -260,8 +260,11 @@ def _asks_for_kernels(work: Work, stmt: ast.stmt, alias: ast.alias) -> bool:
     on calling it: what stands there may need the answer."""
     if work.sites is None or alias.name != "multi_tensor_applier":
         return False
-    calls = work.sites.by_name.get("apex.multi_tensor_apply.multi_tensor_applier", [])
-    return any(site.role is not Role.ASKED and site.use not in work.replaced for site in calls)
+    every = work.sites.by_name
+    applier = every.get("apex.multi_tensor_apply.multi_tensor_applier", [])
+    calls = [site for site in applier if site.role is not Role.ASKED]
+    kernels = [site for name, sites in every.items() if name.startswith("apex.built.") for site in sites]
+    return any(site.use not in work.replaced for site in (*calls, *kernels))
 
 
 def _needed(

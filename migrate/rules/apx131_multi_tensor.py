@@ -6,7 +6,7 @@ compute in float32 and set the flag for overflow as the kernels did, tensor by t
 only a norm or a clip is wanted ``torch.nn.utils.clip_grad_norm_(…, foreach=True)`` is shorter and faster.
 ``multi_tensor_applier.available`` is true from now on, and conditions drop it. ``apex_C.flatten`` and ``unflatten`` are
 torch's own ``torch._utils._flatten_dense_tensors`` and ``_unflatten_dense_tensors``. Other kernels of ``amp_C`` (LAMB,
-NovoGrad, SGD, …) stay.
+NovoGrad, SGD, …) stay, and with one of them all in the file.
 
 Source: apex/multi_tensor_apply/multi_tensor_apply.py, csrc/multi_tensor_l2norm_kernel.cu, multi_tensor_scale_kernel.cu,
 multi_tensor_axpby_kernel.cu, multi_tensor_adam.cu and flatten_unflatten.cpp at tag 25.05.
@@ -14,7 +14,6 @@ multi_tensor_axpby_kernel.cu, multi_tensor_adam.cu and flatten_unflatten.cpp at 
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace as but
 from functools import partial
 
@@ -71,6 +70,8 @@ def apply(ctx: Context, work: Work) -> None:
 
 
 def _function(name: str, ctx: Context, work: Work, site: Site) -> Native | Stays:
+    if (kept := _kernel(ctx)) is not None:
+        return Stays(f"amp_C is needed here for {kept} all the same")
     if ctx.settings.target_torch < _FOREACH:
         return Stays("torch has functions of many tensors only from 2.0 on (--target-torch)", "torch._foreach_norm")
     first = f"@torch.no_grad()\ndef {name}"
@@ -80,27 +81,23 @@ def _function(name: str, ctx: Context, work: Work, site: Site) -> Native | Stays
 
 
 def _applier(ctx: Context, work: Work, site: Site) -> Native | Stays:
-    if (kept := _unknown(ctx, site.name)) is not None:
-        return Stays(f"{kept} is called by it, which has no counterpart here", "torch._foreach functions")
+    if (kept := _kernel(ctx)) is not None:
+        return Stays(f"{kept} needs a build of Apex all the same")
     name = "multi_tensor_applier"
     said = "multi_tensor_applier is written out here and only calls what it is handed, as Apex's did"
     return but(written_out(ctx, work, site, "multi_tensor", name, f"def {name}", alone=True), review=said)
 
 
-def _unknown(ctx: Context, applier: str) -> str | None:
-    """A function of Apex's that it is called with and that is not written out here."""
-    for call in ctx.m.all(ast.Call):
-        if applier not in ctx.v.apex_names(call.func) or not call.args:
-            continue
-        for dotted in sorted(ctx.v.apex_names(call.args[0])):
-            if dotted.rpartition(".")[2] not in _FUNCTIONS:
-                return dotted.rpartition(".")[2]
-    return None
+def _kernel(ctx: Context) -> str | None:
+    """A function of ``amp_C`` that the file uses and that is not written out here."""
+    used = [dotted for dotted in ctx.facts.uses.values() if dotted.startswith("apex.built.amp_C.")]
+    names = sorted(dotted.rpartition(".")[2] for dotted in used)
+    return next((name for name in names if name not in _FUNCTIONS), None)
 
 
 def _available(ctx: Context, work: Work, site: Site) -> Native | Stays:
-    if (kept := _unknown(ctx, _APPLIER)) is not None:
-        return Stays(f"{kept} is asked for by it, which has no counterpart here")
+    if (kept := _kernel(ctx)) is not None:
+        return Stays(f"{kept} needs a build of Apex all the same")
     return Native("True", spelled="True", alias=False, said="functions of many tensors are there in any case")
 
 

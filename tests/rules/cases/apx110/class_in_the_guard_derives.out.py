@@ -96,7 +96,6 @@ def multi_tensor_applier(op, noop_flag, tensor_lists, *args):
     return op(2048 * 32, noop_flag, tensor_lists, *args)
 
 
-
 class FusedAdamV2(ApexAdam):
     def step(self, closure=None):
         multi_tensor_applier(self.multi_tensor_adam, self.flag, [self.grads, self.weights], 1)

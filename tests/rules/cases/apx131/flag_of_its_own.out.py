@@ -2,7 +2,6 @@
 import torch
 
 
-
 @torch.no_grad()
 def multi_tensor_l2norm(chunk_size, noop_flag, tensor_lists, per_tensor=False):
     """The norm of all tensors together and, if asked for, of each; noop_flag is 1 where one is not finite."""

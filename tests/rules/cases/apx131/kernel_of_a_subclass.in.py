@@ -1,4 +1,3 @@
-# rule: APX011
 # expect: manual amp_C.multi_tensor_sgd has no counterpart
 import torch
 from apex.multi_tensor_apply import multi_tensor_applier

@@ -14,7 +14,5 @@ def multi_tensor_applier(op, noop_flag, tensor_lists, *args):
     return op(2048 * 32, noop_flag, tensor_lists, *args)
 
 
-
-
 def copy(these, those, flag):
     multi_tensor_applier(multi_tensor_scale, flag, [these, those], 1.0)
