@@ -505,7 +505,7 @@ def _settle_try(ctx: Context, work: Work, holder: ast.Try, alone: bool) -> None:
 
 def _moves(ctx: Context, work: Work, holder: ast.Try, stmt: ast.stmt) -> bool:
     """Whether a statement behind an import that cannot fail any more may stand beside it as it is."""
-    untouched = not any(ctx.m.inside(use, stmt) for use in ctx.facts.uses)
+    untouched = work.sites is not None and not any(ctx.m.inside(use, stmt) for use in ctx.facts.uses)
     return isinstance(stmt, ast.Expr) and stmt.lineno == stmt.end_lineno and untouched and _waits(work, holder)
 
 
