@@ -73,6 +73,7 @@ def exported(python_files: Iterable[str], wanted: Iterable[str]) -> Mapping[str,
     words = [re.escape(name.encode(errors="surrogateescape")) for name in sorted(names)]
     mention = re.compile(rb"\b(?:" + b"|".join(words) + rb")\b")
     taken: dict[str, set[str]] = {name: set() for name in names}
+    vendored = any(map(_within_apex, locations))
     for location in python_files:
         try:
             data = read(location)
@@ -82,7 +83,7 @@ def exported(python_files: Iterable[str], wanted: Iterable[str]) -> Mapping[str,
         except OSError:
             continue  # the walk has said so already
         if b"import" in data and mention.search(data):
-            _note(data, taken)
+            _note(data, taken, vendored=vendored)
     return {location: frozenset(taken[name]) for location, name in locations.items()}
 
 
@@ -92,7 +93,7 @@ def taken_by(texts: Iterable[str], location: str) -> frozenset[str]:
     taken: dict[str, set[str]] = {name: set()}
     for text in texts:
         if name in text:
-            _note(text.encode("utf-8", "replace"), taken)
+            _note(text.encode("utf-8", "replace"), taken, vendored=_within_apex(location))
     return frozenset(taken[name])
 
 
@@ -107,9 +108,16 @@ def _by_itself(body: bytes) -> bool:
     return _TRAINS.search(body) is not None or (_MADE.search(body) is not None and _DERIVED.search(body) is None)
 
 
-def _note(data: bytes, taken: dict[str, set[str]]) -> None:
+def _within_apex(location: str) -> bool:
+    """Whether a file lies in a copy of Apex's package."""
+    return "apex" in Path(location).parts
+
+
+def _note(data: bytes, taken: dict[str, set[str]], *, vendored: bool) -> None:
     bases = trained_bases(data)
     for source, names in FROM.findall(data):
+        if source.startswith(b"apex.") and not vendored:
+            continue  # Apex's own module, whatever it is called
         stem = source.rsplit(b".", 1)[-1].decode(errors="replace")
         if stem in taken:
             found = _NAME.findall(names)
