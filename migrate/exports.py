@@ -32,8 +32,9 @@ _COMPUTED = re.compile(rb"\bgetattr\(\s*([\w.]+)\s*,\s*(?![\"'])")
 _LIBRARY = rb"(?!\s*f?[\"'](?:torch|torchvision|timm|transformers|mmcv)\.)"
 _BY_PATH = re.compile(
     rb"\brun_path\(|\brun_module\(|\bimport_module\(" + _LIBRARY + rb"|\b__import__\(|\bspec_from_file_location\("
-    rb"|(?<!\.)(?<!def )\bexec\(|\bsys\.modules\["
+    rb"|(?<!\.)(?<!def )\bexec\(|\bsys\.modules\[(?!\s*(?:__name__\s*\]|[\"']))"
 )
+_REPLACED = re.compile(rb"\bsys\.modules\[\s*[\"']([\w.]+)[\"']")  # a module that is read or replaced by its name
 _SPELLED = re.compile(rb"(\w+)(?:\.py)?[\"']")
 _DOTTED = re.compile(rb"\w+(?:\.\w+)+")
 
@@ -47,7 +48,8 @@ def module_name(location: str) -> str:
 def takes_by_name(location: str) -> bool:
     """Whether a file may take from others what it does not spell as an import."""
     with suppress(OSError):
-        return any(_COMPUTED.search(window) or _BY_PATH.search(window) for window in windows(location))
+        ways = (_COMPUTED, _BY_PATH, _REPLACED)
+        return any(way.search(window) for window in windows(location) for way in ways)
     return False
 
 
@@ -71,6 +73,7 @@ def exported(python_files: Iterable[str], wanted: Iterable[str]) -> Mapping[str,
     words = [re.escape(name.encode(errors="surrogateescape")) for name in sorted(names)]
     mention = re.compile(rb"\b(?:" + b"|".join(words) + rb")\b")
     taken: dict[str, set[str]] = {name: set() for name in names}
+    vendored = any(map(_within_apex, locations))
     for location in python_files:
         try:
             data = read(location)
@@ -80,7 +83,7 @@ def exported(python_files: Iterable[str], wanted: Iterable[str]) -> Mapping[str,
         except OSError:
             continue  # the walk has said so already
         if b"import" in data and mention.search(data):
-            _note(data, taken)
+            _note(data, taken, vendored=vendored)
     return {location: frozenset(taken[name]) for location, name in locations.items()}
 
 
@@ -90,7 +93,7 @@ def taken_by(texts: Iterable[str], location: str) -> frozenset[str]:
     taken: dict[str, set[str]] = {name: set()}
     for text in texts:
         if name in text:
-            _note(text.encode("utf-8", "replace"), taken)
+            _note(text.encode("utf-8", "replace"), taken, vendored=_within_apex(location))
     return frozenset(taken[name])
 
 
@@ -105,9 +108,16 @@ def _by_itself(body: bytes) -> bool:
     return _TRAINS.search(body) is not None or (_MADE.search(body) is not None and _DERIVED.search(body) is None)
 
 
-def _note(data: bytes, taken: dict[str, set[str]]) -> None:
+def _within_apex(location: str) -> bool:
+    """Whether a file lies in a copy of Apex's package."""
+    return "apex" in Path(location).parts
+
+
+def _note(data: bytes, taken: dict[str, set[str]], *, vendored: bool) -> None:
     bases = trained_bases(data)
     for source, names in FROM.findall(data):
+        if source.startswith(b"apex.") and not vendored:
+            continue  # Apex's own module, whatever it is called
         stem = source.rsplit(b".", 1)[-1].decode(errors="replace")
         if stem in taken:
             found = _NAME.findall(names)
@@ -145,6 +155,7 @@ def _computed(data: bytes, modules: Mapping[bytes, set[str]], wanted: Collection
         found |= modules.get(spelled, set())
     if _BY_PATH.search(data):
         found |= {word.decode() for word in _SPELLED.findall(data)}
+    found |= {dotted.rsplit(b".", 1)[-1].decode() for dotted in _REPLACED.findall(data)}
     return found.intersection(wanted)
 
 

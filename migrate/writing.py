@@ -60,6 +60,10 @@ def came_from(m: Module, texts: Sequence[str], runs: Sequence[Run]) -> list[tupl
     return found
 
 
+def _no_code(line: str) -> bool:
+    return not line.strip() or line.strip().startswith("#")
+
+
 def account(ctx: Context, work: Work, edits: list[Edit]) -> None:
     """Lines that go without a rule having said so stood only for what went: a guard, an import's handler."""
     named: set[int] = set()
@@ -70,9 +74,11 @@ def account(ctx: Context, work: Work, edits: list[Edit]) -> None:
             case DeleteLines(first, last):
                 low, high = first, last
             case Reindent(first, last):
-                moved = [n for n in range(first, last + 1) if ctx.m.line_text(n).strip() and n not in named]
-                if moved and moved[-1] == last:  # behind the last statement
-                    work.note_lines(None, "APX011", moved[0], last, "a comment moves with its block")
+                begins = last + 1  # of the comments behind the last statement
+                while begins > first and begins - 1 not in named and _no_code(ctx.m.line_text(begins - 1)):
+                    begins -= 1
+                if begins <= last:
+                    work.note_lines(None, "APX011", begins, last, "a comment moves with its block")
                 continue
             case Replace(start, end, _) if end > start:
                 low, high = bisect_right(ctx.m.starts, start), bisect_right(ctx.m.starts, end - 1)

@@ -24,6 +24,13 @@ def undefined_names(old_text: str, new_text: str) -> tuple[Problem, ...]:
     return surplus(old_text, new_text, _undefined(old_text), _undefined(new_text), lambda one: one.message)
 
 
+def newly_undefined(old_text: str, new_text: str) -> tuple[Problem, ...]:
+    """Names that are undefined in the new text and nowhere in the old one: where an argument is only repeated, a name
+    that a snippet leaves out stays as undefined as it was. ``torch`` counts each time, as it is what is written."""
+    known = {one.message for one in _undefined(old_text)} - {"undefined name 'torch'"}
+    return tuple(one for one in undefined_names(old_text, new_text) if one.message not in known)
+
+
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _ALWAYS = (ast.With, ast.AsyncWith, ast.Try)  # their bodies run wherever they do
 

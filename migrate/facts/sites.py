@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from ..flow.values import ITEM_KEY, Obj, Values, argument, by_name
+from ..knowledge.apex import of_apex
 from .elsewhere import NOWHERE, Elsewhere
 from .module import Module
 from .names import called_name
@@ -71,14 +72,14 @@ def collect(m: Module, v: Values, elsewhere: Elsewhere = NOWHERE) -> Facts:
         file, scope = m.file(node).number, m.scope(node)
         match node:
             case ast.Import(names=names):
-                hits = [a.name for a in names if a.name.split(".")[0] == "apex"]
-                bound |= {(file, a.asname or "apex") for a in names if a.name.split(".")[0] == "apex"}
-                other |= {(file, a.asname or a.name.split(".")[0]) for a in names if a.name.split(".")[0] != "apex"}
+                hits = [dotted for a in names if (dotted := of_apex(a.name)) is not None]
+                bound |= {(file, a.asname or a.name.split(".")[0]) for a in names if of_apex(a.name) is not None}
+                other |= {(file, a.asname or a.name.split(".")[0]) for a in names if of_apex(a.name) is None}
                 if hits:
                     facts.imports[node] = hits
             case ast.ImportFrom(module=source, names=names, level=level):
-                if source and level == 0 and source.split(".")[0] == "apex":
-                    facts.imports[node] = [f"{source}.{a.name}" for a in names]
+                if source and level == 0 and (whole := of_apex(source)) is not None:
+                    facts.imports[node] = [f"{whole}.{a.name}" for a in names]
                     bound |= {(file, a.asname or a.name) for a in names}
                 else:
                     other |= {(file, a.asname or a.name) for a in names if a.name not in scope.linked}

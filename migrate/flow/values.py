@@ -21,6 +21,7 @@ from functools import cached_property
 from ..errors import Tangled
 from ..facts.module import Copied, Module, Scope
 from ..facts.names import called_name, last_name
+from ..knowledge.apex import of_apex
 from ..nodes import walk
 
 Var = tuple[object, ...]
@@ -289,12 +290,13 @@ class Values:
         match node:
             case ast.Import(names=names):
                 for alias in names:
-                    if alias.name.split(".")[0] == "apex":
-                        full = alias.name if alias.asname else "apex"
-                        self._add(self._name(alias.asname or "apex", scope), apex(full))
-            case ast.ImportFrom(module=str() as source, names=names, level=0) if source.split(".")[0] == "apex":
+                    if (whole := of_apex(alias.name)) is not None:
+                        local = alias.name.split(".")[0]
+                        full = whole if alias.asname or local != "apex" else "apex"
+                        self._add(self._name(alias.asname or local, scope), apex(full))
+            case ast.ImportFrom(module=str() as source, names=names, level=0) if (whole := of_apex(source)) is not None:
                 for alias in names:
-                    self._add(self._name(alias.asname or alias.name, scope), apex(f"{source}.{alias.name}"))
+                    self._add(self._name(alias.asname or alias.name, scope), apex(f"{whole}.{alias.name}"))
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self._define(node, scope)
             case ast.ClassDef(name=name):

@@ -17,18 +17,28 @@ FP16_UTILS = frozenset(
 # Parts of Apex beside amp that rules replace: what current Apex no longer has, and what it still has.
 DELETED_PARTS = frozenset(
     "DistributedDataParallel SyncBatchNorm convert_syncbn_model create_syncbn_process_group LARC FP16_Optimizer "
-    "network_to_half".split()
+    "network_to_half Reducer ReduceOp prep_param_lists model_grads_to_master_grads master_params_to_model_params "
+    "BN_convert_float convert_module convert_network tofp16 clip_grad_norm".split()
 )
 FUSED_PARTS = frozenset(
     "FusedAdam FusedSGD FusedAdagrad FusedLAMB FusedNovoGrad FusedLayerNorm MixedFusedLayerNorm FusedRMSNorm "
     "MixedFusedRMSNorm FastLayerNorm fused_layer_norm fused_layer_norm_affine fused_rms_norm fused_rms_norm_affine "
-    "clip_grad_norm_ FusedDense".split()
+    "clip_grad_norm_ FusedDense MLP multi_tensor_applier multi_tensor_l2norm multi_tensor_scale multi_tensor_axpby "
+    "multi_tensor_adam flatten unflatten".split()
 )
 # Modules that only a build of Apex makes; importing one asks whether that is there.
 EXTENSIONS = frozenset(
     "amp_C apex_C xentropy_cuda fused_layer_norm_cuda fast_layer_norm fused_adam_cuda syncbn focal_loss_cuda mlp_cuda "
     "fused_dense_cuda bnp distributed_adam_cuda distributed_lamb_cuda".split()
 )
+# Of these, those that scripts call by themselves; they count as a package of Apex's, so that names tell them apart.
+BUILT = {"amp_C": "apex.built.amp_C", "apex_C": "apex.built.apex_C"}
 # By which words frameworks are told to use Apex (Lightning, Hugging Face, Ignite), and at which level.
 FRAMEWORK_BACKENDS = ("amp_backend", "fp16_backend", "half_precision_backend", "amp_mode")
 FRAMEWORK_LEVELS = ("amp_level", "fp16_opt_level")
+
+
+def of_apex(module: str) -> str | None:
+    """The name that a module of Apex is known by here; None for any other module."""
+    first = module.split(".")[0]
+    return module if first == "apex" else BUILT.get(module)

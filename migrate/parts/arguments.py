@@ -118,13 +118,13 @@ def rewrite(
         return
     options = next((arg for arg in kept if isinstance(arg, ast.keyword) and arg.arg is None), None)
     if options is not None:
-        draft.insert_at(m.start(options), "".join(f"{one}{_between(m, call, options)}" for one in add))
+        draft.insert_at(m.start(options), "".join(f"{one}{_between(m, draft, call, options)}" for one in add))
     elif kept:
         last = kept[-1]
         bare = len(every) == 1 and isinstance(last, ast.GeneratorExp) and m.end(last) == m.end(call)
         if bare:  # f(x for x in y): the parentheses are the call's
             draft.insert_at(m.start(last) + 1, "(")
-        between = ", " if bare else _between(m, call, last)
+        between = ", " if bare else _between(m, draft, call, last)
         draft.insert_at(m.end(last) - bare, (")" if bare else "") + "".join(f"{between}{one}" for one in add))
     elif site.filled:
         draft.insert_at(m.end(site.use), "".join(f", {one}" for one in add))
@@ -132,12 +132,17 @@ def rewrite(
         draft.insert_at(m.text.index("(", m.end(call.func)) + 1, ", ".join(add))
 
 
-def _between(m: Module, call: ast.Call, arg: ast.expr | ast.keyword) -> str:
-    """What parts arguments of a call: one a line where ``arg`` has one of its own below another, and nothing behind."""
+def _between(m: Module, draft: Draft, call: ast.Call, arg: ast.expr | ast.keyword) -> str:
+    """What parts arguments of a call: one a line where ``arg`` has one of its own below another, and nothing behind.
+
+    Lines below the call's parenthesis move with it, where what is called gets another name."""
     begins = m.starts[arg.lineno - 1]
     lead = m.text[begins : m.start(arg)]
     last = m.line_text(m.last_line(arg))[m.end(arg) - m.starts[m.last_line(arg) - 1] :].strip()
     alone = not lead.strip() and arg.lineno > call.lineno and last in (",", "", ")")
+    if alone and len(lead) == m.end(call.func) + 1 - m.starts[call.func.lineno - 1]:
+        more = len(draft.text_of(call.func)) - len(m.src(call.func))
+        lead = f"{lead}{' ' * more}" if more > 0 else lead[: len(lead) + more]
     return f",\n{lead}" if alone else ", "
 
 

@@ -58,6 +58,8 @@ def _keys(ctx: Context, value: ast.expr) -> set[str] | None:
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "dict":
         words = [keyword.arg for keyword in value.keywords if keyword.arg is not None]
         return set(words) if len(words) == len(value.keywords) and not value.args else None
+    if isinstance(value, ast.Name) and (last := _last_given(ctx, value)) is not None:
+        return _keys(ctx, last)
     held = ctx.v.of(value)
     made = [one for one in held if one.kind == "dict"]
     if not held or len(made) != len(held) or not isinstance(value, ast.Name) or _updated(ctx, value):
@@ -67,6 +69,27 @@ def _keys(ctx: Context, value: ast.expr) -> set[str] | None:
         for key in ctx.v.attributes(one):
             found.add(key.strip("[]'\""))
     return found
+
+
+def _last_given(ctx: Context, name: ast.Name) -> ast.expr | None:
+    """The table that a name of a function was given last ahead of a use, where it was given several, and none gets keys
+    one by one: ``kw = dict(lr=lr); SGD(params, **kw); kw = dict(batch_size=8)``."""
+    m = ctx.m
+    home = m.scope(name)
+    stores = m.stores(name.id, home)
+    items = [n for n in m.named(name.id) if isinstance(m.parent[n], ast.Subscript)]
+    given = [stmt for one in stores if isinstance(stmt := m.parent[one], ast.Assign) and len(stmt.targets) == 1]
+    if len(stores) < 2 or len(given) < len(stores) or items or _updated(ctx, name):
+        return None
+    around = m.spine(name)
+    loops = [one for one in around if isinstance(one, (ast.For, ast.AsyncFor, ast.While))]
+    last = max((one for one in given if m.start(one) < m.start(name)), key=m.start, default=None)
+    if last is None or all(m.block(one) is not m.block(last) for one in around):
+        return None  # none on every way to the use
+    again = [one for one in given if one is not last and any(m.inside(one, loop) for loop in loops)]
+    if again and not all(m.inside(last, loop) for loop in loops):
+        return None  # a later one comes round with the loop
+    return last.value if isinstance(last.value, (ast.Dict, ast.Call)) else None
 
 
 def _updated(ctx: Context, name: ast.Name) -> bool:

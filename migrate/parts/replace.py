@@ -18,7 +18,7 @@ from . import arguments
 from .outcome import Decide, Native, Stays
 from .sites import Binding, Role, Site, Sites, computed
 from .words import native
-from .write import shorten_tuples, write
+from .write import fold_arms, shorten_tuples, write
 
 _SAYS_APEX = re.compile(r"apex|fused", re.I)
 _IGNORE = re.compile(r"#\s*apex2native:\s*ignore\b")
@@ -50,6 +50,8 @@ def replace(
             write(ctx, work, rule, site, outcome)
     _tell_questions(ctx, work, rule, {one.name for one in decided.values() if isinstance(one, Native)})
     shorten_tuples(ctx, work, list(decided))
+    named = [site for site, one in decided.items() if isinstance(one, Native) and site.call and not _changes(site, one)]
+    fold_arms(ctx, work, named)
     for binding in work.sites.unused:
         dotted = (drop_in or {}).get(binding.name)
         if dotted is not None and _handed_on(ctx, binding) and not _asked_to_ignore(ctx, binding.stmt):
@@ -144,6 +146,8 @@ def _unsure(decided: Mapping[Site, Native | Stays]) -> dict[Site, Stays]:
 
 def _changes(site: Site, outcome: Native) -> bool:
     """Whether a call is written another way, beside its name."""
+    if site.variable and outcome.definition:  # what is written out takes the same arguments
+        return False
     if outcome.add or outcome.options or outcome.text is not None or outcome.spelled is not None:
         return True
     given = arguments.bind(site, outcome.parameters)

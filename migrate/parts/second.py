@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..check.compiles import compiles
-from ..check.names import undefined_names
+from ..check.names import newly_undefined
 from ..exports import taken_by
 from ..facts.module import Module
 from ..facts.sites import collect
@@ -36,6 +36,8 @@ from ..units.conditions import Conditions
 from ..units.unit import Context
 from ..writing import account, begun, edited
 from .sites import Sites
+from .spacing import spaced
+from .stars import spelled_out
 
 _FRAMEWORK = re.compile(rf"\b(?:{'|'.join(FRAMEWORK_BACKENDS)})\s*=\s*[\"']apex[\"']")
 _TEXTS = "APX093"  # what is said of texts that speak of Apex, once all is settled
@@ -47,12 +49,17 @@ def second(files: Sequence[FileText], first: Sequence[ModuleResult], settings: S
     texts = [file.text if one.new_text is None else one.new_text for file, one in zip(files, first, strict=True)]
     found = []
     for number, (file, one) in enumerate(zip(files, first, strict=True)):
-        if not one.parsed or "apex" not in texts[number]:
+        if not one.parsed or ("apex" not in texts[number] and "amp_C" not in texts[number]):
             found.append(one)
             continue
         taken = taken_by([*texts[:number], *texts[number + 1 :]], file.name)  # by the program's other files
         neighbours = replace(file.neighbours, exported=file.neighbours.exported | taken)
-        found.append(_again(replace(file, neighbours=neighbours), one, texts[number], settings, stays))
+        known = replace(file, neighbours=neighbours)
+        spelled = texts[number] if stays else spelled_out(texts[number], neighbours.exported)
+        result = _again(known, one, spelled, settings, stays)
+        if spelled != texts[number] and result.new_text == one.new_text:  # for nothing: the star stays one
+            result = _again(known, one, texts[number], settings, stays)
+        found.append(result)
     return found
 
 
@@ -104,8 +111,9 @@ def _replaced(ctx: Context, work: Work) -> tuple[str | None, str]:
         (new,), _ = edited(ctx, work, edits)
     except (EditConflict, ValueError) as error:
         return None, str(error)
+    new = spaced(new, {name for _, name in work.defined})
     old = ctx.m.text
-    broken = [*compiles(old, new)] or [*undefined_names(old, new)]
+    broken = [*compiles(old, new)] or [*newly_undefined(old, new)]
     if broken:
         return None, broken[0].message
     return (None if new == old else new), ""

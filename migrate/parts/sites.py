@@ -12,6 +12,7 @@ from functools import cached_property
 from ..facts.module import Module, Scope
 from ..facts.names import called_name
 from ..flow.values import by_name
+from ..knowledge.apex import of_apex
 from ..units.unit import Context
 
 _DEEP = ("contrib",)  # whose names stand one package further down
@@ -92,9 +93,11 @@ class Sites:
             assert isinstance(stmt, (ast.Import, ast.ImportFrom))
             for alias in stmt.names:
                 local = alias.asname or alias.name.split(".")[0]
-                source = f"{stmt.module}." if isinstance(stmt, ast.ImportFrom) else ""
+                dotted = of_apex(alias.name) or alias.name
+                if isinstance(stmt, ast.ImportFrom):
+                    dotted = f"{of_apex(stmt.module or '')}.{alias.name}"
                 home = m.binding_scope(local, m.scope(stmt))
-                found.append(Binding(stmt, alias, local, home, canonical(source + alias.name)))
+                found.append(Binding(stmt, alias, local, home, canonical(dotted)))
         return found
 
     @cached_property

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from ..facts.module import Module
 from ..model import Severity
 from ..rules.common import Work
 from ..units.unit import Context
@@ -18,16 +17,23 @@ from .words import native
 def write(ctx: Context, work: Work, rule: str, site: Site, outcome: Native) -> None:
     """Write what was decided about one use, and note it."""
     m, draft = ctx.m, work.draft
+    if site.variable and outcome.definition:  # it holds what is written out here, and is called as before
+        work.replaced.add(site.use)
+        work.note(None, rule, site.call or site.use, outcome.said)
+        return
     if outcome.text is not None and site.call is not None and not site.filled:
         draft.replace(site.call, outcome.text)
     else:
         kept = site.binding is not None and (site.binding.stmt, site.binding.alias) in work.natives
+        above = m.parent[site.use]
         if outcome.spelled is not None:
-            draft.replace(site.use, outcome.spelled)
+            if isinstance(above, ast.Assign) and [m.src(target) for target in above.targets] == [outcome.spelled]:
+                draft.delete(above)  # the name that it has already
+            else:
+                draft.replace(site.use, outcome.spelled)
         elif not kept and not site.variable:
             file = m.file(site.use)
             words = native(m, file, work.native(site.use), outcome.name)
-            above = m.parent[site.use]
             if isinstance(above, ast.Assign) and [m.src(target) for target in above.targets] == [words]:
                 draft.delete(above)  # torch's name is torch's
             else:
@@ -41,7 +47,7 @@ def write(ctx: Context, work: Work, rule: str, site: Site, outcome: Native) -> N
                     draft.replace(keyword, outcome.options[f"**{m.src(keyword.value)}"])
             draft.realign(site.call, site.use)
     if outcome.definition:
-        _define(m, site, work, outcome.name, outcome.definition)
+        _define(ctx, site, work, outcome.name, outcome.definition)
     work.replaced.add(site.use)
     at = site.call or site.use
     what = site.name.removesuffix(".apply").rpartition(".")[2]
@@ -53,8 +59,9 @@ def write(ctx: Context, work: Work, rule: str, site: Site, outcome: Native) -> N
         work.find(None, rule, Severity.INFO, site.use, outcome.info)
 
 
-def _define(m: Module, site: Site, work: Work, name: str, lines: Sequence[str]) -> None:
+def _define(ctx: Context, site: Site, work: Work, name: str, lines: Sequence[str]) -> None:
     """Put a definition behind the imports above its first use, two blank lines around it."""
+    m = ctx.m
     file = m.file(site.use)
     if (file.number, name) in work.defined:
         return
@@ -76,6 +83,23 @@ def _define(m: Module, site: Site, work: Work, name: str, lines: Sequence[str]) 
     behind = [""] * (2 - apart if at + 1 < len(body) else 0)
     ahead = ["", ""][len(behind) if work.draft.appended(body[at]) else 0 :]
     work.draft.append(body[at], *ahead, *lines, *behind)
+
+
+def fold_arms(ctx: Context, work: Work, sites: Sequence[Site]) -> None:
+    """``LayerNorm(n) if fused else LayerNorm(n)`` is one of them, where asking has no effect; ``sites`` are calls that
+    got another name and no other arguments."""
+    m, draft = ctx.m, work.draft
+    around = [m.parent[site.call] for site in sites if site.call is not None and site.use in work.replaced]
+    for one in {at: None for at in around if isinstance(at, ast.IfExp)}:
+        plain = all(isinstance(n, (ast.Name, ast.Attribute, ast.Load)) for n in ast.walk(one.test))
+        arms = [
+            draft.text_of(arm.func) + m.text[m.end(arm.func) : m.end(arm)]
+            for arm in (one.body, one.orelse)
+            if isinstance(arm, ast.Call)
+        ]
+        if plain and len(arms) == 2 and arms[0] == arms[1] and not draft.gone(one):
+            draft.replace(one, arms[0])
+            work.note(None, "APX011", one, "both arms are the same now")
 
 
 def shorten_tuples(ctx: Context, work: Work, sites: Sequence[Site]) -> None:

@@ -15,9 +15,10 @@ import builtins
 from collections.abc import Iterator
 
 from ..facts.module import Module, Scope
-from ..knowledge.apex import EXTENSIONS, FP16_UTILS
+from ..facts.names import called_name
+from ..knowledge.apex import EXTENSIONS, FP16_UTILS, of_apex
 from ..nodes import walk
-from ..parts.sites import computed
+from ..parts.sites import Role, computed
 from ..plan.carried import AMP, becomes_true, sometimes_imported, through_parameter
 from ..units.unit import Context, listed
 from .common import Stage, Work
@@ -84,6 +85,8 @@ def _remove_served(ctx: Context, work: Work) -> None:
             _fold_test(ctx, work, test)
     for stmt, aliases in doomed.items():
         _remove(ctx, work, stmt, aliases)
+        if work.sites is not None:
+            _one_of_two(ctx, work, stmt)
     dropped = _remove_flags(ctx, work, flags, doomed)
     _remove_fallbacks(ctx, work, names)
     _globals(ctx, work, names)
@@ -200,8 +203,7 @@ def _is_amp(stmt: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
 
 
 def _of_apex(stmt: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
-    source = stmt.module or "" if isinstance(stmt, ast.ImportFrom) else alias.name
-    return source.split(".")[0] == "apex"
+    return of_apex(stmt.module or "" if isinstance(stmt, ast.ImportFrom) else alias.name) is not None
 
 
 def _serves_no_more(
@@ -232,7 +234,7 @@ def _serves_no_more(
         )
     if (stmt, alias) in work.natives:
         return True  # torch's takes its place
-    if _needed(ctx, work, stmt, alias, tests) or _probe(ctx, stmt):
+    if _needed(ctx, work, stmt, alias, tests) or _probe(ctx, stmt) or _asks_for_kernels(work, stmt, alias):
         return False
     return _is_amp(stmt, alias) or (work.sites is not None and _of_apex(stmt, alias))
 
@@ -254,6 +256,18 @@ def _probe(ctx: Context, stmt: ast.stmt) -> bool:
     if any(isinstance(n, (ast.Return, ast.Call)) for s in (*holder.body, *holder.orelse) for n in walk(s)):
         return True
     return any(n.id in told and isinstance(n.ctx, ast.Load) for n in m.all(ast.Name))
+
+
+def _asks_for_kernels(work: Work, stmt: ast.stmt, alias: ast.alias) -> bool:
+    """Whether ``multi_tensor_applier`` is only asked for its kernels by this import, and another part of the file goes
+    on calling it: what stands there may need the answer."""
+    if work.sites is None or alias.name != "multi_tensor_applier":
+        return False
+    every = work.sites.by_name
+    applier = every.get("apex.multi_tensor_apply.multi_tensor_applier", [])
+    calls = [site for site in applier if site.role is not Role.ASKED]
+    kernels = [site for name, sites in every.items() if name.startswith("apex.built.") for site in sites]
+    return any(site.use not in work.replaced for site in (*calls, *kernels))
 
 
 def _needed(
@@ -471,8 +485,14 @@ def _settle_try(ctx: Context, work: Work, holder: ast.Try, alone: bool) -> None:
     if not rest and not holder.finalbody:
         draft.delete(holder)
         work.note(None, ID, holder, "the guard of the import goes with it")
-    elif rest and not holder.finalbody and all(_harmless(s) or work.native_lines(s) for s in rest):
-        draft.rewrite(holder, *(line for s in rest for line in work.native_lines(s) or (m.src(s),)))
+    elif rest and not holder.finalbody and all(
+        _harmless(s) or work.native_lines(s) or (s in holder.orelse and _moves(ctx, work, holder, s)) for s in rest
+    ):
+        lines: list[str] = []
+        for before, s in zip([None, *rest], rest, strict=False):
+            apart = isinstance(s, ast.Expr) and before is not None and not isinstance(before, ast.Expr)
+            lines += [*([""] if apart else []), *(work.native_lines(s) or [m.src(s)])]
+        draft.rewrite(holder, *lines)
     elif work.sites is not None and holder.orelse and all(map(draft.deleted, holder.body)) and not holder.finalbody:
         if _waits(work, holder):
             draft.unwrap(holder, "orelse")
@@ -481,6 +501,31 @@ def _settle_try(ctx: Context, work: Work, holder: ast.Try, alone: bool) -> None:
         draft.unwrap(holder)
         work.note(None, ID, holder, "the guard of the import goes with it")
         _drop_default(ctx, work, holder, rest)
+
+
+def _moves(ctx: Context, work: Work, holder: ast.Try, stmt: ast.stmt) -> bool:
+    """Whether a statement behind an import that cannot fail any more may stand beside it as it is."""
+    untouched = work.sites is not None and not any(ctx.m.inside(use, stmt) for use in ctx.facts.uses)
+    return isinstance(stmt, ast.Expr) and stmt.lineno == stmt.end_lineno and untouched and _waits(work, holder)
+
+
+def _one_of_two(ctx: Context, work: Work, stmt: ast.stmt) -> None:
+    """An ``if`` whose arms import the same from torch now is that import, where asking has no effect."""
+    m, holder = ctx.m, ctx.m.parent[stmt]
+    if not isinstance(holder, ast.If) or len(holder.body) != 1 or len(holder.orelse) != 1 or work.draft.gone(holder):
+        return
+    arms = [work.native_lines(one) or [m.src(one)] for one in (holder.body[0], holder.orelse[0])]
+    imports = all(isinstance(one, ast.ImportFrom) for one in (holder.body[0], holder.orelse[0]))
+    if imports and arms[0] == arms[1] and not m.is_elif(holder) and _idle(holder.test):
+        work.draft.rewrite(holder, *arms[0])
+        work.note(None, "APX011", holder, "both arms import the same now")
+
+
+def _idle(test: ast.expr) -> bool:
+    """Whether asking a condition has no effect: names, comparisons and questions without arguments."""
+    calls = [n for n in walk(test) if isinstance(n, ast.Call)]
+    asked = all(not call.args and not call.keywords and called_name(call).startswith("is_") for call in calls)
+    return asked and not any(isinstance(n, (ast.NamedExpr, ast.Await, ast.Yield)) for n in walk(test))
 
 
 def _drop_default(ctx: Context, work: Work, holder: ast.Try, rest: list[ast.stmt]) -> None:

@@ -45,6 +45,7 @@ _NATIVE = {  # what torch has instead, and whether current Apex no longer has th
     "contrib": ("torch's own layers and functions", False),
     "mlp": ("torch.nn.Sequential of Linear layers", False),
     "fused_dense": ("torch.nn.Linear", False),
+    "built": ("torch._foreach functions", False),
 }
 
 _BY_NAME = {
@@ -148,6 +149,11 @@ def _served(ctx: Context, work: Work) -> str:
 
 
 def _say(dotted: str, untouched: str, keep_fused: bool) -> tuple[Severity, str, str | None]:
+    severity, said, suggestion = _about(dotted, untouched, keep_fused)
+    return severity, said.replace("apex.built.", ""), suggestion  # amp_C is a module of its own
+
+
+def _about(dotted: str, untouched: str, keep_fused: bool) -> tuple[Severity, str, str | None]:
     if dotted == "spelled":
         return Severity.INFO, "a name spelled like an import of Apex that is none here", None
     if dotted == "flag":

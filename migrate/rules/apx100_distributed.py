@@ -13,8 +13,10 @@ Source: apex/parallel/distributed.py at tag 25.05; torch/nn/parallel/distributed
 from __future__ import annotations
 
 import ast
+from difflib import get_close_matches
 
-from ..parts.arguments import UNKNOWN, bind
+from ..model import Severity
+from ..parts.arguments import UNKNOWN, Arguments, bind
 from ..parts.outcome import Native, Stays
 from ..parts.replace import replace
 from ..parts.sites import Role, Site
@@ -48,7 +50,14 @@ _INNER = (
     "what is wrapped is called by itself here (model.module); Apex averaged gradients whatever had made them, torch's "
     "wrapper does so only behind its own forward"
 )
-_SWITCHES = ("disable_allreduce", "enable_allreduce")
+_APEX = "apex.parallel.DistributedDataParallel"
+_SWITCHES = {"disable_allreduce": False, "enable_allreduce": True}
+_SWITCHED = "its switches for sending gradients are an attribute of torch's wrapper"
+_ATTRIBUTE = (
+    "torch's wrapper reads this attribute in its forward as well, so it has to be set ahead of that in the rounds "
+    "it is for; `with model.no_sync():` sets it for the length of a block"
+)
+_SLIP = "Apex's has no argument {}, so this call raised; it is read as delay_allreduce"
 _UNUSED = (
     "delay_allreduce=True did not mind parameters that get no gradient, so find_unused_parameters=True stands for it; "
     "where every parameter gets one in each round it can go (it walks the graph each time), and it has to go where "
@@ -58,11 +67,34 @@ _UNUSED = (
 
 def apply(ctx: Context, work: Work) -> None:
     """Replace the class and its calls."""
-    replace(ctx, work, ID, {"apex.parallel.DistributedDataParallel": _wrapper})
+    replace(ctx, work, ID, {_APEX: _wrapper})
+    sites = work.sites.by_name.get(_APEX, []) if work.sites is not None else []
+    told = [site for site in sites if site.call is not None or site.role is Role.HANDED]
+    if told and all(site.use in work.replaced for site in told):
+        _switch(ctx, work)
+
+
+def _switch(ctx: Context, work: Work) -> None:
+    """``model.disable_allreduce()`` sets the attribute that ``no_sync()`` sets for the length of a block."""
+    for name, value in _SWITCHES.items():
+        for at in ctx.m.attributes(name):
+            call = ctx.m.parent[at]
+            if isinstance(call, ast.Call):
+                work.draft.replace(call, f"{ctx.m.src(at.value)}.require_backward_grad_sync = {value}")
+                work.note(None, ID, call, f"{name}() is an attribute of torch's wrapper", review=True)
+                work.find(None, ID, Severity.REVIEW, call, _ATTRIBUTE)
+
+
+def _plain_switch(ctx: Context, at: ast.Attribute) -> bool:
+    """Whether a switch is a statement of its own."""
+    call = ctx.m.parent[at]
+    plain = isinstance(call, ast.Call) and call.func is at and not call.args and not call.keywords
+    return plain and isinstance(ctx.m.parent[call], ast.Expr)
 
 
 def _wrapper(ctx: Context, work: Work, site: Site) -> Native | Stays:
-    if switched := [name for name in _SWITCHES if ctx.m.attributes(name)]:
+    switched = [name for name in _SWITCHES if ctx.m.attributes(name)]
+    if switched and not all(_plain_switch(ctx, at) for name in _SWITCHES for at in ctx.m.attributes(name)):
         return Stays(
             f"torch's wrapper has no {switched[0]}()",
             "with model.no_sync(): around the forward and backward of the rounds that are not to be sent",
@@ -71,7 +103,8 @@ def _wrapper(ctx: Context, work: Work, site: Site) -> Native | Stays:
         unsure = site.role in (Role.HANDED, Role.BASE)
         return Native(_NATIVE, parameters=_PARAMETERS, drop=_PARAMETERS[1:], review=_VALUE if unsure else None)
     given = bind(site, _PARAMETERS)
-    if given.surplus or given.splat:
+    meant = _misspelled(given) if given.surplus and not given.splat else None
+    if (given.surplus or given.splat) and meant is None:
         why = "Apex's has no such argument" if given.surplus else "what this is called with is not told here"
         return Stays(why, f"{_NATIVE}(module, broadcast_buffers=False)")
     if given.constant("gradient_average", True) is not True:
@@ -81,21 +114,33 @@ def _wrapper(ctx: Context, work: Work, site: Site) -> Native | Stays:
         )
     if "allreduce_communicators" in given.named:
         return Stays("own communicators for the gradients have no counterpart", f"{_NATIVE}(…, process_group=…)")
-    delayed = given.constant("delay_allreduce", False)
+    delayed = True if meant else given.constant("delay_allreduce", False)
     add = ["broadcast_buffers=False"]
     if delayed is UNKNOWN:
         add.append(f"find_unused_parameters={ctx.m.src(given.named['delay_allreduce'])}")
     elif delayed:
         add.append("find_unused_parameters=True")
-    said = [*([_UNUSED] if delayed else []), *([_INNER] if _runs_inner(ctx) else [])]
+    slip = [*([_SLIP.format(meant)] if meant else []), *([_SWITCHED] if switched else [])]
+    said = [*slip, *([_UNUSED] if delayed else []), *([_INNER] if _runs_inner(ctx) else [])]
     return Native(
         _NATIVE,
         parameters=_PARAMETERS,
         positional=["module"],
-        drop=_PARAMETERS[1:],
+        drop=[*_PARAMETERS[1:], *([meant] if meant else [])],
         add=add,
         review="; ".join(said) or None,
     )
+
+
+def _misspelled(given: Arguments) -> str | None:
+    """The one keyword that Apex's has not, where it can only mean ``delay_allreduce=True``."""
+    assert given.site.call is not None
+    unknown = [one for one in given.site.call.keywords if one.arg not in _PARAMETERS]
+    if len(unknown) != 1 or len(given.site.call.args) > len(_PARAMETERS) or "delay_allreduce" in given.named:
+        return None
+    name, value = unknown[0].arg or "", unknown[0].value
+    close = get_close_matches(name, _PARAMETERS, cutoff=0.9) == ["delay_allreduce"]
+    return name if close and isinstance(value, ast.Constant) and value.value is True else None
 
 
 def _runs_inner(ctx: Context) -> bool:

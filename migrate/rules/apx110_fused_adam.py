@@ -3,7 +3,9 @@
 Apex decays weights as AdamW does unless ``adam_w_mode=False``, and does not decay them where nothing is said, so
 ``weight_decay=0.0`` is written out. What torch has no parameter for goes where it changes nothing (``set_grad_none``).
 Where ``bias_correction`` is not on for sure, which torch has no parameter for, a class that has it is
-written out behind the file's imports; it also clips as that of older Apex did (``max_grad_norm``). From
+written out behind the file's imports; it also clips as that of older Apex did (``max_grad_norm``). That one, which
+``apex.contrib.optimizers`` still has, corrects its bias in another way, and is a class of its own (``ClippingAdam``).
+Where the class itself is handed on or derived from, one that takes the same arguments takes its place. From
 ``--target-torch`` 2.4 on ``fused=True`` keeps all parameters in one kernel, wherever they lie when the optimizer is
 made. A state that Apex's optimizer saved has one ``step`` a group, torch's has one a parameter.
 
@@ -12,12 +14,16 @@ Source: apex/optimizers/fused_adam.py at tag 25.05; torch/optim/adamw.py.
 
 from __future__ import annotations
 
-from ..parts.arguments import UNKNOWN
+import ast
+from dataclasses import replace as but
+
+from ..facts.names import called_name
+from ..parts.arguments import UNKNOWN, positional
 from ..parts.definitions import written_out
 from ..parts.optimizers import Options, fused, loads, open_options, optimizer_call
 from ..parts.outcome import Native, Stays
 from ..parts.replace import replace
-from ..parts.sites import Site
+from ..parts.sites import Role, Site
 from ..parts.words import native
 from ..units.unit import Context
 from .common import Stage, Work
@@ -40,6 +46,7 @@ _PARAMETERS = (
     "params lr bias_correction betas eps adam_w_mode weight_decay amsgrad set_grad_none capturable master_weights"
 ).split()
 _CLIP = "max_grad_norm"  # which only Apex before 2019 had
+_CLIPPING = "params lr bias_correction betas eps eps_inside_sqrt weight_decay max_grad_norm amsgrad use_mt".split()
 _STATE = (
     "a state that Apex's FusedAdam saved keeps `step` in its groups; torch asks for it of each parameter: "
     "for i, s in enumerate(state['state'].values()): s['step'] = torch.tensor(float(group['step']))"
@@ -48,26 +55,39 @@ _HALF = (
     "Apex's FusedAdam kept its averages in float32 for half and bfloat16 weights too; torch's keeps them in the type "
     "of the weights, so keep weights in float32 (torch.autocast casts them where it helps)"
 )
+_INSIDES = "capturable master_weights param_groups_master multi_tensor_adam_capturable".split()
+_CLASS = (
+    "this class is handed on, and what it is called with is not told here: ApexAdam, which is written out here, takes "
+    "the same arguments and computes the same, tensor by tensor; torch.optim.AdamW(…, weight_decay=0.0, fused=True) is "
+    "faster, and the same where adam_w_mode is left as it is"
+)
+
+_DERIVED = (
+    "what derived from FusedAdam derives from ApexAdam, which is written out here: it takes the same arguments and "
+    "computes the same, tensor by tensor instead of in one kernel"
+)
 
 
 def apply(ctx: Context, work: Work) -> None:
     """Replace the calls."""
     if not ctx.settings.keep_fused:
-        replace(ctx, work, ID, {"apex.optimizers.FusedAdam": _adam})
+        replace(ctx, work, ID, {"apex.optimizers.FusedAdam": _adam, "apex.contrib.optimizers.FusedAdam": _contrib})
 
 
 def _adam(ctx: Context, work: Work, site: Site) -> Native | Stays:
+    if site.variable or (site.call is None and site.role in (Role.HANDED, Role.BASE)):
+        return _as_a_class(ctx, work, site)
     given = optimizer_call(ctx, site, [*_PARAMETERS, _CLIP], ["bias_correction", _CLIP])
     if isinstance(given, Stays):
         return given
     if (_CLIP in given.named or _CLIP in given.keys) and given.constant("bias_correction", True) is not False:
-        return Stays("the FusedAdam that clipped by itself, of an older Apex, corrected its bias in another way")
+        return _clipping(ctx, work, given)  # it corrected its bias in another way
     if given.constant("master_weights", False) is not False or given.constant("amsgrad", False) is not False:
         return Stays("the optimizer's own master weights have no counterpart: keep Apex's (--keep-fused)")
     if given.constant("bias_correction", True) is not True or _in_groups(ctx, site, given):
         if given.constant("capturable", False) is not False:
             return Stays("torch has no Adam without bias correction for CUDA graphs: keep Apex's (--keep-fused)")
-        return written_out(ctx, work, site, "adam", "UncorrectedAdam")
+        return written_out(ctx, work, site, "adam", "ApexAdam")
     decoupled = given.constant("adam_w_mode", True)
     options = [f"**{ctx.m.src(one)}" for one in given.splat]
     unsaid = decoupled is not False and "weight_decay" not in given.named
@@ -93,6 +113,43 @@ def _adam(ctx: Context, work: Work, site: Site) -> Native | Stays:
         review=open_options(given, "bias_correction", "adam_w_mode", "set_grad_none"),
         info=_STATE if loads(ctx) else _HALF if _half(ctx) else None,
     )
+
+
+def _contrib(ctx: Context, work: Work, site: Site) -> Native | Stays:
+    """The optimizer that stood in ``apex.optimizers`` before 2019, and in contrib since."""
+    given = optimizer_call(ctx, site, _CLIPPING, ["bias_correction", _CLIP, "eps_inside_sqrt"])
+    return given if isinstance(given, Stays) else _clipping(ctx, work, given)
+
+
+def _clipping(ctx: Context, work: Work, given: Options) -> Native | Stays:
+    if {*given.named, *given.keys} - {*_CLIPPING}:
+        return Stays("this is not how the FusedAdam that clips by itself is called: it has no such argument")
+    by_position = [name for name in _PARAMETERS[5:] if given.named.get(name) in positional(given.site)]
+    if by_position and given.site.name == "apex.optimizers.FusedAdam":
+        return Stays("an older Apex took these arguments in another order: give them their names")
+    return written_out(ctx, work, given.site, "adam_contrib", "ClippingAdam")
+
+
+def _as_a_class(ctx: Context, work: Work, site: Site) -> Native | Stays:
+    """A class that is handed on, or derived from: nothing here says which arguments it will get."""
+    if _registered(ctx, site):
+        return Stays("FusedAdam is registered here under its own name, by which configurations ask for it")
+    module, first = "adam", None
+    if site.role is Role.BASE:
+        wants = [name for name in _INSIDES if ctx.m.attributes(name)]
+        if wants:
+            return Stays(f"what derives from it uses {wants[0]}, which only Apex's has: keep Apex's (--keep-fused)")
+        if ctx.m.attributes("multi_tensor_adam") or ctx.m.strings("multi_tensor_adam"):
+            module, first = "adam_base", "@torch.no_grad()\ndef multi_tensor_adam"
+    review = _DERIVED if site.role is Role.BASE else _CLASS
+    return but(written_out(ctx, work, site, module, "ApexAdam", first), review=review)
+
+
+def _registered(ctx: Context, site: Site) -> bool:
+    """Whether a function that keeps classes by their names is handed this one."""
+    above = ctx.m.parent[site.use]
+    call = ctx.m.parent[above] if isinstance(above, ast.keyword) else above
+    return isinstance(call, ast.Call) and "register" in called_name(call).lower()
 
 
 def _in_groups(ctx: Context, site: Site, given: Options) -> bool:

@@ -2,10 +2,11 @@
 
 ``clip_grad_norm_`` is torch's own with another kernel. ``SoftmaxCrossEntropyLoss`` is ``cross_entropy`` without
 reduction, whose label 0 counts as padding unless another one is named: ``ignore_index=0`` is written out.
-``FusedDense`` is ``torch.nn.Linear`` (the same parameters under the same names).
+``FusedDense`` is ``torch.nn.Linear`` (the same parameters under the same names). ``apex.mlp.MLP`` is written out:
+layers with an activation behind each, the parameters under the names they had.
 
 Source: apex/contrib/clip_grad/clip_grad.py, apex/contrib/xentropy/softmax_xentropy.py,
-apex/fused_dense/fused_dense.py at tag 25.05.
+apex/fused_dense/fused_dense.py, apex/mlp/mlp.py at tag 25.05.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import ast
 
 from ..parts.arguments import bind
+from ..parts.definitions import written_out
 from ..parts.outcome import Native, Stays
 from ..parts.replace import replace
 from ..parts.sites import Site
@@ -49,6 +51,7 @@ def apply(ctx: Context, work: Work) -> None:
             "apex.contrib.clip_grad.clip_grad_norm_": _clip,
             "apex.contrib.xentropy.SoftmaxCrossEntropyLoss.apply": _cross_entropy,
             "apex.fused_dense.FusedDense": _dense,
+            "apex.mlp.MLP": _mlp,
         },
         drop_in={
             "apex.contrib.clip_grad.clip_grad_norm_": "torch.nn.utils.clip_grad_norm_",
@@ -80,6 +83,10 @@ def _cross_entropy(ctx: Context, work: Work, site: Site) -> Native | Stays:
     said = "losses are float32 now, also where Apex's kernel gave the type of half logits back"
     whole = given.constant("half_to_float", False) is True
     return Native(dotted, text=text, alias=False, info=None if whole else said)
+
+
+def _mlp(ctx: Context, work: Work, site: Site) -> Native | Stays:
+    return written_out(ctx, work, site, "mlp", "MLP")
 
 
 def _dense(ctx: Context, work: Work, site: Site) -> Native | Stays:

@@ -14,7 +14,7 @@ from ..facts.names import called_name
 from ..facts.predicates import predicate
 from ..facts.sites import Facts
 from ..flow.values import Values
-from ..knowledge.apex import DELETED_PARTS, FUSED_PARTS
+from ..knowledge.apex import DELETED_PARTS, FUSED_PARTS, of_apex
 from ..nodes import walk
 
 _OR, _AND, _NOT, _ATOM = 1, 2, 3, 4
@@ -94,6 +94,7 @@ class Conditions:
         self, m: Module, v: Values, facts: Facts, *, keep_fused: bool = False, parts: bool = False
     ) -> None:
         self.m, self.v, self.parts = m, v, parts  # whether Apex's other parts are asked about as well
+        self._kernels = parts and not keep_fused  # which are written out, and so are there in any case
         replaced = DELETED_PARTS if keep_fused else DELETED_PARTS | FUSED_PARTS
         self.flags = _availability_flags(m, facts, replaced)
         self.kept_flags = _kept_flags(m, facts, replaced)
@@ -150,6 +151,8 @@ class Conditions:
                 return True
             case ast.Compare(left=ast.Constant(value=str()), ops=[op], comparators=[table]) if self._names_of(table):
                 return isinstance(op, ast.In) if isinstance(op, (ast.In, ast.NotIn)) else None
+            case ast.Compare(left=ast.Constant(value="memory_efficient"), ops=[ast.In()], comparators=[table]):
+                return True if self._kernels and self._arguments_of_a_norm(table) else None
             case ast.Call() if _finds_apex(expr):
                 return True
             case ast.Call(args=[], keywords=[]):
@@ -168,6 +171,16 @@ class Conditions:
             case _:
                 return False
 
+    def _arguments_of_a_norm(self, expr: ast.expr) -> bool:
+        """``inspect.getfullargspec(FusedLayerNormAffineFunction.forward).args``, which asks how old Apex is."""
+        match expr:
+            case ast.Attribute(value=ast.Call(func=ast.Attribute(attr="getfullargspec"), args=[function]), attr="args"):
+                held = self.v.of(function)
+                kernels = all(o.kind == "apex" and o.label.endswith("Function.forward") for o in held)
+                return bool(held) and kernels and all(".normalization." in o.label for o in held)
+            case _:
+                return False
+
     def _is_apex(self, expr: ast.expr) -> bool:
         """Whether an expression is Apex wherever Apex could be imported: an import that no condition guards."""
         root = expr
@@ -180,6 +193,8 @@ class Conditions:
         if key not in self._always or not held:
             return False
         if all(o.label in ("apex", "apex.amp") for o in held):
+            return True
+        if self._kernels and all(o.label.endswith(".multi_tensor_applier.available") for o in held):
             return True
         part = self.parts and isinstance(expr, ast.Name) and all(o.kind == "apex" for o in held)
         return part and _tested(self.m, expr)  # `norm or FusedLayerNorm` is a class, and no answer
@@ -523,7 +538,7 @@ def _needs_more(holder: ast.Try, replaced: frozenset[str]) -> bool:
     return any(
         (
             isinstance(stmt, ast.ImportFrom)
-            and (stmt.module or "").startswith("apex.")
+            and (of_apex(stmt.module or "") or "").startswith("apex.")
             and not {alias.name for alias in stmt.names} <= replaced
         )
         or (isinstance(stmt, ast.Import) and any(alias.name.startswith("apex.") for alias in stmt.names))

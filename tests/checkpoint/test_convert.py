@@ -185,13 +185,13 @@ def test_without_the_conversion_torch_could_not_load_it() -> None:
 
 
 def test_without_bias_correction_the_written_out_class_takes_it() -> None:
-    from migrate.parts.written.adam import UncorrectedAdam
+    from migrate.parts.written.adam import ApexAdam
 
     assert written
     whole, cut = weights(), weights()
     fused_adam(whole, 6, corrected=False)
     saved = fused_adam(cut, 4, corrected=False)
-    optimizer = UncorrectedAdam(cut, lr=1.0)
+    optimizer = ApexAdam(cut, lr=1.0)
     optimizer.load_state_dict(converted(saved))
     for step in (5, 6):
         for weight in cut:

@@ -50,6 +50,23 @@ for inputs, targets in batches:
     scaler.step(optimizer)
     scaler.update()
 """
+MASTERS = """
+import torch
+from apex.fp16_utils import master_params_to_model_params, model_grads_to_master_grads, prep_param_lists, tofp16
+
+model_params, master_params = prep_param_lists(model.bfloat16()FLAT)
+optimizer = torch.optim.SGD(master_params, 0.1, momentum=0.9)
+losses = [tofp16()(torch.ones(2) / 3)]
+for inputs, targets in batches:
+    model.zero_grad()
+    loss = (model(inputs.bfloat16()).float() - targets).pow(2).mean()
+    loss.backward()
+    model_grads_to_master_grads(model_params, master_paramsFLAT)
+    optimizer.step()
+    master_params_to_model_params(model_params, master_paramsFLAT)
+    losses.append(loss.detach())
+found = master_params
+"""
 PROGRAMS = {
     "larc": f"{LARC}optimizer = LARC({SGD})\n{LOOP}",
     "larc that scales": f"{LARC}optimizer = LARC({SGD}, trust_coefficient=0.001, clip=False)\n{LOOP}",
@@ -71,6 +88,11 @@ PROGRAMS = {
     "(model(batches[0][0])).sum().backward()\n"
     "norms = [clip_grad.clip_grad_norm_(list(model.parameters()), 0.5, float('inf'), True)]\n"
     "found = [p.grad for p in model.parameters()]\n",
+    "master weights": MASTERS.replace("FLAT", ""),
+    "flat master weights": MASTERS.replace("FLAT", ", flat_master=True"),
+    "batch norms back in float32": "import torch\nfrom apex.fp16_utils import BN_convert_float, convert_network\n\n"
+    "found = [one.clone() for one in BN_convert_float(model.half()).state_dict().values()]\n"
+    "found += convert_network(model.double(), torch.half).state_dict().values()\n",
     "batch norm": f"{SYNC}{TRAIN_NORM}",
     "batch norm in evaluation": f"{SYNC}{TRAIN_NORM}\nmodel.eval()\nfound = model(batches[0][0])\n",
 }

@@ -59,11 +59,23 @@ alone = apex.parallel.create_syncbn_process_group(1)
 every = apex.parallel.create_syncbn_process_group(size)
 said = [torch.distributed.get_process_group_ranks(pair), torch.distributed.get_process_group_ranks(alone), every]
 """
+REDUCED = """
+import torch
+from apex.parallel import Reducer
+
+reducer = Reducer(model)
+for inputs, targets in batches:
+    optimizer.zero_grad()
+    (model(inputs) - targets).pow(2).mean().backward()
+    reducer.reduce()
+    optimizer.step()
+"""
 PROGRAMS = {
     "plain": f"{IMPORT}model = DDP(model)\n{STEP}",
     "positional": f"{IMPORT}model = DDP(model, 10, False)\n{STEP}",
     "accumulated": f"{IMPORT}model = DDP(model, message_size=1)\n{ACCUMULATED}",
     "unused": f"{IMPORT}model = DDP(model, delay_allreduce=True)\n{UNUSED}",
+    "reduced": REDUCED,
     "twice": f"{IMPORT}model = DDP(model, allreduce_always_fp32=False)\n{TWICE}",
 }
 

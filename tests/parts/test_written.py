@@ -155,6 +155,28 @@ def test_adam_without_bias_correction(clip: float, decoupled: bool) -> None:
         assert found == pytest.approx(wanted, rel=1e-4, abs=1e-5)
 
 
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("corrected", [False, True])
+def test_adam_that_clips_as_the_one_of_contrib(corrected: bool, inside: bool) -> None:
+    weights, grads = tensors()
+    plain = [w.flatten().tolist() for w in weights]
+    m, v = [[0.0] * len(w) for w in plain], [[0.0] * len(w) for w in plain]
+    for t, step in enumerate(grads, 1):
+        size = norm([x for g in step for x in g.flatten().tolist()])
+        less = max((size + 1e-6) / 0.5, 1.0)
+        rate = 0.02 * math.sqrt(1 - 0.999**t) / (1 - 0.9**t) if corrected else 0.02
+        for n, w in enumerate(plain):
+            for i, x in enumerate(step[n].flatten().tolist()):
+                m[n][i] = 0.9 * m[n][i] + 0.1 * x / less
+                v[n][i] = 0.999 * v[n][i] + 0.001 * (x / less) ** 2
+                root = math.sqrt(v[n][i] + 1e-4) if inside else math.sqrt(v[n][i]) + 1e-4
+                w[i] -= rate * (m[n][i] / root + 0.1 * w[i])
+    words = f"eps=1e-4, weight_decay=0.1, max_grad_norm=0.5, bias_correction={corrected}, eps_inside_sqrt={inside}"
+    text = f"from apex.contrib.optimizers import FusedAdam\noptimizer = FusedAdam(parameters, lr=0.02, {words})\n"
+    for found, wanted in zip(trained(made(text, "", weights), weights, grads), plain, strict=True):
+        assert found == pytest.approx(wanted, rel=1e-4, abs=1e-5)
+
+
 def test_a_step_without_gradients_does_nothing() -> None:
     for text in (LAMB, NOVOGRAD, ADAM):
         weight = nn.Parameter(torch.ones(3))

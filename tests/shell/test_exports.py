@@ -29,6 +29,24 @@ def test_comments_in_parentheses_end_nothing(tmp_path: Path) -> None:
     assert {"stop", "resume"} <= exported([str(user)], [str(wanted)])[str(wanted)]
 
 
+def test_a_module_that_is_replaced_by_its_name_may_give_any(tmp_path: Path) -> None:
+    """A name in brackets is that module's alone; a computed one may be any that the file spells."""
+    optimizer, scaler, user = tmp_path / "optimizer.py", tmp_path / "loss_scaler.py", tmp_path / "user.py"
+    wanted = [str(optimizer), str(scaler)]
+    user.write_text("import sys\n\nsys.modules['fp16.loss_scaler'] = new\nx = state['optimizer']\n")
+    assert exported([str(user)], wanted) == {str(optimizer): frozenset(), str(scaler): frozenset("*")}
+    user.write_text("import sys\n\nsys.modules[name] = new\nx = state['optimizer']\n")
+    assert exported([str(user)], wanted) == {str(optimizer): frozenset("*"), str(scaler): frozenset()}
+
+
+def test_a_module_of_apex_is_none_of_the_trees_that_is_called_alike(tmp_path: Path) -> None:
+    wanted, user = tmp_path / "fused_layer_norm.py", tmp_path / "user.py"
+    user.write_text("from apex.normalization.fused_layer_norm import FusedLayerNorm\n")
+    assert exported([str(user)], [str(wanted)]) == {str(wanted): frozenset()}
+    copy = tmp_path / "apex" / "normalization" / "fused_layer_norm.py"
+    assert exported([str(user)], [str(copy)]) == {str(copy): frozenset({"FusedLayerNorm"})}
+
+
 def test_a_module_by_several_names(tmp_path: Path) -> None:
     wanted, user = tmp_path / "engine.py", tmp_path / "user.py"
     user.write_text("from package import engine as motor\nimport package.engine\n\n"

@@ -1,10 +1,10 @@
-"""Adam without bias correction. Source: csrc/multi_tensor_adam.cu and apex/optimizers/fused_adam.py at tag 25.05."""
+"""Adam with Apex's options. Source: csrc/multi_tensor_adam.cu and apex/optimizers/fused_adam.py at tag 25.05."""
 
 import torch
 
 
-class UncorrectedAdam(torch.optim.Optimizer):
-    """Adam as apex.optimizers.FusedAdam had it, which torch has not: bias_correction may be False."""
+class ApexAdam(torch.optim.Optimizer):
+    """Adam as apex.optimizers.FusedAdam had it: decay apart from the gradient, none by default, correction or none."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class UncorrectedAdam(torch.optim.Optimizer):
             max_grad_norm=max_grad_norm,
         )
         super().__init__(params, defaults)
-        self.adam_w_mode = adam_w_mode
+        self.adam_w_mode = 1 if adam_w_mode else 0
 
     @torch.no_grad()
     def step(self, closure=None):
@@ -50,20 +50,19 @@ class UncorrectedAdam(torch.optim.Optimizer):
             for p in group["params"]:
                 if p.grad is None:
                     continue
-                state, grad = self.state[p], p.grad / clip
+                kind = torch.promote_types(p.dtype, torch.float32)
+                state, grad, weight = self.state[p], p.grad.to(kind) / clip, p.to(kind)
                 if not state:
-                    state["exp_avg"], state["exp_avg_sq"] = (
-                        torch.zeros_like(p),
-                        torch.zeros_like(p),
-                    )
+                    state["exp_avg"] = torch.zeros_like(p, dtype=kind)
+                    state["exp_avg_sq"] = torch.zeros_like(p, dtype=kind)
                 if not self.adam_w_mode:
-                    grad = grad.add(p, alpha=group["weight_decay"])
+                    grad = grad.add(weight, alpha=group["weight_decay"])
                 state["exp_avg"].mul_(beta1).add_(grad, alpha=1 - beta1)
                 state["exp_avg_sq"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
                 update = (state["exp_avg"] / first) / (
                     (state["exp_avg_sq"] / second).sqrt() + group["eps"]
                 )
                 if self.adam_w_mode:
-                    update = update.add(p, alpha=group["weight_decay"])
-                p.sub_(update, alpha=group["lr"])
+                    update = update.add(weight, alpha=group["weight_decay"])
+                p.copy_(weight.sub(update, alpha=group["lr"]))
         return loss

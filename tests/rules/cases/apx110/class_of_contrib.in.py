@@ -1,4 +1,4 @@
-# expect: manual apex.contrib.optimizers.FusedAdam has no counterpart
+# expect: review torch has no counterpart: the class ClippingAdam
 from apex.contrib.optimizers import FusedAdam
 
 optimizer = FusedAdam(model.parameters(), lr=1e-3, eps_inside_sqrt=True)

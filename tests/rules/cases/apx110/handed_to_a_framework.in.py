@@ -1,4 +1,4 @@
-# expect: manual FusedAdam is handed on here
+# expect: review this class is handed on
 from apex.optimizers import FusedAdam
 from framework import Learner
 

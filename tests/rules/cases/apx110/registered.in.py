@@ -1,4 +1,4 @@
-# expect: manual FusedAdam is handed on here
+# expect: manual FusedAdam is registered here under its own name
 from apex.optimizers import FusedAdam
 from mmcv.runner import OPTIMIZERS
 

@@ -1,4 +1,4 @@
-# expect: manual FusedAdam is handed on here
+# expect: review what derived from FusedAdam derives from ApexAdam
 from apex.optimizers import FusedAdam
 
 

@@ -1,5 +1,4 @@
-# expect: manual FusedAdam is handed on here
-# expect: manual what is called here may be FusedAdam or another
+# expect: review this class is handed on
 import torch
 from apex.optimizers import FusedAdam
 

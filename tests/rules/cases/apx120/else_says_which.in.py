@@ -1,4 +1,3 @@
-# bug: the guard stays around torch's import, with the same one in its handler and the `else`
 import torch
 
 try:

@@ -1,4 +1,3 @@
-# bug: both branches of the `if` import the same class
 import torch
 
 if torch.cuda.is_available():

@@ -1,4 +1,4 @@
-# expect: manual apex.mlp.MLP has no counterpart
+# expect: review torch has no counterpart
 from apex.mlp import MLP
 
 mlp = MLP([64, 256, 64])

@@ -1,4 +1,4 @@
 import torch
 
 group = torch.distributed.new_subgroups(args.group)[0] if args.group else None
-model = torch.nn.SyncBatchNorm.convert_sync_batchnorm(model, process_group=group)
+norm = torch.nn.SyncBatchNorm(8, process_group=group)

@@ -1,4 +1,5 @@
-# expect: manual allreduce
+# expect: review its switches for sending gradients are an attribute
+# expect: review torch's wrapper reads this attribute in its forward as well
 from apex.parallel import DistributedDataParallel as DDP
 
 model = DDP(model)

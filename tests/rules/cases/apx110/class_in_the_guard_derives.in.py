@@ -1,4 +1,4 @@
-# expect: manual FusedAdam
+# expect: review what derived from FusedAdam
 
 
 def get_class():

@@ -1,0 +1,3 @@
+import horovod.torch as hvd
+
+hvd.allreduce(grad, op=hvd.Average)

@@ -1,0 +1,4 @@
+from .distributed import Reducer
+
+reducer = Reducer(model)
+reducer.reduce()

@@ -1,0 +1,5 @@
+# expect: review torch has no counterpart
+import apex
+
+reducer = apex.parallel.Reducer(model)
+reducer.reduce()
