@@ -19,7 +19,7 @@ from ..nodes import walk
 from ..units.autograd import uncast_functions
 from ..units.order import NOT_YET, Order
 from ..units.translate import paired
-from ..units.unit import Context, Manual, Unit
+from ..units.unit import Context, Manual, Step, Unit
 from .blocks import common
 from .fold import Fold
 from .gradients import stays_in_place
@@ -392,7 +392,7 @@ def check_steps_without_backward(ctx: Context, unit: Unit, folded: list[Fold]) -
             for stmt in inside:
                 if not isinstance(stmt, ast.If) or stmt in guards_ or _backward_in_each_arm(stmt):
                     continue
-                if any(_runs_before(ctx, other, scale, tops[0]) for other in unit.scales):
+                if any(_runs_before(ctx, x, scale, tops[0]) or _between(ctx, x, tops[0], step) for x in unit.scales):
                     continue
                 if any(ast.dump(stmt.test) == ast.dump(x.test) for i in unit.initializes for x in _ifs(ctx, i.call)):
                     continue
@@ -421,6 +421,15 @@ def _runs_before(ctx: Context, other: Scale, scale: Scale, top: ast.stmt) -> boo
         return False
     pair = common(ctx, m.statement(other.call), top)
     return pair is not None and m.start(pair[0]) < m.start(top) and pair[1] is top
+
+
+def _between(ctx: Context, other: Scale, top: ast.stmt, step: Step) -> bool:
+    """Whether another backward that the step takes the gradients of stands behind what one is left out with, ahead of
+    the step: what may leave out that one is looked at for itself."""
+    m = ctx.m
+    if m.function(other.call) is not m.function(step.call) or not other.optimizer_objects & step.objects:
+        return False
+    return m.end(top) <= m.start(other.call) < m.start(step.call)
 
 
 def _ifs(ctx: Context, node: ast.AST) -> list[ast.If]:

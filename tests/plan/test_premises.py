@@ -206,6 +206,14 @@ def test_what_trains_without_a_scale_needs_none() -> None:
     assert not one.steps
 
 
+def test_a_backward_of_its_own_stands_ahead_of_a_step() -> None:
+    inner = ["loss = model(x)", "optimizer.zero_grad()", *BACK.splitlines(), "optimizer.step()"]
+    first = ["if short:", "    for x in y:", *(f"        {row}" for row in inner), "    raise SystemExit"]
+    second = ["for x in y:", *(f"    {row}" for row in inner)]
+    one = decided(TOP + "\n".join([*first, *second]) + "\n")
+    assert not one.reviews and len(one.steps) == 2
+
+
 RUNNER = """\
 from apex import amp
 from mmcv.runner import NAMES
