@@ -101,6 +101,8 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
         held, plans = plans, []
     whole = not manual and not held and not ignored
     attempt = _write(ctx, plans, whole=whole, follow=neighbours.follow and not units)
+    if neighbours.unled and attempt.texts is not None:
+        _tell_unled(ctx, attempt.work)
     if attempt.problem is not None:
         why = attempt.problem
         manual += [(p.unit, Manual(p.unit.line_node, f"the result did not pass the checks: {why}")) for p in plans]
@@ -114,6 +116,17 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
         attempt = _nothing(ctx)  # what serves a unit that stays, stays: its import, its state
     manual += ignored
     return _results(ctx, units, plans, held, manual, attempt)
+
+
+def _tell_unled(ctx: Context, work: Work) -> None:
+    """Casts that nothing which is read here leads to hold where autocast is on, and no more where Apex's are."""
+    for use, dotted in ctx.facts.uses.items():
+        if dotted.startswith("apex.amp.") and work.draft.gone(use):
+            said = (
+                "no training code that is read here leads to this, and nothing in this tree needs apex.amp any more: "
+                "inputs are cast where autocast is on; under the amp of an older Apex in somebody else's code not"
+            )
+            work.find(None, "APX080", Severity.REVIEW, use, said)
 
 
 def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Unit, Manual]]:

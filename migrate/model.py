@@ -67,6 +67,7 @@ class Neighbours:
     elsewhere: Elsewhere = field(default=NOWHERE, hash=False)
     hold: str | None = None
     follow: bool = False  # all units that use this file's casts are migrated, so its casts are too
+    unled: bool = False  # no unit is known to use them, and nothing in the tree needs Apex's amp any more
     scattered: bool = False  # no import joins the files of its program: a library's runner does
 
 

@@ -159,15 +159,19 @@ def analyse(
                 ready.pop(source, None)
     stuck = _by_runners(stuck, ready, settled, selection, imports, settings, jobs, chosen, spool)
     dissolved: list[Component] = []
+    unled: list[tuple[Component, tuple[FileResult, ...]]] = []  # casts, and nobody who trains
     for program, results in stuck:
         if len(program.sources) > 1 and any(result.status == "unparseable" for result in results):
             own = {source.location for source in program.sources}
             dissolved += [single(s, selection, imports) for s in selection.candidates if s.location in own]
+        elif len(program.sources) > 1 and any(result.casts_only for result in results):
+            unled.append((program, results))
         elif len(program.sources) > 1:
             settled += _together(program, results, spool)
     for program, results in _results(dissolved, settings, jobs, chosen):
         _keep(ready, program, results, spool)
     _settle(selection, ready, settings, chosen, spool)
+    _settle_casts(selection, ready, settled, unled, settings, jobs, chosen, spool)
     done = [*(Analysed(result) for result in selection.problems), *settled, *ready.values()]
     done = _with_notebooks(done, selection, imports, spool)
     done.sort(key=lambda one: one.result.path)
@@ -300,6 +304,37 @@ def _settle(
     for source in [s for s in ready if s.location in casts - stuck]:
         if any(imports.reached(one.location, (source.location,)) for one in _movable(ready, stuck)):
             again(source, replace(source.neighbours, follow=True))
+
+
+def _settle_casts(
+    selection: Selection,
+    ready: dict[Source, Analysed],
+    settled: list[Analysed],
+    programs: Sequence[tuple[Component, tuple[FileResult, ...]]],
+    settings: Settings,
+    jobs: int,
+    engine: Engine,
+    spool: Spool,
+) -> None:
+    """Settle casts that no import joins to training: where nothing else in the tree needs Apex's amp any more, whoever
+    uses them is migrated, or never switched amp on. One file is no tree."""
+    alone = [s for s, a in ready.items() if a.result.casts_only and a.result.amp_left is not None]
+    others = [*settled, *(a for s, a in ready.items() if s not in alone)]
+    needed = any(a.result.status == "unparseable" or a.result.amp_left is not None for a in others)
+    needed |= selection.scanned < 2
+    tried = [] if needed else [_unled(Component((source,), ({},))) for source in alone]
+    for program, results in _results(tried, settings, jobs, engine):
+        (old,) = (s for s in alone if s.location == program.sources[0].location)
+        del ready[old]
+        _keep(ready, program, results, spool)
+    again = [] if needed else [_unled(program) for program, _ in programs]
+    for program, results in _results(again, settings, jobs, engine) if again else programs:
+        settled += _together(program, results, spool)
+
+
+def _unled(program: Component) -> Component:
+    told = [replace(s, neighbours=replace(s.neighbours, follow=True, unled=True)) for s in program.sources]
+    return replace(program, sources=tuple(told))
 
 
 def _movable(ready: dict[Source, Analysed], stuck: set[str]) -> list[Source]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from migrate.model import Applicability, FileResult, Settings
+import pytest
+
+from migrate.model import Applicability, FileResult, Settings, Severity
 from migrate.pipeline import analyse
 from migrate.sources import collect
 from migrate.spool import Spool
@@ -126,8 +128,26 @@ def test_casts_that_a_held_unit_uses_stay_and_hold_others(tmp_path: Path) -> Non
     assert {path: result.status for path, result in found.items()} == dict.fromkeys(found, "unchanged")
 
 
-def test_casts_that_nobody_uses_stay(tmp_path: Path) -> None:
+def test_casts_that_nobody_is_known_to_use_go_where_nothing_needs_amp(tmp_path: Path) -> None:
     root = tree(tmp_path, {"train.py": TRAIN.format(imports=""), "layers.py": CASTS})
     found = _results(root)
-    assert found["train.py"].status == "changed"
+    assert found["train.py"].status == found["layers.py"].status == "changed"
+    said = [one for one in found["layers.py"].findings if one.severity is Severity.REVIEW]
+    assert [one.rule for one in said] == ["APX080"]
+    assert "no training code that is read here leads to this" in said[0].message
+
+
+def test_casts_of_a_tree_without_training_go(tmp_path: Path) -> None:
+    main = "from apex.parallel import DistributedDataParallel\nimport layers\nmodel = DistributedDataParallel(net)\n"
+    found = _results(tree(tmp_path, {"main.py": main, "layers.py": CASTS}))
+    assert found["main.py"].status == found["layers.py"].status == "changed"
+
+
+@pytest.mark.parametrize("other", [SAVES, "import layers\n" + SAVES, "from apex import amp\nprint 'Python 2'\n"])
+def test_casts_stay_where_something_may_need_amp(other: str, tmp_path: Path) -> None:
+    found = _results(tree(tmp_path, {"helpers.py": other, "layers.py": CASTS}))
     assert found["layers.py"].status == "unchanged"
+
+
+def test_casts_of_one_file_stay(tmp_path: Path) -> None:
+    assert _results(tree(tmp_path, {"layers.py": CASTS}))["layers.py"].status == "unchanged"
