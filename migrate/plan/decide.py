@@ -136,7 +136,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         check_replaced(ctx, unit)
         schedule = gradients.decide(ctx, unit)
         merged = folds(ctx, unit, schedule)
-        premises.check_steps_without_backward(ctx, unit, merged)
+        premises.check_steps_without_backward(ctx, unit, schedule, merged)
         premises.check_plain_backwards(ctx, unit, merged)
         premises.check_moves(ctx, unit, schedule, merged)
         check_caught(ctx, unit, schedule)
