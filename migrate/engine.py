@@ -28,7 +28,7 @@ from .model import (
     UnitSummary,
 )
 from .parts.second import second
-from .plan import handed
+from .plan import handed, scaling
 from .plan.bare import assign_state, unresolved
 from .plan.carried import through_parameter
 from .plan.decide import Plan, decide
@@ -96,12 +96,16 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
         again = _decide(ctx, [one], neighbours.hold)
         if again[0]:
             units, (plans, manual, ignored) = [one], again
+    if manual and (split := scaling.apart(ctx, units, neighbours.unled)) is not None:
+        again = _decide(ctx, split, neighbours.hold)
+        if again[0]:
+            units, (plans, manual, ignored) = split, again
     held: list[Plan] = []
     if settings.safe_only and any(p.unit.reviews for p in plans):
         held, plans = plans, []
     whole = not manual and not held and not ignored
     attempt = _write(ctx, plans, whole=whole, follow=neighbours.follow and not units)
-    if neighbours.unled and attempt.texts is not None:
+    if neighbours.unled and not units and attempt.texts is not None:
         _tell_unled(ctx, attempt.work)
     if attempt.problem is not None:
         why = attempt.problem
@@ -132,7 +136,7 @@ def _tell_unled(ctx: Context, work: Work) -> None:
 def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Unit, Manual]]:
     """Why the units stay after all: a path on which the new text is another program."""
     assert attempt.texts is not None
-    if all(plan.backend is not None for plan in plans):
+    if all(plan.backend is not None or plan.unit.apart for plan in plans):
         return []  # what the file's own backend does is not compared with what Apex did: the report says so
     verdict = validate(ctx, plans, attempt.texts, attempt.runs)
     if verdict.unknown is not None or verdict.differences:
@@ -176,7 +180,7 @@ def _decide(
         except Manual as missing:
             manual.append((unit, missing))
     served = [plan for plan in plans if plan.backend is not None]
-    if served and len(served) < len(plans):
+    if served and any(plan.backend is None and not plan.unit.apart for plan in plans):
         why = "another unit of this program is not served by a native backend of the file's own"
         manual += [(plan.unit, Manual(plan.unit.line_node, why)) for plan in served]
         plans = [plan for plan in plans if plan.backend is None]
@@ -378,6 +382,7 @@ def _results(
         UnitSummary(u.number, grade.get(u.number, Applicability.MANUAL), _line(u.line_node)) for u in units
     ]
     only_casts = not units and casts_only(ctx)
+    by_itself = bool(manual) and not ctx.facts.initializes and scaling.apart(ctx, units, True) is not None
     origins = came_from(ctx.m, attempt.texts, attempt.runs) if attempt.texts is not None else [()] * len(ctx.m.files)
     results = []
     for file, said in zip(ctx.m.files, told(ctx.m.files, ctx.m.names, changes, work.findings, summaries), strict=True):
@@ -391,6 +396,7 @@ def _results(
                 said.units,
                 amp_left=None if left is None else left - file.first + 1,
                 casts_only=only_casts,
+                by_itself=by_itself,
                 origin=origins[file.number],
             )
         )

@@ -35,6 +35,7 @@ _BY_PATH = re.compile(
     rb"|(?<!\.)(?<!def )\bexec\(|\bsys\.modules\["
 )
 _SPELLED = re.compile(rb"(\w+)(?:\.py)?[\"']")
+_DEVICE = re.compile(rb"[\"'](?:cuda|cpu|mps)[\"']")  # as a whole string no module of that name is meant
 _DOTTED = re.compile(rb"\w+(?:\.\w+)+")
 
 
@@ -144,7 +145,7 @@ def _computed(data: bytes, modules: Mapping[bytes, set[str]], wanted: Collection
     for spelled in _COMPUTED.findall(data):  # getattr(module, name): any of its names
         found |= modules.get(spelled, set())
     if _BY_PATH.search(data):
-        found |= {word.decode() for word in _SPELLED.findall(data)}
+        found |= {word.decode() for word in _SPELLED.findall(_DEVICE.sub(b"", data))}
     return found.intersection(wanted)
 
 

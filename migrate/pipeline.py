@@ -164,7 +164,7 @@ def analyse(
         if len(program.sources) > 1 and any(result.status == "unparseable" for result in results):
             own = {source.location for source in program.sources}
             dissolved += [single(s, selection, imports) for s in selection.candidates if s.location in own]
-        elif len(program.sources) > 1 and any(result.casts_only for result in results):
+        elif len(program.sources) > 1 and any(map(_unused, results)):
             unled.append((program, results))
         elif len(program.sources) > 1:
             settled += _together(program, results, spool)
@@ -316,20 +316,29 @@ def _settle_casts(
     engine: Engine,
     spool: Spool,
 ) -> None:
-    """Settle casts that no import joins to training: where nothing else in the tree needs Apex's amp any more, whoever
-    uses them is migrated, or never switched amp on. One file is no tree."""
-    alone = [s for s, a in ready.items() if a.result.casts_only and a.result.amp_left is not None]
+    """Settle casts, and classes that scale what they are called with, that no import joins to training: where nothing
+    else in the tree needs Apex's amp any more, whoever uses them is migrated, or never switched amp on. One file is no
+    tree."""
+    alone = [s for s, a in ready.items() if _unused(a.result) and a.result.amp_left is not None]
     others = [*settled, *(a for s, a in ready.items() if s not in alone)]
     needed = any(a.result.status == "unparseable" or a.result.amp_left is not None for a in others)
     needed |= selection.scanned < 2
-    tried = [] if needed else [_unled(Component((source,), ({},))) for source in alone]
-    for program, results in _results(tried, settings, jobs, engine):
+    again = [] if needed else [*(_unled(Component((s,), ({},))) for s in alone), *map(_unled, (p for p, _ in programs))]
+    found = list(_results(again, settings, jobs, engine))
+    if any(result.amp_left is not None for _, results in found for result in results):
+        found = []
+    for program, results in found or programs:
+        if len(program.sources) > 1:
+            settled += _together(program, results, spool)
+            continue
         (old,) = (s for s in alone if s.location == program.sources[0].location)
         del ready[old]
         _keep(ready, program, results, spool)
-    again = [] if needed else [_unled(program) for program, _ in programs]
-    for program, results in _results(again, settings, jobs, engine) if again else programs:
-        settled += _together(program, results, spool)
+
+
+def _unused(result: FileResult) -> bool:
+    """Whether what is left of amp in a file waits for somebody who initializes."""
+    return result.casts_only or result.by_itself
 
 
 def _unled(program: Component) -> Component:
@@ -576,6 +585,7 @@ def _file_result(source: Source, data: bytes, result: ModuleResult, new: bytes |
         units=result.units,
         amp_left=result.amp_left,
         casts_only=result.casts_only,
+        by_itself=result.by_itself,
         old=b"" if new is None or new == data else data,
         new=None if new == data else new,
     )

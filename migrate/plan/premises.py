@@ -42,7 +42,7 @@ def check(ctx: Context, unit: Unit) -> None:
         _check_backward(ctx, scale)
         if scale.optimizers is None:
             raise Manual(scale.call, "scale_loss without an optimizer that can be read here")
-    if unit.scales and not unit.initializes:
+    if unit.scales and not unit.initializes and not unit.apart:
         _check_runner(ctx, unit.scales[0].call)
         raise Manual(
             unit.scales[0].call,

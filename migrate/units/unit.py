@@ -253,6 +253,8 @@ class Unit:
     reviews: list[tuple[ast.AST, str, str]] = field(default_factory=list)  # site, rule, difference
     infos: list[tuple[ast.AST, str, str]] = field(default_factory=list)
     unless_proved: list[Manual] = field(default_factory=list)  # why it stays where not every path can be compared
+    apart: bool = False  # a class scales by itself what it is called with
+    beside: frozenset[ast.ClassDef] = frozenset()  # the classes that do, of whom its initialize need know nothing
     handed: bool = False  # a library's runner trains: nothing here joins what initializes with what scales
 
     def options_of(self, init: Initialize) -> Options:

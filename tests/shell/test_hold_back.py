@@ -151,3 +151,62 @@ def test_casts_stay_where_something_may_need_amp(other: str, tmp_path: Path) -> 
 
 def test_casts_of_one_file_stay(tmp_path: Path) -> None:
     assert _results(tree(tmp_path, {"layers.py": CASTS}))["layers.py"].status == "unchanged"
+
+
+SCALER = """\
+from apex import amp
+
+
+class ApexScaler:
+    def __call__(self, loss, optimizer, parameters=None):
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()
+
+    def state_dict(self):
+        return amp.state_dict()
+"""
+
+
+def _text(root: Path, name: str) -> str:
+    with Spool() as spool:
+        outcome = analyse(collect([str(root)]), Settings(), spool, jobs=1)
+        return next(spool.get(x.texts.new).decode() for x in outcome.files if x.texts and x.result.path == name)
+
+
+def test_a_class_that_scales_by_itself_is_native_inside(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"cuda.py": SCALER, "__init__.py": "from .cuda import ApexScaler\n", "net.py": "x = 1\n"})
+    text = _text(root, "cuda.py")
+    assert "apex" not in text and "def __call__(self, loss, optimizer, parameters=None):" in text
+    assert '    def __init__(self):\n        self.scaler = torch.amp.GradScaler("cuda")\n\n' in text
+    assert "        self.scaler.step(optimizer)\n        self.scaler.update()\n" in text
+    assert "return self.scaler.state_dict()" in text
+
+
+def test_its_own_constructor_makes_the_scaler(tmp_path: Path) -> None:
+    made = SCALER.replace("    def __call__", "    def __init__(self):\n        self.count = 0\n\n    def __call__")
+    root = tree(tmp_path, {"cuda.py": made, "net.py": "x = 1\n"})
+    assert '        self.count = 0\n        self.scaler = torch.amp.GradScaler("cuda")\n' in _text(root, "cuda.py")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("class ApexScaler:", "class ApexScaler(Base):"),
+        ("        optimizer.step()\n", ""),
+        ("(self, loss, optimizer, parameters=None)", "(self, loss, parameters=None)"),
+        ("return amp.state_dict()", "return amp._amp_state.loss_scalers"),
+        ("    def state_dict(self):", "def saved():\n    if True:"),
+        ("from apex", "class Own(ApexScaler):\n    def __init__(self):\n        pass\n\n\nfrom apex"),
+        ("from apex", "import helpers\nfrom apex"),
+    ],
+)
+def test_one_that_does_more_stays(old: str, new: str, tmp_path: Path) -> None:
+    text = SCALER.replace(old, new)
+    files = {"cuda.py": text, "net.py": "x = 1\n"} | ({"helpers.py": SAVES} if "helpers" in new else {})
+    assert _results(tree(tmp_path, files))["cuda.py"].status == "unchanged"
+
+
+def test_a_class_that_scales_stays_where_another_file_trains_with_amp(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"cuda.py": SCALER, "helpers.py": SAVES})
+    assert _results(root)["cuda.py"].status == "unchanged"
