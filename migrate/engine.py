@@ -88,7 +88,8 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     spelled = any(file.neighbours.spelled for file in files)
     scalers = frozenset().union(*(file.neighbours.scalers for file in files))
     conditions = Conditions(m, v, facts, keep_fused=settings.keep_fused)
-    ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers)
+    unled = files[0].neighbours.unled
+    ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled)
     units = group(facts)
     neighbours = files[0].neighbours
     plans, manual, ignored = _decide(ctx, units, neighbours.hold)
@@ -383,6 +384,8 @@ def _results(
     ]
     only_casts = not units and casts_only(ctx)
     by_itself = bool(manual) and not ctx.facts.initializes and scaling.apart(ctx, units, True) is not None
+    imported = any(name.startswith("apex.amp") for names in ctx.facts.imports.values() for name in names)
+    asks = imported and not units and not any(d.startswith("apex.amp.") for d in ctx.facts.uses.values())
     origins = came_from(ctx.m, attempt.texts, attempt.runs) if attempt.texts is not None else [()] * len(ctx.m.files)
     results = []
     for file, said in zip(ctx.m.files, told(ctx.m.files, ctx.m.names, changes, work.findings, summaries), strict=True):
@@ -397,6 +400,7 @@ def _results(
                 amp_left=None if left is None else left - file.first + 1,
                 casts_only=only_casts,
                 by_itself=by_itself,
+                asks=asks,
                 origin=origins[file.number],
             )
         )

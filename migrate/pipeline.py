@@ -164,7 +164,7 @@ def analyse(
         if len(program.sources) > 1 and any(result.status == "unparseable" for result in results):
             own = {source.location for source in program.sources}
             dissolved += [single(s, selection, imports) for s in selection.candidates if s.location in own]
-        elif len(program.sources) > 1 and any(map(_unused, results)):
+        elif len(program.sources) > 1 and any(_unused(one) or one.asks for one in results):
             unled.append((program, results))
         elif len(program.sources) > 1:
             settled += _together(program, results, spool)
@@ -316,10 +316,10 @@ def _settle_casts(
     engine: Engine,
     spool: Spool,
 ) -> None:
-    """Settle casts, and classes that scale what they are called with, that no import joins to training: where nothing
-    else in the tree needs Apex's amp any more, whoever uses them is migrated, or never switched amp on. One file is no
-    tree."""
-    alone = [s for s, a in ready.items() if _unused(a.result) and a.result.amp_left is not None]
+    """Settle casts, classes that scale what they are called with, and questions whether amp is there, that no import
+    joins to training: where nothing else in the tree needs Apex's amp any more, whoever uses them is migrated, or never
+    switched amp on. One file is no tree."""
+    alone = [s for s, a in ready.items() if _unused(a.result) or a.result.asks]
     others = [*settled, *(a for s, a in ready.items() if s not in alone)]
     needed = any(a.result.status == "unparseable" or a.result.amp_left is not None for a in others)
     needed |= selection.scanned < 2
@@ -338,7 +338,7 @@ def _settle_casts(
 
 def _unused(result: FileResult) -> bool:
     """Whether what is left of amp in a file waits for somebody who initializes."""
-    return result.casts_only or result.by_itself
+    return (result.casts_only or result.by_itself) and result.amp_left is not None
 
 
 def _unled(program: Component) -> Component:
@@ -586,6 +586,7 @@ def _file_result(source: Source, data: bytes, result: ModuleResult, new: bytes |
         amp_left=result.amp_left,
         casts_only=result.casts_only,
         by_itself=result.by_itself,
+        asks=result.asks,
         old=b"" if new is None or new == data else data,
         new=None if new == data else new,
     )

@@ -45,6 +45,7 @@ class Context:
     taken: tuple[frozenset[str], ...] = ()  # for each file, the names that files outside of the program import
     spelled: bool = True  # whether one of those reads an attribute called ``amp``
     scalers: frozenset[str] = frozenset()  # names for a scaler that are attributes there
+    unled: bool = False  # nobody who initializes is known to use what is here, and nothing else needs Apex's amp
 
     def exported(self, node: ast.AST) -> frozenset[str]:
         """The names that other files import from the one that ``node`` stands in; ``*`` for all."""

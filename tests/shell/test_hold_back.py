@@ -210,3 +210,39 @@ def test_one_that_does_more_stays(old: str, new: str, tmp_path: Path) -> None:
 def test_a_class_that_scales_stays_where_another_file_trains_with_amp(tmp_path: Path) -> None:
     root = tree(tmp_path, {"cuda.py": SCALER, "helpers.py": SAVES})
     assert _results(root)["cuda.py"].status == "unchanged"
+
+
+ASKS = """\
+try:
+    from apex import amp
+
+    _has_apex = True
+except ImportError:
+    _has_apex = False
+
+
+def is_apex_available():
+    return _has_apex
+"""
+
+
+def test_a_question_whose_answer_nobody_reads_goes(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"file_utils.py": ASKS, "run.py": "from file_utils import other\n"})
+    assert _text(root, "file_utils.py") == "_has_apex = True\n\n\ndef is_apex_available():\n    return _has_apex\n"
+
+
+@pytest.mark.parametrize(
+    ("here", "there"),
+    [
+        ("", "from file_utils import is_apex_available\nprint(is_apex_available())\n"),
+        ("", "from file_utils import *\nif is_apex_available():\n    import fast\n"),
+        ("", "from file_utils import _has_apex as has\nprint(has)\n"),
+        ("", "import file_utils\nprint(file_utils._has_apex)\n"),
+        ("print(is_apex_available())\n", ""),
+        ("if _has_apex:\n    import fast\n", ""),
+        ("__all__ = ['is_apex_available']\n", ""),
+    ],
+)
+def test_one_whose_answer_somebody_may_read_stays(here: str, there: str, tmp_path: Path) -> None:
+    root = tree(tmp_path, {"file_utils.py": ASKS + here, "run.py": there or "x = 1\n"})
+    assert "file_utils.py" in (found := _results(root)) and found["file_utils.py"].status == "unchanged"
