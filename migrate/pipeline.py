@@ -323,11 +323,18 @@ def _settle_casts(
     others = [*settled, *(a for s, a in ready.items() if s not in alone)]
     needed = any(a.result.status == "unparseable" or a.result.amp_left is not None for a in others)
     needed |= selection.scanned < 2
-    again = [] if needed else [*(_unled(Component((s,), ({},))) for s in alone), *map(_unled, (p for p, _ in programs))]
+
+    def may(results: Sequence[FileResult]) -> bool:
+        return not needed or not any(map(_unused, results))  # an answer that nobody reads is wanted by nobody
+
+    again = [_unled(Component((s,), ({},))) for s in alone if may((ready[s].result,))]
+    again += [_unled(program) for program, results in programs if may(results)]
     found = list(_results(again, settings, jobs, engine))
     if any(result.amp_left is not None for _, results in found for result in results):
         found = []
-    for program, results in found or programs:
+    tried = {source.location for program, _ in found for source in program.sources}
+    left = [one for one in programs if one[0].sources[0].location not in tried]
+    for program, results in [*found, *left]:
         if len(program.sources) > 1:
             settled += _together(program, results, spool)
             continue

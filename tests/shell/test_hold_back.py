@@ -231,6 +231,13 @@ def test_a_question_whose_answer_nobody_reads_goes(tmp_path: Path) -> None:
     assert _text(root, "file_utils.py") == "_has_apex = True\n\n\ndef is_apex_available():\n    return _has_apex\n"
 
 
+def test_it_goes_whatever_else_stays(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"file_utils.py": ASKS, "helpers.py": SAVES, "layers.py": CASTS})
+    found = _results(root)
+    assert found["file_utils.py"].status == "changed"
+    assert found["helpers.py"].status == found["layers.py"].status == "unchanged"
+
+
 @pytest.mark.parametrize(
     ("here", "there"),
     [
