@@ -28,7 +28,7 @@ from .model import (
     UnitSummary,
 )
 from .parts.second import second
-from .plan import handed
+from .plan import handed, scaling
 from .plan.bare import assign_state, unresolved
 from .plan.carried import through_parameter
 from .plan.decide import Plan, decide
@@ -88,7 +88,8 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     spelled = any(file.neighbours.spelled for file in files)
     scalers = frozenset().union(*(file.neighbours.scalers for file in files))
     conditions = Conditions(m, v, facts, keep_fused=settings.keep_fused)
-    ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers)
+    unled = files[0].neighbours.unled
+    ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled)
     units = group(facts)
     neighbours = files[0].neighbours
     plans, manual, ignored = _decide(ctx, units, neighbours.hold)
@@ -96,11 +97,17 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
         again = _decide(ctx, [one], neighbours.hold)
         if again[0]:
             units, (plans, manual, ignored) = [one], again
+    if manual and (split := scaling.apart(ctx, units, neighbours.unled)) is not None:
+        again = _decide(ctx, split, neighbours.hold)
+        if again[0]:
+            units, (plans, manual, ignored) = split, again
     held: list[Plan] = []
     if settings.safe_only and any(p.unit.reviews for p in plans):
         held, plans = plans, []
     whole = not manual and not held and not ignored
     attempt = _write(ctx, plans, whole=whole, follow=neighbours.follow and not units)
+    if neighbours.unled and not units and attempt.texts is not None:
+        _tell_unled(ctx, attempt.work)
     if attempt.problem is not None:
         why = attempt.problem
         manual += [(p.unit, Manual(p.unit.line_node, f"the result did not pass the checks: {why}")) for p in plans]
@@ -116,10 +123,21 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     return _results(ctx, units, plans, held, manual, attempt)
 
 
+def _tell_unled(ctx: Context, work: Work) -> None:
+    """Casts that nothing which is read here leads to hold where autocast is on, and no more where Apex's are."""
+    for use, dotted in ctx.facts.uses.items():
+        if dotted.startswith("apex.amp.") and work.draft.gone(use):
+            said = (
+                "no training code that is read here leads to this, and nothing in this tree needs apex.amp any more: "
+                "inputs are cast where autocast is on; under the amp of an older Apex in somebody else's code not"
+            )
+            work.find(None, "APX080", Severity.REVIEW, use, said)
+
+
 def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Unit, Manual]]:
     """Why the units stay after all: a path on which the new text is another program."""
     assert attempt.texts is not None
-    if all(plan.backend is not None for plan in plans):
+    if all(plan.backend is not None or plan.unit.apart for plan in plans):
         return []  # what the file's own backend does is not compared with what Apex did: the report says so
     verdict = validate(ctx, plans, attempt.texts, attempt.runs)
     if verdict.unknown is not None or verdict.differences:
@@ -163,7 +181,7 @@ def _decide(
         except Manual as missing:
             manual.append((unit, missing))
     served = [plan for plan in plans if plan.backend is not None]
-    if served and len(served) < len(plans):
+    if served and any(plan.backend is None and not plan.unit.apart for plan in plans):
         why = "another unit of this program is not served by a native backend of the file's own"
         manual += [(plan.unit, Manual(plan.unit.line_node, why)) for plan in served]
         plans = [plan for plan in plans if plan.backend is None]
@@ -365,6 +383,9 @@ def _results(
         UnitSummary(u.number, grade.get(u.number, Applicability.MANUAL), _line(u.line_node)) for u in units
     ]
     only_casts = not units and casts_only(ctx)
+    by_itself = bool(manual) and not ctx.facts.initializes and scaling.apart(ctx, units, True) is not None
+    imported = any(name.startswith("apex.amp") for names in ctx.facts.imports.values() for name in names)
+    asks = imported and not units and not any(d.startswith("apex.amp.") for d in ctx.facts.uses.values())
     origins = came_from(ctx.m, attempt.texts, attempt.runs) if attempt.texts is not None else [()] * len(ctx.m.files)
     results = []
     for file, said in zip(ctx.m.files, told(ctx.m.files, ctx.m.names, changes, work.findings, summaries), strict=True):
@@ -378,6 +399,8 @@ def _results(
                 said.units,
                 amp_left=None if left is None else left - file.first + 1,
                 casts_only=only_casts,
+                by_itself=by_itself,
+                asks=asks,
                 origin=origins[file.number],
             )
         )

@@ -36,6 +36,7 @@ _BY_PATH = re.compile(
 )
 _REPLACED = re.compile(rb"\bsys\.modules\[\s*[\"']([\w.]+)[\"']")  # a module that is read or replaced by its name
 _SPELLED = re.compile(rb"(\w+)(?:\.py)?[\"']")
+_DEVICE = re.compile(rb"[\"'](?:cuda|cpu|mps)[\"']")  # as a whole string no module of that name is meant
 _DOTTED = re.compile(rb"\w+(?:\.\w+)+")
 
 
@@ -154,7 +155,7 @@ def _computed(data: bytes, modules: Mapping[bytes, set[str]], wanted: Collection
     for spelled in _COMPUTED.findall(data):  # getattr(module, name): any of its names
         found |= modules.get(spelled, set())
     if _BY_PATH.search(data):
-        found |= {word.decode() for word in _SPELLED.findall(data)}
+        found |= {word.decode() for word in _SPELLED.findall(_DEVICE.sub(b"", data))}
     found |= {dotted.rsplit(b".", 1)[-1].decode() for dotted in _REPLACED.findall(data)}
     return found.intersection(wanted)
 

@@ -67,6 +67,7 @@ class Neighbours:
     elsewhere: Elsewhere = field(default=NOWHERE, hash=False)
     hold: str | None = None
     follow: bool = False  # all units that use this file's casts are migrated, so its casts are too
+    unled: bool = False  # nothing is known to use its casts or what scales in it, and nothing else needs Apex's amp
     scattered: bool = False  # no import joins the files of its program: a library's runner does
 
 
@@ -200,6 +201,8 @@ class ModuleResult:
     parsed: bool = True
     amp_left: int | None = None  # a line that still needs amp to be initialized
     casts_only: bool = False  # no unit here, and what is left of amp are casts that can be rewritten
+    by_itself: bool = False  # what is left of amp is a class that scales what it is called with
+    asks: bool = False  # amp is imported, if at all, to ask whether it is there
     origin: tuple[int, ...] = ()  # for each line of the new text, the one of the old that it came from
 
 
@@ -219,5 +222,7 @@ class FileResult:
     units: tuple[UnitSummary, ...] = ()
     amp_left: int | None = None  # a line that still needs amp to be initialized
     casts_only: bool = False  # no unit here, and what is left of amp are casts that can be rewritten
+    by_itself: bool = False  # what is left of amp is a class that scales what it is called with
+    asks: bool = False  # amp is imported, if at all, to ask whether it is there
     old: bytes = field(default=b"", repr=False)
     new: bytes | None = field(default=None, repr=False)

@@ -159,15 +159,19 @@ def analyse(
                 ready.pop(source, None)
     stuck = _by_runners(stuck, ready, settled, selection, imports, settings, jobs, chosen, spool)
     dissolved: list[Component] = []
+    unled: list[tuple[Component, tuple[FileResult, ...]]] = []  # casts, and nobody who trains
     for program, results in stuck:
         if len(program.sources) > 1 and any(result.status == "unparseable" for result in results):
             own = {source.location for source in program.sources}
             dissolved += [single(s, selection, imports) for s in selection.candidates if s.location in own]
+        elif len(program.sources) > 1 and any(_unused(one) or one.asks for one in results):
+            unled.append((program, results))
         elif len(program.sources) > 1:
             settled += _together(program, results, spool)
     for program, results in _results(dissolved, settings, jobs, chosen):
         _keep(ready, program, results, spool)
     _settle(selection, ready, settings, chosen, spool)
+    _settle_casts(selection, ready, settled, unled, settings, jobs, chosen, spool)
     done = [*(Analysed(result) for result in selection.problems), *settled, *ready.values()]
     done = _with_notebooks(done, selection, imports, spool)
     done.sort(key=lambda one: one.result.path)
@@ -300,6 +304,53 @@ def _settle(
     for source in [s for s in ready if s.location in casts - stuck]:
         if any(imports.reached(one.location, (source.location,)) for one in _movable(ready, stuck)):
             again(source, replace(source.neighbours, follow=True))
+
+
+def _settle_casts(
+    selection: Selection,
+    ready: dict[Source, Analysed],
+    settled: list[Analysed],
+    programs: Sequence[tuple[Component, tuple[FileResult, ...]]],
+    settings: Settings,
+    jobs: int,
+    engine: Engine,
+    spool: Spool,
+) -> None:
+    """Settle casts, classes that scale what they are called with, and questions whether amp is there, that no import
+    joins to training: where nothing else in the tree needs Apex's amp any more, whoever uses them is migrated, or never
+    switched amp on. One file is no tree."""
+    alone = [s for s, a in ready.items() if _unused(a.result) or a.result.asks]
+    others = [*settled, *(a for s, a in ready.items() if s not in alone)]
+    needed = any(a.result.status == "unparseable" or a.result.amp_left is not None for a in others)
+    needed |= selection.scanned < 2
+
+    def may(results: Sequence[FileResult]) -> bool:
+        return not needed or not any(map(_unused, results))  # an answer that nobody reads is wanted by nobody
+
+    again = [_unled(Component((s,), ({},))) for s in alone if may((ready[s].result,))]
+    again += [_unled(program) for program, results in programs if may(results)]
+    found = list(_results(again, settings, jobs, engine))
+    if any(result.amp_left is not None for _, results in found for result in results):
+        found = []
+    tried = {source.location for program, _ in found for source in program.sources}
+    left = [one for one in programs if one[0].sources[0].location not in tried]
+    for program, results in [*found, *left]:
+        if len(program.sources) > 1:
+            settled += _together(program, results, spool)
+            continue
+        (old,) = (s for s in alone if s.location == program.sources[0].location)
+        del ready[old]
+        _keep(ready, program, results, spool)
+
+
+def _unused(result: FileResult) -> bool:
+    """Whether what is left of amp in a file waits for somebody who initializes."""
+    return (result.casts_only or result.by_itself) and result.amp_left is not None
+
+
+def _unled(program: Component) -> Component:
+    told = [replace(s, neighbours=replace(s.neighbours, follow=True, unled=True)) for s in program.sources]
+    return replace(program, sources=tuple(told))
 
 
 def _movable(ready: dict[Source, Analysed], stuck: set[str]) -> list[Source]:
@@ -541,6 +592,8 @@ def _file_result(source: Source, data: bytes, result: ModuleResult, new: bytes |
         units=result.units,
         amp_left=result.amp_left,
         casts_only=result.casts_only,
+        by_itself=result.by_itself,
+        asks=result.asks,
         old=b"" if new is None or new == data else data,
         new=None if new == data else new,
     )

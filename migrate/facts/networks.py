@@ -8,7 +8,15 @@ from collections.abc import Collection, Mapping
 
 from ..flow.values import Obj, Values
 from ..knowledge.host import HOST_MODULES
-from ..knowledge.models import BY_NAME, FORWARDING, HANDS_ON, NETWORK_MADE, NO_NETWORK, RUN_AS_OTHER
+from ..knowledge.models import (
+    BY_NAME,
+    FORWARDING,
+    HANDS_ON,
+    NETWORK_MADE,
+    NO_NETWORK,
+    NOT_RUN_BY_METHOD,
+    RUN_AS_OTHER,
+)
 from .elsewhere import Elsewhere, Handed
 from .names import last_name
 from .sites import opened
@@ -69,6 +77,8 @@ def may_be_network(v: Values, call: ast.Call, elsewhere: Elsewhere) -> frozenset
     name = last_name(func.value if isinstance(func, ast.Subscript) else func)
     if not call.args or RUN_AS_OTHER.fit(name) or NO_NETWORK.fit(name):
         return frozenset()
+    if isinstance(func, ast.Attribute) and NOT_RUN_BY_METHOD.fit(func.attr):
+        return frozenset()  # `batch.to(device)`, which hands on what it is asked of, runs nothing
     held = v.of(func)
     if isinstance(func, ast.Attribute) and FORWARDING.fit(func.attr):
         held |= v.of(func.value)

@@ -1055,11 +1055,40 @@ def _position(node: ast.AST) -> tuple[int, int, int, int]:
 def listed_names(m: Module, expr: ast.expr) -> list[str]:
     """The names that ``setattr`` or ``getattr`` may be handed, as far as they are written.
 
-    ``for name in self.model_names`` goes through those of a list that stands in the file, and is nowhere changed."""
+    ``for name in self.model_names`` goes through those of a list that stands in the file, and is nowhere changed;
+    ``random.choice(names)`` is one of a list."""
+    if (item := _item_of(m, expr)) is not None:
+        made = _given_once(m, item)
+        if isinstance(made, (ast.ListComp, ast.GeneratorExp)):
+            return [attribute_name(made.elt)]
+        return (_listed(m, made) if isinstance(made, (ast.List, ast.Tuple)) else None) or [ELEMENT_KEY]
     if isinstance(expr, ast.Name) and (source := _loop_over(m, expr)) is not None:
         if (listed := _listed(m, source)) is not None:
             return listed
     return [attribute_name(expr)]
+
+
+def _item_of(m: Module, expr: ast.expr) -> ast.expr | None:
+    """What an expression is one item of: ``random.choice(names)``, ``names[at]``, or a name for one."""
+    match _given_once(m, expr):
+        case ast.Call(func=ast.Attribute(attr="choice"), args=[whole], keywords=[]):
+            return whole
+        case ast.Subscript(value=ast.Name() as whole, slice=index) if not isinstance(index, (ast.Slice, ast.Constant)):
+            return whole
+        case _:
+            return None
+
+
+def _given_once(m: Module, expr: ast.expr) -> ast.expr:
+    """The value of a local name that gets one, and that nothing but the place asked about reads; else what is asked."""
+    scope = m.binding_scope(expr.id, m.scope(expr)) if isinstance(expr, ast.Name) else None
+    if not isinstance(expr, ast.Name) or scope is None or not scope.is_function or expr.id in scope.params:
+        return expr
+    uses = [n for n in m.all(ast.Name) if n.id == expr.id and m.binding_scope(n.id, m.scope(n)) is scope]
+    stored = [n for n in uses if isinstance(n.ctx, ast.Store)]
+    above = m.parent[stored[0]] if len(stored) == 1 and len(uses) == 2 else None
+    plain = isinstance(above, ast.Assign) and above.targets == stored
+    return above.value if plain and isinstance(above, ast.Assign) else expr
 
 
 def _loop_over(m: Module, name: ast.Name) -> ast.expr | None:

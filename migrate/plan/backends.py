@@ -36,7 +36,7 @@ def native_backend(ctx: Context, unit: Unit) -> Backend | None:
         return None
     (init,) = unit.initializes
     above = ctx.m.parent[ctx.m.statement(init.call)]
-    if not isinstance(above, ast.If) or _used_besides(ctx):
+    if not isinstance(above, ast.If) or _used_besides(ctx, unit):
         return None
     for arms in _chains(ctx, init):
         native = [body for _, body in arms if _autocast_name(body) and not _holds(ctx, body, init)]
@@ -58,13 +58,13 @@ def _others_left(ctx: Context, backend: Backend) -> bool:
     return any(name in makers or _APEX_SCALER.search(name) for name in names)
 
 
-def _used_besides(ctx: Context) -> bool:
-    """Whether the program uses amp for more than to initialize it."""
+def _used_besides(ctx: Context, unit: Unit) -> bool:
+    """Whether the program uses amp for more than to initialize it, and in more than a class that scales by itself."""
     calls = {init.call for init in ctx.facts.initializes}
     return any(
         dotted.startswith("apex.amp.") and ctx.m.parent[use] not in calls
         for use, dotted in ctx.facts.uses.items()
-        if ctx.m.statement(use) not in ctx.facts.imports
+        if ctx.m.statement(use) not in ctx.facts.imports and ctx.m.class_of(ctx.m.function(use)) not in unit.beside
     )
 
 

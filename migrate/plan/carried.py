@@ -17,6 +17,10 @@ from ..nodes import walk
 from ..units.translate import receiver
 from ..units.unit import Context
 
+OLD_STATE = (
+    "a checkpoint written by the legacy code holds Apex's state and will not load (KeyError: 'scale'): "
+    "`apex2native convert-checkpoint OLD NEW` converts it"
+)
 AMP = frozenset({"apex", "apex.amp"})
 _KEEPERS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.IfExp, ast.BoolOp, ast.NamedExpr)
 _SAME = (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)

@@ -14,10 +14,10 @@ from ..units import options
 from ..units.conditions import Term, reads
 from ..units.events import find_steps
 from ..units.unit import Context, Manual, Unit
-from . import gradients, handed, hazards, premises
+from . import gradients, handed, hazards, premises, scaling
 from .again import review_runs_again
 from .backends import Backend, native_backend
-from .carried import handed_for_state, sometimes_imported
+from .carried import OLD_STATE, handed_for_state, sometimes_imported
 from .caught import check_caught
 from .fold import Fold, folds
 from .gradless import review_kept_copies
@@ -125,7 +125,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         return Plan(ctx, unit, Planner(ctx, unit), merged, schedule, state, scaled, backend=backend)
     if unit.scales:
         premises.scale_plain_backwards(ctx, unit)
-        unit.steps = find_steps(ctx, unit)
+        unit.steps = find_steps(ctx, unit) if not unit.apart else scaling.steps(ctx, unit)
         if not unit.steps:
             raise Manual(
                 unit.scales[0].call,
@@ -137,7 +137,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         check_one_of_several(ctx, unit)
         schedule = gradients.decide(ctx, unit)
         merged = folds(ctx, unit, schedule)
-        premises.check_steps_without_backward(ctx, unit, merged)
+        premises.check_steps_without_backward(ctx, unit, schedule, merged)
         premises.check_plain_backwards(ctx, unit, merged)
         premises.check_moves(ctx, unit, schedule, merged)
         check_caught(ctx, unit, schedule)
@@ -149,6 +149,12 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     if unit.handed:
         plan = Plan(ctx, unit, planner, merged, schedule, state, scaled)
         plan.handed, plan.homes, plan.scaler_at = handed.settle(ctx, unit, schedule, merged, state)
+        return plan
+    if unit.apart:
+        plan = Plan(ctx, unit, planner, merged, schedule, state, scaled)
+        if not scaled:
+            raise Manual(unit.line_node, "bfloat16 needs no GradScaler, and the class has nothing else to do")
+        plan.homes, plan.scaler_at = scaling.settle(ctx, unit, schedule, state)
         return plan
     planner.plan()
     premises.review_second_order(ctx, unit, planner)
@@ -228,8 +234,7 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
                 unit.review(
                     use,
                     "APX070",
-                    "a checkpoint written by the legacy code holds Apex's state and will not load (KeyError: 'scale'): "
-                    "`apex2native convert-checkpoint OLD NEW` converts it",
+                    OLD_STATE,
                 )
             if kind == "handed" and not _callee_here(ctx, use):
                 unit.review(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from ..facts.loops import gone_through
 from ..facts.module import Module, Scope
@@ -101,7 +101,8 @@ class Finder:
         if scope is None:
             raise Manual(node, f"{name} is defined nowhere in this file")
         handed = scope.is_function and name in scope.params and not self._initializes(scope)
-        if handed and not (self._switched_below(scope) and not self.ctx.v.calls[scope.node]):
+        begun_below = self._switched_below(scope) and not self.ctx.v.calls[scope.node]
+        if handed and not begun_below and not self._anew(scope, name):
             self._parameter(scaler, scope, name)
             return scaler.name
         source = self._alias_of(scaler, scope, name)
@@ -156,6 +157,18 @@ class Finder:
             for target in walk(stmt.targets[0])
             if isinstance(target, ast.Name)
         )
+
+    def _anew(self, scope: Scope, name: str) -> bool:
+        """Whether a function gives a parameter what the one with ``initialize`` makes of it, and nobody saves amp's
+        state: each run of it begins with a loss scale of its own."""
+        m, v = self.ctx.m, self.ctx.v
+        begins = {m.function(i.call) for i in self.unit.initializes if i.optimizers}
+        if len(begins) != 1 or any(d.endswith("state_dict") for d in self.ctx.facts.uses.values()):
+            return False
+        begin = begins.pop()
+        given = [stmt.value for node in m.stores(name, scope) if isinstance(stmt := m.statement(node), ast.Assign)]
+        made = [value for value in given if isinstance(value, ast.Call) and begin.node in v.callees(value)]
+        return bool(made) and len(made) == len(given) == len(list(m.stores(name, scope)))
 
     def used(self, scaler: Scaler, node: ast.AST) -> None:
         """The scaler has to be there at ``node``, which reaches it as `at_hand` says."""
@@ -613,7 +626,7 @@ class Finder:
         training = [i for i in self.unit.initializes if i.optimizers]
         inits = [i for i in training if self._in_place(i, place)]
         if not inits or (place.owner is not None and self._called_under_condition(inits[0])):
-            if rivals > 1:
+            if rivals > 1 and not self._begun_for_each(scaler):
                 raise Manual(
                     self.unit.line_node,
                     "several variables or attributes hold an optimizer that is trained here, and Apex is not "
@@ -729,11 +742,12 @@ class Finder:
     def _create_apart(self, scaler: Scaler, place: Place) -> Creation:
         """The optimizer is initialized in one function and lives in another."""
         training = [i for i in self.unit.initializes if i.optimizers]
-        if len(training) != 1:
+        sources = self._one_condition(training)
+        if sources is None:
             raise Manual(self.unit.line_node, "several initialize calls outside the function that holds the optimizer")
         init = training[0]
         anchor, scope = self._holder(scaler, place)
-        enabled = said_there(self.ctx, guards(self.ctx, self.unit, init, None), scope)
+        enabled = said_there(self.ctx, sources, scope)
         if isinstance(enabled, str):
             raise Manual(
                 init.call,
@@ -747,6 +761,30 @@ class Finder:
         uses = [self.ctx.m.statement(n) for n in self._uses.get(id(scaler), [])]
         before = any(self.ctx.m.inside(u, anchor) for u in uses)
         return Creation(scaler, anchor, text, enabled, before=before, renamed=self._scale_there(init, scope))
+
+    def _begun_for_each(self, scaler: Scaler) -> bool:
+        """Whether each of several functions that train calls the one that initializes its optimizer: Apex began with a
+        new loss scale at each call, and so does a scaler that is made beside it."""
+        m = self.ctx.m
+        begins = {m.function(i.call) for i in self.unit.initializes if i.optimizers}
+        if len(begins) != 1 or not (scope := begins.pop()).is_function:
+            return False
+        callers = {m.function(call) for call in self.ctx.v.calls[scope.node] if not m.idle(call)}
+        places = self._places.get(id(scaler), [])
+        return all(place.scope in callers and place.scope is not scope for place in places)
+
+    def _one_condition(self, training: Sequence[Initialize]) -> list[tuple[ast.expr, Term]] | None:
+        """The conditions under which one of these calls runs; None where several say more than one together."""
+        if len(training) == 1:
+            return guards(self.ctx, self.unit, training[0], None)
+        options = [self.unit.options_of(init) for init in training]
+        apart = len({self.ctx.m.function(init.call) for init in training}) != 1
+        if apart or any(o.scale or o.init_scale for o in options):
+            return None
+        each = [guards(self.ctx, self.unit, init, None) for init in training]
+        cases = without_opposites([[term for _, term in one] for one in each])
+        left = {term.text for term in cases[0]}
+        return [pair for pair in each[0] if pair[1].text in left] if len(cases) == 1 else None
 
     def _behind(self, init: Initialize, enabled: Term, anchor: ast.stmt, scope: Scope) -> ast.stmt:
         """The call that initializes, where the function that it calls sets what the condition reads."""
@@ -947,11 +985,32 @@ def _reads_parameter(text: str, scope: Scope) -> bool:
     return not reads(text).isdisjoint(scope.params)
 
 
+def without_opposites(cases: list[list[Term]]) -> list[list[Term]]:
+    """Fewer cases that say the same: two that differ in one condition alone, which holds here and does not hold there,
+    are one without it (the arms of ``if … elif … else``)."""
+    for one, other in combinations(cases, 2):
+        mine, theirs = _beyond(one, other), _beyond(other, one)
+        if len(mine) == len(theirs) == 1 and _opposites(mine[0], theirs[0]):
+            rest = [term for term in one if term.text != mine[0].text]
+            return without_opposites([*(case for case in cases if case is not one and case is not other), rest])
+    return cases
+
+
+def _beyond(one: list[Term], other: list[Term]) -> list[Term]:
+    """The conditions of one case that another does not have."""
+    return [term for term in one if term.value is None and term.text not in {x.text for x in other}]
+
+
+def _opposites(one: Term, other: Term) -> bool:
+    return negation(one).text == other.text or negation(other).text == one.text
+
+
 def either(cases: list[list[Term]]) -> Term:
     """``a or b`` of the conditions of several initialize calls; what all have in common is said once."""
     live = [[t for t in case if t.value is None] for case in cases if not any(t.value is False for t in case)]
     if not live:
         return FALSE
+    live = without_opposites(live)
     common = [t for t in live[0] if all(t.text in {x.text for x in case} for case in live)]
     texts = {t.text for t in common}
     rest = [conjunction([t for t in case if t.text not in texts]) for case in live]

@@ -34,6 +34,7 @@ class Creation:
     globals: ast.Global | None = None
     before: bool = False  # the anchor itself needs the scaler
     init: Initialize | None = None  # the one whose options it has; None: all of the unit's together
+    method: str = ""  # the header of a constructor that the class does not have yet
     renamed: dict[str, str] = field(default_factory=dict)  # texts of the static scale as they read here
 
 

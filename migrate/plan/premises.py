@@ -19,10 +19,11 @@ from ..nodes import walk
 from ..units.autograd import uncast_functions
 from ..units.order import NOT_YET, Order
 from ..units.translate import paired
-from ..units.unit import Context, Manual, Unit
+from ..units.unit import Context, Manual, Step, Unit
 from .blocks import common
 from .fold import Fold
 from .gradients import stays_in_place
+from .pending import pending
 from .regions import Planner
 from .schedule import Schedule
 
@@ -41,7 +42,7 @@ def check(ctx: Context, unit: Unit) -> None:
         _check_backward(ctx, scale)
         if scale.optimizers is None:
             raise Manual(scale.call, "scale_loss without an optimizer that can be read here")
-    if unit.scales and not unit.initializes:
+    if unit.scales and not unit.initializes and not unit.apart:
         _check_runner(ctx, unit.scales[0].call)
         raise Manual(
             unit.scales[0].call,
@@ -375,10 +376,14 @@ def review_trained_apart(ctx: Context, unit: Unit, planner: Planner) -> None:
         )
 
 
-def check_steps_without_backward(ctx: Context, unit: Unit, folded: list[Fold]) -> None:
+_PENDING = "the scaler takes it where a scaled backward waits for it, else the optimizer does, as under Apex"
+
+
+def check_steps_without_backward(ctx: Context, unit: Unit, schedule: Schedule, folded: list[Fold]) -> None:
     """A backward that a condition may leave out, and a step that is taken all the same.
 
-    Whoever wrote that condition meant training to go on, which a step of a GradScaler would not let it."""
+    Whoever wrote that condition meant training to go on, which a step of a GradScaler would not let it: where a flag
+    can say whether there was a backward, the scaler takes the step only then."""
     m = ctx.m
     guards_ = {f.stmt for f in folded}
     for scale in (s for s in unit.scales if s.with_ is not None):
@@ -394,11 +399,19 @@ def check_steps_without_backward(ctx: Context, unit: Unit, folded: list[Fold]) -
                     continue
                 if any(_runs_before(ctx, other, scale, tops[0]) for other in unit.scales):
                     continue
+                if any(_between(ctx, other, tops[0], step, guards_) for other in unit.scales):
+                    continue
                 if any(ast.dump(stmt.test) == ast.dump(x.test) for i in unit.initializes for x in _ifs(ctx, i.call)):
                     continue
                 test = ast.unparse(stmt.test)
                 if any(test in map(ast.unparse, _all_of(x.test)) for x in _ifs(ctx, step.call)):
                     continue  # so is the step
+                flag = pending(ctx, unit, schedule, scale, step, folded)
+                if flag is not None:
+                    schedule.pending.append(flag)
+                    said = f"this may be left out (`{test}`), and the step is taken all the same: {_PENDING}"
+                    unit.infos.append((scale.call, "APX060", said))
+                    break
                 raise Manual(
                     scale.call,
                     f"the backward is left out where `{test}` does not hold, while the step (line {step.stmt.lineno}) "
@@ -421,6 +434,21 @@ def _runs_before(ctx: Context, other: Scale, scale: Scale, top: ast.stmt) -> boo
         return False
     pair = common(ctx, m.statement(other.call), top)
     return pair is not None and m.start(pair[0]) < m.start(top) and pair[1] is top
+
+
+def _between(ctx: Context, other: Scale, top: ast.stmt, step: Step, guards_: set[ast.If]) -> bool:
+    """Whether another backward, whose gradients the step takes, stands behind what one is left out with, ahead of the
+    step and under no condition that the step is not under."""
+    m = ctx.m
+    if m.function(other.call) is not m.function(step.call) or not other.optimizer_objects & step.objects:
+        return False
+    if not m.end(top) <= m.start(other.call) < m.start(step.call):
+        return False
+    tops = common(ctx, m.statement(other.call), step.anchor)
+    inside = [s for s in m.spine(other.call) if tops is not None and m.inside(s, tops[0])]
+    return tops is not None and not any(
+        isinstance(s, ast.If) and s not in guards_ and not _backward_in_each_arm(s) for s in inside
+    )
 
 
 def _ifs(ctx: Context, node: ast.AST) -> list[ast.If]:

@@ -38,6 +38,19 @@ class Early:
     scale: str
 
 
+@dataclass(frozen=True, eq=False)
+class Pending:
+    """A flag that says whether a scaled backward waits for its step, where a condition may leave the backward out and
+    the step is taken all the same: it is set before ``begin``, behind ``backward``, and behind the step and what is
+    ``cleared`` ahead of it."""
+
+    name: str
+    begin: ast.stmt
+    backward: ast.stmt
+    step: Step
+    cleared: tuple[ast.stmt, ...]
+
+
 @dataclass(eq=False)
 class Schedule:
     """Filled in by `gradients.decide`, and only read after that."""
@@ -53,6 +66,11 @@ class Schedule:
     updates: list[Step] = field(default_factory=list)  # an update() follows these
     late: dict[Step, ast.stmt] = field(default_factory=dict)  # step -> what update() follows instead of it
     exits: list[tuple[ast.stmt, Step]] = field(default_factory=list)  # an update() comes before these, too
+    pending: list[Pending] = field(default_factory=list)
+
+    def waits(self, objects: frozenset[Obj]) -> Pending | None:
+        """The flag without which some optimizers have nothing to unscale."""
+        return next((one for one in self.pending if one.step.objects & objects), None)
 
     def updated_behind(self, step: Step) -> ast.stmt:
         """The statement that ``update()`` follows, if it follows this step."""

@@ -234,7 +234,9 @@ def _serves_no_more(
         )
     if (stmt, alias) in work.natives:
         return True  # torch's takes its place
-    if _needed(ctx, work, stmt, alias, tests) or _probe(ctx, stmt) or _asks_for_kernels(work, stmt, alias):
+    if _needed(ctx, work, stmt, alias, tests) or _asks_for_kernels(work, stmt, alias):
+        return False
+    if _probe(ctx, stmt) and not (ctx.unled and _unheard(ctx, stmt)):
         return False
     return _is_amp(stmt, alias) or (work.sites is not None and _of_apex(stmt, alias))
 
@@ -268,6 +270,26 @@ def _asks_for_kernels(work: Work, stmt: ast.stmt, alias: ast.alias) -> bool:
     calls = [site for site in applier if site.role is not Role.ASKED]
     kernels = [site for name, sites in every.items() if name.startswith("apex.built.") for site in sites]
     return any(site.use not in work.replaced for site in (*calls, *kernels))
+
+
+def _unheard(ctx: Context, stmt: ast.stmt) -> bool:
+    """Whether nobody reads what the try around an import sets, but for functions of the file that nobody calls."""
+    m = ctx.m
+    holder = m.parent[stmt]
+    assert isinstance(holder, ast.Try)
+    inner = [*holder.body, *holder.orelse, *(x for h in holder.handlers for x in h.body)]
+    told = {n.id for s in inner for n in walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    if m.function(holder).is_function or any(isinstance(n, (ast.Call, ast.Return)) for s in inner for n in walk(s)):
+        return False
+    readers = [n for n in m.all(ast.Name) if n.id in told and isinstance(n.ctx, ast.Load)]
+    functions = [m.function(n) for n in readers]
+    names = told | {getattr(scope.node, "name", "") for scope in functions}
+    renamed = {c.name for c in m.copied if c.original in names} - names
+    called = any(n.id in (names - told) | renamed for n in m.all(ast.Name)) or any(m.attributes(x) for x in names)
+    inside = all(scope.is_function and m.class_of(scope) is None for scope in functions)
+    return inside and not called and not (ctx.exported(stmt) & {*names, "*"}) and not any(
+        listed(ctx, m.file(stmt).scope, name) for name in names
+    )
 
 
 def _needed(

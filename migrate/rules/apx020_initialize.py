@@ -45,7 +45,10 @@ def apply(plan: Plan, work: Work) -> None:
     for creation in plan.homes.creations:
         place = work.draft.before if creation.before else work.draft.after
         gap = ["", ""] if isinstance(creation.anchor, ast.ClassDef) else []
-        place(creation.anchor, *_lines(plan, work, creation), *gap)
+        lines = _lines(plan, work, creation)
+        if creation.method:
+            lines, gap = [creation.method, *(f"\t{line}" for line in lines)], [""]
+        place(creation.anchor, *lines, *gap)
         if creation.globals is not None:
             names = ", ".join([*creation.globals.names, creation.scaler.name])
             work.draft.replace(creation.globals, f"global {names}")
@@ -197,6 +200,8 @@ def _chosen(plan: Plan) -> Options:
     """The options that shape the scaler: where one of several calls asks for a static scale, that one's, under its
     own condition."""
     inits = plan.unit.initializes
+    if not inits:
+        return Options()
     every = [plan.unit.options_of(i) for i in inits]
     static = [(i, o) for i, o in zip(inits, every, strict=True) if o.scale is not None]
     if len(inits) == 1 or not static:

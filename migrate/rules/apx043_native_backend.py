@@ -29,6 +29,9 @@ elif use_amp == "native":
     amp_autocast = torch.cuda.amp.autocast
     loss_scaler = NativeScaler()
 """
+NOTES = {
+    "APX045": "A class that scales what it is called with keeps its interface and is native inside.",
+}
 
 
 def apply(plan: Plan, work: Work) -> None:

@@ -45,6 +45,8 @@ def apply(plan: Plan, work: Work) -> None:
         for unscale in plan.schedule.unscales:
             text = f"{plan.scaler_at[unscale.before]}.unscale_({unscale.optimizer})"
             lines = [unscale.loop, f"\t{text}"] if unscale.loop else [text]
+            if (flag := plan.schedule.waits(unscale.objects)) is not None:
+                lines = [f"if {flag.name}:", f"\t{text}"]
             work.draft.above(unscale.before, *lines)
             work.note(plan.unit.number, ID, unscale.before, "gradients are unscaled before they are read")
     for clip, anchor in plan.schedule.moved.items():

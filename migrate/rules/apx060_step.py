@@ -6,6 +6,9 @@ comes inside the condition that controls the step. Where gradients were unscaled
 way out that leaves the step out (``continue``, ``break``, ``return``) gets an ``update`` as well: a second
 ``unscale_`` without one is an error.
 
+A step may be taken although its backward was left out (``if torch.isnan(loss): print(…) else: backward``), which
+``scaler.step`` refuses. A flag says then whether a scaled backward waits; without one the optimizer takes the step.
+
 Source: torch/amp/grad_scaler.py (step, update); torch docs, "Working with multiple models, losses,
 and optimizers".
 """
@@ -16,6 +19,7 @@ import ast
 
 from ..nodes import walk
 from ..plan.home import free_name
+from ..plan.schedule import Pending
 from ..units.unit import Step
 from .common import Plan, Stage, Work
 
@@ -37,11 +41,18 @@ def apply(plan: Plan, work: Work) -> None:
     """Rewrite the unit's steps and place the updates."""
     if not plan.scaled:
         return
+    waiting = {one.step: one for one in plan.schedule.pending}
+    for one in waiting.values():
+        _with_flag(plan, work, one)
     for step in plan.unit.steps:
-        if not isinstance(step.stmt, ast.Return) or step not in plan.schedule.updates:
+        if step in waiting:
+            pass
+        elif not isinstance(step.stmt, ast.Return) or step not in plan.schedule.updates:
             work.draft.replace(_taken(step, work), _text(plan, step, work))
         work.note(plan.unit.number, ID, step.stmt, "the scaler takes the step, or leaves it out on overflow")
     for step in plan.schedule.updates:
+        if step in waiting:
+            continue
         if isinstance(step.stmt, ast.Return):
             result = free_name(work.m, "result", set())
             update = f"{plan.scaler_at[step.call]}.update()"
@@ -52,6 +63,24 @@ def apply(plan: Plan, work: Work) -> None:
     for leaves, step in plan.schedule.exits:
         work.draft.before(leaves, f"{plan.scaler_at[step.call]}.update()")
         work.note(plan.unit.number, ID, leaves, "the scale is updated on this way out, too")
+
+
+def _with_flag(plan: Plan, work: Work, one: Pending) -> None:
+    """The scaler takes the step where a scaled backward waits for it, else the optimizer does."""
+    draft, step = work.draft, one.step
+    draft.above(one.begin, f"{one.name} = False")
+    draft.after(one.backward, f"{one.name} = True")
+    for clears in one.cleared:
+        draft.after(clears, f"{one.name} = False")
+    draft.rewrite(
+        step.stmt,
+        f"if {one.name}:",
+        f"\t{_text(plan, step, work)}",
+        f"\t{plan.scaler_at[step.call]}.update()",
+        f"\t{one.name} = False",
+        "else:",
+        f"\t{work.m.src(step.call)}",
+    )
 
 
 def _text(plan: Plan, step: Step, work: Work) -> str:

@@ -8,6 +8,8 @@ function of torch that autocast's own lists cast the same way says nothing new, 
 layers inside ran in half there and would run in float32, or meet float32 weights with half inputs, which is an error:
 such a one stays.
 
+Casts in a file that no import joins to training go where nothing else of the tree needs Apex's amp, and are for review.
+
 Source: apex/amp/amp.py at tag 25.05; torch/amp/autocast_mode.py (custom_fwd); ATen/autocast_mode.h.
 """
 

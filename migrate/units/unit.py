@@ -46,6 +46,7 @@ class Context:
     taken: tuple[frozenset[str], ...] = ()  # for each file, the names that files outside of the program import
     spelled: bool = True  # whether one of those reads an attribute called ``amp``
     scalers: frozenset[str] = frozenset()  # names for a scaler that are attributes there
+    unled: bool = False  # nobody who initializes is known to use what is here, and nothing else needs Apex's amp
 
     def exported(self, node: ast.AST) -> frozenset[str]:
         """The names that other files import from the one that ``node`` stands in; ``*`` for all."""
@@ -258,6 +259,8 @@ class Unit:
     reviews: list[tuple[ast.AST, str, str]] = field(default_factory=list)  # site, rule, difference
     infos: list[tuple[ast.AST, str, str]] = field(default_factory=list)
     unless_proved: list[Manual] = field(default_factory=list)  # why it stays where not every path can be compared
+    apart: bool = False  # a class scales by itself what it is called with
+    beside: frozenset[ast.ClassDef] = frozenset()  # the classes that do, of whom its initialize need know nothing
     handed: bool = False  # a library's runner trains: nothing here joins what initializes with what scales
 
     def options_of(self, init: Initialize) -> Options:

@@ -88,6 +88,7 @@ def test_what_made_it(made: str, found: bool) -> None:
         ("_, t = lib.pair()", "t(x)", True),
         ("t = make()", "t.encode_image(x)", True),
         ("t = make()", "t.write(x)", False),
+        ("t = make()", "t.to(device)", False),
         ("t = make()", "t()", False),
         ("t = get_transform()", "t(x)", False),
         ("mixup = make()", "mixup(x, y)", False),

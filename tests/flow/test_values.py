@@ -124,6 +124,21 @@ HOLDS = {
         "class C:\n    pass\nc = C()\nc.x, c.y = A(), B()\nask(getattr(c, name))",
         "A(), B(), getattr()",
     ),
+    "by getattr, one of a list of names": (
+        "class C:\n    pass\nc = C()\nc.a_step, c.model, c.b = A(), B(), D()\ndef f():\n"
+        "    names = ['%s_step' % s for s in x]\n    ask(getattr(c, random.choice(names)))",
+        "A(), getattr()",
+    ),
+    "by getattr, one of a list of names by a number": (
+        "class C:\n    pass\nc = C()\nc.a_step, c.model, c.b = A(), B(), D()\ndef f():\n"
+        "    names = ['a_step', 'b']\n    name = names[i]\n    ask(getattr(c, name))",
+        "A(), D(), getattr()",
+    ),
+    "by getattr, one of a list of names that grows": (
+        "class C:\n    pass\nc = C()\nc.a_step, c.model, c.b = A(), B(), D()\ndef f():\n"
+        "    names = ['a_step']\n    names.append(x)\n    ask(getattr(c, random.choice(names)))",
+        "A(), B(), D(), getattr()",
+    ),
     # containers
     "an item by number": ("x = [A(), B()]\nask(x[1])", "B()"),
     "an item by a variable": ("x = [A(), B()]\nask(x[i])", "A(), B()"),

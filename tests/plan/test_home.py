@@ -184,6 +184,42 @@ HOMES = {
         """,
         ["scaler behind model, optimizer = setup(A(), SGD())"],
     ),
+    "one that hands it back to two that train": (
+        """
+        def setup(model, optimizer):
+            if fp16:
+                if plain:
+                    INIT
+                else:
+                    INIT
+            return model, optimizer
+        def train(model, optimizer):
+            model, optimizer = setup(model, optimizer)
+            for x in y:
+                STEP
+        def tune(model, optimizer):
+            model, optimizer = setup(model, optimizer)
+            for x in y:
+                STEP
+        """,
+        [
+            "scaler behind model, optimizer = setup(model, optimizer) if fp16",
+            "scaler behind model, optimizer = setup(model, optimizer) if fp16",
+        ],
+    ),
+    "what one that trains is handed anew": (
+        """
+        def setup(optimizer):
+            model, optimizer = amp.initialize(A(), optimizer)
+            return model, optimizer
+        def train(optimizer):
+            model, optimizer = setup(optimizer)
+            for x in y:
+                STEP
+        train(SGD())
+        """,
+        ["scaler behind model, optimizer = setup(optimizer)"],
+    ),
     # classes
     "an attribute": (
         """
@@ -487,6 +523,23 @@ MANUAL = {
         "",
         "the optimizer comes in through a lambda",
     ),
+    "one that begins a training that its caller goes on with": (
+        "def setup(model, optimizer):\n    INIT\n    STEP\n    return model, optimizer\n"
+        "def train(model, optimizer):\n    model, optimizer = setup(model, optimizer)\n    for x in y:\n        STEP\n",
+        "",
+        "one scaler has to serve all",
+    ),
+    "two that train, of which one does not begin": (
+        "def setup(model, optimizer):\n    INIT\n    return model, optimizer\n"
+        "def train(model, optimizer):\n    model, optimizer = setup(model, optimizer)\n    for x in y:\n        STEP\n"
+        "class T:\n    def __init__(self):\n        self.model, self.optimizer = A(), SGD()\n"
+        "    def go(self):\n        setup(self.model, self.optimizer)\n"
+        "    def step(self):\n        model = self.model\n"
+        "        loss = model(x).sum()\n        with amp.scale_loss(loss, self.optimizer) as scaled:\n"
+        "            scaled.backward()\n        self.optimizer.step()\n",
+        "",
+        "one scaler has to serve all",
+    ),
     "a part of an expression in a loop": (
         "model, optimizer = A(), SGD()\nfor epoch in epochs:\n    if epoch == 3:\n"
         "        model, optimizer = amp.initialize(model, optimizer) if fp16 else (model, optimizer)\n"
@@ -579,6 +632,9 @@ def test_either() -> None:
     assert either([[FALSE]]) == FALSE
     assert either([[TRUE], [b]]) == TRUE
     assert either([[b], [b]]) == b
+    not_b = Term("not b", 3, boolean=True, opposite=Term("b"))
+    assert either([[Term("c"), a], [Term("c"), not_a, b], [Term("c"), not_a, not_b]]).text == "c"
+    assert either([[a], [not_a, b]]).text == "a or not a and b"
 
 
 def test_a_region_asks_the_scaler_beside_it() -> None:

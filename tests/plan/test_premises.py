@@ -37,16 +37,24 @@ def loop(body: str, above: str = "") -> str:
 
 
 MANUAL = {
-    "a backward under a condition": (
-        loop("if good(loss):\n    BACK\noptimizer.step()"),
+    "a backward under a condition, two steps": (
+        loop("if good(loss):\n    BACK\nif i % 2 == 0:\n    optimizer.step()\nelse:\n    optimizer.step()"),
         "the backward is left out where `good(loss)` does not hold, while the step",
     ),
-    "a backward under a condition, a step under another": (
-        loop("if good(loss):\n    BACK\nif i % 2 == 0:\n    optimizer.step()"),
+    "a backward under a condition, a step in a loop of its own": (
+        loop("if good(loss):\n    BACK\nfor one in [optimizer]:\n    one.step()"),
         "the backward is left out where `good(loss)` does not hold, while the step",
     ),
-    "a backward under a part of the step's condition": (
-        loop("if good(loss):\n    BACK\nif good(loss) or last:\n    optimizer.step()"),
+    "a backward under a condition, what steps gives something back": (
+        loop("if good(loss):\n    BACK\nseen = optimizer.step()"),
+        "the backward is left out where `good(loss)` does not hold, while the step",
+    ),
+    "a backward under a condition, no loop": (
+        f"{TOP}loss = model(x)\nif good(loss):\n{indent(BACK, '    ')}optimizer.step()\n",
+        "the backward is left out where `good(loss)` does not hold, while the step",
+    ),
+    "two backwards under conditions": (
+        loop("if good(loss):\n    BACK\nif fine(loss):\n    BACK\noptimizer.step()"),
         "the backward is left out where `good(loss)` does not hold, while the step",
     ),
     "entered by hand": (
@@ -204,6 +212,28 @@ def test_what_only_evaluates_needs_no_loss() -> None:
 def test_what_trains_without_a_scale_needs_none() -> None:
     one = decided(TOP + "for x in y:\n    loss = model(x)\n    loss.backward()\n    optimizer.step()\n")
     assert not one.steps
+
+
+def test_a_backward_of_its_own_stands_ahead_of_a_step() -> None:
+    inner = ["loss = model(x)", "optimizer.zero_grad()", *BACK.splitlines(), "optimizer.step()"]
+    first = ["if short:", "    for x in y:", *(f"        {row}" for row in inner), "    raise SystemExit"]
+    second = ["for x in y:", *(f"    {row}" for row in inner)]
+    one = decided(TOP + "\n".join([*first, *second]) + "\n")
+    assert not one.reviews and len(one.steps) == 2
+
+
+@pytest.mark.parametrize("under", ["good(loss)", "i % 2 == 0", "good(loss) or last"])
+def test_a_step_without_a_backward_waits_for_one(under: str) -> None:
+    text = loop(f"if good(loss):\n    BACK\nif {under}:\n    optimizer.step()")
+    ctx = context(text)
+    plan = decide(ctx, unit(ctx), [])
+    if under == "good(loss)":
+        assert not plan.schedule.pending  # the step is left out with it
+        return
+    (flag,) = plan.schedule.pending
+    assert flag.name == "pending" and ctx.m.src(flag.begin).startswith("for x, y in loader")
+    assert [ctx.m.src(one) for one in flag.cleared] == ["optimizer.zero_grad()"]
+    assert any("else the optimizer does, as under Apex" in said for _, _, said in plan.unit.infos)
 
 
 RUNNER = """\

@@ -87,3 +87,12 @@ def test_a_librarys_modules_by_computed_names_are_none_of_the_tree(tmp_path: Pat
         (tmp_path / name).write_text(f"from importlib import import_module\n{text}")
     assert exported([str(tmp_path / "a.py")], [str(wanted)])[str(wanted)] == frozenset()
     assert exported([str(tmp_path / "b.py")], [str(wanted)])[str(wanted)] == {"*"}
+
+
+def test_a_device_is_no_module(tmp_path: Path) -> None:
+    wanted = tmp_path / "cuda.py"
+    texts = {"a.py": "net.to('cuda')\nimport_module(name)\n", "b.py": "import_module('utils.cuda')\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(f"from importlib import import_module\n{text}")
+    assert exported([str(tmp_path / "a.py")], [str(wanted)])[str(wanted)] == frozenset()
+    assert exported([str(tmp_path / "b.py")], [str(wanted)])[str(wanted)] == {"*"}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from migrate.model import Applicability, FileResult, Settings
+import pytest
+
+from migrate.model import Applicability, FileResult, Settings, Severity
 from migrate.pipeline import analyse
 from migrate.sources import collect
 from migrate.spool import Spool
@@ -126,8 +128,128 @@ def test_casts_that_a_held_unit_uses_stay_and_hold_others(tmp_path: Path) -> Non
     assert {path: result.status for path, result in found.items()} == dict.fromkeys(found, "unchanged")
 
 
-def test_casts_that_nobody_uses_stay(tmp_path: Path) -> None:
+def test_casts_that_nobody_is_known_to_use_go_where_nothing_needs_amp(tmp_path: Path) -> None:
     root = tree(tmp_path, {"train.py": TRAIN.format(imports=""), "layers.py": CASTS})
     found = _results(root)
-    assert found["train.py"].status == "changed"
+    assert found["train.py"].status == found["layers.py"].status == "changed"
+    said = [one for one in found["layers.py"].findings if one.severity is Severity.REVIEW]
+    assert [one.rule for one in said] == ["APX080"]
+    assert "no training code that is read here leads to this" in said[0].message
+
+
+def test_casts_of_a_tree_without_training_go(tmp_path: Path) -> None:
+    main = "from apex.parallel import DistributedDataParallel\nimport layers\nmodel = DistributedDataParallel(net)\n"
+    found = _results(tree(tmp_path, {"main.py": main, "layers.py": CASTS}))
+    assert found["main.py"].status == found["layers.py"].status == "changed"
+
+
+@pytest.mark.parametrize("other", [SAVES, "import layers\n" + SAVES, "from apex import amp\nprint 'Python 2'\n"])
+def test_casts_stay_where_something_may_need_amp(other: str, tmp_path: Path) -> None:
+    found = _results(tree(tmp_path, {"helpers.py": other, "layers.py": CASTS}))
     assert found["layers.py"].status == "unchanged"
+
+
+def test_casts_of_one_file_stay(tmp_path: Path) -> None:
+    assert _results(tree(tmp_path, {"layers.py": CASTS}))["layers.py"].status == "unchanged"
+
+
+SCALER = """\
+from apex import amp
+
+
+class ApexScaler:
+    def __call__(self, loss, optimizer, parameters=None):
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()
+
+    def state_dict(self):
+        return amp.state_dict()
+"""
+
+
+def _text(root: Path, name: str) -> str:
+    with Spool() as spool:
+        outcome = analyse(collect([str(root)]), Settings(), spool, jobs=1)
+        return next(spool.get(x.texts.new).decode() for x in outcome.files if x.texts and x.result.path == name)
+
+
+def test_a_class_that_scales_by_itself_is_native_inside(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"cuda.py": SCALER, "__init__.py": "from .cuda import ApexScaler\n", "net.py": "x = 1\n"})
+    text = _text(root, "cuda.py")
+    assert "apex" not in text and "def __call__(self, loss, optimizer, parameters=None):" in text
+    assert '    def __init__(self):\n        self.scaler = torch.amp.GradScaler("cuda")\n\n' in text
+    assert "        self.scaler.step(optimizer)\n        self.scaler.update()\n" in text
+    assert "return self.scaler.state_dict()" in text
+
+
+def test_its_own_constructor_makes_the_scaler(tmp_path: Path) -> None:
+    made = SCALER.replace("    def __call__", "    def __init__(self):\n        self.count = 0\n\n    def __call__")
+    root = tree(tmp_path, {"cuda.py": made, "net.py": "x = 1\n"})
+    assert '        self.count = 0\n        self.scaler = torch.amp.GradScaler("cuda")\n' in _text(root, "cuda.py")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("class ApexScaler:", "class ApexScaler(Base):"),
+        ("        optimizer.step()\n", ""),
+        ("(self, loss, optimizer, parameters=None)", "(self, loss, parameters=None)"),
+        ("return amp.state_dict()", "return amp._amp_state.loss_scalers"),
+        ("    def state_dict(self):", "def saved():\n    if True:"),
+        ("from apex", "class Own(ApexScaler):\n    def __init__(self):\n        pass\n\n\nfrom apex"),
+        ("from apex", "import helpers\nfrom apex"),
+    ],
+)
+def test_one_that_does_more_stays(old: str, new: str, tmp_path: Path) -> None:
+    text = SCALER.replace(old, new)
+    files = {"cuda.py": text, "net.py": "x = 1\n"} | ({"helpers.py": SAVES} if "helpers" in new else {})
+    assert _results(tree(tmp_path, files))["cuda.py"].status == "unchanged"
+
+
+def test_a_class_that_scales_stays_where_another_file_trains_with_amp(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"cuda.py": SCALER, "helpers.py": SAVES})
+    assert _results(root)["cuda.py"].status == "unchanged"
+
+
+ASKS = """\
+try:
+    from apex import amp
+
+    _has_apex = True
+except ImportError:
+    _has_apex = False
+
+
+def is_apex_available():
+    return _has_apex
+"""
+
+
+def test_a_question_whose_answer_nobody_reads_goes(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"file_utils.py": ASKS, "run.py": "from file_utils import other\n"})
+    assert _text(root, "file_utils.py") == "_has_apex = True\n\n\ndef is_apex_available():\n    return _has_apex\n"
+
+
+def test_it_goes_whatever_else_stays(tmp_path: Path) -> None:
+    root = tree(tmp_path, {"file_utils.py": ASKS, "helpers.py": SAVES, "layers.py": CASTS})
+    found = _results(root)
+    assert found["file_utils.py"].status == "changed"
+    assert found["helpers.py"].status == found["layers.py"].status == "unchanged"
+
+
+@pytest.mark.parametrize(
+    ("here", "there"),
+    [
+        ("", "from file_utils import is_apex_available\nprint(is_apex_available())\n"),
+        ("", "from file_utils import *\nif is_apex_available():\n    import fast\n"),
+        ("", "from file_utils import _has_apex as has\nprint(has)\n"),
+        ("", "import file_utils\nprint(file_utils._has_apex)\n"),
+        ("print(is_apex_available())\n", ""),
+        ("if _has_apex:\n    import fast\n", ""),
+        ("__all__ = ['is_apex_available']\n", ""),
+    ],
+)
+def test_one_whose_answer_somebody_may_read_stays(here: str, there: str, tmp_path: Path) -> None:
+    root = tree(tmp_path, {"file_utils.py": ASKS + here, "run.py": there or "x = 1\n"})
+    assert "file_utils.py" in (found := _results(root)) and found["file_utils.py"].status == "unchanged"
