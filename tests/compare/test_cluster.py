@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import socket
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,7 +62,7 @@ def test_a_job_that_is_lost_is_a_recorded_end(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(cluster, "on_node", _exits)
     task = Task("speed", "fp32", workload=WORK + "build", batch=8)
     request = Request(SPEC, task, tmp_path / "runs" / "one.jsonl")
-    ended = Jobs("local", tmp_path / "jobs").run(request, lambda *_: None, 60.0, 0, threading.Event())
+    ended = Jobs("local", tmp_path / "jobs").run(request, lambda *_: None, 600.0, 0, threading.Event())
     assert ended.status == "failed" and ended.reason is not None and "was lost" in ended.reason
     records, _ = read(request.records)
     assert isinstance(records[0], Planned) and records[-1] == ended
@@ -73,10 +75,14 @@ def _exits(*_: object) -> None:
 def test_an_interrupt_takes_the_job_back(tmp_path: Path) -> None:
     task = Task("speed", "fp32", workload=WORK + "hangs", batch=8)
     request, stop = Request(SPEC, task, tmp_path / "runs" / "one.jsonl"), threading.Event()
-    threading.Timer(4.0, stop.set).start()
+
+    def stops_once_begun(done: int, total: int, note: str) -> None:
+        if request.records.exists() and '"started"' in request.records.read_text():
+            stop.set()
+
     with pytest.raises(KeyboardInterrupt):
-        Jobs("local", tmp_path / "jobs").run(request, lambda *_: None, 600.0, 0, stop)
-    deadline = time.monotonic() + 30
+        Jobs("local", tmp_path / "jobs").run(request, stops_once_begun, 3600.0, 0, stop)
+    deadline = time.monotonic() + 300
     while str(request.records) in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout:
         assert time.monotonic() < deadline, "the task outlived its job"
         time.sleep(0.2)
@@ -138,22 +144,30 @@ def test_parameters() -> None:
 
 def test_two_agents_meet_and_train_one_model(tmp_path: Path) -> None:
     """Both on this machine, over the loopback and gloo: what two machines do, but for the wire."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     spec = replace(SPEC, nodes=2, epochs=2)
     task = Task("train", "native-fp16", workload=WORK + "build", batch=8)
     request = Request(spec, task, tmp_path / "runs" / f"{task.name}.jsonl")
     nodes = Nodes(2, f"127.0.0.1:{port}", "two")
     second: list[int | None] = []
-    other = threading.Thread(target=lambda: second.append(agent(request, nodes, 120.0)))
+    other = threading.Thread(target=lambda: second.append(agent(request, nodes, 600.0)))
     other.start()
-    ended = run_task(request, lambda *_: None, 120.0, nodes=nodes)
+    ended = run_task(request, lambda *_: None, 600.0, nodes=nodes)
     other.join()
     assert ended.status == "ok" and second == [0]
     records, _ = read(request.records)
     assert [record.world for record in records if isinstance(record, Started)] == [2]
     assert [record.steps for record in records if isinstance(record, Epoch)] == [4, 4]
+
+
+def free_port() -> int:
+    """One that nobody listens on, below those that connections are given by chance: another process of the tests would
+    else be given it before the agents are there."""
+    for port in random.sample(range(20_000, 30_000), 100):
+        with socket.socket() as tried, suppress(OSError):
+            tried.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port is free")
 
 
 def test_several_machines_meet_by_torchruns_own_rendezvous() -> None:

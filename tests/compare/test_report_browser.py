@@ -251,7 +251,7 @@ def test_the_plain_command_line_renders_it_too(pages: dict[str, Path], tmp_path:
     done = subprocess.run(
         [_CHROMIUM, *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1280,800", "--dump-dom",
          f"--screenshot={shot}", pages["smoke"].resolve().as_uri()],
-        capture_output=True, text=True, check=False, timeout=120,
+        capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "no conclusion on speed, memory or accuracy" in done.stdout
