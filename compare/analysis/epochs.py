@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from .. import stats
+from ..format import listed, plural
 from ..records import Epoch, Run, Started
 from ..results import Interval, StepTimes, TrainingRun
 from .material import Material
@@ -43,6 +44,18 @@ def _later_epochs(run: TrainingRun) -> float | None:
     if run.final_accuracy is None or len(run.epochs) < 2:
         return None
     return run.epochs[-1].train_s - run.epochs[0].train_s
+
+
+def target_notices(trainings: Mapping[str, Sequence[TrainingRun]], target: float | None) -> Iterator[str]:
+    """A sentence for each arm some of whose trainings never reached the target: its time to it is of the others."""
+    for arm, runs in trainings.items():
+        whole = [run for run in runs if run.final_accuracy is not None]
+        late = [str(run.seed) for run in whole if run.time_to_target_s is None]
+        if target is not None and late and len(late) < len(whole):
+            yield (
+                f"{arm} did not reach {target:g} % with {plural(len(late), 'seed')} of {len(whole)} ({listed(late)}): "
+                "its time to that accuracy is of those that did, which favours it."
+            )
 
 
 def sustained(material: Material, arm: str, steps: StepTimes | None) -> float | None:
