@@ -23,7 +23,7 @@ from rich.console import Console
 
 from . import estimate, folders, home, nvidia, plan, runner
 from .arms import ARMS, Precision
-from .cluster import Jobs, machine, parameters
+from .cluster import Jobs, interruptible, machine, parameters
 from .engine import Engine, Here
 from .errors import UserError
 from .format import plural
@@ -93,6 +93,7 @@ def _cluster(asked: Namespace) -> Jobs | None:
         raise UserError("--budget and --gpus are for this machine: a cluster decides when a job runs, and where.")
     if asked.jobs is not None and asked.jobs < 1:
         raise UserError(f"--jobs takes a whole number of at least 1, not {asked.jobs}.")
+    interruptible()
     # Before the session's folder is known, jobs lie below the reports: they only look at a node.
     folder = (asked.out or REPORTS).absolute() / "jobs"
     return Jobs(asked.engine, folder, asked.jobs or 8, parameters(asked.slurm))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import socket
 import subprocess
 import sys
@@ -29,7 +30,7 @@ from compare.spec import Task
 from compare.worker import Request
 from tests.compare.doubles import fake_slurm
 from tests.compare.test_engine import Spans, overlapping
-from tests.compare.test_runner import AROUND, PROJECT, SPEC, WORK, Listener
+from tests.compare.test_runner import AROUND, PROJECT, SPEC, WORK, Listener, processes_with
 
 
 @pytest.fixture(autouse=True)
@@ -78,15 +79,41 @@ def test_an_interrupt_takes_the_job_back(tmp_path: Path) -> None:
 
     def stops_once_begun(done: int, total: int, note: str) -> None:
         if request.records.exists() and '"started"' in request.records.read_text():
+            assert processes_with(request.records)
             stop.set()
 
+    cluster.interruptible()  # the tests may have been started in the background
     with pytest.raises(KeyboardInterrupt):
         Jobs("local", tmp_path / "jobs").run(request, stops_once_begun, 3600.0, 0, stop)
     deadline = time.monotonic() + 300
-    while str(request.records) in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout:
+    while processes_with(request.records):
         assert time.monotonic() < deadline, "the task outlived its job"
         time.sleep(0.2)
     assert not [record for record in read(request.records)[0] if isinstance(record, Ended)]
+
+
+def test_a_session_that_was_started_in_the_background_takes_its_jobs_back(tmp_path: Path) -> None:
+    """A shell lets what it starts with `&` ignore Ctrl-C, and a job of this machine would go on for ever."""
+    words = ["--profile", "smoke", "--arms", "fp32", "--workload", "tests.compare.tiny:hangs", "--batch", "8"]
+    command = [sys.executable, "-m", "compare", "run", *words, "--engine", "local", "--out", str(tmp_path / "session")]
+    ignoring = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+    ignoring += "os.execv(sys.argv[1], sys.argv[1:])"
+    without_gpu = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
+    process = subprocess.Popen([sys.executable, "-c", ignoring, *command], cwd=PROJECT, env=without_gpu)
+    runs = tmp_path / "session" / "runs"
+    while not (begun := [path for path in runs.glob("*.jsonl") if '"started"' in path.read_text()]):
+        assert process.poll() is None
+        time.sleep(0.1)
+    assert processes_with(begun[0])
+    process.send_signal(signal.SIGINT)
+    time.sleep(1)
+    assert process.poll() is None, "it ignores Ctrl-C as it was told to"
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=300) == 130
+    deadline = time.monotonic() + 300
+    while processes_with(begun[0]):
+        assert time.monotonic() < deadline, "the task outlived its job"
+        time.sleep(0.2)
 
 
 def test_the_machine_is_looked_at_where_tasks_will_run(tmp_path: Path) -> None:

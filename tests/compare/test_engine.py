@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -102,12 +103,15 @@ def interrupted_once(true: Callable[[], bool]) -> Iterator[None]:
         _thread.interrupt_main()
 
     presser = threading.Thread(target=press)
+    # Tests that were started in the background ignore it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     presser.start()
     try:
         yield
     finally:
         over.set()
         presser.join()
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("words", ["", "0,0", "0,one", "0;1", "-1"])
