@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeGuard
 
 from .. import stats
 from ..format import listed, plural
@@ -34,9 +35,14 @@ def _ratio(numerators: dict[int, float | None], denominators: dict[int, float | 
     both = [
         (above, below)
         for seed in sorted(numerators.keys() & denominators.keys())
-        if (above := numerators[seed]) and (below := denominators[seed])
+        if _positive(above := numerators[seed]) and _positive(below := denominators[seed])
     ]
     return stats.ratio_interval([above for above, _ in both], [below for _, below in both]) if both else None
+
+
+def _positive(seconds: float | None) -> TypeGuard[float]:
+    """Whether it is a time: an absurd record's is none, and no reason for an error."""
+    return seconds is not None and math.isfinite(seconds) and seconds > 0
 
 
 def _later_epochs(run: TrainingRun) -> float | None:

@@ -28,6 +28,7 @@ from compare.records import (
     encode,
     read,
 )
+from compare.report.build import report_files
 from compare.report.measured import sizes
 from compare.results import ArmResult, Claim, Equivalence, Pair, Results
 from compare.spec import MLP, RESNET50
@@ -183,6 +184,16 @@ def test_both_runs_of_a_repeated_arm_count(tmp_path: Path) -> None:
     assert arm.images_per_s is not None
     assert arm.images_per_s.value == pytest.approx(128_000 / STEP_MS["native-fp16"] / math.sqrt(1.04))
     assert [(process.block, process.replica) for process in arm.processes[:4]] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+def test_hours_of_a_gpu_are_those_of_every_process(tmp_path: Path) -> None:
+    make_session(tmp_path)
+    one = analyse_folder(tmp_path)
+    session = tmp_path / "session.jsonl"
+    session.write_text(session.read_text().replace('"processes": 1', '"processes": 4'))
+    four = analyse_folder(tmp_path)
+    assert one.seconds == four.seconds and one.seconds is not None
+    assert one.gpu_hours == pytest.approx(one.seconds / 3600) and four.gpu_hours == pytest.approx(one.seconds / 900)
 
 
 def test_stalls_count(tmp_path: Path) -> None:
@@ -513,6 +524,21 @@ def test_a_target_that_is_not_reached_has_no_time(tmp_path: Path) -> None:
 
 
 # ------------------------------------------------------------------ step 0
+
+
+@pytest.mark.parametrize("seconds", [math.inf, math.nan, -1.0, 0.0, 1e308])
+def test_absurd_times_of_an_epoch_are_no_error(tmp_path: Path, seconds: float) -> None:
+    make_session(tmp_path)
+
+    def absurd(record: Record) -> Record:
+        return replace(record, train_s=seconds) if isinstance(record, Epoch) else record
+
+    rewrite(task_file(tmp_path, "train", "native-fp16", 1), absurd)
+    results = analyse_folder(tmp_path)
+    pair = pair_of(results, "native-fp16", "apex-o1")
+    assert pair.training_speed is not None and math.isfinite(pair.training_speed.value)
+    assert pair.training_speed.n == (5 if 0 < seconds < math.inf and 5 * seconds < math.inf else 4)
+    assert report_files(results)["report.html"]
 
 
 def test_seeds_that_never_reached_the_target_are_said(tmp_path: Path) -> None:
