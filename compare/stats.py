@@ -183,6 +183,9 @@ class Excess:
 def excess(between: Sequence[float], within: Sequence[float]) -> Excess | None:
     """Compare paired differences between two arms with those between two runs of the same arm, about zero, by F.
 
+    Both hold the arm's first run, which F knows nothing of: of equal arms it then says in 3 sessions of a hundred, not
+    in 5, that they differ by more, and its interval covers 97 %.
+
     None where there are fewer than three of either, or the repeated runs are all equal. Raises ValueError for a value
     that is not finite.
     """

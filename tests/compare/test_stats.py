@@ -404,6 +404,15 @@ def test_two_arms_that_differ_as_one_does_from_itself_do_not_exceed_it() -> None
     assert covered / runs == pytest.approx(0.95, abs=0.02)
 
 
+def test_that_both_differences_share_a_run_makes_no_false_excess() -> None:
+    rng = np.random.default_rng(5)
+    runs = 2000
+    said = [stats.excess((a - b).tolist(), (c - a).tolist()) for a, b, c in rng.normal(0.0, 0.1, (runs, 3, 5))]
+    assert sum(found is not None and found.exceeds for found in said) / runs == pytest.approx(0.033, abs=0.015)
+    covered = sum(found is not None and found.low <= 1 <= found.high for found in said)
+    assert covered / runs == pytest.approx(0.97, abs=0.015)
+
+
 def test_two_arms_that_differ_by_more_exceed_it() -> None:
     found = stats.excess([0.5, -0.4, 0.6, 0.5, -0.5], [0.05, -0.04, 0.06, 0.02, -0.05])
     assert found is not None and found.exceeds and found.low > 1 and found.ratio == pytest.approx(10.9, abs=0.5)
