@@ -137,3 +137,10 @@ def difference(results: Results, ratio: Interval | None, differs: bool | None) -
     if results.smoke:
         return "not judged: smoke run"
     return "not judged: the A/A control failed" if ratio.low is not None else "no interval to judge by"
+
+
+def no_difference(results: Results, ratio: Interval | None, differs: bool | None) -> str:
+    """The same beside a ratio, of which it says what the ratio does not: nothing where it is a difference, or stands
+    without an interval."""
+    silent = differs or results.smoke or ratio is None or ratio.low is None
+    return "" if silent else difference(results, ratio, differs)

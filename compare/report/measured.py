@@ -8,7 +8,7 @@ from statistics import median
 
 from .. import format as fmt
 from ..results import Interval, Results, SweepPoint, TrainingRun
-from .blocks import Block, Cell, Section, Text, Tone, difference, number, ratio_cell, section, table
+from .blocks import Block, Cell, Section, Text, Tone, no_difference, number, ratio_cell, section, table
 from .others import others
 
 
@@ -165,7 +165,7 @@ def _ratio(results: Results, point: SweepPoint | None) -> Cell:
     if point is None or point.speed_ratio is None:
         return number(fmt.NONE)
     cell = ratio_cell(point.speed_ratio)
-    told = "" if point.speed_differs else difference(results, point.speed_ratio, point.speed_differs)
+    told = no_difference(results, point.speed_ratio, point.speed_differs)
     return number(cell.text, ", ".join(one for one in (cell.sub, told) if one))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import format as fmt
 from ..results import Interval, OtherSpeed, Results
 from ..workloads.known import known, loads
-from .blocks import Block, Cell, Text, difference, number, ratio_cell, table
+from .blocks import Block, Cell, Text, no_difference, number, ratio_cell, table
 
 
 def others(results: Results) -> list[Block]:
@@ -45,8 +45,8 @@ def _workload(name: str, first: bool) -> Cell:
 
 def _note(results: Results, one: OtherSpeed) -> str:
     """What the numbers do not say: that two speeds are not told apart, or not judged; what a loader leaves."""
-    judged = one.speed_differs or one.arm == results.spec.baseline or one.speed_ratio is None
-    told = "" if judged else difference(results, one.speed_ratio, one.speed_differs)
+    baseline = one.arm == results.spec.baseline
+    told = "" if baseline else no_difference(results, one.speed_ratio, one.speed_differs)
     return "; ".join(part for part in (told, _left(results, one)) if part)
 
 

@@ -59,6 +59,13 @@ def test_what_is_no_difference_is_said(differs: bool | None, words: str) -> None
     assert loaded.startswith(words) and loaded.endswith(f"of the gain without a loader (3.00{fmt.TIMES})")
 
 
+def test_one_pair_alone_is_not_said_to_be_undecided() -> None:
+    found = with_loader(2.0)
+    once = Interval(2.0, None, None, 1, "one run, no interval")
+    others = tuple(replace(one, speed_ratio=once, speed_differs=None) for one in found.others)
+    assert rows(replace(found, others=others))[VIT][1] == ""
+
+
 def test_a_workload_is_described_in_its_first_row() -> None:
     found = with_loader(2.0)
     several = replace(found, others=(found.others[0], replace(found.others[0], recipe="clip"), found.others[1]))
