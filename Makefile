@@ -31,7 +31,10 @@ ASKED = $(foreach name,$(OPTIONS),$(if $($(name)),--$(call lower,$(name)) '$($(n
 
 # A word that nothing reads (SEED=3, profile=quick) would start a run of hours that was not asked for.
 KNOWN := $(OPTIONS) PLAN RETRY PYTHON APEX_SRC FORCE ALLOW_CUDA_MINOR TORCH_CUDA_ARCH_LIST MAX_JOBS
-GIVEN = $(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name)))
+GIVEN = $(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name))) $(ALMOST)
+# Of the environment (SEED=3 make compare) those that are nearly such a word: all others are somebody else's.
+ALMOST = $(foreach name,SEED EPOCH ARM BLOCK $(shell echo '$(OPTIONS) PLAN RETRY' | tr A-Z a-z),\
+  $(if $(findstring environment,$(origin $(name))),$(name)))
 
 help:
 	@echo 'make test                      ruff, mypy --strict and pytest (the first time: about 5 GB of wheels)'

@@ -15,7 +15,7 @@ from pathlib import Path
 from .analysis import machine
 from .analysis.accuracy import parity_tests, training_runs
 from .analysis.arms import arm_result
-from .analysis.epochs import sustained_notices
+from .analysis.epochs import sustained_notices, target_notices
 from .analysis.material import Material, gather
 from .analysis.repeats import run_to_run
 from .analysis.runs import reason_of
@@ -44,6 +44,7 @@ def analyse(session: Session) -> Results:
     again = {arm: training_runs(material, arm, replica=1) for arm in spec.trained_again}
     tests = parity_tests(material, trainings, notices)
     arms = tuple(arm_result(material, arm, trainings.get(arm, ())) for arm in spec.arms)
+    notices += target_notices(trainings, spec.target_accuracy)
     notices += sustained_notices([(arm.name, arm.sustained) for arm in arms])
     results = Results(
         spec=spec,
@@ -54,7 +55,7 @@ def analyse(session: Session) -> Results:
         pairs=pairs_of(material, controls, tests, trainings),
         controls=controls,
         run_to_run=run_to_run(material, trainings, again),
-        sweep=batch_sweep(material),
+        sweep=batch_sweep(material, controls),
         others=other_speeds(material, controls),
         claims=(),
         failures=tuple(

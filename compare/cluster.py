@@ -8,6 +8,7 @@ session. submitit's local executor runs the same jobs on this machine, to try it
 from __future__ import annotations
 
 import math
+import signal
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -95,6 +96,13 @@ class Jobs:
                 with suppress(Exception):  # a cluster that does not answer: the job ends by its own limit
                     job.cancel()
                 raise KeyboardInterrupt
+
+
+def interruptible() -> None:
+    """For jobs of this machine, which are ended by SIGINT: a process that was started in the background ignores it, and
+    so would all that it starts. From here on it does nothing to this process, and others begin with the default."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, lambda *_: None)
 
 
 def on_node(asked: dict[str, Any], timeout: float | None) -> str:

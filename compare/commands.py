@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import time
 from argparse import Namespace
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
@@ -21,7 +23,7 @@ from rich.console import Console
 
 from . import estimate, folders, home, nvidia, plan, runner
 from .arms import ARMS, Precision
-from .cluster import Jobs, machine, parameters
+from .cluster import Jobs, interruptible, machine, parameters
 from .engine import Engine, Here
 from .errors import UserError
 from .format import plural
@@ -50,7 +52,7 @@ def run(asked: Namespace) -> int:
     unavailable = _unavailable(spec, environment)
     gpu = environment["gpu"] if spec.device == "cuda" else None
     folder = asked.out or folders.choose(REPORTS, spec, gpu, datetime.now().astimezone().date(), asked.retry)
-    refuse_early(spec, folder)
+    refuse_early(spec, folder, spread, None if cluster else environment["gpu_count"])
     rate = cluster.call(partial(estimate.rates, spec.device)) if cluster else _rates(spec.device)
     _announce(console, spec, folder, unavailable, rate)
     if asked.plan:
@@ -59,8 +61,8 @@ def run(asked: Namespace) -> int:
     around = runner.Surroundings(environment, unavailable, rate, _data(console, spec), engine, begun)
     with ExitStack() as held:
         held.enter_context(folders.alone(folder))
-        for gpu in () if cluster else spread or (None,):
-            held.enter_context(folders.gpu_alone(_gpu_in_use(spec, gpu)))
+        for uuid in () if cluster else _gpus_in_use(spec, spread):
+            held.enter_context(folders.gpu_alone(uuid))
         terminal = held.enter_context(Terminal(console))
         runner.run(spec, folder, around, shlex.join(["amp-compare", *sys.argv[1:]]), terminal, asked.retry)
     return report(folder)
@@ -91,14 +93,21 @@ def _cluster(asked: Namespace) -> Jobs | None:
         raise UserError("--budget and --gpus are for this machine: a cluster decides when a job runs, and where.")
     if asked.jobs is not None and asked.jobs < 1:
         raise UserError(f"--jobs takes a whole number of at least 1, not {asked.jobs}.")
+    interruptible()
     # Before the session's folder is known, jobs lie below the reports: they only look at a node.
     folder = (asked.out or REPORTS).absolute() / "jobs"
     return Jobs(asked.engine, folder, asked.jobs or 8, parameters(asked.slurm))
 
 
-def _gpu_in_use(spec: Spec, gpu: str | None) -> str | None:
-    watched = nvidia.stream(visible=gpu) if spec.device == "cuda" else None
-    return watched.uuid if watched else None
+def _gpus_in_use(spec: Spec, spread: Sequence[str]) -> list[str]:
+    """The numbers of all GPUs that this session computes on: one, those it is spread over, or one a process."""
+    if spec.device != "cuda":
+        return []
+    visible = [word.strip() for word in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if word.strip()]
+    of_processes = (visible or list(map(str, range(spec.processes))))[: spec.processes]
+    named: Sequence[str | None] = spread or (of_processes if spec.processes > 1 else [None])
+    watched = [nvidia.stream(visible=gpu) for gpu in named]
+    return list(dict.fromkeys(one.uuid for one in watched if one and one.uuid))
 
 
 def _failed(results: Results) -> bool:

@@ -173,7 +173,7 @@ class Control:
     spread: float | None
     """Standard deviation of the log ratios: about the relative spread of one comparison."""
     holds: bool | None
-    """Whether the interval of the mean ratio holds 1 (99 % over all controls of the session); None of one pair."""
+    """Whether the mean ratio agrees with 1 (99 % over the controls of the same thing); None of one pair."""
 
 
 @dataclass(frozen=True)
@@ -202,6 +202,10 @@ class Moment:
     sm_mhz: int | None
     temperature_c: int | None
     power_w: float | None
+    throttled: bool = False
+    """The driver held the clock down."""
+    shared: bool = False
+    """Others used the GPU, or more than a core."""
 
 
 @dataclass(frozen=True)
@@ -277,6 +281,10 @@ class SweepPoint:
     batch: int
     images_per_s: Interval | None
     memory_allocated: int | None
+    speed_ratio: Interval | None = None
+    """To the baseline arm at the same batch."""
+    speed_differs: bool | None = None
+    """As of a `Pair`."""
     reason: str | None = None
     """Why there is none (out of memory, say)."""
 

@@ -29,6 +29,16 @@ VARIABLES = (
     "CUBLAS_WORKSPACE_CONFIG",
     "TORCHINDUCTOR_MAX_AUTOTUNE",
     "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
+    "CUDA_DEVICE_MAX_CONNECTIONS",
+    "TORCH_BLAS_PREFER_CUBLASLT",
+    "TORCH_CUDNN_V8_API_DISABLED",
+    "DISABLE_ADDMM_CUDA_LT",
+    "TORCHINDUCTOR_FORCE_DISABLE_CACHES",
+    "MKL_NUM_THREADS",
+    "OMP_WAIT_POLICY",
+    "NCCL_P2P_DISABLE",
+    "NCCL_ALGO",
+    "NCCL_PROTO",
 )
 """Variables of the environment that change speed, memory or numbers: they are recorded."""
 
@@ -54,10 +64,21 @@ _MISLEADING = {
 _NEWER = (
     ("fp32_precision", lambda torch: torch.backends.fp32_precision),
     ("cuda_matmul_fp32_precision", lambda torch: torch.backends.cuda.matmul.fp32_precision),
+    ("cudnn_fp32_precision", lambda torch: torch.backends.cudnn.fp32_precision),
     ("cudnn_conv_fp32_precision", lambda torch: torch.backends.cudnn.conv.fp32_precision),
     ("cudnn_rnn_fp32_precision", lambda torch: torch.backends.cudnn.rnn.fp32_precision),
 )
 """Names that torch 2.9 brought beside the older ones."""
+_LATER = (
+    ("allow_fp16_accumulation", lambda torch: bool(torch.backends.cuda.matmul.allow_fp16_accumulation)),
+    ("cudnn_benchmark_limit", lambda torch: torch.backends.cudnn.benchmark_limit),
+    ("flash_attention", lambda torch: torch.backends.cuda.flash_sdp_enabled()),
+    ("memory_efficient_attention", lambda torch: torch.backends.cuda.mem_efficient_sdp_enabled()),
+    ("math_attention", lambda torch: torch.backends.cuda.math_sdp_enabled()),
+    ("cudnn_attention", lambda torch: torch.backends.cuda.cudnn_sdp_enabled()),
+)
+"""Switches that not every torch has. All arms run with them as torch sets them; a workload that changes one is said
+like any other."""
 
 
 def set_flags(*, tf32: bool, benchmark: bool = True) -> dict[str, Any]:
@@ -100,7 +121,7 @@ def flags() -> dict[str, Any]:
         "anomaly_mode": torch.is_anomaly_enabled,
         "nvidia_tf32_override": lambda: os.environ.get("NVIDIA_TF32_OVERRIDE"),
     }
-    read |= {name: lambda get=get: get(torch) for name, get in _NEWER if _has(torch, get)}  # type: ignore[misc]
+    read |= {name: lambda get=get: get(torch) for name, get in (*_NEWER, *_LATER) if _has(torch, get)}  # type: ignore[misc]
     return {name: _read(get) for name, get in read.items()}
 
 
@@ -136,7 +157,7 @@ def refuse_misleading(arms: Iterable[str]) -> None:
         if os.environ.get(name, "").strip().lower() not in _OFF:
             raise UserError(f"{name}={os.environ[name]} is set: {why}, and no time means anything; unset it.")
     loaded = os.environ.get("LD_PRELOAD", "")
-    if any(word in loaded for word in ("asan", "tsan", "sanitizer", "nsys", "cupti")):
+    if any(word in loaded.lower() for word in ("asan", "tsan", "sanitizer", "nsys", "cupti", "injection")):
         raise UserError(f"LD_PRELOAD={loaded} loads a sanitizer or profiler: no time means anything; unset it.")
     if override := tf32_override([ARMS[arm].tf32 for arm in arms]):
         raise UserError(override)

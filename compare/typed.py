@@ -7,6 +7,9 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+_MOST = 2**63
+"""Beyond it no whole number was counted or measured, and arithmetic with it may leave what a float holds."""
+
 
 def check(kind: Callable[..., Any], values: Mapping[str, Any]) -> None:
     """Raise ValueError, in a clause, for the first value that is not of its field's type. Unknown fields are not
@@ -40,6 +43,8 @@ def fits(value: Any, hint: Any) -> bool:
         return isinstance(value, dict) and all(fits(one, inside[1]) for one in value.values())
     if hint is None or hint is type(None):
         return value is None
+    if isinstance(value, int) and abs(value) > _MOST:
+        return False
     if hint is float:
         return isinstance(value, (int, float)) and not isinstance(value, bool)
     if hint is int:

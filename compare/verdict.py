@@ -118,7 +118,8 @@ def _to_target(results: Results, pair: Pair) -> str:
     time = pair.time_to_target
     if time is None or time.low is None:
         return ""
-    return f"{results.spec.target_accuracy:g} % accuracy {_times(time)} as soon (95 % {_range(time)})"
+    some = f", {time.n} of {results.spec.seeds} seeds" if time.n < results.spec.seeds else ""
+    return f"{results.spec.target_accuracy:g} % accuracy {_times(time)} as soon (95 % {_range(time)}{some})"
 
 
 def _accuracy(results: Results, pair: Pair) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeGuard
 
 from .. import stats
+from ..format import listed, plural
 from ..records import Epoch, Run, Started
 from ..results import Interval, StepTimes, TrainingRun
 from .material import Material
@@ -33,9 +35,14 @@ def _ratio(numerators: dict[int, float | None], denominators: dict[int, float | 
     both = [
         (above, below)
         for seed in sorted(numerators.keys() & denominators.keys())
-        if (above := numerators[seed]) and (below := denominators[seed])
+        if _positive(above := numerators[seed]) and _positive(below := denominators[seed])
     ]
     return stats.ratio_interval([above for above, _ in both], [below for _, below in both]) if both else None
+
+
+def _positive(seconds: float | None) -> TypeGuard[float]:
+    """Whether it is a time: an absurd record's is none, and no reason for an error."""
+    return seconds is not None and math.isfinite(seconds) and seconds > 0
 
 
 def _later_epochs(run: TrainingRun) -> float | None:
@@ -43,6 +50,18 @@ def _later_epochs(run: TrainingRun) -> float | None:
     if run.final_accuracy is None or len(run.epochs) < 2:
         return None
     return run.epochs[-1].train_s - run.epochs[0].train_s
+
+
+def target_notices(trainings: Mapping[str, Sequence[TrainingRun]], target: float | None) -> Iterator[str]:
+    """A sentence for each arm some of whose trainings never reached the target: its time to it is of the others."""
+    for arm, runs in trainings.items():
+        whole = [run for run in runs if run.final_accuracy is not None]
+        late = [str(run.seed) for run in whole if run.time_to_target_s is None]
+        if target is not None and late and len(late) < len(whole):
+            yield (
+                f"{arm} did not reach {target:g} % with {plural(len(late), 'seed')} of {len(whole)} ({listed(late)}): "
+                "its time to that accuracy is of those that did, which favours it."
+            )
 
 
 def sustained(material: Material, arm: str, steps: StepTimes | None) -> float | None:

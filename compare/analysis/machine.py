@@ -33,11 +33,19 @@ def faults(window: Window, samples: Sequence[Sample]) -> tuple[str, ...]:
     """What spoilt a window: `throttled`, `shared`, both or nothing."""
     during = _during(window, samples)
     found = []
-    if any(reason not in HARMLESS for sample in during for reason in sample.throttle or ()):
+    if any(map(_throttled, during)):
         found.append("throttled")
-    if any((sample.sharing or 0) > 0 or (sample.busy_elsewhere or 0.0) > SHARED_CORES for sample in during):
+    if any(map(_shared, during)):
         found.append("shared")
     return tuple(found)
+
+
+def _throttled(sample: Sample) -> bool:
+    return any(reason not in HARMLESS for reason in sample.throttle or ())
+
+
+def _shared(sample: Sample) -> bool:
+    return (sample.sharing or 0) > 0 or (sample.busy_elsewhere or 0.0) > SHARED_CORES
 
 
 def left_out(runs: Iterable[Run], samples: Mapping[str, Sequence[Sample]], spec: Spec) -> tuple[Run, ...]:
@@ -124,16 +132,29 @@ def machine(runs: Iterable[Run], samples: Mapping[str, Sequence[Sample]]) -> Mac
 
 
 def moments(runs: Iterable[Run], samples: Mapping[str, Sequence[Sample]]) -> tuple[Moment, ...]:
-    """The samples of all tasks over the time of the session, thinned evenly."""
+    """The samples of all tasks over the time of the session, thinned evenly; of those that stand for one another one
+    that was throttled or shared stays."""
     arms = {run.task.name: run.task.arm for run in runs}
     found = sorted(
         ((sample, arms[name]) for name, near in samples.items() if name in arms for sample in near),
         key=lambda one: one[0].at,
     )
     every = max(1, -(-len(found) // MOST_MOMENTS))
+    kept = []
+    for start in range(0, len(found), every):
+        near = found[start : start + every]
+        kept.append(max(near, key=lambda one: _throttled(one[0]) + _shared(one[0])))
     return tuple(
-        Moment(arm, sample.at - found[0][0].at, sample.sm_mhz, sample.temperature_c, sample.power_w)
-        for sample, arm in found[::every]
+        Moment(
+            arm,
+            sample.at - found[0][0].at,
+            sample.sm_mhz,
+            sample.temperature_c,
+            sample.power_w,
+            _throttled(sample),
+            _shared(sample),
+        )
+        for sample, arm in kept
     )
 
 

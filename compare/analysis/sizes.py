@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..records import Capacity, Run
-from ..results import Control, OtherSpeed, SweepPoint
+from ..results import Control, Interval, OtherSpeed, SweepPoint
 from ..spec import Task
 from .material import Material
 from .runs import reason_of, timed
 from .speed import differs, failed, mean_speed, memory_use, speed_ratio
 
 
-def batch_sweep(material: Material) -> tuple[SweepPoint, ...]:
+def batch_sweep(material: Material, controls: Sequence[Control]) -> tuple[SweepPoint, ...]:
     """By arm and batch; the session's own batch is one of the points where there are others."""
     points = []
     for arm in material.spec.arms if material.spec.sweep else ():
@@ -22,12 +22,15 @@ def batch_sweep(material: Material) -> tuple[SweepPoint, ...]:
             runs = material.of(arm, task)
             if runs:
                 memory = memory_use(material.of(arm, task, replica=None))
+                ratio, differs = _to_baseline(material, arm, task, controls)
                 points.append(
                     SweepPoint(
                         arm,
                         batch,
                         mean_speed(material.speeds(arm, task)),
                         memory.allocated if memory else None,
+                        ratio,
+                        differs,
                         _why_not(runs),
                     )
                 )
@@ -52,25 +55,34 @@ def other_speeds(material: Material, controls: Sequence[Control]) -> tuple[Other
     others = []
     for workload, recipe, batch in sorted(found, key=rank):
         task = Task("speed", "", workload=workload, recipe=recipe, batch=batch)
-        baseline = material.speeds(spec.baseline, task)
         for arm in spec.arms:
             runs = material.of(arm, task)
             if runs:
-                speeds, memory = material.speeds(arm, task), memory_use(runs)
-                ratio = speed_ratio(speeds, baseline)
+                memory = memory_use(runs)
+                ratio, differs = _to_baseline(material, arm, task, controls)
                 others.append(
                     OtherSpeed(
                         workload,
                         recipe,
                         arm,
-                        mean_speed(speeds),
+                        mean_speed(material.speeds(arm, task)),
                         memory.allocated if memory else None,
                         ratio,
-                        None if material.smoke or failed(controls, task) or arm == spec.baseline else differs(ratio),
+                        differs,
                         _why_not(runs),
                     )
                 )
     return tuple(others)
+
+
+def _to_baseline(
+    material: Material, arm: str, task: Task, controls: Sequence[Control]
+) -> tuple[Interval | None, bool | None]:
+    """The arm's speed over the baseline's, block by block, and whether they differ: not judged where a control
+    failed."""
+    baseline = material.spec.baseline
+    ratio = speed_ratio(material.speeds(arm, task), material.speeds(baseline, task))
+    return ratio, None if material.smoke or failed(controls, task) or arm == baseline else differs(ratio)
 
 
 def _why_not(runs: Sequence[Run]) -> str | None:

@@ -89,29 +89,25 @@ def processes_of(material: Material, arm: str) -> tuple[ProcessSpeed, ...]:
 
 
 def controls_of(material: Material) -> tuple[Control, ...]:
-    """What the two runs of an arm in the same block differ by, for all that was timed in blocks."""
+    """What the two runs of an arm in the same block differ by, for all that was timed in blocks.
+
+    What fails judges its own batch size, recipe or workload alone: so the level is that of the controls of each.
+    """
     timed_tasks = {replace(run.task, arm="", seed=0, block=0, replica=0, settling=False) for run in material.runs}
     tasks = sorted((task for task in timed_tasks if task.kind == "speed"), key=lambda task: task.name)
     main = material.main()
-    found = []
+    found: list[Control] = []
     for task in (main, *(task for task in tasks if task != main)):
+        pairs = {}
         for arm in material.spec.repeated:
             first, second = (material.speeds(arm, task, replica=replica) for replica in (0, 1))
-            blocks = sorted(first.keys() & second.keys())
-            if blocks:
-                found.append((arm, task, [second[block] for block in blocks], [first[block] for block in blocks]))
-    return tuple(
-        Control(
-            arm,
-            task.workload,
-            task.recipe,
-            task.batch,
-            stats.ratio_interval(second, first),
-            stats.log_spread(second, first),
-            None if material.smoke else stats.control(first, second, len(found)),
-        )
-        for arm, task, second, first in found
-    )
+            if blocks := sorted(first.keys() & second.keys()):
+                pairs[arm] = ([first[block] for block in blocks], [second[block] for block in blocks])
+        holds = [None] * len(pairs) if material.smoke else stats.controls(list(pairs.values()))
+        for (arm, (once, again)), agrees in zip(pairs.items(), holds, strict=True):
+            ratio, spread = stats.ratio_interval(again, once), stats.log_spread(again, once)
+            found.append(Control(arm, task.workload, task.recipe, task.batch, ratio, spread, agrees))
+    return tuple(found)
 
 
 def failed(controls: Iterable[Control], task: Task) -> bool:

@@ -20,7 +20,7 @@ def figure(results: Results) -> Figure | None:
     final = _final(results)
     if not drawn and not final:
         return None
-    several = any(len(accuracy_points(run)) > 1 for arm in results.arms for run in arm.training)
+    several = _several(results)
     heights = ([2.5] if several else []) + ([rows_height(len(final), 0.34)] if final else [])
     if not heights:
         return None
@@ -90,13 +90,28 @@ def _final(results: Results) -> list[ArmResult]:
     return [arm for arm in results.arms if arm.accuracy is not None and arm.accuracy.runs]
 
 
+def reading(results: Results) -> str:
+    several, final = _several(results), bool(_final(results))
+    told = ["Accuracy on the test images after each epoch."] if several else []
+    if final:
+        told.append(
+            f"{'Below, the' if several else 'The'} accuracy after the last epoch, one mark a seed: the last epoch "
+            f"counts, never the best. The {'lower ' if several else ''}axis is cut to the range that was seen, and "
+            "never narrower than twice the margin of equivalence."
+        )
+    return " ".join(told)
+
+
+def _several(results: Results) -> bool:
+    """Whether a run has more than one epoch, of which a curve can be drawn."""
+    return any(len(accuracy_points(run)) > 1 for arm in results.arms for run in arm.training)
+
+
 PLATE = Plate(
     "accuracy",
     "Accuracy",
     figure,
     alt,
-    "Above, accuracy on the test images after each epoch. Below, the accuracy after the last epoch, one mark a seed: "
-    "the last epoch counts, never the best. The lower axis is cut to the range that was seen, and never "
-    "narrower than the margin of equivalence.",
+    reading,
     lambda results: "No arm was trained far enough for a test accuracy.",
 )

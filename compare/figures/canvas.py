@@ -124,8 +124,10 @@ def canvas(
     heights: Sequence[float],
     legend: Sequence[str] = (),
     share_x: bool = False,
+    dots: bool = False,
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with panels of these heights (inches) one above the other, its title and a legend of arms."""
+    """A figure with panels of these heights (inches) one above the other, its title and a legend of arms: their lines,
+    or their markers alone where no line is drawn (`dots`)."""
     lines = textwrap.wrap(subtitle, _SUBTITLE_WIDTH)
     columns = 3 if max(map(len, legend), default=0) <= 12 else 2
     rows = -(-len(legend) // columns)
@@ -143,13 +145,13 @@ def canvas(
     if legend:
         top -= (_LINE_HEIGHT * len(lines) + 0.03) / height
         figure.legend(
-            handles=[handle(arm) for arm in legend],
+            handles=[handle(arm, dots) for arm in legend],
             loc="upper left",
             bbox_to_anchor=(0.0, top),
             ncols=columns,
             frameon=False,
             fontsize=8.5,
-            handlelength=3.2,
+            handlelength=1.4 if dots else 3.2,
             labelspacing=0.35,
             columnspacing=1.2,
             borderaxespad=0.2,
@@ -159,17 +161,17 @@ def canvas(
     return figure, [row[0] for row in grid]
 
 
-def handle(arm: str) -> Line2D:
-    """An arm's line for a legend."""
+def handle(arm: str, dot: bool = False) -> Line2D:
+    """An arm's line for a legend, or its marker alone."""
     seen = look(arm)
     return Line2D(
         [],
         [],
         color=seen.colour,
         marker=seen.marker,
-        linestyle=seen.dashes,
+        linestyle="" if dot else seen.dashes,
         label=short(arm, 28),
-        path_effects=edge(arm),
+        path_effects=None if dot else edge(arm),
         markeredgecolor=INK if seen.faint else seen.colour,
         markeredgewidth=0.6,
     )

@@ -113,8 +113,11 @@ def _arms(results: Results) -> list[str]:
 
 def _seen(results: Results, failed: bool) -> str:
     cross = " Cross at the foot: did not run there, see the table." if failed else ""
-    most = max((point.images_per_s.n for point in results.sweep if point.images_per_s), default=1)
-    return f"Mean over {fmt.plural(most, 'process', 'processes')} an arm and batch size.{cross}"
+    counts = [point.images_per_s.n for point in results.sweep if point.images_per_s] or [1]
+    least, most = min(counts), max(counts)
+    blocks = fmt.plural(most, "block") if least == most else f"{least} to {most} blocks"
+    whisker = " Whisker: 95 % interval." if most > 1 else ""
+    return f"Mean over {blocks} an arm and batch size.{whisker}{cross}"
 
 
 PLATE = Plate(

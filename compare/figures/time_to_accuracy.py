@@ -89,11 +89,12 @@ def _seen(results: Results) -> str:
 
 
 def reading(results: Results) -> str:
-    told = (
-        "The further left a curve reaches the dotted line, the sooner that arm is there. "
-        if results.spec.target_accuracy is not None
-        else "The further left a curve rises, the sooner that arm is there. "
-    )
+    if all(len(run.epochs) < 2 for arm in results.arms for run in arm.training):
+        told = "A point is the end of the one epoch. "
+    elif results.spec.target_accuracy is not None:
+        told = "The further left a curve reaches the dotted line, the sooner that arm is there. "
+    else:
+        told = "The further left a curve rises, the sooner that arm is there. "
     return told + "Accuracy is known at the end of an epoch only, so that times come in steps of one epoch."
 
 

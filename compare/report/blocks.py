@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .. import format as fmt
-from ..results import Interval
+from ..results import Interval, Results
 
 Tone = Literal["", "good", "bad", "open", "quiet"]
 
@@ -126,3 +126,21 @@ def ratio_cell(ratio: Interval | None) -> Cell:
     if ratio is None:
         return number(fmt.NONE)
     return number(fmt.ratio(ratio.value, 3), fmt.spread(ratio, lambda value: fmt.ratio(value, 3)[:-1]))
+
+
+def difference(results: Results, ratio: Interval | None, differs: bool | None) -> str:
+    """Whether two speeds are told apart, or why that is not judged."""
+    if differs is not None:
+        return "different" if differs else "not told apart"
+    if ratio is None:
+        return fmt.NONE
+    if results.smoke:
+        return "not judged: smoke run"
+    return "not judged: the A/A control failed" if ratio.low is not None else "no interval to judge by"
+
+
+def no_difference(results: Results, ratio: Interval | None, differs: bool | None) -> str:
+    """The same beside a ratio, of which it says what the ratio does not: nothing where it is a difference, or stands
+    without an interval."""
+    silent = differs or results.smoke or ratio is None or ratio.low is None
+    return "" if silent else difference(results, ratio, differs)

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable
 
 from .. import format as fmt
-from ..results import ArmResult, Equivalence, Pair, Results, Step0Difference
-from .blocks import Block, Cell, Section, Text, number, ratio_cell, section, table
+from ..results import ArmResult, Equivalence, Results, Step0Difference
+from .blocks import Block, Cell, Section, Text, difference, number, ratio_cell, section, table
 from .overview import TONES
 
 
@@ -18,7 +18,7 @@ def pairs(results: Results) -> Section:
             Cell(pair.arm, arm=pair.arm),
             Cell(pair.baseline, arm=pair.baseline),
             ratio_cell(pair.speed),
-            Cell(_difference(results, pair)),
+            Cell(difference(results, pair.speed, pair.speed_differs)),
             number(_detectable(pair.detectable)),
             ratio_cell(pair.training_speed),
             ratio_cell(pair.time_to_target),
@@ -66,8 +66,8 @@ def pairs(results: Results) -> Section:
             "arm is faster, and a difference is called one where the interval excludes 1. “Would have shown” is the "
             "smallest difference that as many blocks with the upper 80 % bound of their spread call one in four of "
             "five sessions. “Over epochs” is the same ratio over whole epochs of training, “time to target” over the "
-            "time to the target accuracy, paired by seed. The A/A control has to hold 1 (99 % over all controls), or "
-            "no difference is judged."
+            "time to the target accuracy, paired by seed. The A/A control has to hold 1 (99 % over the controls of "
+            "the same batch, recipe and workload, with their common spread), or no difference of theirs is judged."
         )
         blocks.insert(0, Text(note))
     return section("pairs", "Pairs and the A/A control", blocks, "No two arms have a speed to compare.")
@@ -202,17 +202,6 @@ def _over_noise(one: Step0Difference) -> str:
     if one.gradients_noise == 0:
         return "none" if one.gradients == 0 else "noise is 0"
     return fmt.ratio(one.gradients / one.gradients_noise)
-
-
-def _difference(results: Results, pair: Pair) -> str:
-    """Whether the speeds are told apart."""
-    if pair.speed_differs is not None:
-        return "different" if pair.speed_differs else "not told apart"
-    if pair.speed is None:
-        return fmt.NONE
-    if results.smoke:
-        return "not judged: smoke run"
-    return "not judged: the A/A control failed" if pair.speed.low is not None else "no interval to judge by"
 
 
 def _bounds(test: Equivalence) -> str:

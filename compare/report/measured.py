@@ -8,7 +8,7 @@ from statistics import median
 
 from .. import format as fmt
 from ..results import Interval, Results, SweepPoint, TrainingRun
-from .blocks import Block, Cell, Section, Text, Tone, number, section, table
+from .blocks import Block, Cell, Section, Text, Tone, no_difference, number, ratio_cell, section, table
 from .others import others
 
 
@@ -131,11 +131,16 @@ def sizes(results: Results) -> Section:
         (Cell(arm, arm=arm), *(_swept(points.get((arm, batch))) for batch in batches))
         for arm in dict.fromkeys(point.arm for point in results.sweep)
     ]
+    ratios = [
+        (Cell(arm, arm=arm), *(_ratio(results, points.get((arm, batch))) for batch in batches))
+        for arm in dict.fromkeys(point.arm for point in results.sweep)
+        if arm != results.spec.baseline and any(point.speed_ratio for point in results.sweep if point.arm == arm)
+    ]
     unit = fmt.speed_unit(results.spec.workload)
+    head = ("Arm", *(f"Batch {batch}" for batch in batches))
     blocks: list[Block] = table(("Arm", "Largest batch that fits"), largest)
-    blocks += table(
-        ("Arm", *(f"Batch {batch}" for batch in batches)), swept, f"Batch sweep: speed ({unit}) and peak memory"
-    )
+    blocks += table(head, swept, f"Batch sweep: speed ({unit}) and peak memory")
+    blocks += table(head, ratios, f"Batch sweep: speed over {results.spec.baseline}'s at the same batch")
     blocks += others(results)
     return section(
         "sizes",
@@ -150,7 +155,18 @@ def _swept(point: SweepPoint | None) -> Cell:
         return number(fmt.NONE)
     if point.images_per_s is None:
         return Cell(point.reason or "did not run", tone="open", number=True)
-    return number(fmt.significant(point.images_per_s.value), fmt.memory(point.memory_allocated))
+    speed = point.images_per_s
+    small = (fmt.spread(speed, fmt.like(speed.value)), fmt.memory(point.memory_allocated))
+    return number(fmt.significant(speed.value), ", ".join(one for one in small if one))
+
+
+def _ratio(results: Results, point: SweepPoint | None) -> Cell:
+    """The ratio with its interval, and what is not said by a difference that is one."""
+    if point is None or point.speed_ratio is None:
+        return number(fmt.NONE)
+    cell = ratio_cell(point.speed_ratio)
+    told = no_difference(results, point.speed_ratio, point.speed_differs)
+    return number(cell.text, ", ".join(one for one in (cell.sub, told) if one))
 
 
 def _last_loss(run: TrainingRun) -> float | None:

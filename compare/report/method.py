@@ -118,7 +118,7 @@ def rebuild(results: Results) -> Section:
     """How to get this report, and the session, again."""
     blocks: tuple[Block, ...] = (
         Text(
-            "This report is made of the JSONL files in its folder (session.jsonl, runs/) alone; no GPU is "
+            "This report is made of the JSONL files in its folder (session.jsonl, runs/, machine/) alone; no GPU is "
             "needed. From that folder:"
         ),
         Code("Rebuild the report", "python -m compare report .", folded=False),

@@ -5,24 +5,25 @@ from __future__ import annotations
 from .. import format as fmt
 from ..results import Interval, OtherSpeed, Results
 from ..workloads.known import known, loads
-from .blocks import Block, Cell, Text, number, ratio_cell, table
+from .blocks import Block, Cell, Text, no_difference, number, ratio_cell, table
 
 
 def others(results: Results) -> list[Block]:
     """The table, above it what its rows with a loader mean; empty where nothing else was measured."""
+    baseline = results.spec.baseline
     rows = [
         (
-            _workload(one.workload),
+            _workload(one.workload, first=at == 0 or results.others[at - 1].workload != one.workload),
             Cell(one.recipe),
             Cell(one.arm, arm=one.arm),
             _speed(one.images_per_s),
             ratio_cell(one.speed_ratio),
             number(fmt.memory(one.memory_allocated)),
-            Cell(one.reason or _left(results, one)),
+            Cell(one.reason or _note(results, one)),
         )
-        for one in results.others
+        for at, one in enumerate(results.others)
     ]
-    head = ("Workload", "Recipe", "Arm", "Speed (samples/s)", f"{fmt.TIMES} {results.spec.baseline}", "Memory", "Note")
+    head = ("Workload", "Recipe", "Arm", "Speed (samples/s)", f"{fmt.TIMES} {baseline}", "Memory", "Note")
     blocks: list[Block] = table(head, rows, "Other workloads and recipes")
     with_loader = [one.workload for one in results.others if loads(one.workload)]
     if blocks and with_loader:
@@ -36,10 +37,17 @@ def others(results: Results) -> list[Block]:
     return blocks
 
 
-def _workload(name: str) -> Cell:
-    """Its name, and in words what it is."""
-    its = known(name)
+def _workload(name: str, first: bool) -> Cell:
+    """Its name, and in its first row what it is in words."""
+    its = known(name) if first else None
     return Cell(name, its.title if its is not None else "")
+
+
+def _note(results: Results, one: OtherSpeed) -> str:
+    """What the numbers do not say: that two speeds are not told apart, or not judged; what a loader leaves."""
+    baseline = one.arm == results.spec.baseline
+    told = "" if baseline else no_difference(results, one.speed_ratio, one.speed_differs)
+    return "; ".join(part for part in (told, _left(results, one)) if part)
 
 
 def _left(results: Results, one: OtherSpeed) -> str:

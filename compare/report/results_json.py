@@ -175,7 +175,11 @@ def _run_to_run(one: RunToRun) -> dict[str, Any]:
 
 
 def _sweep(point: SweepPoint) -> dict[str, Any]:
-    return {**vars(point), "images_per_s": _interval(point.images_per_s, "value")}
+    return {
+        **vars(point),
+        "images_per_s": _interval(point.images_per_s, "value"),
+        "speed_ratio": _interval(point.speed_ratio, "value"),
+    }
 
 
 def _other(other: OtherSpeed) -> dict[str, Any]:

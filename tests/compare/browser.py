@@ -24,7 +24,7 @@ FLAGS = (
     "--disable-sync",
     "--disable-dev-shm-usage",
 )
-_PATIENCE = 60.0  # seconds until a browser that says nothing is given up
+_PATIENCE = 300.0  # seconds until a browser that says nothing is given up
 
 
 def chromium() -> str | None:

@@ -296,6 +296,8 @@ def _moments(arms: list[str]) -> tuple[Moment, ...]:
             1980 - 15 * chance.randint(0, 3),
             40 + at % 25,
             600 + 90 * chance.random(),
+            throttled=at % 97 == 0,
+            shared=at % 131 == 0,
         )
         for at in range(720 if arms else 0)
     )
@@ -306,11 +308,18 @@ def _sweep(arms: list[str]) -> tuple[SweepPoint, ...]:
     for arm in arms:
         for batch in (128, 256, 512, 1024):
             if arm == "fp32" and batch == 1024:
-                points.append(SweepPoint(arm, batch, None, None, "out of memory"))
+                points.append(SweepPoint(arm, batch, None, None, reason="out of memory"))
                 continue
             speed = _SPEED.get(arm, 2000.0) * (1.3 - 0.3 * 128 / batch)
             points.append(
-                SweepPoint(arm, batch, Interval(speed, None, None, 1, "one process"), int(batch / 128 * 6 * _GIB))
+                SweepPoint(
+                    arm,
+                    batch,
+                    Interval(speed, 0.99 * speed, 1.01 * speed, 3, "Student t on logarithms"),
+                    int(batch / 128 * 6 * _GIB),
+                    Interval(1.0 if arm == "fp32" else 1.4, 0.99, 1.46, 3, "Student t on logarithms"),
+                    None if arm == "fp32" else False,
+                )
             )
     return tuple(points)
 

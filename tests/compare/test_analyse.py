@@ -28,6 +28,8 @@ from compare.records import (
     encode,
     read,
 )
+from compare.report.build import report_files
+from compare.report.measured import sizes
 from compare.results import ArmResult, Claim, Equivalence, Pair, Results
 from compare.spec import MLP, RESNET50
 from compare.verdict import EN_DASH, TIMES
@@ -184,6 +186,16 @@ def test_both_runs_of_a_repeated_arm_count(tmp_path: Path) -> None:
     assert [(process.block, process.replica) for process in arm.processes[:4]] == [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 
+def test_hours_of_a_gpu_are_those_of_every_process(tmp_path: Path) -> None:
+    make_session(tmp_path)
+    one = analyse_folder(tmp_path)
+    session = tmp_path / "session.jsonl"
+    session.write_text(session.read_text().replace('"processes": 1', '"processes": 4'))
+    four = analyse_folder(tmp_path)
+    assert one.seconds == four.seconds and one.seconds is not None
+    assert one.gpu_hours == pytest.approx(one.seconds / 3600) and four.gpu_hours == pytest.approx(one.seconds / 900)
+
+
 def test_stalls_count(tmp_path: Path) -> None:
     """Every tenth step takes ten times as long: a median knows nothing of it, who waits for the training does."""
     make_session(tmp_path, noise=0.0, arms=["fp32", "native-fp16"])
@@ -253,6 +265,16 @@ def test_equal_arms_are_not_told_apart(tmp_path: Path) -> None:
     assert pair.detectable is not None and 1.001 < pair.detectable < 1.02
     assert "at a speed that is not told from Apex O1's" in results.headline
     assert f"a difference of {100 * (pair.detectable - 1):.2g} % would have shown" in results.headline
+
+
+def test_what_would_have_shown_goes_by_the_upper_bound_of_the_spread(tmp_path: Path) -> None:
+    """The spread of a few blocks is often too small by chance, and what it promises then too much."""
+    pair = pair_of(analyse_folder(make_session(tmp_path, blocks=5)), "native-fp16", "apex-o1")
+    assert pair.speed is not None and pair.speed.high is not None and pair.detectable is not None
+    half = math.log(pair.speed.high / pair.speed.value)
+    spread = half / 2.7764 * math.sqrt(5)  # Student's t of four degrees of freedom
+    assert pair.detectable == pytest.approx(stats.detectable(stats.spread_bound(spread, 5), 5), rel=1e-4)
+    assert pair.detectable - 1 > 1.2 * (stats.detectable(spread, 5) - 1)
 
 
 def test_without_an_a_a_pair_the_interval_judges_and_it_is_said(tmp_path: Path) -> None:
@@ -502,6 +524,32 @@ def test_a_target_that_is_not_reached_has_no_time(tmp_path: Path) -> None:
 
 
 # ------------------------------------------------------------------ step 0
+
+
+@pytest.mark.parametrize("seconds", [math.inf, math.nan, -1.0, 0.0, 1e308])
+def test_absurd_times_of_an_epoch_are_no_error(tmp_path: Path, seconds: float) -> None:
+    make_session(tmp_path)
+
+    def absurd(record: Record) -> Record:
+        return replace(record, train_s=seconds) if isinstance(record, Epoch) else record
+
+    rewrite(task_file(tmp_path, "train", "native-fp16", 1), absurd)
+    results = analyse_folder(tmp_path)
+    pair = pair_of(results, "native-fp16", "apex-o1")
+    assert pair.training_speed is not None and math.isfinite(pair.training_speed.value)
+    assert pair.training_speed.n == (5 if 0 < seconds < math.inf and 5 * seconds < math.inf else 4)
+    assert report_files(results)["report.html"]
+
+
+def test_seeds_that_never_reached_the_target_are_said(tmp_path: Path) -> None:
+    """A ratio over those that did favours the arm that seldom does."""
+    late = [94.2, 89.0, 94.1, 88.0, 94.3]
+    results = analyse_folder(make_session(tmp_path, accuracy={"native-fp16": late}))
+    (said,) = [notice for notice in results.notices if "did not reach" in notice]
+    assert said.startswith("native-fp16 did not reach 90 % with 2 seeds of 5 (1 and 3)")
+    pair = pair_of(results, "native-fp16", "apex-o1")
+    assert pair.time_to_target is not None and pair.time_to_target.n == 3
+    assert "as soon (95 %" in results.headline and ", 3 of 5 seeds)" in results.headline
 
 
 def test_step_0_is_compared_with_the_baseline_and_apex(tmp_path: Path) -> None:
@@ -785,6 +833,27 @@ def test_the_sweep(full: Results) -> None:
     assert out_of_memory.reason == OUT_OF_MEMORY.reason
     assert arm_of(full, "fp32").status == "ok"
     assert any(failure.status == "oom" and "bs2048" in failure.task for failure in full.failures)
+    ratio = points["native-fp16", 256].speed_ratio
+    assert ratio is not None and ratio.n == 3 and ratio.low is not None
+    assert ratio.value == pytest.approx(STEP_MS["fp32"] / STEP_MS["native-fp16"], rel=0.01)
+    assert points["native-fp16", 256].speed_differs is True and points["fp32", 256].speed_differs is None
+    assert points["native-fp16", 2048].speed_ratio is None, "the baseline did not fit"
+
+
+def test_a_control_that_fails_beside_the_main_question_judges_what_it_is_about(tmp_path: Path) -> None:
+    """Of a batch size and of a recipe, whose differences are then not judged; all others are."""
+    make_session(tmp_path, profile="full", noise=0.0005, seeds=1, blocks=3)
+    for what in ("resnet50-cifar10-plain-bs512", "resnet50-cifar10-clip-bs128"):
+        for again in tmp_path.glob(f"runs/speed-{what}-*-apex-o1-again.jsonl"):
+            rewrite(again, slower(1.02))
+    results = analyse_folder(tmp_path)
+    swept = {(point.arm, point.batch): point.speed_differs for point in results.sweep}
+    assert (swept["native-fp16", 256], swept["native-fp16", 512]) == (True, None)
+    others = {(one.workload, one.recipe, one.arm): one.speed_differs for one in results.others}
+    assert others["resnet50-cifar10", "accumulate", "native-fp16"] is True
+    assert others["resnet50-cifar10", "clip", "native-fp16"] is None
+    assert pair_of(results, "native-fp16", "fp32").speed_differs is True
+    assert "not judged: the A/A control failed" in str(sizes(results))
 
 
 def test_the_largest_batch(full: Results) -> None:

@@ -187,10 +187,15 @@ def test_a_missing_library_is_refused_before_anything_runs(tmp_path: Path) -> No
     assert done.returncode == 2 and "matplotlib cannot be imported: install the extra" in done.stderr
 
 
+@pytest.mark.parametrize("before", [False, True], ids=["behind make", "before it"])
 @pytest.mark.parametrize(("word", "sentence"), [("SEED=3", "SEED"), ("profile=quick", "profile")])
-def test_make_refuses_a_word_that_nothing_reads(word: str, sentence: str) -> None:
+def test_make_refuses_a_word_that_nothing_reads(word: str, sentence: str, before: bool) -> None:
     own = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES")}
-    command = ["make", "compare", word, "DATA=/a folder", f"PYTHON={sys.executable}"]
+    command = ["make", "compare", "DATA=/a folder", f"PYTHON={sys.executable}"]
+    if before:
+        own |= dict([word.split("=")])
+    else:
+        command.append(word)
     done = subprocess.run(command, cwd=PROJECT, env=own, capture_output=True, text=True)
     assert done.returncode == 2 and f"{sentence}: make compare knows no such word" in done.stderr
     assert done.stdout == ""

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +30,7 @@ from compare.spec import Task
 from compare.worker import Request
 from tests.compare.doubles import fake_slurm
 from tests.compare.test_engine import Spans, overlapping
-from tests.compare.test_runner import AROUND, PROJECT, SPEC, WORK, Listener
+from tests.compare.test_runner import AROUND, PROJECT, SPEC, WORK, Listener, processes_with
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +63,7 @@ def test_a_job_that_is_lost_is_a_recorded_end(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(cluster, "on_node", _exits)
     task = Task("speed", "fp32", workload=WORK + "build", batch=8)
     request = Request(SPEC, task, tmp_path / "runs" / "one.jsonl")
-    ended = Jobs("local", tmp_path / "jobs").run(request, lambda *_: None, 60.0, 0, threading.Event())
+    ended = Jobs("local", tmp_path / "jobs").run(request, lambda *_: None, 600.0, 0, threading.Event())
     assert ended.status == "failed" and ended.reason is not None and "was lost" in ended.reason
     records, _ = read(request.records)
     assert isinstance(records[0], Planned) and records[-1] == ended
@@ -73,14 +76,44 @@ def _exits(*_: object) -> None:
 def test_an_interrupt_takes_the_job_back(tmp_path: Path) -> None:
     task = Task("speed", "fp32", workload=WORK + "hangs", batch=8)
     request, stop = Request(SPEC, task, tmp_path / "runs" / "one.jsonl"), threading.Event()
-    threading.Timer(4.0, stop.set).start()
+
+    def stops_once_begun(done: int, total: int, note: str) -> None:
+        if request.records.exists() and '"started"' in request.records.read_text():
+            assert processes_with(request.records)
+            stop.set()
+
+    cluster.interruptible()  # the tests may have been started in the background
     with pytest.raises(KeyboardInterrupt):
-        Jobs("local", tmp_path / "jobs").run(request, lambda *_: None, 600.0, 0, stop)
-    deadline = time.monotonic() + 30
-    while str(request.records) in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout:
+        Jobs("local", tmp_path / "jobs").run(request, stops_once_begun, 3600.0, 0, stop)
+    deadline = time.monotonic() + 300
+    while processes_with(request.records):
         assert time.monotonic() < deadline, "the task outlived its job"
         time.sleep(0.2)
     assert not [record for record in read(request.records)[0] if isinstance(record, Ended)]
+
+
+def test_a_session_that_was_started_in_the_background_takes_its_jobs_back(tmp_path: Path) -> None:
+    """A shell lets what it starts with `&` ignore Ctrl-C, and a job of this machine would go on for ever."""
+    words = ["--profile", "smoke", "--arms", "fp32", "--workload", "tests.compare.tiny:hangs", "--batch", "8"]
+    command = [sys.executable, "-m", "compare", "run", *words, "--engine", "local", "--out", str(tmp_path / "session")]
+    ignoring = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+    ignoring += "os.execv(sys.argv[1], sys.argv[1:])"
+    without_gpu = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
+    process = subprocess.Popen([sys.executable, "-c", ignoring, *command], cwd=PROJECT, env=without_gpu)
+    runs = tmp_path / "session" / "runs"
+    while not (begun := [path for path in runs.glob("*.jsonl") if '"started"' in path.read_text()]):
+        assert process.poll() is None
+        time.sleep(0.1)
+    assert processes_with(begun[0])
+    process.send_signal(signal.SIGINT)
+    time.sleep(1)
+    assert process.poll() is None, "it ignores Ctrl-C as it was told to"
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=300) == 130
+    deadline = time.monotonic() + 300
+    while processes_with(begun[0]):
+        assert time.monotonic() < deadline, "the task outlived its job"
+        time.sleep(0.2)
 
 
 def test_the_machine_is_looked_at_where_tasks_will_run(tmp_path: Path) -> None:
@@ -138,22 +171,30 @@ def test_parameters() -> None:
 
 def test_two_agents_meet_and_train_one_model(tmp_path: Path) -> None:
     """Both on this machine, over the loopback and gloo: what two machines do, but for the wire."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     spec = replace(SPEC, nodes=2, epochs=2)
     task = Task("train", "native-fp16", workload=WORK + "build", batch=8)
     request = Request(spec, task, tmp_path / "runs" / f"{task.name}.jsonl")
     nodes = Nodes(2, f"127.0.0.1:{port}", "two")
     second: list[int | None] = []
-    other = threading.Thread(target=lambda: second.append(agent(request, nodes, 120.0)))
+    other = threading.Thread(target=lambda: second.append(agent(request, nodes, 600.0)))
     other.start()
-    ended = run_task(request, lambda *_: None, 120.0, nodes=nodes)
+    ended = run_task(request, lambda *_: None, 600.0, nodes=nodes)
     other.join()
     assert ended.status == "ok" and second == [0]
     records, _ = read(request.records)
     assert [record.world for record in records if isinstance(record, Started)] == [2]
     assert [record.steps for record in records if isinstance(record, Epoch)] == [4, 4]
+
+
+def free_port() -> int:
+    """One that nobody listens on, below those that connections are given by chance: another process of the tests would
+    else be given it before the agents are there."""
+    for port in random.sample(range(20_000, 30_000), 100):
+        with socket.socket() as tried, suppress(OSError):
+            tried.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port is free")
 
 
 def test_several_machines_meet_by_torchruns_own_rendezvous() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
+import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -75,21 +78,40 @@ def test_one_place_runs_one_after_the_other_and_says_nothing_of_places(tmp_path:
 
 def test_an_interrupt_ends_all_that_run(tmp_path: Path) -> None:
     spec = replace(SPEC, seeds=2, repeated=(), blocks=0, epochs=100_000)
-    timer = threading.Timer(6.0, _interrupt_main)
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
+
+    def both_train() -> bool:
+        texts = [path.read_text() for path in (tmp_path / "runs").glob("train-*.jsonl")]
+        return sum('"epoch"' in text for text in texts) == 2
+
+    with interrupted_once(both_train), pytest.raises(KeyboardInterrupt):
         run(tmp_path, spec, Here(("0", "1")), Listener())
-    timer.cancel()
     records = list((tmp_path / "runs").glob("train-*.jsonl"))
     assert len(records) == 2
     assert [processes_with(path) for path in records] == [[], []]
     assert all(run.status == "incomplete" for run in read_session(tmp_path).runs)
 
 
-def _interrupt_main() -> None:
-    import _thread
+@contextmanager
+def interrupted_once(true: Callable[[], bool]) -> Iterator[None]:
+    """Ctrl-C for this process as soon as something is true, not after a time that a busy machine may not keep."""
+    over = threading.Event()
 
-    _thread.interrupt_main()
+    def press() -> None:
+        while not true():
+            if over.wait(0.05):
+                return
+        _thread.interrupt_main()
+
+    presser = threading.Thread(target=press)
+    # Tests that were started in the background ignore it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    presser.start()
+    try:
+        yield
+    finally:
+        over.set()
+        presser.join()
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("words", ["", "0,0", "0,one", "0;1", "-1"])
@@ -136,18 +158,16 @@ def test_none_is_begun_that_may_not_start() -> None:
 @pytest.mark.parametrize(("slots", "waiting"), [(1, 0), (2, 0), (2, 1)])
 def test_an_interrupt_waits_for_all_that_run(slots: int, waiting: int) -> None:
     """Also for the one that was being waited for when the interrupt came."""
-    stop, ended = threading.Event(), []
+    stop, begun, ended = threading.Event(), list[int](), list[int]()
 
     def slow_to_stop(slot: int) -> None:
-        stop.wait(30)
+        begun.append(slot)
+        assert stop.wait(300)
         time.sleep(1)
         ended.append(slot)
 
-    timer = threading.Timer(1.0, _interrupt_main)
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
+    with interrupted_once(lambda: len(begun) == slots), pytest.raises(KeyboardInterrupt):
         all_of([slow_to_stop] * (slots + waiting), slots, lambda index: True, stop)
-    timer.join()
     assert sorted(ended) == list(range(slots))
 
 
@@ -158,7 +178,7 @@ def test_the_first_error_is_raised_when_the_others_have_stopped() -> None:
         raise UserError("the disk is full")
 
     def long(slot: int) -> None:
-        stop.wait(10)
+        assert stop.wait(300)
         stopped.append(slot)
 
     with pytest.raises(UserError, match="the disk is full"):

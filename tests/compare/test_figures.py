@@ -149,6 +149,37 @@ def test_words_below_a_figure_name_nothing_that_is_not_in_it(nine: Results) -> N
     )
     assert "whisker" in BY_NAME["throughput"].reading(nine)
     assert "whisker" not in BY_NAME["throughput"].reading(replace(nine, arms=blind))
+    short = make_results(seeds=1, epochs=1)
+    assert "Below" in BY_NAME["accuracy"].reading(nine) and "Below" not in BY_NAME["accuracy"].reading(short)
+    assert "curve" in BY_NAME["time-to-accuracy"].reading(nine)
+    assert "curve" not in BY_NAME["time-to-accuracy"].reading(short)
+
+
+def test_the_sweep_says_how_many_blocks_a_point_is_of(nine: Results) -> None:
+    """The session's own batch has more than the others."""
+    more = [
+        replace(point, images_per_s=replace(point.images_per_s, n=5) if point.images_per_s else None)
+        if point.batch == 128
+        else point
+        for point in nine.sweep
+    ]
+    figure = draw("sweep", replace(nine, sweep=tuple(more)))
+    assert any("Mean over 3 to 5 blocks" in text.get_text().replace("\n", " ") for text in figure.texts)
+
+
+def test_the_machine_draws_what_was_throttled_or_shared(nine: Results) -> None:
+    figure = draw("machine", nine)
+    marks = {line.get_gid(): line for axes in figure.axes for line in axes.lines}
+    for name in ("throttled", "shared"):
+        drawn = sum(len(line.get_xdata()) for gid, line in marks.items() if str(gid).startswith(f"{name}:"))
+        assert drawn == sum(getattr(one, name) for one in nine.moments) > 0
+    assert "throttled in" in BY_NAME["machine"].alt(nine)
+    calm = replace(nine, moments=tuple(replace(one, throttled=False, shared=False) for one in nine.moments))
+    assert len(draw("machine", calm).axes) == len(figure.axes) - 1
+    (legend,) = figure.legends
+    assert {line.get_linestyle() for line in legend.get_lines()} == {"None"}, "no line is drawn"
+    ran = [arm.name for arm in nine.arms if arm.name in {one.arm for one in nine.moments}]
+    assert [text.get_text() for text in legend.get_texts()] == ran
 
 
 @pytest.mark.parametrize("plate", PLATES, ids=lambda plate: plate.name)

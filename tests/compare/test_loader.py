@@ -213,7 +213,7 @@ def test_weights_are_those_without_a_loader_and_equal_in_all_arms() -> None:
 
 def test_a_task_runs_to_its_end_in_a_process_of_its_own(tmp_path: Path) -> None:
     request = Request(SPEC, TASK, tmp_path / "runs" / "one.jsonl")
-    assert run_task(request, lambda *_: None, 120.0).status == "ok"
+    assert run_task(request, lambda *_: None, 600.0).status == "ok"
     records, _ = read(request.records)
     (started,) = [record for record in records if isinstance(record, Started)]
     assert started.data.endswith(f"in memory, {loader_workers()} loader workers")
@@ -235,9 +235,9 @@ def test_workers_end_with_a_task_that_is_ended(tmp_path: Path, temporary: Path) 
             stop.set()
 
     with pytest.raises(KeyboardInterrupt):
-        run_task(request, progress, 120.0, stop=stop)
+        run_task(request, progress, 600.0, stop=stop)
     assert len(seen) == 1 + 2 * loader_workers(), "the task's process, its workers and their folders"
-    until = time.monotonic() + 10
+    until = time.monotonic() + 300
     while (left := holders(request.records)) and time.monotonic() < until:
         time.sleep(0.1)
     assert left == []

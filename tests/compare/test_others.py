@@ -27,8 +27,8 @@ def with_loader(ratio: float | None, whole: float = 3.0, differs: bool | None = 
         results,
         pairs=(pair,),
         others=(
-            OtherSpeed(VIT, "plain", NATIVE, about, None, about),
-            OtherSpeed(LOADER, recipe, NATIVE, about, None, loaded, reason=None if loaded else "out of memory"),
+            OtherSpeed(VIT, "plain", NATIVE, about, None, about, True),
+            OtherSpeed(LOADER, recipe, NATIVE, about, None, loaded, True, None if loaded else "out of memory"),
         ),
     )
 
@@ -46,6 +46,32 @@ def test_each_workload_is_named_in_words() -> None:
     assert named[LOADER][0].startswith(
         "torchvision's ResNet50 with batches from a DataLoader, whose workers decode JPEG"
     )
+
+
+@pytest.mark.parametrize(
+    ("differs", "words"), [(True, ""), (False, "not told apart"), (None, "not judged: the A/A control failed")]
+)
+def test_what_is_no_difference_is_said(differs: bool | None, words: str) -> None:
+    found = with_loader(2.0)
+    others = tuple(replace(one, speed_differs=differs) for one in found.others)
+    assert rows(replace(found, others=others))[VIT][1] == words
+    loaded = rows(replace(found, others=others))[LOADER][1]
+    assert loaded.startswith(words) and loaded.endswith(f"of the gain without a loader (3.00{fmt.TIMES})")
+
+
+def test_one_pair_alone_is_not_said_to_be_undecided() -> None:
+    found = with_loader(2.0)
+    once = Interval(2.0, None, None, 1, "one run, no interval")
+    others = tuple(replace(one, speed_ratio=once, speed_differs=None) for one in found.others)
+    assert rows(replace(found, others=others))[VIT][1] == ""
+
+
+def test_a_workload_is_described_in_its_first_row() -> None:
+    found = with_loader(2.0)
+    several = replace(found, others=(found.others[0], replace(found.others[0], recipe="clip"), found.others[1]))
+    (table,) = [block for block in others(several) if isinstance(block, Table)]
+    assert [bool(row[0].sub) for row in table.rows] == [True, False, True]
+    assert [row[0].text for row in table.rows] == [VIT, VIT, LOADER]
 
 
 def test_the_share_of_the_gain_that_a_loader_leaves() -> None:

@@ -75,6 +75,21 @@ def test_first_steps_from_trained_weights_follow_the_trainings() -> None:
     assert not [task for task in plan.tasks(replace(STANDARD, seeds=0), STANDARD.arms) if task.kind == "after"]
 
 
+def test_what_stands_beside_the_main_question_has_blocks_and_controls_too() -> None:
+    """Another batch size, recipe or workload: an interval needs several processes, a control the same arm twice."""
+    beside = [
+        task
+        for task in speed(plan.tasks(FULL, FULL.arms))
+        if (task.workload, task.recipe, task.batch) != (FULL.workload, FULL.recipe, FULL.batch)
+    ]
+    for what in {(task.workload, task.recipe, task.batch) for task in beside}:
+        counted = Counter(
+            (task.arm, task.replica) for task in beside if (task.workload, task.recipe, task.batch) == what
+        )
+        assert set(counted.values()) == {3}, what
+        assert {arm for arm, replica in counted if replica} == set(FULL.repeated) & {arm for arm, _ in counted}
+
+
 def test_an_arm_that_is_unavailable_has_no_task() -> None:
     assert "apex-o1" not in {task.arm for task in plan.tasks(FULL, set(FULL.arms) - {"apex-o1"})}
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from compare import home
+from compare import folders, home
 from compare.analyse import analyse_folder
 from compare.records import Busy, Ended, Memory, Run, Sample, Started, Window, read_session
 from tests.compare import real_run
-from tests.compare.doubles import fake_smi
+from tests.compare.doubles import H100, fake_smi
 from tests.compare.real_run import Step, carry_out, steps
 
 PROJECT = Path(__file__).parents[2]
@@ -103,6 +103,44 @@ def test_the_machine_is_sampled_by_the_number_of_the_gpu(dry: Path) -> None:
     samples = [sample for found in read_session(dry).samples.values() for sample in found]
     assert samples and all(isinstance(sample, Sample) for sample in samples)
     assert {sample.sm_mhz for sample in samples if sample.sm_mhz is not None} == {345}
+
+
+# ------------------------------------------------------------------ what a machine with a GPU refuses
+
+
+def on_the_double(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """`compare run` of one arm, which would run in a moment."""
+    command = [sys.executable, "-m", "compare", "run", "--profile", "quick", "--arms", "fp32"]
+    where = ["--data", "synthetic:96,32", "--out", str(folder / "session")]
+    environment = {**with_cuda_on_a_cpu(folder), **more}
+    return subprocess.run([*command, *where, *words], cwd=PROJECT, env=environment, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "more", "sentence"),
+    [
+        ((), {"CUDA_LAUNCH_BLOCKING": "1"}, "CUDA_LAUNCH_BLOCKING=1 is set"),
+        (("--nproc", "2"), {}, "--nproc 2 takes a GPU a process, and torch sees 1 GPU here"),
+        (("--gpus", "0,7"), {}, "--gpus names GPU 7, and the driver's last is GPU 0"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_runs(
+    tmp_path: Path, words: tuple[str, ...], more: dict[str, str], sentence: str
+) -> None:
+    done = on_the_double(tmp_path, *words, **more)
+    assert done.returncode == 2 and sentence in done.stderr, done.stdout + done.stderr
+    assert not (tmp_path / "session").exists()
+
+
+def test_a_gpu_that_another_session_holds_is_not_computed_on(tmp_path: Path) -> None:
+    (tmp_path / "tmp").mkdir()
+    with folders.gpu_alone(H100["uuid"], tmp_path / "tmp"):
+        done = on_the_double(tmp_path)
+    assert done.returncode == 2 and "Another comparison is running on this GPU" in done.stderr
+    assert not (tmp_path / "session" / "runs").exists()
+
+
+# ------------------------------------------------------------------ the double itself
 
 
 def test_events_of_the_double_are_as_strict_as_cudas(tmp_path: Path) -> None:

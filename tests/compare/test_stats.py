@@ -335,17 +335,28 @@ def test_holm() -> None:
 # ------------------------------------------------------------------ controls, what could be seen
 
 
-def test_a_control_fails_where_equal_code_differs_and_else_seldom() -> None:
+@pytest.mark.parametrize("n", [3, 5, 8])
+def test_a_control_fails_where_equal_code_differs_and_else_seldom(n: int) -> None:
+    """Of two arms in equal blocks: one valid measurement in a hundred, and nearly always at 2.5 %."""
     rng = np.random.default_rng(2)
     runs = 2000
-    failed = sum(stats.control([1.0] * 5, one.tolist()) is False for one in np.exp(0.005 * rng.normal(size=(runs, 5))))
+    made = np.exp(0.005 * rng.normal(size=(runs, 2, n)))
+    ones = [1.0] * n
+    failed = sum(False in stats.controls([(ones, one.tolist()), (ones, two.tolist())]) for one, two in made)
     assert failed / runs == pytest.approx(0.01, abs=0.007)
-    assert stats.control([1.0] * 5, [1.02, 1.021, 1.019, 1.02, 1.022]) is False
-    assert stats.control([1.0, 2.0], [1.0, 2.0]) is True
-    assert stats.control([1.0], [1.1]) is None
-    # Of twenty controls one is always the worst.
-    odd = [1.004, 1.006, 1.007, 1.004, 1.006]
-    assert stats.control([1.0] * 5, odd) is False and stats.control([1.0] * 5, odd, 2000) is True
+    seen = sum(stats.controls([(ones, one.tolist()), (ones, (1.025 * two).tolist())])[1] is False for one, two in made)
+    assert seen / runs > 0.9
+
+
+def test_controls_of_a_few_blocks() -> None:
+    assert stats.controls([([1.0] * 5, [1.02, 1.021, 1.019, 1.02, 1.022])]) == [False]
+    assert stats.controls([([1.0, 2.0], [1.0, 2.0]), ([1.0], [1.1])]) == [True, None]
+    assert stats.controls([([1.0, 2.0], [1.1, 2.2])]) == [False], "without any spread"
+    assert stats.controls([]) == []
+    # Of one arm three blocks agree by chance: the other's say how much they may differ.
+    lucky, usual = [1.006, 1.0065, 1.0055], [1.004, 0.996, 0.999]
+    assert stats.controls([([1.0] * 3, lucky)]) == [False]
+    assert stats.controls([([1.0] * 3, lucky), ([1.0] * 3, usual)]) == [True, True]
 
 
 @pytest.mark.parametrize("n", [3, 5, 8, 20])
@@ -391,6 +402,15 @@ def test_two_arms_that_differ_as_one_does_from_itself_do_not_exceed_it() -> None
     assert sum(found is not None and found.exceeds for found in said) / runs == pytest.approx(0.05, abs=0.02)
     covered = sum(found is not None and found.low <= 1 <= found.high for found in said)
     assert covered / runs == pytest.approx(0.95, abs=0.02)
+
+
+def test_that_both_differences_share_a_run_makes_no_false_excess() -> None:
+    rng = np.random.default_rng(5)
+    runs = 2000
+    said = [stats.excess((a - b).tolist(), (c - a).tolist()) for a, b, c in rng.normal(0.0, 0.1, (runs, 3, 5))]
+    assert sum(found is not None and found.exceeds for found in said) / runs == pytest.approx(0.033, abs=0.015)
+    covered = sum(found is not None and found.low <= 1 <= found.high for found in said)
+    assert covered / runs == pytest.approx(0.97, abs=0.015)
 
 
 def test_two_arms_that_differ_by_more_exceed_it() -> None:

@@ -17,7 +17,7 @@ from compare.spec import Spec, Task
 from compare.switches import flags, refuse_misleading, set_flags, tf32_override
 from compare.worker import Request
 
-SPEC = Spec("smoke", "cpu", ("fp32",), (), (), batch=8, warmup=1, windows=1, window_steps=2, timeout=120.0)
+SPEC = Spec("smoke", "cpu", ("fp32",), (), (), batch=8, warmup=1, windows=1, window_steps=2, timeout=600.0)
 
 
 @pytest.fixture
@@ -75,6 +75,9 @@ def ended(folder: Path, work: str) -> Ended:
     [
         ("sets_tf32", "cudnn_allow_tf32 is True"),
         ("sets_tf32_by_its_newer_name", "cuda_matmul_fp32_precision is tf32"),
+        ("sets_tf32_for_all_of_cudnn", "cudnn_fp32_precision is tf32"),
+        ("sets_tf32_everywhere", "fp32_precision is tf32"),
+        ("accumulates_in_half", "allow_fp16_accumulation is True"),
         ("sets_determinism", "deterministic_algorithms is True"),
         ("looks_for_anomalies", "anomaly_mode is True"),
     ],
@@ -106,6 +109,7 @@ def test_a_workload_that_leaves_the_switches_alone_does_not(tmp_path: Path) -> N
         ("TORCH_CUDA_SANITIZER", "true", "every access"),
         ("TORCH_COMPILE_DISABLE", "1", "nothing is then compiled"),
         ("LD_PRELOAD", "/usr/lib/libasan.so.8", "sanitizer or profiler"),
+        ("LD_PRELOAD", "/opt/nsight/libToolsInjectionProxy64.so", "sanitizer or profiler"),
         ("NVIDIA_TF32_OVERRIDE", "1", "every float32 arm uses TF32"),
     ],
 )

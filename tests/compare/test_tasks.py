@@ -15,7 +15,7 @@ from compare.measure.memory import out_of_memory
 from compare.process import run_task
 from compare.records import Busy, Capacity, Epoch, InputCost, Record, Resumed, Step0, Trace, Window, encode, read
 from compare.spec import Spec, Task
-from compare.tasks import capacity, checkpoint, prepared, speed, train
+from compare.tasks import after, capacity, checkpoint, prepared, speed, train
 from compare.tasks.checkpoint import Checkpoint
 from compare.tasks.prepared import NotFinite, Place, Prepared, prepare
 from compare.worker import Request
@@ -79,6 +79,26 @@ def test_what_the_search_for_algorithms_left_reserved_is_given_back_before_the_w
     monkeypatch.setattr(speed, "time_window", lambda *words: order.append("window") or timed(*words))
     run(ready())
     assert order == ["release", "reset", "window", "window"]
+
+
+@pytest.mark.parametrize(
+    ("arm", "change", "kept"),
+    [
+        ("fp32", {}, True),
+        ("native-bf16", {}, False),
+        ("fp32", {"replica": 1}, False),
+        ("fp32", {"seed": 1}, False),
+    ],
+)
+def test_trained_weights_are_kept_of_the_baseline_and_the_first_seeds(
+    tmp_path: Path, arm: str, change: dict[str, int], kept: bool
+) -> None:
+    """All arms begin their first step from the same weights, which favour neither side."""
+    spec = replace(SPEC, trained=("native-bf16", "fp32"), after=1)
+    task = replace(Task("train", arm, workload=WORK + "build", batch=8), **change)  # type: ignore[arg-type]
+    what = prepare(spec, task, PLACE)
+    after.keep_weights(what, tmp_path / "weights.pt")
+    assert (tmp_path / "weights.pt").exists() is kept
 
 
 def test_arms_of_one_seed_start_equal_and_others_differ() -> None:

@@ -21,7 +21,10 @@ from tests.compare.made import make_session, write
 
 MUTATED = int(os.environ.get("MUTATED", "120"))
 
-WRONG: tuple[Any, ...] = (None, True, -1, 0, 1e308, "x", "nan", "", [], {}, [None], ["x"], [[1]], {"a": 1}, 3.5, "2026")
+WRONG: tuple[Any, ...] = (
+    *(None, True, -1, 0, 1e308, 10**400, 3.5, "x", "nan", "inf", "", "2026"),
+    *([], {}, [None], ["x"], [[1]], {"a": 1}),
+)
 
 
 @pytest.mark.parametrize(
@@ -31,6 +34,9 @@ WRONG: tuple[Any, ...] = (None, True, -1, 0, 1e308, "x", "nan", "", [], {}, [Non
         (True, float, False),
         (True, int, False),
         (1.5, int, False),
+        (10**400, float, False),
+        (-(10**20), int, False),
+        (1e300, float, True),
         (None, int | None, True),
         ("speed", Literal["speed", "train"], True),
         ("other", Literal["speed", "train"], False),

@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
@@ -103,6 +104,8 @@ def dies(setting: Setting) -> Job:
 
 def hangs(setting: Setting) -> Job:
     def wait(loss: Tensor) -> Tensor:
+        if begun := os.environ.get("TINY_BEGUN"):
+            Path(begun).touch()
         time.sleep(3600)
         return loss
 
@@ -127,6 +130,21 @@ def sets_tf32(setting: Setting) -> Job:
 
 def sets_tf32_by_its_newer_name(setting: Setting) -> Job:
     torch.backends.cuda.matmul.fp32_precision = "tf32"
+    return build(setting)
+
+
+def sets_tf32_for_all_of_cudnn(setting: Setting) -> Job:
+    torch.backends.cudnn.fp32_precision = "tf32"
+    return build(setting)
+
+
+def sets_tf32_everywhere(setting: Setting) -> Job:
+    torch.backends.fp32_precision = "tf32"
+    return build(setting)
+
+
+def accumulates_in_half(setting: Setting) -> Job:
+    torch.backends.cuda.matmul.allow_fp16_accumulation = True
     return build(setting)
 
 
