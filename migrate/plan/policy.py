@@ -7,7 +7,7 @@ import ast
 from ..facts.names import called_name, last_name
 from ..knowledge.host import HOST_MODULES
 from ..knowledge.operations import FAR_FILL, FILLS, HALF_NOT_AS_GIVEN, HALF_NOT_FLOAT, IN_PLACE, LARGEST_HALF
-from ..units.unit import Context, Unit
+from ..units.unit import Context, Unit, once
 from .coverage import Coverage
 from .regions import Planner
 
@@ -28,10 +28,8 @@ def tell_policy(ctx: Context, unit: Unit, planner: Planner) -> None:
     if not any("O1" in options.levels for options in unit.options.values()):
         return
     coverage, lines = Coverage(ctx, planner), dict[str, int]()
-    operations: list[ast.Call | ast.AugAssign] = [*ctx.m.all(ast.Call), *ctx.m.all(ast.AugAssign)]
-    for node in sorted(operations, key=ctx.m.start):
-        name = _operation(node)
-        if name is not None and name not in lines:
+    for node, name in _operations(ctx):
+        if name not in lines:
             if planner.compute.own_method(ctx.m.function(node)) or coverage.may(node):
                 lines[name] = node.lineno
     found = lines.keys() | ctx.facts.elsewhere.operations
@@ -43,6 +41,14 @@ def tell_policy(ctx: Context, unit: Unit, planner: Planner) -> None:
     if told:
         text = f"types of results in the networks: {'; '.join(told)}. Where that matters, put `.float()` there"
         unit.infos.append((unit.line_node, "APX037", text))
+
+
+@once
+def _operations(ctx: Context) -> list[tuple[ast.Call | ast.AugAssign, str]]:
+    """All of those operations in the program, in order, and what each is called."""
+    nodes: list[ast.Call | ast.AugAssign] = [*ctx.m.all(ast.Call), *ctx.m.all(ast.AugAssign)]
+    named = ((node, _operation(node)) for node in sorted(nodes, key=ctx.m.start))
+    return [(node, name) for node, name in named if name is not None]
 
 
 def _operation(node: ast.Call | ast.AugAssign) -> str | None:
