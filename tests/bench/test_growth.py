@@ -1,4 +1,4 @@
-"""The work of a migration grows as what there is of a shape: counted in calls of functions, whatever else a machine does.
+"""The work of a migration grows as what there is of a shape: counted in calls, whatever else the machine does.
 
 Seconds are for `shapes.py`; a loop over all units in each unit, or over all files in each file, shows here as well.
 """
