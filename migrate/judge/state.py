@@ -190,6 +190,7 @@ class State:
     fresh: bool = True  # no loss has been scaled since the scale was made
     started: int = 0  # how often mixed precision was switched on
     stopped: bool = False  # the last scaler made is switched off, an earlier one was not
+    condition: Term | None = None  # that of the branch it stands at, where a part of it has just been answered
     halved: int = 0  # how often the scale went down; only the difference of both programs counts
     own: set[tuple[str, int]] = field(default_factory=set)  # of `names` and `closed` those that no copy shares
     frozen_names: frozenset[object] | None = None  # of `names` and `closed`, as long as none of them changes

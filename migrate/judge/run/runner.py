@@ -114,15 +114,22 @@ class Runner:
 
     def _holds(self, state: State, test: ast.expr, facts: Facts) -> bool:
         """Whether a condition holds. Where nobody asks again for what it is made of, it is one question as a whole."""
-        condition = self.evaluator.value(state, test, facts)
-        if condition[0] in ("and", "or") and self.memory.passing(condition, self._places(test)):
-            if known(condition, facts) is None and not self._met(condition, facts):
-                condition = ("op", "holds", condition)
+        condition, state.condition = state.condition, None
+        if condition is None:
+            condition = self._condition(state, test, facts)
         try:
             return truth(condition, facts)
         except Ask as question:
-            question.condition = condition
+            question.condition = state.condition = condition
             raise
+
+    def _condition(self, state: State, test: ast.expr, facts: Facts) -> Term:
+        """What decides a branch."""
+        condition = self.evaluator.value(state, test, facts)
+        if condition[0] in ("and", "or") and self.memory.passing(condition, self._places(test)):
+            if known(condition, facts) is None and not self._met(condition, facts):
+                return ("op", "holds", condition)
+        return condition
 
     def _places(self, test: ast.expr) -> frozenset[int]:
         """Where the parts of a condition stand."""
