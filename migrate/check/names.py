@@ -18,7 +18,7 @@ CODE = "undefined-name"
 def undefined_names(old_text: str, new_text: str) -> tuple[Problem, ...]:
     """Names that are undefined in the new text more often than in the old one.
 
-    A text that does not parse has none: that is for `compiles` to say. Where pyflakes itself fails nothing is known, and
+    A text that does not parse has none: that is for `compiles` to say. Where pyflakes itself fails nothing is known:
     that is a problem, whatever it makes of the old text.
     """
     if old_text == new_text:

@@ -1,4 +1,4 @@
-"""Ordinary code that once was called nested too deeply, never ended, or broke a check is migrated, or told of."""
+"""Ordinary code that once was called nested too deeply, never ended or broke a check is migrated, or told of."""
 
 from __future__ import annotations
 
