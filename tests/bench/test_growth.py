@@ -8,16 +8,20 @@ from __future__ import annotations
 import cProfile
 import math
 import pstats
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from migrate.facts.module import Module
 from migrate.model import Settings
 from migrate.pipeline import analyse
+from migrate.rewrite.trace import Run
 from migrate.sources import collect
 from migrate.spool import Spool
+from migrate.writing import came_from
 from tests.bench import shapes
 from tests.bench.shapes import Files
 
@@ -58,3 +62,16 @@ def test_work_grows_as_the_program_does(tmp_path: Path, shape: Callable[[int], F
     calls(tmp_path / "first", shape(1))  # what is looked for once in a process
     least, some, twice = (calls(tmp_path / str(n), shape(n)) for n in (1, SIZES[shape], 2 * SIZES[shape]))
     assert math.log2((twice - least) / (some - least)) <= MOST
+
+
+def test_lines_are_traced_in_time_that_grows_as_they_do() -> None:
+    def seconds(count: int) -> float:
+        text = "x = 1\n" * count
+        m, runs = Module(text), [Run(6 * at, 6 * at, 6) for at in range(count)]
+        begun = time.process_time()
+        (lines,) = came_from(m, [text], runs)
+        assert lines == tuple(range(1, count + 1))
+        return time.process_time() - begun
+
+    few, many = (min(seconds(count) for _ in range(3)) for count in (4_000, 32_000))
+    assert many < 24 * few  # a copy of what is left for each line: more than 50
