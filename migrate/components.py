@@ -124,7 +124,7 @@ def _made_behind(location: str, imports: Imports) -> set[str]:
     while todo:
         at, wanted = todo.pop()
         table = any(name.isupper() for name in wanted)  # any of the classes may stand in there
-        for one in {*imports.imported(at), *imports.through(at)} - found:
+        for one in sorted({*imports.imported(at), *imports.through(at)} - found):
             classes = imports.outline(one).classes
             meant = [cls for cls in classes if table or cls.name in wanted]
             if meant:

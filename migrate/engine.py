@@ -12,7 +12,7 @@ from .check.compiles import compiles
 from .check.names import undefined_names
 from .check.protocol import new_problems
 from .facts.elsewhere import Elsewhere
-from .facts.module import File, Module
+from .facts.module import Module
 from .facts.sites import collect
 from .flow.values import Values
 from .model import (
@@ -225,7 +225,7 @@ def _ignored(ctx: Context, units: list[Unit], unit: Unit) -> None:
         return
     calls = {site.call for one in units for site in one.sites}
     mine = {site.call for site in unit.sites}
-    uses: list[ast.expr] = [*mine]
+    uses: list[ast.expr] = [site.call for site in unit.sites]
     for use in ctx.facts.uses:
         above = ctx.m.parent[use]
         here = {c for c in calls if ctx.m.function(c) is ctx.m.function(use)}
@@ -303,9 +303,10 @@ def _write_once(ctx: Context, plans: list[Plan], unread: list[Unread], whole: bo
         return _Attempt(None, work, f"edits collide ({conflict})")
     except ValueError as error:
         return _Attempt(None, work, str(error))
-    left = _amp_left(ctx, work) if whole and plans else None
-    if left is not None:
-        return _Attempt(texts, work, f"line {left} still uses amp, in a way that has no counterpart here")
+    left = _amp_left(ctx, work) if whole and plans else {}
+    if left:
+        first = min(ctx.m.files[number].first + line - 1 for number, line in left.items())
+        return _Attempt(texts, work, f"line {first} still uses amp, in a way that has no counterpart here")
     lost = _lost(ctx, texts)
     if lost is not None:
         return _Attempt(texts, work, f"{lost} is imported from a file that no longer has it")
@@ -387,17 +388,16 @@ def _results(
     imported = any(name.startswith("apex.amp") for names in ctx.facts.imports.values() for name in names)
     asks = imported and not units and not any(d.startswith("apex.amp.") for d in ctx.facts.uses.values())
     origins = came_from(ctx.m, attempt.texts, attempt.runs) if attempt.texts is not None else [()] * len(ctx.m.files)
-    results = []
+    results, left = [], _amp_left(ctx, work)
     for file, said in zip(ctx.m.files, told(ctx.m.files, ctx.m.names, changes, work.findings, summaries), strict=True):
         new = attempt.texts[file.number] if attempt.texts is not None else file.text
-        left = _amp_left(ctx, work, file)
         results.append(
             ModuleResult(
                 new if new != file.text else None,
                 said.changes if new != file.text else (),
                 said.findings,
                 said.units,
-                amp_left=None if left is None else left - file.first + 1,
+                amp_left=left.get(file.number),
                 casts_only=only_casts,
                 by_itself=by_itself,
                 asks=asks,
@@ -407,15 +407,15 @@ def _results(
     return results
 
 
-def _amp_left(ctx: Context, work: Work, file: File | None = None) -> int | None:
-    """The first line (of one file) that still needs amp to be initialized, here or in another file."""
-    lines = [
-        use.lineno
-        for use, dotted in ctx.facts.uses.items()
-        if dotted.startswith("apex.amp.") and not work.draft.gone(use) and not through_parameter(ctx, use)
-        if file is None or ctx.m.file(use) is file
-    ]
-    return min(lines, default=None)
+def _amp_left(ctx: Context, work: Work) -> dict[int, int]:
+    """The first line of each file (by number) that still needs amp to be initialized, here or in another file."""
+    found: dict[int, int] = {}
+    for use, dotted in ctx.facts.uses.items():
+        if dotted.startswith("apex.amp.") and not work.draft.gone(use) and not through_parameter(ctx, use):
+            file = ctx.m.file(use)
+            line = use.lineno - file.first + 1
+            found[file.number] = min(line, found.get(file.number, line))
+    return found
 
 
 def _untouched(units: list[Unit], manual: list[tuple[Unit, Manual]], held: list[Plan]) -> str:

@@ -27,11 +27,12 @@ def edited(ctx: Context, work: Work, edits: list[Edit]) -> tuple[tuple[str, ...]
     """The new text of each file, and which characters of all together stood where."""
     texts: list[str] = []
     runs: list[Run] = []
+    begins = 0
     for file, mine in zip(ctx.m.files, by_file(ctx.m.files, edits), strict=True):
         new, moved = lay_out(file.text, *apply_traced(file.text, mine), work.draft.unit(file.tree))
-        begins = len(join([*texts, ""]))
         texts.append(new)
         runs += [Run(begins + one.new, file.start + one.old, one.length) for one in moved]
+        begins += len(join([new, ""]))
     return tuple(texts), tuple(runs)
 
 
@@ -40,13 +41,15 @@ def came_from(m: Module, texts: Sequence[str], runs: Sequence[Run]) -> list[tupl
     runs = sorted(runs, key=lambda run: run.new)
     begins = [run.new for run in runs]
     found: list[tuple[int, ...]] = []
+    start = 0
     for file in m.files:
-        at = len(join([*texts[: file.number], ""]))
+        at = start
         lines: list[int] = []
         last = 1
         for line in texts[file.number].splitlines(keepends=True):
             end = at + len(line)
-            for run in runs[max(0, bisect_right(begins, at) - 1) :]:
+            for number in range(max(0, bisect_right(begins, at) - 1), len(runs)):
+                run = runs[number]
                 if run.new >= end:
                     break
                 old = run.old + max(at - run.new, 0)
@@ -57,6 +60,7 @@ def came_from(m: Module, texts: Sequence[str], runs: Sequence[Run]) -> list[tupl
             lines.append(last)
             at = end
         found.append(tuple(lines))
+        start += len(join([texts[file.number], ""]))
     return found
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from importlib import import_module
 
+from ..errors import Tangled
 from ..nodes import children, walk
 from .compiles import parse
 from .problem import MEMORY, Problem, surplus
@@ -17,11 +18,18 @@ CODE = "undefined-name"
 def undefined_names(old_text: str, new_text: str) -> tuple[Problem, ...]:
     """Names that are undefined in the new text more often than in the old one.
 
-    A text that does not parse has none: that is for `compiles` to say.
+    A text that does not parse has none: that is for `compiles` to say. Where pyflakes itself fails nothing is known:
+    that is a problem, whatever it makes of the old text.
     """
     if old_text == new_text:
         return ()
-    return surplus(old_text, new_text, _undefined(old_text), _undefined(new_text), lambda one: one.message)
+    try:
+        before, after = _undefined(old_text), _undefined(new_text)
+    except (RecursionError, MemoryError, Tangled):
+        raise
+    except Exception as error:
+        return (Problem(1, f"pyflakes fails on it ({type(error).__name__})", CODE),)
+    return surplus(old_text, new_text, before, after, lambda one: one.message)
 
 
 def newly_undefined(old_text: str, new_text: str) -> tuple[Problem, ...]:

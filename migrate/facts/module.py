@@ -137,7 +137,7 @@ def reached_from(links: Sequence[Mapping[str, int]], number: int) -> frozenset[i
 
 def file_at(files: Sequence[File], line: int) -> File:
     """The file that a line of the whole text stands in; a fence belongs to the file before it."""
-    return next(file for file in reversed(files) if file.first <= line or file.number == 0)
+    return files[max(bisect_right(files, line, key=lambda file: file.first) - 1, 0)]
 
 
 def _dotted(node: ast.ImportFrom) -> str:
@@ -174,6 +174,7 @@ class Module:
     def __init__(self, *texts: str, links: Sequence[Mapping[str, int]] = (), names: Sequence[str] = ()) -> None:
         self.text = join(texts)
         self.starts = [0, *(m.end() for m in _NEWLINE.finditer(self.text))]
+        self._plain = self.text.isascii()  # columns count characters
         self.parent: dict[ast.AST, ast.AST] = {}
         self.place: dict[ast.stmt, tuple[Block, int]] = {}
         self.scope_of: dict[ast.AST, Scope] = {}  # scope that a scope's own node opens
@@ -259,6 +260,14 @@ class Module:
                     if dotted in known and alias.name != "*" and _below(dotted, alias.name) not in known:
                         if not self._binds(self.files[known[dotted]].scope, alias.name):
                             found.append((number, alias.name))
+        return found
+
+    @cached_property
+    def copied_by(self) -> dict[ast.ImportFrom, list[Copied]]:
+        """For each import the names that it copies."""
+        found: dict[ast.ImportFrom, list[Copied]] = defaultdict(list)
+        for one in self.copied:
+            found[one.stmt].append(one)
         return found
 
     def handed_on(self, taken: Sequence[frozenset[str]]) -> tuple[frozenset[str], ...]:
@@ -712,6 +721,8 @@ class Module:
     def offset(self, line: int, col: int) -> int:
         """Character offset of a position as ``ast`` gives it (its columns count UTF-8 bytes)."""
         start = self.starts[line - 1]
+        if self._plain:
+            return start + col
         end = self.starts[line] if line < len(self.starts) else len(self.text)
         row = self.text[start:end]
         return start + (col if row.isascii() else len(row.encode()[:col].decode(errors="ignore")))

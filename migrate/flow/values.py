@@ -56,8 +56,7 @@ class Obj:
     _hash: int = field(init=False, repr=False)  # worked out once: keys hold other objects
 
     def __post_init__(self) -> None:
-        key = id(self.key) if isinstance(self.key, ast.AST) else self.key
-        object.__setattr__(self, "_hash", hash((self.kind, key)))
+        object.__setattr__(self, "_hash", hash((self.kind, self.key)))
 
     def __hash__(self) -> int:
         return self._hash
@@ -110,6 +109,7 @@ class Values:
         self.calls: dict[ast.AST, list[ast.Call]] = defaultdict(list)  # function node -> its call sites
         self._opaque: list[tuple[ast.Call, Var]] = []
         self._asked: dict[ast.AST, frozenset[Obj]] = {}
+        self._ranks: dict[Obj, tuple[str, ...]] = {}
         self._run: dict[ast.Call, list[ast.AST]] = {}
         self._settled = False
         self._facts = 0
@@ -661,6 +661,33 @@ class Values:
             case _:
                 return None
 
+    def in_order(self, objects: Iterable[Obj]) -> list[Obj]:
+        """Objects in an order that the text alone decides, for where one of several is taken: that of a set hangs on
+        where in memory their nodes lie."""
+        found = [*objects]
+        return found if len(found) < 2 else sorted(found, key=self._rank)
+
+    def _rank(self, obj: Obj) -> tuple[str, ...]:
+        """Where an object comes from, as words that can be compared."""
+        if obj not in self._ranks:
+            self._ranks[obj] = (*self._words(obj.key), obj.kind, obj.label)
+        return self._ranks[obj]
+
+    def _words(self, part: object) -> tuple[str, ...]:
+        match part:
+            case Obj():
+                return self._rank(part)
+            case Scope():
+                return self._words(part.node)
+            case ast.AST() if hasattr(part, "lineno"):
+                return (f"{self.m.start(part):09}", f"{self.m.end(part):09}")
+            case ast.Module():
+                return (f"{self.m.file(part).number:09}",)
+            case tuple():
+                return tuple(word for one in part for word in self._words(one))
+            case _:
+                return (str(part),)
+
     def _filled(self, partial: Obj) -> list[Obj]:
         """What a partial fills, and what those of these fill that are partials: ``f = partial(f, x)`` is its own."""
         found, todo = [partial], [partial]
@@ -679,7 +706,7 @@ class Values:
         if own:
             return min(own, key=self.m.index)
         for base in owner.bases:
-            for held in self._pts.get(("e", base), ()):
+            for held in self.in_order(self._pts.get(("e", base), ())):
                 if held.kind == "class" and isinstance(held.key, ast.ClassDef) and depth < 5:
                     found = self._method(held.key, names, depth + 1)
                     if found is not None:

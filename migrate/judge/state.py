@@ -78,17 +78,20 @@ class Store(dict[K, Term]):
 
     It is changed by ``store[name] = …``, ``del``, ``pop`` and ``take`` alone."""
 
-    __slots__ = ("_frozen", "_leaves", "_questioned")
+    __slots__ = ("_frozen", "_leaves", "_questioned", "buried")
 
     def __init__(self, values: Mapping[K, Term] = MappingProxyType({})) -> None:
         super().__init__(values)
-        same = values if isinstance(values, Store) else None
-        self._frozen: frozenset[tuple[K, Term]] | None = same._frozen if same is not None else None
-        self._leaves: frozenset[Term] | None = same._leaves if same is not None else None
-        self._questioned: frozenset[Term] | None = same._questioned if same is not None else None
+        self._frozen: frozenset[tuple[K, Term]] | None = None
+        self._leaves: frozenset[Term] | None = None
+        self._questioned: frozenset[Term] | None = None
+        self.buried: int | None = None  # where dead names were forgotten last
+        if isinstance(values, Store):
+            self._frozen, self._leaves = values._frozen, values._leaves
+            self._questioned, self.buried = values._questioned, values.buried
 
     def _changed(self) -> None:
-        self._frozen = self._leaves = self._questioned = None
+        self._frozen = self._leaves = self._questioned = self.buried = None
 
     def __setitem__(self, name: K, term: Term) -> None:
         self._changed()
@@ -133,6 +136,9 @@ class Store(dict[K, Term]):
             yield term
 
 
+_NO_NAMES: Store[object] = Store()
+
+
 @dataclass(eq=False)
 class Frame:
     """A function being run."""
@@ -143,7 +149,8 @@ class Frame:
     generators: dict[int, Frame] = field(default_factory=dict)
 
     def copy(self) -> Frame:
-        return Frame(self.code, self.pc, Store(self.env), {k: f.copy() for k, f in self.generators.items()})
+        generators = {k: f.copy() for k, f in self.generators.items()} if self.generators else {}
+        return Frame(self.code, self.pc, Store(self.env), generators)
 
     def stores(self) -> Iterator[Store[Any]]:
         yield self.env
@@ -183,20 +190,26 @@ class State:
     fresh: bool = True  # no loss has been scaled since the scale was made
     started: int = 0  # how often mixed precision was switched on
     stopped: bool = False  # the last scaler made is switched off, an earlier one was not
+    condition: Term | None = None  # that of the branch it stands at, where a part of it has just been answered
     halved: int = 0  # how often the scale went down; only the difference of both programs counts
+    own: set[tuple[str, int]] = field(default_factory=set)  # of `names` and `closed` those that no copy shares
+    frozen_names: frozenset[object] | None = None  # of `names` and `closed`, as long as none of them changes
+    frozen_closed: frozenset[object] | None = None
     # torch
     scalers: dict[Key, Scaler] = field(default_factory=dict)
     scaled_by: dict[int, Key] = field(default_factory=dict)  # backward -> the scaler of its loss
 
     def copy(self) -> State:
         other = State.__new__(State)  # `replace` asks about each of two dozen fields
+        self.own = set()
         other.__dict__ = {
             **self.__dict__,
             "frames": [f.copy() for f in self.frames],
             "heap": Store(self.heap),
-            "names": {file: Store(env) for file, env in self.names.items()},
+            "names": dict(self.names),
             "contexts": list(self.contexts),
-            "closed": {place: Store(env) for place, env in self.closed.items()},
+            "closed": dict(self.closed),
+            "own": set(),
             "grads": dict(self.grads),
             "stash": dict(self.stash),
             "scalers": dict(self.scalers),
@@ -205,12 +218,16 @@ class State:
         return other
 
     def frozen(self) -> object:
+        if self.frozen_names is None:
+            self.frozen_names = frozenset((file, env.frozen()) for file, env in self.names.items())
+        if self.frozen_closed is None:
+            self.frozen_closed = frozenset((place, env.frozen()) for place, env in self.closed.items())
         return (
             tuple(f.frozen() for f in self.frames),
             self.heap.frozen(),
-            tuple(sorted((file, env.frozen()) for file, env in self.names.items())),
+            self.frozen_names,
             tuple(self.contexts),
-            tuple(sorted((place, env.frozen()) for place, env in self.closed.items())),
+            self.frozen_closed,
             self.raising,
             frozenset(self.grads.items()),
             self.renewed,
@@ -234,6 +251,28 @@ class State:
         yield self.heap
         yield from self.names.values()
         yield from self.closed.values()
+
+    def close(self, place: int, variables: Store[object]) -> None:
+        """A function is done, some variables of which outlive it."""
+        self.frozen_closed = None
+        self.closed[place] = variables
+        self.own.add(("closed", place))
+
+    def names_to_set(self, file: int) -> Store[object]:
+        """The names of a file, to be changed: those that a copy shares are copied first."""
+        self.frozen_names = None
+        if ("names", file) not in self.own:
+            self.names[file] = Store(self.names.get(file, _NO_NAMES))
+            self.own.add(("names", file))
+        return self.names[file]
+
+    def closed_to_set(self, place: int) -> Store[object] | None:
+        """The same for variables of a function that is done."""
+        self.frozen_closed = None
+        if place in self.closed and ("closed", place) not in self.own:
+            self.closed[place] = Store(self.closed[place])
+            self.own.add(("closed", place))
+        return self.closed.get(place)
 
     # ------------------------------------------------------------ objects and functions
 

@@ -37,11 +37,13 @@ MEMORY = 1 << 16  # terms whose parts are remembered, over all files
 
 
 class Ask(Exception):
-    """The truth of a term decides which way a program goes, and it is not known yet."""
+    """The truth of a term decides which way a program goes, and it is not known yet. ``condition`` is the whole that it
+    is a part of, where that is the condition of a branch."""
 
     def __init__(self, term: Term) -> None:
         super().__init__(term)
         self.term = term
+        self.condition: Term | None = None
 
 
 def opaque(place: int, name: str = "") -> Term:

@@ -37,7 +37,7 @@ def _more(old: bytes, new: bytes) -> dict[str, str]:
     """Functions that ask for one more argument, with its name."""
     before, after = _asked(old), _asked(new)
     return {
-        name: next(iter(wanted - before[name]))
+        name: min(wanted - before[name])
         for name, wanted in after.items()
         if name in before and wanted - before[name]
     }

@@ -63,8 +63,8 @@ def unknown_reader(ctx: Context, node: ast.expr) -> str | None:
         case ast.Call() if above.func is not node:
             return _handed(ctx, above, node)
         case ast.Dict() | ast.List() | ast.Tuple() | ast.Set():
-            made = next(iter(ctx.v.of(above)), None)
-            return None if made is None else _open(ctx, made)
+            made = ctx.v.in_order(ctx.v.of(above))
+            return _open(ctx, made[0]) if made else None
         case _:
             return "is used in a way that is not followed"
 
@@ -83,7 +83,7 @@ def _stored(ctx: Context, target: ast.expr) -> str | None:
             held = ctx.v.of(base)
             if not held:
                 return f"is stored in {m.src(target)}; who reads it there is not known"
-            return next((why for o in held if (why := _open(ctx, o)) is not None), None)
+            return next((why for o in ctx.v.in_order(held) if (why := _open(ctx, o)) is not None), None)
         case ast.Tuple() | ast.List():
             return None
         case _:
@@ -151,7 +151,8 @@ def _handed(ctx: Context, call: ast.Call, node: ast.expr) -> str | None:
     if handed_for_state(ctx, node) is not None:
         return None
     if name in _FILLS and isinstance(call.func, ast.Attribute) and ctx.v.of(call.func.value):
-        return next((why for o in ctx.v.of(call.func.value) if (why := _open(ctx, o)) is not None), None)
+        held = ctx.v.in_order(ctx.v.of(call.func.value))
+        return next((why for o in held if (why := _open(ctx, o)) is not None), None)
     return None if _known_call(ctx, call) else f"is handed to {ctx.m.src(call.func)}(), which is not in this file"
 
 
@@ -202,7 +203,7 @@ def _given(ctx: Context, node: ast.expr, seen: frozenset[Obj]) -> str | None:
         case ast.Assign(targets=targets):
             for target in targets:
                 if isinstance(target, (ast.Attribute, ast.Subscript)):
-                    for obj in ctx.v.of(target.value):
+                    for obj in ctx.v.in_order(ctx.v.of(target.value)):
                         why = _open(ctx, obj, seen)
                         if why is not None:
                             return why

@@ -323,7 +323,7 @@ def _check_attributes(ctx: Context, plan: Plan) -> None:
                     pass
                 case _:
                     continue
-            held = [o for o in ctx.v.variable(name, scope) if o.kind == "instance"]
+            held = ctx.v.in_order(o for o in ctx.v.variable(name, scope) if o.kind == "instance")
             without = [o for o in held if not _has(ctx, o, attr)]
             if without and len(without) < len(held):
                 raise Manual(

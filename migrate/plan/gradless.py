@@ -11,6 +11,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 
 from ..facts.names import called_name
 from ..flow.values import Obj
@@ -61,13 +62,15 @@ def no_gradient(expr: ast.expr) -> bool:
 
 def kept_copy(made: Iterable[Run]) -> tuple[Run, Run] | None:
     """The first run without gradients that another one with them may follow, of the same model."""
-    off: dict[Key, list[Run]] = defaultdict(list)
-    for run in made:
-        for key in run.keys:
-            if run.off:
-                off[key].append(run)
-            elif before := next((one for one in off[key] if _together(one, run)), None):
-                return before, run
+    off: dict[Key, list[tuple[int, Run]]] = defaultdict(list)
+    for number, run in enumerate(made):
+        if run.off:
+            for key in run.keys:
+                off[key].append((number, run))
+            continue
+        before = [one for key in run.keys for one in off[key] if _together(one[1], run)]
+        if before:
+            return min(before, key=itemgetter(0))[1], run
     return None
 
 

@@ -190,7 +190,7 @@ class Finder:
                     return scaler.name
             at = at.parent
         for name in self._nearest_names(node, scope):
-            for held in opened(v, v.variable(name, scope)):
+            for held in v.in_order(opened(v, v.variable(name, scope))):
                 for place in self._places.get(id(scaler), []):
                     if place.owner is None or held.kind != "instance":
                         continue
@@ -715,7 +715,7 @@ class Finder:
         """Statements of ``scope`` that make one of the optimizers."""
         m = self.ctx.m
         found = []
-        for obj in scaler.objects:
+        for obj in self.ctx.v.in_order(scaler.objects):
             if obj.kind == "call" and isinstance(obj.key, ast.Call) and m.function(obj.key) is scope:
                 found.append(m.statement(obj.key))
         own = [m.statement(i.call) for i in self.unit.initializes]

@@ -16,10 +16,11 @@ from ..knowledge.operations import (
     LARGEST_HALF,
 )
 from ..units.operands import beside_number
-from ..units.unit import Context, Unit
+from ..units.unit import Context, Unit, once
 from .coverage import Coverage
 from .regions import Planner
 
+_Operation = ast.Call | ast.AugAssign | ast.BinOp
 _WORDS = (
     (HALF_NOT_FLOAT, "in float16 under autocast, O1 gave float32"),
     (HALF_NOT_AS_GIVEN, "in float16 under autocast, O1 left the type as it was given"),
@@ -41,11 +42,8 @@ def tell_policy(ctx: Context, unit: Unit, planner: Planner) -> None:
     if not any("O1" in options.levels for options in unit.options.values()):
         return
     coverage, lines = Coverage(ctx, planner), dict[str, int]()
-    operations: list[ast.Call | ast.AugAssign | ast.BinOp] = [*ctx.m.all(ast.Call), *ctx.m.all(ast.AugAssign)]
-    operations += [node for node in ctx.m.all(ast.BinOp) if beside_number(ctx.v, node) is not None]
-    for node in sorted(operations, key=ctx.m.start):
-        name = BESIDE_NUMBER if isinstance(node, ast.BinOp) else _operation(node)
-        if name is not None and name not in lines:
+    for node, name in _operations(ctx):
+        if name not in lines:
             if planner.compute.own_method(ctx.m.function(node)) or coverage.may(node):
                 lines[name] = node.lineno
     found = lines.keys() | ctx.facts.elsewhere.operations
@@ -59,8 +57,19 @@ def tell_policy(ctx: Context, unit: Unit, planner: Planner) -> None:
         unit.infos.append((unit.line_node, "APX037", text))
 
 
-def _operation(node: ast.Call | ast.AugAssign) -> str | None:
+@once
+def _operations(ctx: Context) -> list[tuple[_Operation, str]]:
+    """All of those operations in the program, in order, and what each is called."""
+    nodes: list[_Operation] = [*ctx.m.all(ast.Call), *ctx.m.all(ast.AugAssign)]
+    nodes += [node for node in ctx.m.all(ast.BinOp) if beside_number(ctx.v, node) is not None]
+    named = ((node, _operation(node)) for node in sorted(nodes, key=ctx.m.start))
+    return [(node, name) for node, name in named if name is not None]
+
+
+def _operation(node: _Operation) -> str | None:
     """The operation that a node is, if it is one of those: not of an array."""
+    if isinstance(node, ast.BinOp):
+        return BESIDE_NUMBER
     if isinstance(node, ast.AugAssign):
         part = node.value.value if isinstance(node.value, ast.Subscript) else node.value
         of_self = isinstance(part, ast.Attribute) and ast.unparse(part).startswith("self.")

@@ -10,7 +10,7 @@ from ..facts.names import called_name, last_name
 from ..facts.networks import names_elsewhere
 from ..knowledge.operations import O1_HALF, O1_HALF_METHODS
 from ..units.order import NOT_YET
-from ..units.unit import Context, Unit
+from ..units.unit import Context, Unit, once
 from .coverage import Coverage
 from .regions import Planner
 
@@ -44,8 +44,14 @@ def _said(ctx: Context, node: ast.expr) -> str:
 def _products(ctx: Context, planner: Planner) -> Iterator[ast.Call | ast.BinOp]:
     """Products of torch around the training, and calls of what computes some in other files."""
     around = planner.compute.around
-    yield from (c for c in ctx.m.all(ast.Call) if ctx.m.function(c) in around and _multiplies(ctx, planner, c))
-    yield from (b for b in ctx.m.all(ast.BinOp) if ctx.m.function(b) in around and _tensor(ctx, b))
+    yield from (c for scope in around for c in ctx.calls_in.get(scope, ()) if _multiplies(ctx, planner, c))
+    yield from (node for node in _of_tensors(ctx) if ctx.m.function(node) in around)
+
+
+@once
+def _of_tensors(ctx: Context) -> list[ast.BinOp]:
+    """The products that are written with a sign."""
+    return [node for node in ctx.m.all(ast.BinOp) if _tensor(ctx, node)]
 
 
 def _product(call: ast.Call) -> bool:

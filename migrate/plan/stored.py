@@ -22,7 +22,7 @@ from ..knowledge.operations import (
     TYPE_FORGOTTEN,
 )
 from ..nodes import children
-from ..units.unit import Context, Unit
+from ..units.unit import Context, Unit, once
 from .coverage import Coverage
 from .regions import Planner
 
@@ -34,21 +34,30 @@ def review_stored(ctx: Context, unit: Unit, planner: Planner) -> None:
     """Name what is put into another tensor and has another type under autocast than under O1."""
     if not any("O1" in options.levels for options in unit.options.values()):
         return
-    m, coverage = ctx.m, Coverage(ctx, planner)
-    for scope in m.scope_of.values():
-        stores = [n for n in (*m.own(scope, ast.Assign), *m.own(scope, ast.Call)) if _put(n)]
+    coverage = Coverage(ctx, planner)
+    for scope, node, operation in _stores(ctx):
+        if planner.compute.own_method(scope) or coverage.may(node):
+            unit.review(
+                node,
+                "APX037",
+                f"`{operation}` has another type under autocast than under O1, and torch raises where what "
+                "is put into a tensor by an index is not of its type: `.to()` the type of that tensor here",
+            )
+
+
+@once
+def _stores(ctx: Context) -> list[tuple[Scope, ast.AST, str]]:
+    """What puts a result of one of these operations into a tensor by an index: the function, where, the operation."""
+    found: list[tuple[Scope, ast.AST, str]] = []
+    for scope in ctx.m.scope_of.values():
+        stores = [n for n in (*ctx.m.own(scope, ast.Assign), *ctx.m.own(scope, ast.Call)) if _put(n)]
         if scope.is_function and stores:
-            inside = planner.compute.own_method(scope)
             names = _carrying(ctx, scope)
             for node in stores:
                 operation = next((said for value in _put(node) if (said := _carries(value, names))), None)
-                if operation is not None and (inside or coverage.may(node)):
-                    unit.review(
-                        node,
-                        "APX037",
-                        f"`{operation}` has another type under autocast than under O1, and torch raises where what "
-                        "is put into a tensor by an index is not of its type: `.to()` the type of that tensor here",
-                    )
+                if operation is not None:
+                    found.append((scope, node, operation))
+    return found
 
 
 def _put(node: ast.AST) -> list[ast.expr]:

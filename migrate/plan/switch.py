@@ -146,7 +146,7 @@ def hierarchy(ctx: Context, cls: ast.ClassDef) -> list[ast.ClassDef]:
         at = todo.pop(0)
         if at not in found:
             found.append(at)
-            held = [o for base in at.bases for o in ctx.v.of(base)]
+            held = [o for base in at.bases for o in ctx.v.in_order(ctx.v.of(base))]
             todo += [o.key for o in held if o.kind == "class" and isinstance(o.key, ast.ClassDef)]
     return found
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from ..knowledge.words import Patterns
 from ..units.order import NOT_YET
-from ..units.unit import Context, Unit
+from ..units.unit import Context, Unit, once
 from .regions import Planner
 
 # What runs a model once to write down its operations.
@@ -27,14 +26,17 @@ def review_traced(ctx: Context, unit: Unit, planner: Planner) -> None:
             )
 
 
-def _traces(ctx: Context) -> Iterator[ast.Call]:
+@once
+def _traces(ctx: Context) -> list[ast.Call]:
     """The calls of what traces, by whatever name it was imported."""
     names: dict[str, str] = {}
     for node in ctx.m.all(ast.ImportFrom):
         names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
     for plain in ctx.m.all(ast.Import):
         names |= {alias.asname: alias.name for alias in plain.names if alias.asname}
+    found = []
     for call in ctx.m.all(ast.Call):
         root, dot, rest = ctx.m.src(call.func).partition(".")
         if _TRACES.fit(names.get(root, root) + dot + rest):
-            yield call
+            found.append(call)
+    return found

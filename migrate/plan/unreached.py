@@ -79,7 +79,7 @@ def _sometimes(ctx: Context, optimizer: Obj) -> list[ast.Attribute]:
 
 def _uses(ctx: Context, part: ast.Attribute) -> Iterator[ast.Attribute]:
     """Where the class of a model reads a part of it, other than to make it."""
-    for obj in ctx.v.of(part.value):
+    for obj in ctx.v.in_order(ctx.v.of(part.value)):
         if obj.kind != "instance" or not isinstance(obj.key, ast.ClassDef):
             continue
         for method in obj.key.body:

@@ -44,11 +44,15 @@ def told(
         found[file.number].append(
             replace(change, line=change.line - less, end_line=change.end_line - less, message=message)
         )
+    own: list[list[UnitSummary]] = [[] for _ in files]
+    for unit in units:
+        file = file_at(files, unit.line)
+        own[file.number].append(replace(unit, line=unit.line - file.first + 1))
     return [
         Told(
             tuple(sorted(found[file.number], key=lambda c: (c.line, c.end_line, c.rule, c.unit or 0, c.message))),
             tuple(sorted(merged(by_file[file.number]), key=lambda f: (f.line, f.rule, f.message))),
-            tuple(replace(u, line=u.line - file.first + 1) for u in units if file_at(files, u.line) is file),
+            tuple(own[file.number]),
         )
         for file in files
     ]

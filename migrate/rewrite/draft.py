@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
@@ -54,6 +55,7 @@ class Draft:
         self._opened: list[Block] = []
         self._taken: set[ast.stmt] = set()  # statements whose comments went along to another place
         self._cuts: list[tuple[int, int]] = []
+        self._cuts_in: dict[int, list[tuple[int, int]]] = defaultdict(list)  # by each line that they touch
         self._went: list[ast.stmt] = []  # statements whose lines go
         self._edits: list[Edit] = []
 
@@ -66,6 +68,8 @@ class Draft:
     def cut(self, start: int, end: int) -> None:
         """Characters ``start`` to ``end`` of the old text go."""
         self._cuts.append((start, end))
+        for line in range(bisect_right(self.m.starts, start), bisect_right(self.m.starts, end) + 1):
+            self._cuts_in[line].append((start, end))
 
     def insert_at(self, offset: int, text: str) -> None:
         """``text`` goes in at a character offset of the old text."""
@@ -112,7 +116,7 @@ class Draft:
         below = m.end(name) + 1 - m.starts[name.lineno - 1]  # the column behind the parenthesis
         for number in range(call.lineno + 1, m.last_line(call) + 1):
             start, line = m.starts[number - 1], m.line_text(number)
-            if len(line) - len(line.lstrip(" ")) != below or any(first <= start < last for first, last in self._cuts):
+            if len(line) - len(line.lstrip(" ")) != below or self._cut_away(number, start):
                 continue
             if more > 0:
                 self.insert_at(start, " " * more)
@@ -147,7 +151,7 @@ class Draft:
 
     def gone(self, node: ast.AST) -> bool:
         """Whether the text of ``node`` will not stand in the result."""
-        if hasattr(node, "lineno") and any(start <= self.m.start(node) < end for start, end in self._cuts):
+        if hasattr(node, "lineno") and self._cut_away(node.lineno, self.m.start(node)):
             return True
         at: ast.AST | None = node
         below: ast.AST | None = None
@@ -160,6 +164,10 @@ class Draft:
                     return True
             below, at = at, self.m.parent.get(at)
         return False
+
+    def _cut_away(self, line: int, offset: int) -> bool:
+        """Whether what begins at an offset, in a line, is cut."""
+        return any(start <= offset < end for start, end in self._cuts_in.get(line, ()))
 
     def text_of(self, expr: ast.expr) -> str:
         """What an expression becomes, where it is replaced as a whole; its own text for any other."""

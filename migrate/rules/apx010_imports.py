@@ -108,7 +108,7 @@ def _asks_beside(ctx: Context, work: Work, stmt: ast.stmt, doomed: dict[ast.stmt
 def _remove_handed_on(ctx: Context, work: Work, names: set[Key]) -> None:
     """What other files of the program import of ``names`` goes there too."""
     for stmt in ctx.m.all(ast.ImportFrom) if len(ctx.m.files) > 1 else ():
-        copies = {c.name: (c.source, c.original) for c in ctx.m.copied if c.stmt is stmt}
+        copies = {c.name: (c.source, c.original) for c in ctx.m.copied_by.get(stmt, ())}
         gone = []
         for alias in stmt.names:
             name = alias.asname or alias.name
@@ -305,8 +305,8 @@ def _needed(
     if not local and (ctx.exported(stmt) & {name, "*"} or listed(ctx, home, name)):
         return True
     keys = {(home, name), *((c.scope, c.name) for c in m.copied if (c.source, c.original) == (home, name))}
-    for node in m.all(ast.Name):
-        if isinstance(node.ctx, ast.Load) and any(node.id == called for _, called in keys):
+    for node in (one for called in {called for _, called in keys} for one in m.named(called)):
+        if isinstance(node.ctx, ast.Load):
             key = (m.binding_scope(node.id, m.scope(node)), node.id)
             if key in keys and id(node) not in tests and not work.draft.gone(node):
                 return True

@@ -351,6 +351,8 @@ def lifted_backwards(ctx: Context, unit: Unit, scope: Scope) -> list[Scale]:
     m = ctx.m
     within = reaching(ctx, unit)
     found: list[Scale] = []
+    if not any(callee in within for call in ctx.calls_in.get(scope, ()) for callee in ctx.v.callees(call)):
+        return found
     for stmt in m.body_of(scope):
         for node in walk_now(stmt):
             if isinstance(node, ast.Call) and m.function(node) is scope:

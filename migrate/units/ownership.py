@@ -38,7 +38,7 @@ def owned_model(ctx: Context, optimizers: frozenset[Obj], scope: Scope) -> str |
     while at is not None:
         names |= at.names
         at = at.parent
-    for obj in optimizers:
+    for obj in ctx.v.in_order(optimizers):
         if obj.kind == "call" and isinstance(obj.key, ast.Call):
             if any(isinstance(x, _COMPREHENSIONS) for x in ctx.m.ancestors(obj.key)):
                 return None  # one of many, each with a model of its own
@@ -175,8 +175,8 @@ def _assigned(ctx: Context, name: ast.Name) -> ast.expr | None:
 
 def share_parameters(ctx: Context, one: frozenset[Obj], other: frozenset[Obj]) -> ast.expr | None:
     """A module whose parameters both optimizers were made from, where their construction says so."""
-    mine = [base for obj in one - other for base in _sources(ctx, obj)]
-    theirs = [base for obj in other - one for base in _sources(ctx, obj)]
+    mine = [base for obj in ctx.v.in_order(one - other) for base in _sources(ctx, obj)]
+    theirs = [base for obj in ctx.v.in_order(other - one) for base in _sources(ctx, obj)]
     for a in mine:
         for b in theirs:
             if ctx.m.function(a) is not ctx.m.function(b):

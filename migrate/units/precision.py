@@ -181,7 +181,7 @@ class Precision:
         """Those who call a function with a region may be handed a half result by it."""
         m, todo = self.ctx.m, list(roots)
         for _ in range(MAX_DEPTH - 2):
-            above = {m.function(c) for n in todo for c in self.ctx.v.calls[n]}
+            above = dict.fromkeys(m.function(c) for n in todo for c in self.ctx.v.calls[n])
             todo = [s.node for s in above if s.node not in roots]
             for scope in above:
                 roots.setdefault(scope.node, not self.casts.covered(scope))
@@ -677,7 +677,7 @@ class Precision:
     def _sequential(self, node: ast.Call) -> list[str]:
         """Marks of the sigmoids that stand in a ``Sequential`` which is called here."""
         found: list[str] = []
-        for obj in self.ctx.v.of(node.func):
+        for obj in self.ctx.v.in_order(self.ctx.v.of(node.func)):
             found += sigmoids_of(obj)
         return found
 

@@ -273,7 +273,7 @@ def receiver(ctx: Context, call: ast.Call, callee: Scope) -> int:
 
 def partial_of(ctx: Context, call: ast.Call) -> ast.Call | None:
     """The ``functools.partial(...)`` that ``call`` goes through, if it does."""
-    for obj in ctx.v.of(call.func):
+    for obj in ctx.v.in_order(ctx.v.of(call.func)):
         if obj.kind == "partial":
             assert isinstance(obj.key, ast.Call)
             return obj.key

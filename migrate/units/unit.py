@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, wraps
+from typing import Any, TypeVar
 
 from ..facts.module import File, Module, Scope
 from ..facts.names import called_name
@@ -24,6 +25,8 @@ from ..model import Settings
 from ..nodes import walk
 from .conditions import Conditions
 from .options import Options
+
+T = TypeVar("T")
 
 
 class Manual(Exception):
@@ -47,6 +50,7 @@ class Context:
     spelled: bool = True  # whether one of those reads an attribute called ``amp``
     scalers: frozenset[str] = frozenset()  # names for a scaler that are attributes there
     unled: bool = False  # nobody who initializes is known to use what is here, and nothing else needs Apex's amp
+    _found: dict[object, Any] = field(default_factory=dict, init=False)  # what `once` keeps
 
     def exported(self, node: ast.AST) -> frozenset[str]:
         """The names that other files import from the one that ``node`` stands in; ``*`` for all."""
@@ -226,6 +230,19 @@ class Context:
         for call in self.m.all(ast.Call):
             found[self.m.function(call)].append(call)
         return found
+
+
+def once(find: Callable[[Context], T]) -> Callable[[Context], T]:
+    """What is the same for all units of a program is looked for once: else many units take many times as long."""
+
+    @wraps(find)
+    def found(ctx: Context) -> T:
+        if find not in ctx._found:
+            ctx._found[find] = find(ctx)
+        kept: T = ctx._found[find]
+        return kept
+
+    return found
 
 
 @dataclass(eq=False)

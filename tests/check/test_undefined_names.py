@@ -53,3 +53,9 @@ def test_a_name_that_its_function_imports_further_down() -> None:
     assert [one.line for one in undefined_names(old, below)] == [7]
     tried = "def f(a):\n    try:\n        import torch\n    except ImportError:\n        raise\n    g(a)\n"
     assert not undefined_names(tried, tried.replace("g(a)", "torch.g(a)"))
+
+
+def test_what_pyflakes_cannot_check_is_not_taken_for_checked() -> None:
+    odd = "def f():\n    from __future__ import annotations\n"  # its AssertionError
+    (problem,) = undefined_names(f"{odd}x = 1\n", f"{odd}x = 2\n")
+    assert "pyflakes fails" in problem.message

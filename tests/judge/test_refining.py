@@ -186,6 +186,15 @@ def test_conditions_without_a_part_in_it_cost_little() -> None:
     assert many < 3 * few
 
 
+def test_a_condition_that_nobody_asks_again_is_one_question() -> None:
+    def pairs(condition: str) -> int:
+        case = judged_case(HEAD + OLD + f"        if {condition}:\n            break\n" + END)
+        assert case is not None and case.verdict.unknown is None and not case.verdict.differences
+        return case.verdict.pairs
+
+    assert pairs("args.last > 0 and total >= args.last or not args.more") == pairs("args.last > 0")
+
+
 def test_what_is_remembered_of_questions() -> None:
     flag, other = ("attr", ("v", 7, "args"), "flag"), ("v", 9, "")
     kept = Kept(frozenset({"fp16"}))

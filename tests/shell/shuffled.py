@@ -1,4 +1,4 @@
-"""``apex2native`` on a file system that lists its folders in another order: ``shuffled SEED ARGUMENTS``."""
+"""``apex2native`` where folders are listed, and objects lie, in another order: ``shuffled SEED ARGUMENTS``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from migrate.cli import main
+from tests.shell.scattered import scatter
 
 
 class _Listing:
@@ -54,4 +55,5 @@ def shuffle(seed: int) -> None:
 
 if __name__ == "__main__":
     shuffle(int(sys.argv[1]))
+    scatter(int(sys.argv[1]))
     sys.exit(main(sys.argv[2:]))

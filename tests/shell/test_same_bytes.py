@@ -1,6 +1,7 @@
 """Output, report and files are the same bytes whatever order things come in.
 
-Hash seeds change the order of sets, processes that of results, file systems that of entries."""
+Hash seeds change the order of sets, processes that of results, file systems that of entries; where in memory nodes
+lie changes the order of sets of nodes."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from tests.shell.support import PROJECT, environment
 
 SCRIPTS = PROJECT / "tests" / "equivalence" / "scripts"
 EVERY = 8  # of the scripts one in so many: hash seeds are told apart by few as well as by all
+ORDERS = Path(__file__).parent / "orders"  # programs in which one of several has to be taken
 RUNS = [(0, 2), (1, 1), (20261122, 2)]  # hash seed and processes; the first also orders the entries
 
 
@@ -46,3 +48,15 @@ def test_the_same_bytes(tmp_path: Path, options: list[str]) -> None:
     for other in others:
         assert other.keys() == first.keys()
         assert [name for name in first if other[name] != first[name]] == []
+
+
+def test_the_same_wherever_nodes_lie() -> None:
+    files = sorted(ORDERS.glob("*.py"))
+    words = [sys.executable, "-m", "tests.shell.scattered", "6", *map(str, files)]
+    found = set[str]()
+    for seed in ("1", "2", "3"):
+        run = subprocess.run(words, env=environment(PYTHONHASHSEED=seed), capture_output=True, text=True, timeout=300)
+        assert run.stderr == ""
+        assert [line.split()[:2] for line in run.stdout.splitlines()] == [["1", path.name] for path in files]
+        found.add(run.stdout)
+    assert len(found) == 1

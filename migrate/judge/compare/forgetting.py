@@ -32,6 +32,15 @@ class Kept:
         return bool(names and names <= self.names) or not leaves(term).isdisjoint(self.values)
 
 
+@dataclass(frozen=True)
+class _Life:
+    """An answer is remembered as long as all values are held that it is ``of``; where it is asked ``once``, as long as
+    what it is about can still be read."""
+
+    of: frozenset[Term]
+    once: bool
+
+
 class Forgetting:
     """What both programs forget of their answers.
 
@@ -42,6 +51,7 @@ class Forgetting:
     def __init__(self, both: Both, once: frozenset[str], kept: Kept | None) -> None:
         self.both, self.once, self.kept = both, once, kept
         self._touched: dict[ast.AST, list[ast.expr]] = {}
+        self._lives: dict[Term, _Life | None] = {}
 
     def within(self, facts: Facts, node: ast.AST) -> Facts:
         """The facts without those about values that are made in a piece of the old program."""
@@ -68,22 +78,29 @@ class Forgetting:
         """Drop what nobody can read any more: dead local names, and answers about values that neither program holds."""
         for runner, state in ((self.both.old, pair.old), (self.both.new, pair.new)):
             runner.bury(state)
-        if not pair.facts:
+        lives = {term: self._life(term) for term in pair.facts}
+        if all(life is None for life in lives.values()):  # they end here, if there are any
+            pair.facts = {}
             return
-        held: set[Term] = set()
-        kept: set[Term] = set()
-        for store in (*pair.old.stores(), *pair.new.stores()):
-            held |= store.leaves()
-            kept |= store.questioned()
+        stores = [*pair.old.stores(), *pair.new.stores()]
+        wanted = {leaf for life in lives.values() if life is not None for leaf in life.of}
+        held = {leaf for store in stores for leaf in wanted & store.leaves()} if wanted else wanted
+        asked = {term for term, life in lives.items() if life is not None and life.once}
+        read = {term for store in stores for term in asked & store.questioned()} if asked else asked
 
         def gone(term: Term) -> bool:
-            if any(leaf[1] and leaf not in held for leaf in leaves(term)):
-                return True
-            if self.kept is not None and not self.kept.about(term):
-                return True
-            return bool(_names_read(term) & self.once) and term not in kept
+            life = lives[term]
+            return life is None or not life.of <= held or (life.once and term not in read)
 
         pair.facts = forget(pair.facts, gone)
+
+    def _life(self, term: Term) -> _Life | None:
+        """How long an answer is remembered; None where it is forgotten at once."""
+        if term not in self._lives:
+            ends = self.kept is not None and not self.kept.about(term)
+            of = frozenset(leaf for leaf in leaves(term) if leaf[1])
+            self._lives[term] = None if ends else _Life(of, bool(_names_read(term) & self.once))
+        return self._lives[term]
 
     def _objects_called(self, loop: ast.AST) -> list[ast.expr]:
         """Objects of which a loop calls a method for its effect."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..run.event import Event
 from ..run.runner import Runner
@@ -19,10 +19,10 @@ class Both:
     old: Runner
     new: Runner
 
-    def remember(self, names: frozenset[str], rough: bool = False) -> None:
+    def remember(self, names: frozenset[str], rough: bool = False, values: frozenset[Term] = frozenset()) -> None:
         """From now on both keep the values of these names, and objects, as `Memory` says."""
-        self.old.remember(names, rough)
-        self.new.remember(names, rough)
+        for runner in (self.old, self.new):
+            runner.remember(names, rough, values)
 
     def source(self, node: ast.AST) -> ast.AST | None:
         """The node of the old program that one of the new program was."""
@@ -61,7 +61,9 @@ class Pair:
     idle: bool = False  # a loop with a backward in it was left before its first round
 
     def copy(self) -> Pair:
-        return replace(self, old=self.old.copy(), new=self.new.copy())
+        other = Pair.__new__(Pair)
+        other.__dict__ = {**self.__dict__, "old": self.old.copy(), "new": self.new.copy()}
+        return other
 
     def key(self) -> object:
         lag = max(-2, min(2, self.old.halved - self.new.halved))

@@ -29,7 +29,8 @@ def roughly(
     first = kept = Kept(before.deciding | after.deciding)
     pairs = 0
     for _ in range(MAX_ROUNDS):
-        both.remember(before.those_behind(kept.names) | after.those_behind(kept.names), rough=True)
+        names = before.those_behind(kept.names) | after.those_behind(kept.names)
+        both.remember(names, rough=True, values=kept.values)
         search = begun(announced, kept)
         verdict = search.run()
         pairs += verdict.pairs

@@ -88,7 +88,7 @@ class Search:
                 if pair.event_new is None:
                     pair.event_new = self.both.new.run(pair.new, pair.facts)
             except Ask as question:
-                yield from self._fork(pair, question.term)
+                yield from self._fork(pair, question)
                 return
             kind = pair.event_old.kind
             following = self.joint.together(pair)
@@ -107,15 +107,15 @@ class Search:
         self._met.add(key)
         return True
 
-    def _fork(self, pair: Pair, term: Term) -> Iterator[Pair]:
+    def _fork(self, pair: Pair, question: Ask) -> Iterator[Pair]:
         """Both answers to a question."""
-        for answer in (True, False):
-            one = pair.copy()
-            one.facts = {**pair.facts, term: answer}
-            one.asked = Asked(term, pair.asked)
-            note = self.teller.note(one)
+        other = pair.copy()
+        for one, answer in ((pair, True), (other, False)):
+            one.facts = {**one.facts, question.term: answer}
+            one.asked = Asked(question.term, one.asked)
+            note = self.teller.note(one, question)
             if note is not None:
-                one.trail = Trail(note, pair.trail)
+                one.trail = Trail(note, one.trail)
             yield one
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from ..run.event import Event
 from ..state import Crash
+from ..terms import Ask, known
 from ..verdict import Difference, Note
 from .pair import Both, Differs, Pair, Trail
 
@@ -39,7 +40,7 @@ class Teller:
         if not self.allows(found, differs.node):
             raise differs
 
-    def note(self, pair: Pair) -> Note | None:
+    def note(self, pair: Pair, question: Ask) -> Note | None:
         """What a reader sees answered where one of the programs goes on; None where more is to be asked."""
         state, runner = (pair.old, self.both.old) if pair.event_old is None else (pair.new, self.both.new)
         frame = state.frames[-1]
@@ -47,7 +48,10 @@ class Teller:
         line = runner.program.naming.line(op.node)
         if op.kind != "branch" or not line or not isinstance(op.node, ast.expr):
             return None
-        holds = runner.evaluator.known(state, op.node, pair.facts)
+        if question.condition is not None:
+            holds = known(question.condition, pair.facts)
+        else:
+            holds = runner.evaluator.known(state, op.node, pair.facts)
         if holds is None:
             return None
         text = " ".join(runner.m.src(op.node).split())

@@ -41,7 +41,7 @@ class Classifier:
         """What a call is; empty where training goes by without it."""
         func = call.func
         last = last_name(func)
-        for name in self.v.apex_names(func):
+        for name in sorted(self.v.apex_names(func)):
             tail = name.split(".")[-1]
             if name.startswith("apex.amp") and tail in ("state_dict", "load_state_dict"):
                 return "state"

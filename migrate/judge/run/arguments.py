@@ -56,7 +56,8 @@ class Arguments:
 
     def _partial(self, state: State, frame: Frame, call: ast.Call, names: list[str], facts: Facts) -> list[str]:
         """What ``functools.partial`` was given; the parameters that are left."""
-        part = next((o.key for o in self.v.of(call.func) if o.kind == "partial"), None)
+        held = self.v.in_order(o for o in self.v.of(call.func) if o.kind == "partial")
+        part = held[0].key if held else None
         if not isinstance(part, ast.Call):
             return names
         given = part.args[1:]

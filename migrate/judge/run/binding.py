@@ -35,13 +35,14 @@ class Binding:
         kept = self.memory.holds_objects(term) or self._matters(target)
         match target:
             case ast.Name(id=name):
-                env = self.variables.env_of(state, target, name)
+                env = self.variables.env_to_set(state, target, name)
                 if env is not None:
                     _put(env, name, term if kept else None)
             case ast.Attribute(value=base, attr=attr):
                 owner = self.evaluator.value(state, base, facts)
                 if owner[0] == "file":
-                    _put(self.variables.names_of(state, owner, attr), attr, term if kept else None)
+                    file = self.variables.file_of(owner, attr)
+                    _put(state.names_to_set(file), attr, term if kept else None)
                     return
                 for key in owners_of(owner):
                     _put(state.heap, (key, attr), term if kept else None)
@@ -117,10 +118,10 @@ class Binding:
             del state.heap[known]
         state.heap.take(anew)
         of_files = self.program.changed_in_files(op.node)
-        for file in state.names.values():
+        for number, file in list(state.names.items()) if of_files else ():
             for name in [name for name in file if name in spelled and name in of_files]:
                 if not self.memory.holds_objects(file[name]):
-                    file[name] = opaque(self.naming.place(op.node), name)
+                    state.names_to_set(number)[name] = opaque(self.naming.place(op.node), name)
         frame.pc += 1
 
     def import_names(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
@@ -128,7 +129,7 @@ class Binding:
         assert isinstance(node, (ast.Import, ast.ImportFrom))
         for alias in node.names:
             name = alias.asname or alias.name.split(".")[0]
-            env = self.variables.env_of(state, node, name)
+            env = self.variables.env_to_set(state, node, name)
             if env is None:
                 continue
             taken = self.variables.imported(state, node, name)
@@ -141,7 +142,7 @@ class Binding:
         frame.pc += 1
 
     def define(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
-        env = self.variables.env_of(state, op.node, op.name)
+        env = self.variables.env_to_set(state, op.node, op.name)
         if env is not None:
             env[op.name] = ("obj", frozenset({("function", self.naming.place(op.node))}))
         frame.pc += 1

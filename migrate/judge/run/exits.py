@@ -26,9 +26,8 @@ class Exits:
             return
         kept = self.program.definitions.outlived(frame.code.node)
         if kept:
-            state.closed[self.naming.place(frame.code.node)] = Store(
-                {k: t for k, t in frame.env.items() if k in kept}
-            )
+            outliving = Store[object]({k: t for k, t in frame.env.items() if k in kept})
+            state.close(self.naming.place(frame.code.node), outliving)
         below = state.frames[-1]
         at = below.code.ops[below.pc]
         if at.kind == "resume":
@@ -56,7 +55,7 @@ class Exits:
         if self._handles(handler, state.raising or "?", facts):
             state.raising = None
             if handler.name is not None:
-                env = self.variables.env_of(state, handler, handler.name)
+                env = self.variables.env_to_set(state, handler, handler.name)
                 if env is not None:
                     env[handler.name] = opaque(self.naming.place(handler), handler.name)
             frame.pc += 1

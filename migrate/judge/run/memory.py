@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from ..terms import Term
+from ..terms import Term, leaves
 
 _OBJECTS = frozenset({"obj", "scaler", "scaled", "scaling", "null", "apex", "file", "seq", "dict"})
 
@@ -12,10 +13,12 @@ _OBJECTS = frozenset({"obj", "scaler", "scaled", "scaling", "null", "apex", "fil
 @dataclass(eq=False)
 class Memory:
     """The ``names`` (and attributes and keys) whose values are kept. Objects are in any case; where ``rough``, a list
-    or dictionary only if an object lies in it, and what is not kept is another value wherever it is read."""
+    or dictionary only if an object lies in it, and what is not kept is another value wherever it is read. ``values``
+    are opaque ones of which answers are kept."""
 
     names: frozenset[str]
     rough: bool = False
+    values: frozenset[Term] = frozenset()
 
     def holds_objects(self, term: Term) -> bool:
         """Whether a value is kept whatever its name."""
@@ -28,3 +31,9 @@ class Memory:
     def loses(self, *names: str) -> bool:
         """Whether what has these names is not kept."""
         return self.rough and self.names.isdisjoint(names)
+
+    def passing(self, term: Term, places: Collection[int]) -> bool:
+        """Whether a value is made only of what is read at these places and not kept: nobody asks for it again."""
+        return self.rough and all(
+            leaf[1] in places and leaf[2] not in self.names and leaf not in self.values for leaf in leaves(term)
+        )

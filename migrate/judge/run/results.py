@@ -51,7 +51,7 @@ class Results:
             found = found_by(state, call, last, facts)
             if found is not None:
                 return found
-        for obj in self.v.of(call):
+        for obj in self.v.in_order(self.v.of(call)):
             if obj.kind == "instance":
                 return ("obj", frozenset({self.naming.key(obj)}))
         return opaque(self.naming.place(call))

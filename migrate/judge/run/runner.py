@@ -12,7 +12,7 @@ from ..liveness import live_names
 from ..owners import Owners
 from ..program.program import Program
 from ..state import Frame, Key, State, Unfollowed
-from ..terms import Facts, Term, truth
+from ..terms import Ask, Facts, Term, known, leaves, truth
 from .arguments import Arguments
 from .binding import Binding
 from .calls import Calls
@@ -48,6 +48,7 @@ class Runner:
         self.calls = Calls(program, variables, self.evaluator, arguments)
         self.training = Training(program, self.evaluator, contexts, self.calls, self.owners, legacy, maybe_o0, scaled)
         self._live: dict[Code, tuple[frozenset[str], ...]] = {}
+        self._inside: dict[ast.expr, frozenset[int]] = {}
         self._abouts: dict[ast.AST, frozenset[Key]] = {}
         self._do: dict[str, Callable[[State, Frame, Op, Facts], Event | None]] = {
             "bind": self.binding.assign, "havoc": self.binding.havoc, "import": self.binding.import_names,
@@ -78,21 +79,24 @@ class Runner:
                 return event
         raise Unfollowed("a loop that nothing ends")
 
-    def remember(self, names: frozenset[str], rough: bool) -> None:
+    def remember(self, names: frozenset[str], rough: bool, values: frozenset[Term]) -> None:
         """From now on only the values of these names are kept, and objects, as `Memory` says."""
-        self.memory.names, self.memory.rough = names, rough
+        self.memory.names, self.memory.rough, self.memory.values = names, rough, values
 
     def bury(self, state: State) -> None:
         """Forget local names that are not read again."""
         for frame in state.frames:
             if isinstance(frame.code.node, ast.Module) or frame.pc >= len(frame.code.ops):
                 continue
+            if frame.env.buried == frame.pc:  # nothing was set since
+                continue
             kept = self._live_names(frame.code)[frame.pc]
             outlived = self.program.definitions.outlived(frame.code.node)
-            gone = [n for n in frame.env if isinstance(n, str) and n not in kept and n not in outlived]
-            for name in gone:
-                if frame.env[name][0] != "scaler":  # who holds none is told from who has not made it yet
+            for name in frame.env.keys() - kept - outlived:
+                # who holds no scaler is told from who has not made it yet
+                if isinstance(name, str) and frame.env[name][0] != "scaler":
                     del frame.env[name]
+            frame.env.buried = frame.pc
 
     def _live_names(self, code: Code) -> tuple[frozenset[str], ...]:
         if code not in self._live:
@@ -103,14 +107,40 @@ class Runner:
 
     def _branch(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         assert isinstance(op.node, ast.expr) and op.target is not None
-        if _is_main(op.node):
-            holds = self.m.file(op.node) is self.root
-        else:
-            holds = truth(self.evaluator.value(state, op.node, facts), facts)
-        if holds:
+        if self.m.file(op.node) is self.root if _is_main(op.node) else self._holds(state, op.node, facts):
             frame.pc += 1
         else:
             frame.pc = op.target.at
+
+    def _holds(self, state: State, test: ast.expr, facts: Facts) -> bool:
+        """Whether a condition holds. Where nobody asks again for what it is made of, it is one question as a whole."""
+        condition, state.condition = state.condition, None
+        if condition is None:
+            condition = self._condition(state, test, facts)
+        try:
+            return truth(condition, facts)
+        except Ask as question:
+            question.condition = state.condition = condition
+            raise
+
+    def _condition(self, state: State, test: ast.expr, facts: Facts) -> Term:
+        """What decides a branch."""
+        condition = self.evaluator.value(state, test, facts)
+        if condition[0] in ("and", "or") and self.memory.passing(condition, self._places(test)):
+            if known(condition, facts) is None and not self._met(condition, facts):
+                return ("op", "holds", condition)
+        return condition
+
+    def _places(self, test: ast.expr) -> frozenset[int]:
+        """Where the parts of a condition stand."""
+        if test not in self._inside:
+            parts = [node for node in walk(test) if isinstance(node, ast.expr)]
+            self._inside[test] = frozenset(map(self.program.naming.place, parts))
+        return self._inside[test]
+
+    def _met(self, condition: Term, facts: Facts) -> bool:
+        """Whether something is known of a part of a condition, by which the other program may have asked."""
+        return any(not leaves(condition).isdisjoint(leaves(one)) and one[1] != "holds" for one in facts)
 
     def _case(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         assert isinstance(op.node, ast.match_case) and op.target is not None

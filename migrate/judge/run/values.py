@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 from ..owners import Owners
 from ..program.program import Program
@@ -35,6 +37,14 @@ class Evaluator:
         self.memory = variables.memory
         self._said: dict[ast.expr, set[str]] = {}
         self._fixed: dict[ast.expr, tuple[Term | None, Term | None]] = {}
+        self._reads: dict[type[ast.expr], Callable[[State, Any, Facts], Term]] = {
+            ast.Name: self._name, ast.Attribute: self._attribute, ast.Subscript: self._subscript,
+            ast.Tuple: self._sequence, ast.List: self._sequence, ast.Dict: self._dictionary,
+            ast.BoolOp: self._both_or_either, ast.UnaryOp: self._unary, ast.Compare: self._comparison,
+            ast.BinOp: self._operation, ast.IfExp: self._choice, ast.Call: self._call,
+            ast.JoinedStr: self._text, ast.FormattedValue: self._inner, ast.NamedExpr: self._inner,
+            ast.Starred: self._inner, ast.Await: self._inner, ast.Lambda: self._function,
+        }  # fmt: skip
 
     def value(self, state: State, expr: ast.expr, facts: Facts) -> Term:
         """What an expression stands for."""
@@ -64,79 +74,94 @@ class Evaluator:
             return None
 
     def _value(self, state: State, expr: ast.expr, facts: Facts) -> Term:
-        place = self.naming.place
+        """By its type: a `match` over all of them would try one after the other, hundreds of thousands of times."""
+        reads = self._reads.get(type(expr))
+        return opaque(self.naming.place(expr)) if reads is None else reads(state, expr, facts)
+
+    def _name(self, state: State, expr: ast.Name, facts: Facts) -> Term:
+        env = self.variables.env_of(state, expr, expr.id)
+        if env is not None and expr.id in env:
+            return env[expr.id]
+        return self.variables.unbound(expr, expr.id)
+
+    def _attribute(self, state: State, expr: ast.Attribute, facts: Facts) -> Term:
+        owner = self.value(state, expr.value, facts)
+        return self.variables.attribute(state, owner, expr.attr, expr)
+
+    def _subscript(self, state: State, expr: ast.Subscript, facts: Facts) -> Term:
+        owner = self.value(state, expr.value, facts)
+        at = self.value(state, expr.slice, facts)
+        item = _item(state, owner, at)
+        if item[0] == "sub" and item[2] == at and self.memory.loses(*self._names(expr)):
+            return opaque(self.naming.place(expr))
+        return item
+
+    def _sequence(self, state: State, expr: ast.Tuple | ast.List, facts: Facts) -> Term:
+        if any(isinstance(e, ast.Starred) for e in expr.elts):
+            return opaque(self.naming.place(expr))
+        if expr in self.program.definitions.changing:  # objects in it are known by where they are made
+            return ("seq", tuple(self._unless_constant(state, e, facts) for e in expr.elts))
+        return ("seq", tuple([self.value(state, e, facts) for e in expr.elts]))
+
+    def _dictionary(self, state: State, expr: ast.Dict, facts: Facts) -> Term:
+        names = [k.value for k in expr.keys if isinstance(k, ast.Constant)]
+        if expr in self.program.definitions.changing or len(names) < len(expr.keys):
+            return opaque(self.naming.place(expr))
+        return record(zip(names, (self.value(state, x, facts) for x in expr.values), strict=True))
+
+    def _both_or_either(self, state: State, expr: ast.BoolOp, facts: Facts) -> Term:
+        word = "and" if isinstance(expr.op, ast.And) else "or"
+        return (word, *[self.value(state, x, facts) for x in expr.values])
+
+    def _unary(self, state: State, expr: ast.UnaryOp, facts: Facts) -> Term:
         match expr:
-            case ast.Name(id=name):
-                env = self.variables.env_of(state, expr, name)
-                if env is not None and name in env:
-                    return env[name]
-                return self.variables.unbound(expr, name)
-            case ast.Attribute(value=base, attr=attr):
-                owner = self.value(state, base, facts)
-                return self.variables.attribute(state, owner, attr, expr)
-            case ast.Subscript(value=base, slice=index):
-                owner = self.value(state, base, facts)
-                at = self.value(state, index, facts)
-                item = _item(state, owner, at)
-                if item[0] == "sub" and item[2] == at and self.memory.loses(*self._names(expr)):
-                    return opaque(place(expr))
-                return item
-            case ast.Tuple(elts=elts) | ast.List(elts=elts):
-                if any(isinstance(e, ast.Starred) for e in elts):
-                    return opaque(place(expr))
-                if expr in self.program.definitions.changing:  # objects in it are known by where they are made
-                    return ("seq", tuple(self._unless_constant(state, e, facts) for e in elts))
-                return ("seq", tuple(self.value(state, e, facts) for e in elts))
-            case ast.Dict() if expr in self.program.definitions.changing:
-                return opaque(place(expr))
-            case ast.Dict(keys=keys, values=values) if all(isinstance(k, ast.Constant) for k in keys):
-                names = [k.value for k in keys if isinstance(k, ast.Constant)]
-                return record(zip(names, (self.value(state, x, facts) for x in values), strict=True))
-            case ast.BoolOp(op=ast.And(), values=values):
-                return ("and", *(self.value(state, x, facts) for x in values))
-            case ast.BoolOp(values=values):
-                return ("or", *(self.value(state, x, facts) for x in values))
             case ast.UnaryOp(op=ast.Not(), operand=inner):
                 return negated(self.value(state, inner, facts))
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
                 return ("k", -number)
-            case ast.UnaryOp(op=op, operand=inner):
-                return made_of(type(op).__name__, self.value(state, inner, facts))
-            case ast.Compare(left=ast.Call(func=ast.Attribute(value=table, attr="get"), args=[asked, *_])) if (
+        return made_of(type(expr.op).__name__, self.value(state, expr.operand, facts))
+
+    def _comparison(self, state: State, expr: ast.Compare, facts: Facts) -> Term:
+        match expr.left:
+            case ast.Call(func=ast.Attribute(value=table, attr="get"), args=[asked, *_]) if (
                 self._new_option(expr, table, asked, "opt_level")
             ):
                 return switched_by(self.program.m.src(table))
+        terms = [self.value(state, x, facts) for x in (expr.left, *expr.comparators)]
+        parts = [compared(_COMPARE[type(o)], a, b) for o, a, b in zip(expr.ops, terms, terms[1:], strict=False)]
+        return parts[0] if len(parts) == 1 else ("and", *parts)
+
+    def _operation(self, state: State, expr: ast.BinOp, facts: Facts) -> Term:
+        one, other = self.value(state, expr.left, facts), self.value(state, expr.right, facts)
+        if isinstance(expr.op, ast.Add) and all(t[0] == "k" and isinstance(t[1], str) for t in (one, other)):
+            return ("k", one[1] + other[1])
+        return made_of(type(expr.op).__name__, one, other)
+
+    def _choice(self, state: State, expr: ast.IfExp, facts: Facts) -> Term:
+        chosen = truth(self.value(state, expr.test, facts), facts)
+        return self.value(state, expr.body if chosen else expr.orelse, facts)
+
+    def _call(self, state: State, expr: ast.Call, facts: Facts) -> Term:
+        match expr:
             case ast.Call(func=ast.Attribute(value=table, attr="get"), args=[asked, *_]) if (
                 self._new_option(expr, table, asked, "enabled")
             ):
                 return ("k", True)  # `switched_by` asks for it, too
-            case ast.Compare(left=left, ops=ops, comparators=rights):
-                terms = [self.value(state, x, facts) for x in (left, *rights)]
-                parts = [compared(_COMPARE[type(o)], a, b) for o, a, b in zip(ops, terms, terms[1:], strict=False)]
-                return parts[0] if len(parts) == 1 else ("and", *parts)
-            case ast.BinOp(left=left, op=op, right=right):
-                one, other = self.value(state, left, facts), self.value(state, right, facts)
-                if isinstance(op, ast.Add) and all(t[0] == "k" and isinstance(t[1], str) for t in (one, other)):
-                    return ("k", one[1] + other[1])
-                return made_of(type(op).__name__, one, other)
-            case ast.IfExp(test=test, body=body, orelse=orelse):
-                chosen = truth(self.value(state, test, facts), facts)
-                return self.value(state, body if chosen else orelse, facts)
-            case ast.NamedExpr(value=inner) | ast.Starred(value=inner) | ast.Await(value=inner):
-                return self.value(state, inner, facts)
-            case ast.Call():
-                return self._results.of(state, expr, facts)
-            case ast.JoinedStr(values=values):
-                parts = [self.value(state, x, facts) for x in values]
-                if all(p[0] == "k" and isinstance(p[1], str) for p in parts):
-                    return ("k", "".join(p[1] for p in parts))
-                return made_of("text", *parts)
-            case ast.FormattedValue(value=inner):
-                return self.value(state, inner, facts)
-            case ast.Lambda():
-                return ("obj", frozenset({("function", place(expr))}))
-            case _:
-                return opaque(place(expr))
+        return self._results.of(state, expr, facts)
+
+    def _text(self, state: State, expr: ast.JoinedStr, facts: Facts) -> Term:
+        parts = [self.value(state, x, facts) for x in expr.values]
+        if all(p[0] == "k" and isinstance(p[1], str) for p in parts):
+            return ("k", "".join(p[1] for p in parts))
+        return made_of("text", *parts)
+
+    def _inner(
+        self, state: State, expr: ast.NamedExpr | ast.Starred | ast.Await | ast.FormattedValue, facts: Facts
+    ) -> Term:
+        return self.value(state, expr.value, facts)
+
+    def _function(self, state: State, expr: ast.Lambda, facts: Facts) -> Term:
+        return ("obj", frozenset({("function", self.naming.place(expr))}))
 
     def _new_option(self, expr: ast.expr, table: ast.expr, asked: ast.expr, name: str) -> bool:
         """Whether the new text asks a dictionary for an option that ``initialize`` was handed with it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from ...facts.module import Scope
 from ...facts.sites import opened
@@ -11,6 +12,8 @@ from ..state import Frame, State, Store
 from ..terms import Term, opaque
 from .memory import Memory
 
+_Home = tuple[ast.AST | None, int | None]
+_NOTHING: Mapping[object, Term] = {}
 CHANGED: Term = ("changed",)  # in the heap: where an attribute or a key was last changed by code that is not followed
 
 
@@ -20,45 +23,63 @@ class Variables:
     def __init__(self, program: Program) -> None:
         self.program, self.m, self.v, self.naming = program, program.m, program.v, program.naming
         self.memory = Memory(program.mattering.names)
-        self._homes: dict[tuple[ast.AST, str], Scope | None] = {}
+        self._homes: dict[tuple[ast.AST, str], _Home] = {}
 
-    def env_of(self, state: State, node: ast.AST, name: str) -> dict[object, Term] | None:
+    def env_of(self, state: State, node: ast.AST, name: str) -> Mapping[object, Term] | None:
         """The variables that ``name`` at ``node`` belongs to; None where they are gone."""
-        home = self._home(node, name)
+        home, file = self._home(node, name)
         if home is None:
             return None
-        if home.parent is None:
-            return state.names.setdefault(self.m.file(home.node).number, Store())
+        if file is not None:
+            return state.names.get(file, _NOTHING)
         for frame in reversed(state.frames):
-            if frame.code.node is home.node:
+            if frame.code.node is home:
                 return frame.env
-        return state.closed.get(self.naming.place(home.node))
+        return state.closed.get(self.naming.place(home))
 
-    def _home(self, node: ast.AST, name: str) -> Scope | None:
-        """The function or file that a name belongs to."""
-        if (node, name) not in self._homes:
+    def env_to_set(self, state: State, node: ast.AST, name: str) -> Store[object] | None:
+        """The same, to be changed."""
+        home, file = self._home(node, name)
+        if home is None:
+            return None
+        if file is not None:
+            return state.names_to_set(file)
+        for frame in reversed(state.frames):
+            if frame.code.node is home:
+                return frame.env
+        return state.closed_to_set(self.naming.place(home))
+
+    def _home(self, node: ast.AST, name: str) -> _Home:
+        """The function that a name belongs to, or the file and its number."""
+        found = self._homes.get((node, name))
+        if found is None:
             home = self.m.binding_scope(name, self.m.scope(node))
             while home is not None and isinstance(home.node, ast.ClassDef) and home.parent is not None:
                 home = home.parent
-            self._homes[(node, name)] = home
-        return self._homes[(node, name)]
+            if home is None:
+                found = None, None
+            else:
+                found = home.node, self.m.file(home.node).number if home.parent is None else None
+            self._homes[(node, name)] = found
+        return found
 
-    def names_of(self, state: State, file: Term, name: str) -> dict[object, Term]:
-        """The variables that a name of an imported file belongs to; those of another where that only hands it on."""
+    def file_of(self, file: Term, name: str) -> int:
+        """The file whose variable a name of an imported file is; another one where that only hands it on."""
         home = self.m.binding_scope(name, self.m.files[file[1]].scope) or self.m.files[file[1]].scope
-        return state.names.setdefault(self.m.file(home.node).number, Store())
+        return self.m.file(home.node).number
 
     def imported(self, state: State, node: ast.Import | ast.ImportFrom, name: str) -> Term | None:
         """What an import gives a name where that is a file of this program, or copied from one; None elsewhere."""
         file = self.m.modules.get((node, name))
         if file is not None:
             return ("file", self.m.file(file.node).number)
-        copied = next((c for c in self.m.copied if c.stmt is node and c.name == name), None)
+        copies = self.m.copied_by.get(node, ()) if isinstance(node, ast.ImportFrom) else ()
+        copied = next((c for c in copies if c.name == name), None)
         if copied is None:
             return None
         number = self.m.file(copied.source.node).number
         unbound = self._unbound(copied.source, copied.original)
-        return state.names.setdefault(number, Store()).get(copied.original, unbound)
+        return state.names.get(number, _NOTHING).get(copied.original, unbound)
 
     def unbound(self, node: ast.AST, name: str) -> Term:
         """A name that nothing here gave a value, or one that is not kept: one that files take from elsewhere is one
@@ -100,7 +121,7 @@ class Variables:
         if owner[0] == "file":
             file = self.m.files[owner[1]].scope
             unbound = self._unbound(self.m.binding_scope(attr, file) or file, attr)
-            return self.names_of(state, owner, attr).get(attr, unbound)
+            return state.names.get(self.file_of(owner, attr), _NOTHING).get(attr, unbound)
         if owner[0] == "scaled":
             return owner
         if owner[0] == "obj":

@@ -1,0 +1,77 @@
+"""The work of a migration grows as what there is of a shape: counted in calls, whatever else the machine does.
+
+Seconds are for `shapes.py`; a loop over all units in each unit, or over all files in each file, shows here as well.
+"""
+
+from __future__ import annotations
+
+import cProfile
+import math
+import pstats
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from migrate.facts.module import Module
+from migrate.model import Settings
+from migrate.pipeline import analyse
+from migrate.rewrite.trace import Run
+from migrate.sources import collect
+from migrate.spool import Spool
+from migrate.writing import came_from
+from tests.bench import shapes
+from tests.bench.shapes import Files
+
+MOST = 1.12  # exponent of a doubling: the bound for seconds is 1.2, which memory has a part in
+# Sizes at which the rest weighs little; those beside `training_functions` and `cluster` are small to be quick.
+SIZES: dict[Callable[[int], Files], int] = {
+    shapes.training_functions: 40,
+    shapes.calls_twice: 24,
+    shapes.elif_chain: 100,
+    shapes.ifs_in_the_loop: 25,
+    shapes.forwards: 50,
+    shapes.optimizers: 10,
+    shapes.classes: 50,
+    shapes.attributes: 40,
+    shapes.literal: 500,
+    shapes.long_function: 200,
+    shapes.cluster: 60,
+}
+
+
+def calls(folder: Path, files: Files) -> int:
+    """How many functions a dry run calls."""
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    profile = cProfile.Profile()
+    with Spool() as spool, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        profile.enable()
+        analyse(collect([str(folder)]), Settings(), spool, jobs=1)
+        profile.disable()
+    total: int = pstats.Stats(profile).total_calls  # type: ignore[attr-defined]
+    return total
+
+
+@pytest.mark.parametrize("shape", SIZES, ids=lambda shape: shape.__name__)
+def test_work_grows_as_the_program_does(tmp_path: Path, shape: Callable[[int], Files]) -> None:
+    calls(tmp_path / "first", shape(1))  # what is looked for once in a process
+    least, some, twice = (calls(tmp_path / str(n), shape(n)) for n in (1, SIZES[shape], 2 * SIZES[shape]))
+    assert math.log2((twice - least) / (some - least)) <= MOST
+
+
+def test_lines_are_traced_in_time_that_grows_as_they_do() -> None:
+    def seconds(count: int) -> float:
+        text = "x = 1\n" * count
+        m, runs = Module(text), [Run(6 * at, 6 * at, 6) for at in range(count)]
+        begun = time.process_time()
+        (lines,) = came_from(m, [text], runs)
+        assert lines == tuple(range(1, count + 1))
+        return time.process_time() - begun
+
+    few, many = (min(seconds(count) for _ in range(3)) for count in (4_000, 32_000))
+    assert many < 24 * few  # a copy of what is left for each line: more than 50

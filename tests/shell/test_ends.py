@@ -1,0 +1,78 @@
+"""Ordinary code that once was called nested too deeply, never ended or broke a check is migrated, or told of."""
+
+from __future__ import annotations
+
+import pytest
+
+from migrate.engine import migrate_module
+from migrate.model import Applicability, Settings
+
+TRAIN = """\
+import torch
+from apex import amp
+
+
+{before}def train(model, optimizer, loader, args):
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(x), y)
+{scaled}        optimizer.step()
+"""
+SCALED = "        with amp.scale_loss(loss, optimizer) as scaled:\n            scaled.backward()\n"
+ONE_LINE = (
+    "        try:\n"
+    "            with amp.scale_loss(loss, optimizer) as scaled, torch.no_grad() as other: scaled.backward()\n"
+    "        except RuntimeError:\n            raise\n"
+)
+TWO_OF_ONE_NAME = "class LayerNorm(LayerNorm):\n    pass\n\n\nclass LayerNorm(LayerNorm):\n    pass\n\n\n"
+CIRCLE = "class A(B):\n    pass\n\n\nclass B(A):\n    pass\n\n\n"
+ONWARD = "def onward(x):\n    while x:\n        x = x.next\n    return amp if x else onward(amp)\n\n\n"
+SELF_LEVEL = """\
+import torch
+from apex import amp
+
+
+class Trainer:
+    def __init__(self, args, model):
+        self.opt_level = args.opt_level
+        self.optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        self.model, self.optimizer = amp.initialize(model, self.optimizer, opt_level=self.opt_level)
+
+    def train(self, loader):
+        for x, y in loader:
+            self.optimizer.zero_grad()
+            loss = torch.nn.functional.cross_entropy(self.model(x), y)
+            with amp.scale_loss(loss, self.optimizer) as scaled:
+                scaled.backward()
+            self.optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("before", [TWO_OF_ONE_NAME, CIRCLE], ids=["two of one name", "a circle"])
+def test_classes_that_are_their_own_bases(before: str) -> None:
+    result = migrate_module(TRAIN.format(before=before, scaled=SCALED), Settings())
+    assert [unit.applicability for unit in result.units] == [Applicability.SAFE]
+
+
+def test_a_level_that_an_attribute_keeps() -> None:
+    result = migrate_module(SELF_LEVEL, Settings())
+    assert [unit.applicability for unit in result.units] == [Applicability.REVIEW]
+    assert result.new_text is not None and 'self.opt_level != "O0"' in result.new_text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TRAIN.format(before="", scaled=ONE_LINE),
+        TRAIN.format(before=ONWARD, scaled=SCALED),
+        TRAIN.format(before="", scaled=SCALED) + "\n\ndef odd():\n    from __future__ import annotations\n",
+        "import apex\napex = apex.amp\n",
+        "from apex import amp\nx = amp\nwhile x:\n    x = x.next\n",
+    ],
+    ids=["a block on one line", "amp handed round", "a future inside", "apex of apex", "next of next"],
+)
+def test_it_ends_in_words(text: str) -> None:
+    result = migrate_module(text, Settings())
+    assert result.new_text is not None or result.findings
+    assert "nested" not in " ".join(finding.message for finding in result.findings)
