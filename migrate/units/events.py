@@ -425,7 +425,8 @@ def _unknown_reader(ctx: Context, unit: Unit, call: ast.Call, around: frozenset[
 def _takes_parameters(ctx: Context, call: ast.Call, watched: frozenset[Obj]) -> bool:
     """Whether a call whose name does not say what it does is handed parameters of a model or optimizer."""
     v, name = ctx.v, called_name(call)
-    if gradients.NO_READER.fit(name) or hasattr(builtins, name) or name[:1].isupper():
+    said = gradients.NO_READER.fit(name) or gradients.ABOUT_GRADIENTS.fit(name)
+    if said or hasattr(builtins, name) or name[:1].isupper():
         return False
     for arg in [*call.args, *(k.value for k in call.keywords)]:
         for node in [arg, *(o.key for o in opened(v, v.of(arg)) if o.kind == "call")]:
