@@ -153,14 +153,27 @@ def widened(program: Component, selection: Selection, imports: Imports) -> Compo
     own = [source.location for source in program.sources]
     amp = [source.location for source in selection.amp if source.location in own]
     below = {one for at in amp for one in (*imports.imported(at), *imports.through(at))}
-    members = {*own, *below, *(one for at in amp for one in imports.importers(at))}
-    if len(members) > MOST_WIDENED:
-        members = {*own, *below}
+    through_packages = {one for at in amp for one in _importers(at, imports)}
+    direct = {one for at in amp for one in imports.importers(at)}
+    members = next(
+        (all_ for more in (through_packages, direct) if len(all_ := {*own, *below, *more}) <= MOST_WIDENED),
+        {*own, *below},
+    )
     if members == set(own):  # what else is made where the program is put together: its callbacks, its losses
         members |= {one for at in amp for user in imports.importers(at) for one in imports.imported(user)}
     if members == set(own) or len(members) > MOST_WIDENED:
         return None
     return _component(_ordered(members, imports), selection, imports)
+
+
+def _importers(location: str, imports: Imports) -> set[str]:
+    """Who imports a file, also by way of packages that hand on what is in it."""
+    found, todo = set[str](), [location]
+    while todo:
+        anew = {*imports.importers(todo.pop())} - found
+        found |= anew
+        todo += [one for one in sorted(anew) if os.path.basename(one) == "__init__.py"]
+    return found
 
 
 def scattered(left: Iterable[Source], selection: Selection, imports: Imports) -> list[Component]:

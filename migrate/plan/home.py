@@ -17,7 +17,7 @@ from ..facts.module import Module, Scope
 from ..facts.networks import comes_from_elsewhere, name_elsewhere
 from ..facts.sites import Initialize, opened
 from ..nodes import walk
-from ..units.conditions import FALSE, Term, conjunction, negation, reads
+from ..units.conditions import FALSE, TRUE, Term, conjunction, negation, reads
 from ..units.order import Order
 from ..units.references import escape
 from ..units.translate import paired, partial_of, passed, receiver, translate, translate_open
@@ -953,6 +953,9 @@ def _is_main(test: ast.expr) -> bool:
     return any(isinstance(n, ast.Name) and n.id == "__name__" for n in walk(test))
 
 
+_CONSTANTS = {"True": TRUE, "False": FALSE, "not True": FALSE, "not False": TRUE}
+
+
 def said_there(ctx: Context, sources: list[tuple[ast.expr, Term]], there: Scope) -> Term | str:
     """A conjunction as scope ``there`` can say it; the text of the first condition that it cannot."""
     terms = terms_there(ctx, sources, there)
@@ -971,6 +974,9 @@ def terms_there(ctx: Context, sources: list[tuple[ast.expr, Term]], there: Scope
             said = translate_open(ctx, expr, term.text, there)
         if said is None:
             return term.text
+        if said in _CONSTANTS:
+            terms.append(_CONSTANTS[said])
+            continue
         terms.append(Term(said, term.binds, boolean=term.boolean))
     return terms
 

@@ -213,7 +213,8 @@ def _argument(ctx: Context, name: str, home: Scope, there: Scope) -> str | None:
                 continue
             return None
         arg = passed(ctx, call, home, name)
-        if arg is None or (not isinstance(arg, (ast.Name, ast.Attribute, ast.Compare)) and not _entry(arg)):
+        said = isinstance(arg, (ast.Name, ast.Attribute, ast.Compare)) or (arg is not None and _entry(arg))
+        if arg is None or not (said or (isinstance(arg, ast.Constant) and isinstance(arg.value, bool))):
             return None
         texts.add(ctx.m.src(arg))
     return texts.pop() if len(texts) == 1 else None

@@ -35,6 +35,10 @@ SAID = {
     ),
     "a comparison": ("def f(level):\n    g(level)\n    ask(level != 'O0')\ndef g(x):\n    here", 'x != "O0"'),
     "the caller's argument": ("def f(on):\n    ask(on)\ndef g(args):\n    f(args.fp16)\n    here", "args.fp16"),
+    "the caller's constant": ("def f(on):\n    ask(on)\ndef g():\n    f(True)\n    here", "True"),
+    "part of it": ("def f(on, a):\n    ask(on and a.x)\ndef g(a):\n    f(False, a)\n    here", "False and a.x"),
+    "two constants": ("def f(on):\n    ask(on)\ndef g():\n    f(True)\n    f(False)\n    here", None),
+    "a number": ("def f(on):\n    ask(on)\ndef g():\n    f(1)\n    here", None),
     "of two callers": ("def f(on):\n    ask(on)\ndef g(x):\n    f(x)\n    f(1)\n    here", None),
     "kept by a constructor": (
         "class C:\n    def __init__(self, on):\n        self.amp = on\n    def g(self):\n        here\n"
