@@ -103,6 +103,8 @@ class Finder:
         handed = scope.is_function and name in scope.params and not self._initializes(scope)
         begun_below = self._switched_below(scope) and not self.ctx.v.calls[scope.node]
         if handed and not begun_below and not self._anew(scope, name):
+            if (own := self._own_of_callers(scope, name)) is not None:
+                return self._follow(scaler, node, own)
             self._parameter(scaler, scope, name)
             return scaler.name
         source = self._alias_of(scaler, scope, name)
@@ -110,6 +112,25 @@ class Finder:
             return self._follow(scaler, source, source)
         self._place(scaler, Place(scope=scope))
         return scaler.name
+
+    def _own_of_callers(self, scope: Scope, name: str) -> ast.expr | None:
+        """``self.optimizer``, where it is what methods of the same object hand to a method's parameter: its scaler is
+        an attribute beside it, and needs no parameter."""
+        m = self.ctx.m
+        cls, own = m.class_of(scope), m.self_name(scope)
+        calls = self.ctx.v.calls[scope.node]
+        handed = [passed(self.ctx, call, scope, name) for call in calls]
+        if cls is None or own is None or m.stores(name, scope) or not handed:
+            return None
+        for call, arg in zip(calls, handed, strict=True):
+            around = m.function(call)
+            func = call.func.value if isinstance(call.func, ast.Attribute) else None
+            root = self._root(arg) if arg is not None else None
+            base = root.value if isinstance(root, ast.Attribute) else None
+            mine = all(isinstance(one, ast.Name) and one.id == own for one in (func, base))
+            if not mine or m.class_of(around) is not cls or m.self_name(around) != own:
+                return None
+        return handed[0]
 
     def _alias_of(self, scaler: Scaler, scope: Scope, name: str) -> ast.expr | None:
         """The attribute, item or parameter that a local variable takes its optimizer from, if it makes none itself."""

@@ -7,9 +7,10 @@ new gradients. So the scaler takes the step where a scaled backward waits for it
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ..facts.sites import Scale
+from ..units.ownership import owns_all
 from ..units.unit import Context, Step, Unit
 from .fold import Fold
 from .home import free_name
@@ -32,19 +33,30 @@ def pending(
         return None
     guard = next((fold.stmt for fold in folded if m.inside(scale.call, fold.stmt)), None)
     taken = {one.name for one in schedule.pending} | {s.name for s in schedule.scalers}
-    cleared = tuple(_cleared(ctx, around[-1], step))
+    cleared = _cleared(ctx, around[-1], step)
+    if cleared is None:
+        return None
     return Pending(free_name(m, "pending", taken), around[-1], guard or scale.with_, step, cleared)
 
 
-def _cleared(ctx: Context, loop: ast.stmt, step: Step) -> Iterator[ast.stmt]:
-    """Statements of the loop that clear gradients, but for those right behind the step, where none wait."""
+def _cleared(ctx: Context, loop: ast.stmt, step: Step) -> tuple[ast.stmt, ...] | None:
+    """Statements of the loop that clear the gradients of the step, but for those right behind it, where none wait; None
+    where one may clear some of them, or others."""
     m = ctx.m
     block, index = m.place[step.stmt]
+    found: list[ast.stmt] = []
     for call in m.calls("zero_grad"):
         stmt = m.statement(call)
-        if m.function(call) is m.function(step.call) and m.inside(call, loop) and isinstance(stmt, ast.Expr):
-            if stmt not in block.body[index:]:
-                yield stmt
+        here = m.function(call) is m.function(step.call) and m.inside(call, loop)
+        if not here or stmt in block.body[index:]:
+            continue
+        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+        if owner is None or not isinstance(stmt, ast.Expr):
+            return None
+        if not ctx.v.of(owner) & step.objects and not owns_all(ctx, step.objects, owner):
+            return None
+        found.append(stmt)
+    return tuple(found)
 
 
 def _plain(ctx: Context, schedule: Schedule, step: Step) -> bool:

@@ -226,10 +226,15 @@ def test_a_runner_killed_at_any_moment_goes_on_with_what_is_missing(tmp_path: Pa
     scratch.mkdir()
     variables = {**os.environ, "TMPDIR": str(scratch)}
     process = subprocess.Popen([sys.executable, "-c", script, str(asked), str(folder)], cwd=PROJECT, env=variables)
-    while not (begun := list((folder / "runs").glob("*.jsonl"))) or '"started"' not in begun[0].read_text():
+
+    def computes() -> bool:
+        """A task has begun and not ended: between two of them there is no scratch folder."""
+        begun = any('"started"' in path.read_text() for path in (folder / "runs").glob("*.jsonl"))
+        return begun and bool(list(scratch.glob("amp-compare-*")))
+
+    while not computes():
         assert process.poll() is None
         time.sleep(0.02)
-    assert list(scratch.glob("amp-compare-*"))
     process.send_signal(signal.SIGKILL)
     process.wait()
     deadline = time.monotonic() + 300

@@ -50,6 +50,7 @@ EQUIVALENT = {
     ("region_with_branches", "loss-outside"): SAME_IN_EITHER_TYPE,
     ("several_optimizers_one_overflow", "loss-outside"): SAME_IN_EITHER_TYPE,
     ("torch_as_th", "loss-outside"): SAME_IN_EITHER_TYPE,
+    ("clip_at_step_and_flush", "drop-condition"): "the condition of its flush always holds",
     ("guard_level_string", "drop-enabled"): "the region stands in an arm that is entered only where it is on",
     ("two_backends", "drop-unscale"): "no run hands it a threshold to clip at, so nobody reads the gradients",
     ("guard_arms_unequal", "update-before-step"): SCALER_IS_OFF,

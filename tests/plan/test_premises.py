@@ -236,6 +236,27 @@ def test_a_step_without_a_backward_waits_for_one(under: str) -> None:
     assert any("else the optimizer does, as under Apex" in said for _, _, said in plan.unit.infos)
 
 
+@pytest.mark.parametrize(
+    ("clears", "flagged"),
+    [
+        ("model.zero_grad()", True),
+        ("model.body.zero_grad()", False),
+        ("teacher.zero_grad()", False),
+        ("done = model.zero_grad()", False),
+    ],
+)
+def test_what_clears_ahead_of_a_step_without_a_backward(clears: str, flagged: bool) -> None:
+    """Only what clears all that the optimizer steps, for sure, says that none waits."""
+    text = loop(f"if good(loss):\n    BACK\nif i % 2:\n    {clears}\noptimizer.step()")
+    ctx = context(text)
+    if not flagged:
+        with pytest.raises(Manual, match="the backward is left out"):
+            decide(ctx, unit(ctx), [])
+        return
+    (flag,) = decide(ctx, unit(ctx), []).schedule.pending
+    assert [ctx.m.src(one) for one in flag.cleared] == ["optimizer.zero_grad()", clears]
+
+
 RUNNER = """\
 from apex import amp
 from mmcv.runner import NAMES
