@@ -33,7 +33,7 @@ _SKIPPED = frozenset(
 # A folder named build may hold sources; these names inside it say that it is output.
 _BUILD_OUTPUT = re.compile(r"lib|(lib|temp|bdist)\..*|CMakeCache\.txt")
 _SOURCES = (".py", NOTEBOOK)
-_MARKER = b"apex"
+_MARKERS = (b"apex", b"APEXEngine")
 _WORD = re.compile(rb"\bapex\b")
 # Lines with amp in them, and what is called of it where it came from somewhere else.
 _AMP = re.compile(rb"^[^#\n]*\b(?:amp|fp16_utils)\b", re.M)
@@ -328,7 +328,7 @@ def _look_into(entry: _Entry) -> Source | FileResult | None:
     if info.st_size > SOURCE_LIMIT:
         return _large(entry, info.st_size)
     data = read(entry.location)
-    mentions = _MARKER in data
+    mentions = any(marker in data for marker in _MARKERS)
     if entry.shown.endswith(NOTEBOOK):
         return _notebook(entry, data) if mentions else None
     uses = (_AMP if mentions else _CALLS).search(data) is not None

@@ -36,6 +36,13 @@ BUILT = {"amp_C": "apex.built.amp_C", "apex_C": "apex.built.apex_C"}
 # By which words frameworks are told to use Apex (Lightning, Hugging Face, Ignite), and at which level.
 FRAMEWORK_BACKENDS = ("amp_backend", "fp16_backend", "half_precision_backend", "amp_mode")
 FRAMEWORK_LEVELS = ("amp_level", "fp16_opt_level")
+# Catalyst's engines, each with the native one, and what only Apex's took.
+FRAMEWORK_ENGINES = {
+    "APEXEngine": "AMPEngine",
+    "DataParallelAPEXEngine": "DataParallelAMPEngine",
+    "DistributedDataParallelAPEXEngine": "DistributedDataParallelAMPEngine",
+}
+ENGINE_OPTIONS = frozenset({"opt_level", "keep_batchnorm_fp32", "loss_scale"})
 
 
 def of_apex(module: str) -> str | None:

@@ -107,7 +107,7 @@ def _by_name(line: str, number: int, about_ours: bool, plain: bool) -> Mention |
         return Mention(About.INSTALLS, number, number, sure)
     if _NEEDS.search(line):
         return Mention(About.OPTION, number, number, sure, needs=not line.lstrip().startswith("#"))
-    if option := _by_option(line, number, line.lower()):
+    if not sure and (option := _by_option(line, number, line.lower())):
         return option
     if _FLAG.search(line) or (not plain and (_KEY.search(line) or _VALUE.search(line))):
         return Mention(About.OPTION, number, number, sure)

@@ -39,7 +39,10 @@ from .sites import Sites
 from .spacing import spaced
 from .stars import spelled_out
 
-_FRAMEWORK = re.compile(rf"\b(?:{'|'.join(FRAMEWORK_BACKENDS)})\s*=\s*[\"']apex[\"']")
+_FRAMEWORK = re.compile(
+    rf"\b(?:{'|'.join(FRAMEWORK_BACKENDS)})\s*=\s*[\"']apex[\"']|APEXEngine\b|\bapex[\"']?\s*[:=]\s*True"
+)
+_MARKERS = ("apex", "amp_C", "APEXEngine")
 _TEXTS = "APX093"  # what is said of texts that speak of Apex, once all is settled
 
 
@@ -49,7 +52,7 @@ def second(files: Sequence[FileText], first: Sequence[ModuleResult], settings: S
     texts = [file.text if one.new_text is None else one.new_text for file, one in zip(files, first, strict=True)]
     found = []
     for number, (file, one) in enumerate(zip(files, first, strict=True)):
-        if not one.parsed or ("apex" not in texts[number] and "amp_C" not in texts[number]):
+        if not one.parsed or not any(marker in texts[number] for marker in _MARKERS):
             found.append(one)
             continue
         taken = taken_by([*texts[:number], *texts[number + 1 :]], file.name)  # by the program's other files

@@ -91,6 +91,7 @@ def test_what_is_not_nvidias_apex(line: str) -> None:
         ("AMP_OPT_LEVEL: O1", About.OPTION, False),
         ('  "opt_level": "O1",', About.OPTION, False),
         ("--amp-opt-level O0", About.OPTION, False),
+        ("Get [apex](https://github.com/NVIDIA/apex) for `--opt-level O1`.", About.SPEAKS, True),
         ("--fp16 O1", About.OPTION, False),
         ("--static-loss-scale 128", About.OPTION, False),
         ("APEX_BUILD=1", About.OPTION, False),
