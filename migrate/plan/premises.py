@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from ..facts.module import Scope
 from ..facts.names import called_name
 from ..facts.sites import Initialize, Scale, on_stack
-from ..flow.values import Obj
+from ..flow.values import FORWARD_HOOK, Obj
 from ..knowledge.gradients import SCHEDULERS
 from ..knowledge.host import BEFORE_INITIALIZE
 from ..knowledge.words import Patterns
 from ..nodes import walk
 from ..units.autograd import uncast_functions
+from ..units.events import reads_gradients
 from ..units.order import NOT_YET, Order
 from ..units.translate import paired
 from ..units.unit import Context, Manual, Step, Unit
@@ -585,6 +586,16 @@ def review_hooks(ctx: Context, unit: Unit) -> None:
             "this hook sees gradients under the loss scale, as before; where several backwards go into a step, it sees "
             "their sum now, where Apex showed it those of the last one",
         )
+    for node in (*ctx.m.calls(FORWARD_HOOK), *ctx.m.calls("register_forward_pre_hook")):
+        held = {obj for arg in node.args[:1] for obj in ctx.v.of(arg)}
+        functions = {function for obj in held if (function := ctx.v.callee(obj)) is not None}
+        if any(reads_gradients(ctx, unit, function) for function in functions):
+            unit.review(
+                node,
+                "APX056",
+                "this hook looks at gradients whenever the model runs: where that is between a backward and the step, "
+                "they are scaled, where Apex had unscaled them",
+            )
 
 
 def check_derived_elsewhere(ctx: Context, unit: Unit) -> None:

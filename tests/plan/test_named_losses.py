@@ -52,6 +52,15 @@ def test_a_hook_behind_the_accumulation_of_a_gradient() -> None:
     assert [f.rule for f in migrated(hook).findings if "hook" in f.message] == ["APX056"]
 
 
+@pytest.mark.parametrize(
+    ("body", "told"), [("print(net.weight.grad.norm())", True), ("print(output.shape)", False), ("peek(module)", False)]
+)
+def test_a_forward_hook_that_looks_at_gradients(body: str, told: bool) -> None:
+    shows = f"def show(module, inputs, output):\n    {body}\n"
+    hook = f"{shows}net.register_forward_hook(show)\ncriterion = F.cross_entropy"
+    assert [f.rule for f in migrated(hook).findings if "this hook looks" in f.message] == ["APX056"] * told
+
+
 BACKENDS = """\
 import contextlib
 import torch
