@@ -30,6 +30,23 @@ def walk(node: ast.AST) -> tuple[ast.AST, ...]:
     return kept
 
 
+def header(stmt: ast.stmt) -> list[ast.AST]:
+    """The expressions of a compound statement's own header, or a simple statement itself."""
+    match stmt:
+        case ast.If(test=test) | ast.While(test=test):
+            return [test]
+        case ast.For(iter=source) | ast.AsyncFor(iter=source):
+            return [source]
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            return [item.context_expr for item in items]
+        case ast.Match(subject=subject):
+            return [subject]
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return []
+        case _:
+            return [] if hasattr(stmt, "handlers") else [stmt]
+
+
 def _children(node: ast.AST) -> list[ast.AST]:
     found: list[ast.AST] = []
     for name in node._fields:

@@ -15,12 +15,11 @@ from collections import defaultdict
 from ..facts.module import Scope
 from ..facts.sites import Scale
 from ..flow.values import Obj
-from ..nodes import walk
+from ..nodes import header, walk
 from ..units.degree import scale_free_reader
 from ..units.events import (
     Event,
     events,
-    header,
     is_clip,
     lifted_backwards,
     lifted_steps,

@@ -14,7 +14,7 @@ from ..flow.tensors import own_gradient
 from ..flow.values import Obj
 from ..knowledge import gradients
 from ..knowledge.gradients import COLLECTS
-from ..nodes import children, walk
+from ..nodes import children, header, walk
 from .compute import walk_now
 from .degree import gives_norm
 from .order import NOT_YET, Order
@@ -377,37 +377,20 @@ def unknown_readers(ctx: Context, unit: Unit, stmt: ast.stmt) -> list[ast.Call]:
         node
         for part in header(stmt)
         for node in walk(part)
-        if isinstance(node, ast.Call) and _unknown_reader(ctx, unit, node, frozenset())
+        if isinstance(node, ast.Call) and _unknown_reader(ctx, unit, node)
     ]
 
 
-def header(stmt: ast.stmt) -> list[ast.AST]:
-    """The expressions of a compound statement's header, or a simple statement itself."""
-    match stmt:
-        case ast.If(test=test) | ast.While(test=test):
-            return [test]
-        case ast.For(iter=source) | ast.AsyncFor(iter=source):
-            return [source]
-        case ast.With(items=items) | ast.AsyncWith(items=items):
-            return [item.context_expr for item in items]
-        case ast.Match(subject=subject):
-            return [subject]
-        case ast.Try() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            return []
-        case _:
-            return [stmt]
-
-
-def _unknown_reader(ctx: Context, unit: Unit, call: ast.Call, around: frozenset[ast.AST]) -> bool:
+def _unknown_reader(ctx: Context, unit: Unit, call: ast.Call) -> bool:
     v = ctx.v
     if v.apex_names(call.func):
         return False
     watched = unit.optimizer_objects | unit.model_objects
     name = called_name(call)
     if callees := v.callees(call):
-        if gradients.NO_READER.fit(name) or name[:1].isupper() or len(around) >= 3:
+        if gradients.NO_READER.fit(name) or name[:1].isupper():
             return False
-        inner = [n for f in callees if f not in around for s in _body(f) for n in walk(s) if isinstance(n, ast.Call)]
+        inner = [n for f in callees for s in _body(f) for n in walk(s) if isinstance(n, ast.Call)]
         return any(_takes_parameters(ctx, n, watched) and not v.callees(n) for n in inner)
     if name == "apply" and isinstance(call.func, ast.Attribute) and opened(v, v.of(call.func.value)) & watched:
         known = all(v.callee(o) is not None for a in call.args for o in v.of(a))
@@ -522,7 +505,8 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
 
 def _handed_functions(ctx: Context, call: ast.Call) -> list[ast.AST]:
     """The functions of this program that a call is handed, to call them itself: ``map(norm, model.parameters())``."""
-    held = {o for a in call.args for o in ctx.v.of(a) if o.kind in ("function", "method", "partial")}
+    handed = [*call.args, *(k.value for k in call.keywords)]
+    held = {o for a in handed for o in ctx.v.of(a) if o.kind in ("function", "method", "partial")}
     return ctx.m.in_order({node for o in held if (node := ctx.v.callee(o)) is not None})
 
 

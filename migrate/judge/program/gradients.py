@@ -11,12 +11,12 @@ from ...flow.unnamed import Unnamed
 from ...flow.values import Values
 from ...knowledge.gradients import KEEPERS, MADE_OF_GRADIENTS, NO_READER
 from ...knowledge.models import NOT_RUN_BY_METHOD, evaluates
-from ...nodes import walk
+from ...nodes import header, walk
 from ..names import COLLECTS, IDLE, READERS
 from .callees import Callees
 from .marks import Marks
 from .objects import Objects
-from .syntax import FUNCTIONS, last_name, own_parts
+from .syntax import FUNCTIONS, last_name
 
 
 class Gradients:
@@ -42,7 +42,7 @@ class Gradients:
             elif source in self.old.readers:
                 self.marks.readers.add(stmt)
             return
-        nodes = [n for part in own_parts(stmt) for n in walk(part)]
+        nodes = [n for part in header(stmt) for n in walk(part)]
         grads = [n for n in nodes if isinstance(n, ast.Attribute) and n.attr == "grad" and not _function_grad(n)]
         grads = [n for n in grads if not own_gradient(self.m, self.v, n)]  # neither Apex nor a GradScaler touches it
         none = isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Constant) and stmt.value.value is None

@@ -46,25 +46,6 @@ def stored_names(target: ast.AST) -> set[str]:
             return names_in(target)
 
 
-def own_parts(stmt: ast.stmt) -> list[ast.AST]:
-    """The expressions of a statement's own header, or a simple statement itself."""
-    match stmt:
-        case ast.If(test=test) | ast.While(test=test):
-            return [test]
-        case ast.For(iter=source) | ast.AsyncFor(iter=source):
-            return [source]
-        case ast.With(items=items) | ast.AsyncWith(items=items):
-            return [i.context_expr for i in items]
-        case ast.Match(subject=subject):
-            return [subject]
-        case ast.Try() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            return []
-        case _ if hasattr(stmt, "handlers"):
-            return []
-        case _:
-            return [stmt]
-
-
 def generator_call(expr: ast.expr) -> ast.Call | None:
     """The call of a generator under ``enumerate``, ``tqdm`` and the like."""
     while isinstance(expr, ast.Call):
