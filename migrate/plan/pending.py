@@ -53,10 +53,20 @@ def _cleared(ctx: Context, loop: ast.stmt, step: Step) -> tuple[ast.stmt, ...] |
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
         if owner is None or not isinstance(stmt, ast.Expr):
             return None
-        if not ctx.v.of(owner) & step.objects and not owns_all(ctx, step.objects, owner):
+        if m.src(owner) != m.src(step.optimizer) and not _made_from(ctx, step, owner):
             return None
         found.append(stmt)
     return tuple(found)
+
+
+def _made_from(ctx: Context, step: Step, model: ast.expr) -> bool:
+    """Whether the optimizer was made from all parameters of what goes by this text: by its text, as objects that one
+    function makes are not told apart."""
+    m, text = ctx.m, ctx.m.src(model)
+    made = [obj.key for obj in step.objects if isinstance(obj.key, ast.Call)]
+    near = [call for call in made if m.class_of(m.function(call)) is m.class_of(m.function(step.call))]
+    alike = [call for call in near if call.args and ast.unparse(call.args[0]) == f"{text}.parameters()"]
+    return bool(made) and len(alike) == len(step.objects) and owns_all(ctx, step.objects, model)
 
 
 def _plain(ctx: Context, schedule: Schedule, step: Step) -> bool:
