@@ -442,8 +442,11 @@ class Precision:
 
     def _first(self, value: ast.expr | None) -> frozenset[str]:
         """What a place holds that is made with a value: nothing, a new tensor, or what is not known."""
-        if isinstance(value, ast.Constant) and value.value is None:
-            return frozenset()
+        match value:
+            case ast.Constant(value=None) | ast.List(elts=[]) | ast.Dict(keys=[]) | ast.Tuple(elts=[]):
+                return frozenset()
+            case ast.Call(func=ast.Name(id="list" | "dict" | "set" | "deque"), args=[], keywords=[]):
+                return frozenset()
         return frozenset({FLOAT if isinstance(value, ast.Call) and self._creates(value) else OTHER})
 
     def _creates(self, call: ast.Call) -> bool:

@@ -148,6 +148,8 @@ STATEMENTS = {
     "for value, b in enumerate([out]):\n    pass": "other",
     "for b, value in zip([x], [out]):\n    pass": "half",
     "for k, value in {'a': out}.items():\n    pass": "maybe",
+    "for k, value in out.items():\n    pass": "maybe",
+    "for value in out.values():\n    pass": "maybe",
     "with f(out) as value:\n    pass": "maybe",
     "value = x\ntry:\n    value = out\nexcept E:\n    pass": "half/other",
     "try:\n    value = out\nfinally:\n    value = loss": "float",
@@ -247,6 +249,11 @@ LEFT_BEHIND = {
     "or None": ("feats = {}\ndef hook(m, i, o):\n    feats['a'] = o if a else None", "feats['a']", "float/half"),
     "lists by name": (
         "feats = defaultdict(list)\ndef hook(m, i, o):\n    feats['a'].append(o)",
+        "feats['a'][0]",
+        "float/half",
+    ),
+    "lists in a dictionary": (
+        "feats = {'a': []}\ndef hook(m, i, o):\n    feats['a'].append(o)",
         "feats['a'][0]",
         "float/half",
     ),
