@@ -25,7 +25,7 @@ from compare.analyse import analyse_folder
 from compare.cluster import Jobs, parameters
 from compare.errors import UserError
 from compare.process import Nodes, agent, command, run_task
-from compare.records import Ended, Epoch, Planned, Started, read, read_session
+from compare.records import Ended, Epoch, Planned, Started, Status, Writer, read, read_session
 from compare.spec import Task
 from compare.worker import Request
 from tests.compare.doubles import fake_slurm
@@ -185,6 +185,20 @@ def test_two_agents_meet_and_train_one_model(tmp_path: Path) -> None:
     records, _ = read(request.records)
     assert [record.world for record in records if isinstance(record, Started)] == [2]
     assert [record.steps for record in records if isinstance(record, Epoch)] == [4, 4]
+
+
+@pytest.mark.parametrize(("recorded", "status"), [("ok", 0), ("failed", 1), (None, 1)])
+def test_a_further_machine_that_lost_the_first_goes_by_the_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recorded: Status | None, status: int
+) -> None:
+    """torchrun ends with 1 where the one at which all meet has left before."""
+    monkeypatch.setattr("compare.process.command", lambda request, nodes: [sys.executable, "-c", "raise SystemExit(1)"])
+    request = Request(replace(SPEC, nodes=2), Task("speed", "fp32"), tmp_path / "runs" / "one.jsonl")
+    if recorded is not None:
+        with Writer(request.records) as writer:
+            writer.write(Ended(recorded, "", 1.0))
+    assert agent(request, Nodes(2, "127.0.0.1:1", "two"), 60.0) == status
+    assert bool(list((tmp_path / "runs").glob("*.log"))) is bool(status)
 
 
 def free_port() -> int:
