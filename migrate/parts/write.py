@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from ..model import Severity
+from ..nodes import walk
 from ..rules.common import Work
 from ..units.unit import Context
 from . import arguments
@@ -91,7 +92,7 @@ def fold_arms(ctx: Context, work: Work, sites: Sequence[Site]) -> None:
     m, draft = ctx.m, work.draft
     around = [m.parent[site.call] for site in sites if site.call is not None and site.use in work.replaced]
     for one in {at: None for at in around if isinstance(at, ast.IfExp)}:
-        plain = all(isinstance(n, (ast.Name, ast.Attribute, ast.Load)) for n in ast.walk(one.test))
+        plain = all(isinstance(n, (ast.Name, ast.Attribute)) for n in walk(one.test))
         arms = [
             draft.text_of(arm.func) + m.text[m.end(arm.func) : m.end(arm)]
             for arm in (one.body, one.orelse)

@@ -96,19 +96,22 @@ def _by_key(ctx: Context, use: ast.Attribute) -> bool:
     above = ctx.m.parent[use]
     if not isinstance(above, ast.Subscript) or above.value is not use:
         return False
-    scope = ctx.m.function(use)
-    names = {node.id for node in walk(above.slice) if isinstance(node, ast.Name)}
-    return bool(names & {*scope.params} - {ctx.m.self_name(scope)})
+    return _callers_say(ctx, above.slice)
 
 
 def _asked_for(ctx: Context, use: ast.Attribute) -> bool:
     """Whether a condition decides about a use, one that a caller has a part in."""
-    scope = ctx.m.function(use)
     for outer in ctx.m.ancestors(use):
         if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             return False
         if isinstance(outer, (ast.If, ast.IfExp)) and not ctx.m.inside(use, outer.test):
-            names = {node.id for node in walk(outer.test) if isinstance(node, ast.Name)}
-            if names & {*scope.params} - {ctx.m.self_name(scope)}:
+            if _callers_say(ctx, outer.test):
                 return True
     return False
+
+
+def _callers_say(ctx: Context, expr: ast.expr) -> bool:
+    """Whether an expression reads an argument of its function."""
+    scope = ctx.m.function(expr)
+    names = {node.id for node in walk(expr) if isinstance(node, ast.Name)}
+    return bool(names & {*scope.params} - {ctx.m.self_name(scope)})

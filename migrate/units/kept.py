@@ -24,7 +24,7 @@ _CONTAINERS = frozenset("list dict set deque defaultdict OrderedDict UserList Us
 class Kept:
     """The places of one program, and the facts of what they may hold. A place is looked after from the moment on at
     which one of the facts in ``tracked`` comes there. ``told`` says what an expression holds wherever it stands,
-    nothing where it is None; ``told(None)`` is said of what is not at hand."""
+    nothing where it is None or an empty container; ``told(None)`` is said of what is not at hand."""
 
     def __init__(self, ctx: Context, tracked: Facts, told: Callable[[ast.expr | None], Facts]) -> None:
         self.m, self.v = ctx.m, ctx.v
