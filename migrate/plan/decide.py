@@ -445,6 +445,7 @@ def _enabled(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stm
         at_hand = finder.at_hand(finder.scalers[0], stmt)
         if at_hand is not None:
             finder.used(finder.scalers[0], stmt)
+            finder.always_handed(finder.scalers[0], stmt)
             return f"{at_hand}.is_enabled()"
         if plan.planner.order.early(stmt):
             return f"{finder.reach(finder.scalers[0], stmt, None)}.is_enabled()"
@@ -502,7 +503,9 @@ def _near(ctx: Context, unit: Unit, finder: Finder, stmt: ast.stmt) -> str:
         if ctx.m.function(site.call) is scope:
             optimizer = site.optimizers if isinstance(site, Scale) else site.optimizer
             scaler = next(s for s in finder.scalers if s.objects & _objects(site))
-            return finder.reach(scaler, stmt, optimizer)
+            reached = finder.reach(scaler, stmt, optimizer)
+            finder.always_handed(scaler, stmt)
+            return reached
     return finder.reach(finder.scalers[0], stmt, None)
 
 

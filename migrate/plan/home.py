@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
 
 from ..facts.loops import gone_through
@@ -41,21 +41,23 @@ class Finder:
         self._parameters: dict[tuple[ast.AST, str], Parameter] = {}
         self._places: dict[int, list[Place]] = {}
         self._uses: dict[int, list[ast.AST]] = {}
+        self._without: dict[tuple[ast.AST, str], list[ast.Call]] = {}  # calls that hand on no optimizer
 
     def snapshot(self) -> tuple[object, ...]:
         """What `restore` needs to undo a question that came to nothing."""
         handed = [(p, dict(p.calls)) for p in self.homes.parameters]
         places = {key: list(value) for key, value in self._places.items()}
-        return handed, dict(self._parameters), places, {key: list(value) for key, value in self._uses.items()}
+        uses = {key: list(value) for key, value in self._uses.items()}
+        return handed, dict(self._parameters), places, uses, {key: list(v) for key, v in self._without.items()}
 
     def restore(self, state: tuple[object, ...]) -> None:
         """Forget every parameter and place that was found since `snapshot`."""
-        handed, parameters, places, uses = state
+        handed, parameters, places, uses, without = state
         for parameter, calls in handed:  # type: ignore[attr-defined]
             parameter.calls = calls
         self.homes.parameters = [p for p, _ in handed]  # type: ignore[attr-defined]
         self._parameters = parameters  # type: ignore[assignment]
-        self._places, self._uses = places, uses  # type: ignore[assignment]
+        self._places, self._uses, self._without = places, uses, without  # type: ignore[assignment]
 
     # ------------------------------------------------------------ asking
 
@@ -194,6 +196,36 @@ class Finder:
     def used(self, scaler: Scaler, node: ast.AST) -> None:
         """The scaler has to be there at ``node``, which reaches it as `at_hand` says."""
         self._uses.setdefault(id(scaler), []).append(node)
+
+    def always_handed(self, scaler: Scaler, node: ast.AST) -> None:
+        """The code at ``node`` asks the scaler without an optimizer, too: every call has to hand one on."""
+        scope = self.ctx.m.function(node)
+        parameter = self._parameters.get((scope.node, scaler.name))
+        if parameter is None or parameter.after is None:
+            return
+        asked = {n.id for test in self._tests_around(node) for n in walk(test) if isinstance(n, ast.Name)}
+        if parameter.after not in asked:
+            self._hand_always(scaler, parameter, frozenset())
+
+    def _tests_around(self, node: ast.AST) -> Iterator[ast.expr]:
+        for outer in self.ctx.m.spine(node):
+            if isinstance(outer, (ast.If, ast.While)):
+                yield outer.test
+
+    def _hand_always(self, scaler: Scaler, parameter: Parameter, seen: frozenset[ast.AST]) -> None:
+        """Hand the scaler on in every call of a function, of those that call it with their own parameter, and so on."""
+        node = parameter.function.node
+        for call in self._without.pop((node, scaler.name), []):
+            before = self.snapshot()
+            try:
+                parameter.calls[call] = self._reach_without(scaler, call)
+                self._uses.setdefault(id(scaler), []).append(call)
+            except Manual:  # no scaler is there: the judge says whether one is asked for
+                self.restore(before)
+        for call in list(parameter.calls):
+            above = self._parameters.get((self.ctx.m.function(call).node, scaler.name))
+            if above is not None and above.function.node not in seen:
+                self._hand_always(scaler, above, seen | {node})
 
     def at_hand(self, scaler: Scaler, node: ast.AST) -> str | None:
         """How the code at ``node`` reaches ``scaler`` with nothing more handed on; None where it does not."""
@@ -444,6 +476,7 @@ class Finder:
             if argument is None or (isinstance(argument, ast.Constant) and argument.value is None):
                 if argument is not None:
                     parameter.calls[call] = "None"
+                self._without.setdefault(key, []).append(call)
                 continue  # else the default is taken: no optimizer, no scaler
             self._uses[id(scaler)].append(call)
             parameter.calls[call] = self._follow(scaler, call, argument)

@@ -28,12 +28,18 @@ from __future__ import annotations
 import ast
 import copy
 import itertools
+import zlib
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeGuard
 
 Statements = list[ast.stmt]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Loop = ast.For | ast.While
+
+
+def lot(text: str) -> int:
+    """A number drawn for a text: a sample by it stays what it is where scripts come or go."""
+    return zlib.crc32(text.encode())
 
 
 class Planted(NamedTuple):

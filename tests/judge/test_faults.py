@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import functools
 import os
-import random
 from typing import NamedTuple
 
 import pytest
 
 from migrate.model import Applicability
-from tests.equivalence.plant import KINDS, Planted, planted
+from tests.equivalence.plant import KINDS, Planted, lot, planted
 
 from .support import SCRIPTS, Found, aligned, composed, script_case
 
@@ -102,7 +101,7 @@ def said_of(mutant: Mutant) -> Found | None:
 
 
 def chosen(kind: str) -> list[Mutant]:
-    return random.Random(kind).sample(mutants()[kind], min(EACH, len(mutants()[kind])))
+    return sorted(mutants()[kind], key=lambda one: lot(f"{one.script} {kind} {one.planted.line}"))[:EACH]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -144,7 +143,7 @@ def test_what_was_not_spoilt_is_equal() -> None:
 
 def test_a_text_in_place_of_itself_says_nothing_new() -> None:
     """What is found is found because of the fault, not because of how a mutant's text is laid beside the old."""
-    for name in NAMES[::4]:
+    for name in (one for one in NAMES if lot(one) % 4 == 0):
         case = script_case(name)
         if case is not None and case.grade is Applicability.SAFE:
             runs = composed(aligned(case.text, case.text), case.runs)

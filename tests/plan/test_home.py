@@ -644,6 +644,33 @@ def test_a_region_asks_the_scaler_beside_it() -> None:
     assert set(plan.enabled_at.values()) == {""}
 
 
+@pytest.mark.parametrize(
+    ("body", "given"),
+    [
+        ("model(x)\n                if optimizer:\n                    STEP", "scaler, scaler"),
+        ("if optimizer:\n                    STEP", "scaler, None"),
+    ],
+    ids=["asked by an evaluation", "asked by a step alone"],
+)
+def test_a_call_without_an_optimizer_hands_the_scaler_on_where_one_is_asked(body: str, given: str) -> None:
+    plan = planned(
+        f"""
+        def each(model, loader, optimizer):
+            for x in loader:
+                {body}
+        def every(model, loader, optimizer):
+            each(model, loader, optimizer)
+        def main(args):
+            model, optimizer = A(), SGD()
+            if args.fp16:
+                INIT
+            every(model, [1], optimizer)
+            every(model, [1], None)
+        """
+    )
+    assert f"every(scaler behind optimizer) from {given}" in shown(plan)
+
+
 def test_the_condition_is_said_where_there_is_no_scaler() -> None:
     plan = planned(
         """
