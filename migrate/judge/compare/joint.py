@@ -168,7 +168,7 @@ class Joint:
         here, there = _SAID.get(old.kind, old.kind), _SAID.get(new.kind, new.kind)
         if old.kind == "end":
             line = self.teller.new_line(new)
-            return Differs("order", None, f"the old program is done, the new one {there} (line {line})")
+            return Differs("order", new.node, f"the old program is done, the new one {there} (line {line})")
         if new.kind == "end":
             return Differs("order", old.node, f"the old program {here} here, the new one is done")
         if old.kind in ("round", "head"):  # what is one too many stands at the end of a round
