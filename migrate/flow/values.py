@@ -933,14 +933,16 @@ class Values:
             for arg in call.args[:1]:
                 self._elements(self._expr(arg), self._field(made, ITEM_KEY))
             return
-        declared = [
-            n.target.id for n in made.key.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)
-        ]
+        declared = self.declared(made.key)
         for name, arg in zip(declared, call.args, strict=False):
             self._flow(self._expr(arg), self._field(made, name))
         for keyword in call.keywords:
             if keyword.arg in declared:
                 self._flow(self._expr(keyword.value), self._field(made, keyword.arg))
+
+    def declared(self, cls: ast.ClassDef) -> list[str]:
+        """The fields that a dataclass or a NamedTuple declares, in order."""
+        return [n.target.id for n in cls.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)]
 
     def _filled_by_base(self, call: ast.Call) -> None:
         """``super().__init__(items)`` in the constructor of a list of the file's own."""

@@ -49,6 +49,10 @@ O1_FLOAT_FUNCTIONAL = frozenset(
 )
 # … and, of those, what takes two results of a model.
 O1_PAIRS = frozenset("cosine_similarity kl_div l1_loss mse_loss smooth_l1_loss".split())
+# Of both, those that give no integers: they take none, or make float32 of them as a cast before would.
+NO_INTEGERS = (O1_FLOAT - frozenset("pow sum prod cumsum cumprod dist renorm".split())) | (
+    O1_FLOAT_FUNCTIONAL - frozenset("l1_loss mse_loss smooth_l1_loss".split())
+)
 # What an autograd function's own backward computes in half precision, be it in a model that it runs anew.
 BACKWARD_PRODUCTS = NATIVE_HALF | {"enable_grad"}
 # Products of two, which O1 ran in half; natively, outside of a region, both have to be of one type.

@@ -20,8 +20,9 @@ from ..knowledge import operations
 from ..model import Settings
 from ..nodes import walk
 from ..units.compute import walk_now
+from ..units.halves import FLOAT, HALF, MAYBE, doubtful, proved
 from ..units.operands import multiplied
-from ..units.precision import FLOAT, HALF, MAYBE, Precision, doubtful, proved
+from ..units.precision import Precision
 from ..units.unit import Context, Manual, Unit
 from .coverage import Coverage
 from .fold import Fold
@@ -159,16 +160,17 @@ class _Search:
         """Half results that something outside of every region computes with, as O1 did in float32."""
         precision = self.precision
         for operand, node in {**precision.widened, **precision.mixed}.items():
-            if proved(precision.value(operand)) and self._stays(node):
+            if precision.halves(operand, node) and self._stays(node):
                 found.operands.append(FloatOperand(node, operand))
         handed = [one for one in precision.handed.items() if one[0] not in precision.widened and self._stays(one[1])]
-        handed = [one for one in handed if proved(precision.value(one[0]))]
+        handed = [one for one in handed if proved(precision.value(one[0])) and not precision.value(one[0]).holds]
         found.operands += [FloatOperand(call, operand) for operand, call in handed]
         for _, call in handed[:1]:
             self.unit.review(call, "APX032", _SAID_HANDED)
-        for call in [one for one in precision.emptied if self._stays(one)]:
-            said = f"`{self.m.src(call.func)}` of another file takes results from the GPU, where O1 made them float32: "
-            self.unit.review(call, "APX032", f"{said}they stay half now; `.float()` before `.cpu()` there keeps it")
+        for call, does in precision.emptied.items():
+            if self._stays(call):
+                said = f"`{self.m.src(call.func)}` of another file {does}, where O1 made them float32: "
+                self.unit.review(call, "APX032", f"{said}they stay half now; `.float()` before that keeps it")
         known = {o.operand for o in found.operands}
         found.operands += [o for o in self._added_in_place() if o.operand not in known]
         found.operands.sort(key=lambda o: self.m.start(o.operand))
