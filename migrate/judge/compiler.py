@@ -36,6 +36,7 @@ class Sight(Protocol):
     def reads(self, stmt: ast.stmt) -> bool: ...
     def clears(self, stmt: ast.stmt) -> bool: ...
     def resumes(self, expr: ast.expr) -> bool: ...
+    def trains(self, expr: ast.expr) -> bool: ...
 
 
 @dataclass(eq=False)
@@ -426,9 +427,7 @@ class _Compiler:
                     self.expression(keyword.value)
                 if self.sight.event(root):
                     self.emit(Op("call", root))
-            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() if not any(
-                self.sight.resumes(generator.iter) for generator in root.generators
-            ):
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() if self.sight.trains(root):
                 self._comprehension(root)
             case _:
                 for child in children(root):
@@ -437,7 +436,7 @@ class _Compiler:
                     self.emit(Op("call", root))
 
     def _comprehension(self, root: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
-        """A loop: none of its rounds, one or several. What it goes over is evaluated once."""
+        """A loop in which training happens: no round, one or several. What it goes over is evaluated once."""
         start, over = Label(), Label()
         first = root.generators[0]
         self.expression(first.iter)

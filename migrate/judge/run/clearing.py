@@ -14,13 +14,15 @@ from ..state import Key, State
 from ..terms import Facts
 from .values import Evaluator
 
-_LISTS = frozenset({"parameters", "named_parameters"})
 _SAME = frozenset({"module"})  # what a wrapper wraps
 
 
+_Sources = frozenset[frozenset[Key]]
+
+
 class Clearing:
-    """The calls of `zero_grad` of one program. Where an optimizer's parameters come from is a set of models, by their
-    keys, and of parts of models, by the names of their attributes."""
+    """The calls of `zero_grad` of one program. Each source of an optimizer's parameters is a set: it may be any of
+    these models, by their keys, or parts of models, by the names of their attributes."""
 
     def __init__(self, program: Program, owners: Owners, evaluator: Evaluator) -> None:
         self.program, self.m, self.v, self.naming = program, program.m, program.v, program.naming
@@ -41,7 +43,9 @@ class Clearing:
 
     def _covered(self, optimizer: Key, zeroed: frozenset[Key]) -> bool:
         sources = self._sources.get(optimizer)
-        return sources is None or all(one in zeroed or self._in_others(one, zeroed) for one in sources)
+        return sources is None or all(
+            any(one in zeroed or self._in_others(one, zeroed) for one in maybe) for maybe in sources
+        )
 
     def _in_others(self, one: Key, zeroed: frozenset[Key]) -> bool:
         """Whether all parts of a model were cleared, or the model that has a part."""
@@ -51,7 +55,7 @@ class Clearing:
     @cached_property
     def _partial(self) -> frozenset[Key]:
         """What has to be remembered, as it is cleared one by one."""
-        several = [s for s in self._sources.values() if s is not None and len(s) > 1]
+        several = [maybe for s in self._sources.values() if s is not None and len(s) > 1 for maybe in s]
         return frozenset[Key]().union(*several, *self._parts.values())
 
     # ------------------------------------------------------------ what a receiver is
@@ -105,31 +109,33 @@ class Clearing:
 
     # ------------------------------------------------------------ where an optimizer's parameters come from
 
-    def _find_sources(self) -> dict[Key, frozenset[Key] | None]:
+    def _find_sources(self) -> dict[Key, _Sources | None]:
         """For each optimizer what it was made of; None where that is not known."""
         made = {key[1]: key for key in self.optimizers if key[0] == "call"}
-        found: dict[Key, frozenset[Key] | None] = {}
+        found: dict[Key, _Sources | None] = {}
         for call in self.m.all(ast.Call):
             optimizer = made.get(self.naming.place(call))
             if optimizer is not None:
                 found[optimizer] = self._sources_of(call)
         return found
 
-    def _sources_of(self, call: ast.Call) -> frozenset[Key] | None:
-        found: set[Key] = set()
+    def _sources_of(self, call: ast.Call) -> _Sources | None:
+        found: set[frozenset[Key]] = set()
         for listed in self.owners.behind(call):
-            if not isinstance(listed, ast.Call) or not isinstance(listed.func, ast.Attribute):
-                continue
-            if listed.func.attr in _LISTS:
-                owner = listed.func.value
-                models = self.owners.meant(owner)
-                if not models and not (isinstance(owner, ast.Attribute) and self._below_a_model(owner)):
-                    return None
-                found |= models or self._part(owner)
-                if not models:
-                    for part in self._part(owner):
-                        self._above[part] = self._above.get(part, frozenset()) | self._below_a_model(owner)
-        return frozenset(found) or self.owners.made_of(call) or None
+            match listed:
+                case ast.Call(func=ast.Attribute(value=owner, attr="parameters" | "named_parameters")):
+                    pass
+                case _:
+                    continue
+            source = self.owners.meant(owner)
+            if not source and isinstance(owner, ast.Attribute) and (above := self._below_a_model(owner)):
+                source = self._part(owner)
+                self._above |= {part: self._above.get(part, frozenset()) | above for part in source}
+            if not source:
+                return None
+            found.add(source)
+        models = frozenset(found) or frozenset({self.owners.made_of(call)} - {frozenset()})
+        return models or None
 
     @cached_property
     def _parts(self) -> dict[Key, frozenset[Key]]:
