@@ -22,7 +22,7 @@ from typing import Protocol
 from ..facts.module import FunctionNode, Scope
 from ..facts.names import called_name, last_name
 from ..facts.networks import handed_elsewhere
-from ..flow.values import FORWARD_HOOK, Obj, Values
+from ..flow.values import FORWARD_HOOK, NAMESPACES, Obj, Values, tuple_fields
 from ..knowledge import operations
 from ..knowledge.models import FORWARDING
 from ..knowledge.results import integers, loss, predicted
@@ -865,18 +865,13 @@ def _dictionary(keys: Sequence[ast.expr | None], values: Sequence[Value]) -> Val
 
 def _fields(v: Values, node: ast.Call) -> list[str] | None:
     """The fields of the object that a call makes of them, in order; None where it makes something else."""
-    if called_name(node) in ("SimpleNamespace", "Namespace"):
+    if called_name(node) in NAMESPACES:
         return []
     for obj in v.of(node.func):
         if obj.kind == "class" and isinstance(obj.key, ast.ClassDef) and v.callee(obj) is None:
             return v.declared(obj.key) or None
-        match obj.key:
-            case ast.Call(func=func, args=[_, ast.Constant(value=str() as listed)]) if last_name(func) == "namedtuple":
-                return listed.replace(",", " ").split()
-            case ast.Call(func=func, args=[_, ast.List(elts=elts) | ast.Tuple(elts=elts)]) if (
-                last_name(func) == "namedtuple"
-            ):
-                return [e.value for e in elts if isinstance(e, ast.Constant) and isinstance(e.value, str)]
+        if (names := tuple_fields(obj)) is not None:
+            return names
     return None
 
 
