@@ -14,13 +14,14 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from ..facts.module import Module
 from ..facts.names import called_name, last_name
 from ..flow.values import argument
 from ..knowledge import operations
 from ..model import Settings
 from ..nodes import walk
 from ..units.compute import walk_now
-from ..units.halves import FLOAT, HALF, MAYBE, doubtful, proved
+from ..units.halves import DOUBLE, FLOAT, HALF, MAYBE, doubtful, proved
 from ..units.operands import multiplied
 from ..units.precision import Precision
 from ..units.unit import Context, Manual, Unit
@@ -86,6 +87,12 @@ _BY_NAME = (
 _SAID_HANDED = (
     "what is called here stands in another file, and takes results from the GPU or computes what O1 ran in float32 "
     "wherever it stood: it is handed float32 now, so that all that it computes is float32"
+)
+
+
+_SAID_DOUBLE = (
+    "float64 is handed to a model or a loss here: Apex cast it as it did float32, autocast leaves float64 alone, and a "
+    "product of both types is an error; .float() makes it float32, where it stands in no list or dictionary"
 )
 
 
@@ -171,6 +178,12 @@ class _Search:
             if self._stays(call):
                 said = f"`{self.m.src(call.func)}` of another file {does}, where O1 made them float32: "
                 self.unit.review(call, "APX032", f"{said}they stay half now; `.float()` before that keeps it")
+        doubles = [(call, operand) for operand, call in precision.doubles.items() if self._stays(call)]
+        doubles = [(call, operand) for call, operand in doubles if precision.value(operand).known == {DOUBLE}]
+        single = [(c, o) for c, o in doubles if not precision.value(o).holds and not _splat(self.m, o)]
+        found.operands += [FloatOperand(call, operand) for call, operand in single]
+        for call, _ in doubles[:1]:
+            self.unit.review(call, "APX032", _SAID_DOUBLE)
         known = {o.operand for o in found.operands}
         found.operands += [o for o in self._added_in_place() if o.operand not in known]
         found.operands.sort(key=lambda o: self.m.start(o.operand))
@@ -539,3 +552,9 @@ def _ends_in_float(expr: ast.expr) -> bool:
 
 def _is_like(expr: ast.expr) -> bool:
     return any(isinstance(n, ast.Call) and called_name(n) in operations.LIKE for n in walk(expr))
+
+
+def _splat(m: Module, operand: ast.expr) -> bool:
+    """Whether an argument is handed on as several: ``*xs``, ``**batch``."""
+    above = m.parent[operand]
+    return isinstance(operand, ast.Starred) or (isinstance(above, ast.keyword) and above.arg is None)

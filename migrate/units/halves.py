@@ -1,7 +1,7 @@
 """Which type a value may have when it leaves an autocast region, and what it is made of: tuples, lists and records.
 
-HALF is a floating result whose type autocast decides, FLOAT is float32, whatever autocast does, OTHER no such tensor
-(an integer, an input, no tensor), MAYBE made of a half result by a function that is not known.
+HALF is a floating result whose type autocast decides, FLOAT is float32, whatever autocast does, DOUBLE float64,
+OTHER no such tensor (an integer, an input, no tensor), MAYBE made of a half result by a function that is not known.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-HALF, FLOAT, OTHER, MAYBE = "half", "float", "other", "maybe"
+HALF, FLOAT, DOUBLE, OTHER, MAYBE = "half", "float", "double", "other", "maybe"
 _MAX_DEPTH = 3  # lists in lists that are told apart
 
 

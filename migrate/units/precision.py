@@ -29,7 +29,8 @@ from ..knowledge.results import integers, loss, predicted
 from ..nodes import children, walk
 from . import operands
 from .compute import Compute
-from .halves import FLOAT, HALF, MAYBE, NOTHING, OTHER, Value, join, joined, many, of, proved, record
+from .doubles import made_double
+from .halves import DOUBLE, FLOAT, HALF, MAYBE, NOTHING, OTHER, Value, join, joined, many, of, proved, record
 from .kept import Kept
 from .translate import partial_of, passed, receiver
 from .unit import Context, Unit
@@ -75,7 +76,7 @@ class Precision:
 
     def __init__(self, ctx: Context, unit: Unit, compute: Compute, casts: Casts) -> None:
         self.ctx, self.unit, self.compute, self.casts = ctx, unit, compute, casts
-        self.kept = Kept(ctx, frozenset({HALF, MAYBE}), self._first)
+        self.kept = Kept(ctx, frozenset({HALF, MAYBE, DOUBLE}), self._first)
         self._forget()
 
     def _forget(self) -> None:
@@ -84,6 +85,7 @@ class Precision:
         self.widened: dict[ast.expr, ast.expr] = {}  # operand that O1 cast to float32, outside of regions -> its use
         self.mixed: dict[ast.expr, ast.expr] = {}  # half factor of a product with one that is not, likewise
         self.handed: dict[ast.expr, ast.Call] = {}  # operand that code of another file makes float32 -> the call
+        self.doubles: dict[ast.expr, ast.Call] = {}  # float64 that a model or a loss is handed -> the call
         self.emptied: dict[ast.Call, str] = {}  # calls of such code that is handed a list of half results: what it does
         self._memo: dict[tuple[ast.AST, bool, tuple[tuple[str, Value], ...]], Value] = {}
         self._calls: dict[ast.Call, bool] = {}
@@ -276,7 +278,7 @@ class Precision:
     def _iterate(self, frame: _Frame, target: ast.expr, source: ast.expr, env: _Env) -> None:
         self._assign(frame, target, self._expr(frame, source, env).element, env)
 
-    def _listed(self, node: ast.Call, name: str, owner: Value, args: list[Value]) -> Value | None:
+    def _listed(self, frame: _Frame, node: ast.Call, name: str, owner: Value, args: list[Value]) -> Value | None:
         """What `zip`, `enumerate`, and `items` and `values` of a dictionary go over."""
         match node.func:
             case ast.Name(id="enumerate") if args:
@@ -294,10 +296,25 @@ class Precision:
                 return many(args[0].element)
             case ast.Name(id="next") if args and args[0].holds:
                 return args[0].element
+            case ast.Name(id="TensorDataset") | ast.Attribute(attr="TensorDataset"):
+                return many(Value(items=tuple(args)))
+            case ast.Name(id="DataLoader") | ast.Attribute(attr="DataLoader") if node.args:
+                return args[0] if args[0].holds else self._data_set(frame, node.args[0])
             case ast.Attribute(attr="get" | "pop" | "setdefault") if owner.holds and node.args:
                 return joined([_subscript(owner, node.args[0]), *args[1:2]])
             case _:
                 return None
+
+    def _data_set(self, frame: _Frame, expr: ast.expr) -> Value | None:
+        """What a loader gives of a data set that is written here: its items, put together."""
+        m, found = self.ctx.m, list[Value]()
+        for obj in self.ctx.v.in_order(self.ctx.v.of(expr)):
+            for cls in self.ctx.v.order(obj.key) if isinstance(obj.key, ast.ClassDef) else ():
+                method = m.method(cls, "__getitem__")
+                if isinstance(method, FunctionNode):
+                    found.append(self._run_with(frame, method, self._cast(frame, expr), {}))
+                    break
+        return many(joined(found)) if found else None
 
     def _member(self, base: ast.expr, held: Value) -> Value:
         """Any value of a dictionary: a model's may hold integers (a detector's labels), of others it is known."""
@@ -472,9 +489,17 @@ class Precision:
             env[_key(func.value)] = join(env.get(_key(func.value), NOTHING), more)
             self.kept.add(func.value, more.element)
             return of(OTHER)
-        if self._runs(node):
+        runs = self._runs(node)
+        if runs or self._takes_types(node, name):
+            self._widen_doubles(frame, node, args, named, runs)
+        if runs:
             return self._model(frame, node, name, env)
-        if (listed := self._listed(node, name, owner, args)) is not None:
+        if (said := made_double(self.ctx.v, node, [g.known == {DOUBLE} for g in (owner, *given)])) is not None:
+            if said:
+                return of(DOUBLE)
+            if name not in ("float", "half", "bfloat16") and not (owner.known | _known(given)) & {HALF, MAYBE, FLOAT}:
+                return of(FLOAT) if self._creates(node) else of(OTHER)
+        if (listed := self._listed(frame, node, name, owner, args)) is not None:
             return listed
         called = self._called(frame, node, name, args)
         objects = self.ctx.v.of(func)
@@ -489,10 +514,29 @@ class Precision:
         self._hands_on(frame, node)
         receiver = owner.known - {OTHER}
         first = owner if receiver or not args else args[0]
-        if not (frozenset().union(owner.known, *(g.known for g in given)) & {HALF, MAYBE, FLOAT}):
+        if not (owner.known | _known(given)) & {HALF, MAYBE, FLOAT, DOUBLE}:
             return self._unknown(frame, node, name)
         rest = args if receiver else args[1:]
         return self._known(frame, node, name, first, rest, given)
+
+    def _takes_types(self, node: ast.Call, name: str) -> bool:
+        """Whether a call is one of O1's float32 functions, or of a loss of torch."""
+        of_losses = loss(name) and not self.ctx.v.callees(node)
+        return self._by_level and (of_losses or name in operations.O1_FLOAT_FUNCTIONAL)
+
+    @cached_property
+    def _by_level(self) -> bool:
+        """Whether functions were cast, as O1 did; O2 and O3 cast what their models were handed."""
+        return any("O1" in o.levels for o in self.unit.options.values())
+
+    def _widen_doubles(
+        self, frame: _Frame, node: ast.Call, args: list[Value], named: list[Value], runs: bool
+    ) -> None:
+        """Remember the float64 that a model or a loss is handed under casts."""
+        if not self._cast(frame, node) or (runs and self.compute.inner(node)):
+            return
+        given = zip((*node.args, *(k.value for k in node.keywords)), (*args, *named), strict=True)
+        self.doubles |= {a: node for a, held in given if held.known == {DOUBLE}}
 
     def _called(self, frame: _Frame, node: ast.Call, name: str, args: list[Value]) -> Value | None:
         """What comes of a function of the file that is handed to somebody who calls it, `map(f, xs)`, `max(xs, key=f)`;
@@ -608,8 +652,11 @@ class Precision:
         receiver = method and bool(self.value(node.func.value).known & {HALF, FLOAT, MAYBE})  # type: ignore[attr-defined]
         if self._widens(frame, node, receiver):
             return of(FLOAT)
-        if name in ("float", "double"):
+        if name == "float":
             return of(FLOAT) if method else of(OTHER)
+        if first.known == {DOUBLE}:
+            same = name in operations.KEEP or name in operations.PROMOTE or name in operations.OF_ONE
+            return of(DOUBLE) if same or name in ("to", "cpu", "numpy") else of(OTHER)
         if name == "cpu":
             return of(FLOAT) if proved(first) else first
         if name in ("to", "type"):
@@ -662,7 +709,7 @@ class Precision:
             return of(OTHER, f"sigmoid@{node.lineno}:{node.col_offset}")
         if flat & {HALF, MAYBE}:
             return Value(marks | {MAYBE})
-        if name in ("float", "double") and isinstance(node.func, ast.Attribute):
+        if name == "float" and isinstance(node.func, ast.Attribute):
             return of(FLOAT)
         if self._creates(node):
             return of(FLOAT)
@@ -811,6 +858,10 @@ def sigmoids_of(obj: Obj) -> list[str]:
 # ---------------------------------------------------------------- values
 
 
+def _known(values: Iterable[Value]) -> frozenset[str]:
+    return frozenset[str]().union(*(value.known for value in values))
+
+
 def _part(held: Value, name: str, unpacked: bool = False) -> Value:
     """An item or attribute of a value that may be a model's output: a float, unless its name says otherwise."""
     if HALF not in held.known:
@@ -884,6 +935,8 @@ def _arithmetic(one: Value, other: Value, op: ast.operator, cast: bool) -> Value
     if one.holds or other.holds:
         return Value(one.flat | other.flat)
     flat = one.flat | other.flat
+    if {DOUBLE} in (one.known, other.known):
+        return of(DOUBLE)
     marks = frozenset(f for f in flat if "@" in f)
     if cast and isinstance(op, ast.Pow) and flat & {HALF}:
         return Value(marks | {FLOAT})
@@ -903,7 +956,7 @@ def _converted(node: ast.Call, held: Value) -> Value:
         return of(OTHER) if called_name(node) == "type" else held
     for arg in given:
         text = ast.unparse(arg)
-        if re.search(r"float32|float64|torch\.(float|double)$|FloatTensor|DoubleTensor|\.(float|double)$", text):
+        if re.search(r"float32|torch\.float$|FloatTensor|\.float$", text):
             return of(FLOAT) if "Half" not in text else held
         if re.search(r"\.(u?int\d*|long|bool|short)$|LongTensor|IntTensor|ByteTensor|BoolTensor", text):
             return of(OTHER)
