@@ -1,55 +1,198 @@
-"""Gradients that are looked at where no ``.grad`` stands: by special methods, or by an attribute's name in a string.
+"""Gradients that are looked at where no ``.grad`` stands: by code that runs unseen, or by a name in a text.
 
-``print(stats)`` runs ``__str__``, ``v["weight"]`` ``__getitem__``, a ``with`` ``__exit__``; ``getattr(p, "grad")`` and
-``getattr(p, what)`` of a parameter read what they do not spell as an attribute.
+``print(stats)`` runs ``__str__``, ``v["weight"]`` ``__getitem__``, ``acc += net`` ``__iadd__``, a ``with``
+``__exit__``, ``watch.net = net`` a setter, ``next(it)`` a generator made long ago, ``scheduler.step()`` a ``get_lr``;
+``getattr(p, "grad")``, ``"{0.grad}".format(p)``, ``eval("p.grad")`` and ``getattr(p, what)`` of a parameter read what
+they do not spell as an attribute.
 """
 
 from __future__ import annotations
 
 import ast
+import re
+from functools import cached_property
 
 from ..facts.module import Module
-from ..facts.names import called_name
+from ..facts.names import called_name, last_name
+from ..knowledge.gradients import SCHEDULERS
 from ..nodes import walk
 from .values import Obj, Values
 
 _BY_NAME = frozenset("__init__ __new__ __call__ __del__ __init_subclass__ __post_init__ __setattr__".split())
-_ASKS = frozenset("getattr __getattribute__ attrgetter".split())
+_GETTER = "attrgetter"
+_ASKS = frozenset(("getattr", "__getattribute__", _GETTER))
+_FORMATS = frozenset("format format_map vformat".split())
+_RUNS_TEXT = frozenset({"eval", "exec"})
 _LISTS = frozenset("parameters named_parameters".split())
+_LAZY = frozenset("map filter iter starmap".split())
+_TRAINS = frozenset("backward step scale_loss".split())
+_FIELD = re.compile(r"\{[^{}]*\.grad\b")  # of a format: "{0.grad}"
+_NO_GRADIENTS = frozenset("no_grad zero_grad enable_grad set_grad_enabled requires_grad requires_grad_".split())
 
 
 class Unnamed:
     """Answers for one module; what it takes to answer is looked up once."""
 
     def __init__(self, m: Module, v: Values) -> None:
-        self.v = v
-        self._named = any(constant.value == "grad" for constant in m.all(ast.Constant))
-        self._special: list[tuple[ast.ClassDef, ast.FunctionDef]] = [
+        self.m, self.v = m, v
+        texts = [constant.value for constant in m.all(ast.Constant) if isinstance(constant.value, str)]
+        self._named = "grad" in texts
+        self._getters = {_GETTER, *(a.asname for a in m.all(ast.alias) if a.name == _GETTER and a.asname)}
+        self._formatted = any(".grad" in text and _FIELD.search(text) for text in texts)
+        methods = [
             (cls, method)
             for cls in m.all(ast.ClassDef)
             for method in cls.body
-            if isinstance(method, ast.FunctionDef) and _special(method.name)
-            if any(isinstance(n, ast.Attribute) and "grad" in n.attr for n in walk(method))
+            if isinstance(method, ast.FunctionDef) and _touches(m, method)
+        ]
+        self._special = [(cls, method) for cls, method in methods if _special(method.name)]
+        self._setters = _setters(m, v, methods)
+        self._rates = [
+            (cls, method) for cls, method in methods if any(SCHEDULERS.fit(last_name(base)) for base in cls.bases)
         ]
 
     def run_by(self, node: ast.AST) -> list[ast.FunctionDef]:
-        """The special methods with gradients in them that using a name, an attribute or a new object may run."""
-        if not self._special or not isinstance(node, (ast.Name, ast.Attribute, ast.Call)):
-            return []
-        held = [o.key for o in self.v.of(node) if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
-        classes = {cls for made in held for cls in self.v.order(made)}
-        return [method for cls, method in self._special if cls in classes]
+        """The special methods with gradients in them that using a name, an attribute or a new object may run, the
+        setters that an assignment runs, and what a scheduler of torch's asks its own subclass for."""
+        found: list[ast.FunctionDef] = []
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found += self._setters.get(node.attr, [])
+        if self._rates and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr == "step" and not self.v.callees(node):
+                found += self._of(node.func.value, self._rates)
+        if self._special and isinstance(node, (ast.Name, ast.Attribute, ast.Call)):
+            found += self._of(node, self._special)
+        return found
 
-    def spells(self, call: ast.Call) -> bool:
-        """Whether a call asks for an attribute that is ``grad``, or may be: of a parameter by any name, of anything
-        where the name is written somewhere else."""
-        if called_name(call) not in _ASKS:
+    def _of(self, node: ast.expr, methods: list[tuple[ast.ClassDef, ast.FunctionDef]]) -> list[ast.FunctionDef]:
+        """Those of ``methods`` that an object here has."""
+        objects = self.v.of(node)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):  # acc += net
+            objects = self.v.variable(node.id, self.m.scope(node))
+        held = [o.key for o in objects if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
+        classes = {cls for made in held for cls in self.v.order(made)}
+        return [method for cls, method in methods if cls in classes]
+
+    def spells(self, node: ast.AST) -> bool:
+        """Whether an expression or a pattern asks for an attribute that is ``grad``, or may be: of a parameter by any
+        name, of anything where the name is written somewhere else; or goes on with what does."""
+        match node:
+            case ast.Call():
+                return self._asks(node) or self._formats(node) or _runs_text(node)
+            case ast.MatchClass(kwd_attrs=names):
+                return "grad" in names
+            case ast.Name(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
+                return bool(self._lazy) and self._goes_on(node)
+            case _:
+                return False
+
+    def _asks(self, call: ast.Call) -> bool:
+        name = called_name(call)
+        if name not in _ASKS and name not in self._getters:
             return False
-        if any(isinstance(arg, ast.Constant) and arg.value == "grad" for arg in call.args):
+        if any(isinstance(arg, ast.Constant) and _names(arg.value) for arg in call.args):
             return True
-        if called_name(call) != "getattr" or len(call.args) < 2 or isinstance(call.args[1], ast.Constant):
+        if name != "getattr" or len(call.args) < 2 or isinstance(call.args[1], ast.Constant):
             return False
         return self._named or any(map(_of_parameters, self.v.of(call.args[0])))
+
+    def _formats(self, call: ast.Call) -> bool:
+        if not self._formatted or called_name(call) not in _FORMATS or not isinstance(call.func, ast.Attribute):
+            return False
+        text = call.func.value
+        return _FIELD.search(text.value) is not None if _text(text) else True  # type: ignore[attr-defined]
+
+    def _goes_on(self, node: ast.Name | ast.Attribute) -> bool:
+        """Whether a name or attribute holds what looks at gradients once it is gone on with, or called."""
+        if any(isinstance(o.key, ast.AST) and o.key in self._lazy for o in self.v.of(node)):
+            return True
+        return self._place(node) in self._kept
+
+    def _place(self, node: ast.expr) -> object:
+        match node:
+            case ast.Name(id=name):
+                return self.m.binding_scope(name, self.m.scope(node)), name
+            case ast.Attribute(attr=name):
+                return name
+            case _:
+                return None
+
+    @cached_property
+    def _kept(self) -> set[object]:
+        """The names and attributes that such things are assigned to: of generators the values know nothing."""
+        above = [self.m.parent[node] for node in self._lazy]
+        targets = [t for stmt in above if isinstance(stmt, ast.Assign) for t in stmt.targets]
+        return {place for target in targets if (place := self._place(target)) is not None}
+
+    @cached_property
+    def _lazy(self) -> set[ast.AST]:
+        """What makes something that looks at gradients only when it is gone on with: generators, ``map``, getters."""
+        found: set[ast.AST] = {g for g in self.m.all(ast.GeneratorExp) if _touches(self.m, g)}
+        found |= {c for name in self._getters for c in self.m.calls(name) if self._asks(c)}
+        tensors = {n for n in self.m.attributes("grad") if last_name(n.value) in ("Tensor", "Parameter")}
+        found |= {above for n in tensors if isinstance(above := self.m.parent[n], ast.Attribute)}  # Tensor.grad.__get__
+        touching = {f for kind in (ast.FunctionDef, ast.Lambda) for f in self.m.all(kind) if _touches(self.m, f)}
+        if not touching:
+            return found
+        for call in (c for name in _LAZY for c in self.m.calls(name)):
+            handed = {self.v.callee(o) for a in call.args for o in self.v.of(a)}
+            if handed & touching:
+                found.add(call)
+        for function in touching:
+            if any(isinstance(n, ast.Yield) for n in walk(function)) and not _trains(function):
+                found.update(self.v.calls[function])
+        return found
+
+
+def _touches(m: Module, node: ast.AST) -> bool:
+    """Whether gradients stand in a function's text, and are not only asked for being there."""
+    named = (n for n in walk(node) if isinstance(n, ast.Attribute) and "grad" in n.attr)
+    return any(n.attr not in _NO_GRADIENTS and not _none_test(m.parent[n]) for n in named)
+
+
+def _none_test(node: ast.AST) -> bool:
+    return isinstance(node, ast.Compare) and all(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops)
+
+
+def _trains(function: ast.AST) -> bool:
+    return any(isinstance(n, ast.Call) and called_name(n) in _TRAINS for n in walk(function))
+
+
+def _setters(
+    m: Module, v: Values, methods: list[tuple[ast.ClassDef, ast.FunctionDef]]
+) -> dict[str, list[ast.FunctionDef]]:
+    """By the name of an attribute the setters, of properties and descriptors, that look at gradients."""
+    found: dict[str, list[ast.FunctionDef]] = {}
+    for _, method in methods:
+        if any(isinstance(d, ast.Attribute) and d.attr == "setter" for d in method.decorator_list):
+            found.setdefault(method.name, []).append(method)
+    sets = {cls: method for cls, method in methods if method.name == "__set__"}
+    if sets:
+        for cls in m.all(ast.ClassDef):
+            for stmt in cls.body:
+                held = v.of(stmt.value) if isinstance(stmt, ast.Assign) else ()
+                for method in (sets[o.key] for o in held if o.kind == "instance" and o.key in sets):
+                    for target in getattr(stmt, "targets", ()):
+                        if isinstance(target, ast.Name):
+                            found.setdefault(target.id, []).append(method)
+    return found
+
+
+def _names(value: object) -> bool:
+    """Whether a text is the name of a gradient, be it one step further: ``attrgetter("weight.grad")``."""
+    return isinstance(value, str) and "grad" in value.split(".")
+
+
+def _runs_text(call: ast.Call) -> bool:
+    """Whether a text is run of which it is not known that no gradient stands in it."""
+    if not isinstance(call.func, ast.Name) or call.func.id not in _RUNS_TEXT or not call.args:
+        return False
+    text = call.args[0]
+    return ".grad" in text.value if _text(text) else True  # type: ignore[attr-defined]
+
+
+def _text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _special(name: str) -> bool:

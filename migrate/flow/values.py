@@ -37,6 +37,7 @@ SELF_METHODS = frozenset(
     "cuda to cpu half float double train eval module requires_grad_ share_memory apply values copy".split()
 )
 FORWARD_HOOK = "register_forward_hook"
+NAMESPACES = frozenset("SimpleNamespace Namespace".split())
 ELEMENT_KEY = "*"
 ITEM_KEY = "[]"  # what an object holds that is a container itself
 CONTAINERS = frozenset("list tuple UserList deque".split())
@@ -742,11 +743,15 @@ class Values:
         if name in ("dict", "OrderedDict") and node.keywords and not node.args:
             self._record(node, var)
             return
+        if name in NAMESPACES and node.keywords and not node.args:
+            self._with_fields(node, var, [])
+            return
         if name == "partial" and node.args:
             self._add(var, Obj("partial", node, "partial"))
             return
-        if name == FORWARD_HOOK and node.args:
-            self._each(self._expr(node.args[0]), self._hand_over)
+        if self._has_partials:
+            for handed in (*node.args, *(k.value for k in node.keywords)):
+                self._each(self._expr(handed), self._hand_over)
         if name in ("append", "add", "insert", "setdefault") and isinstance(node.func, ast.Attribute) and node.args:
             value = self._expr(node.args[-1])
             self._each(self._expr(node.func.value), lambda o: self._flow(value, self._field(o, self._item(o))))
@@ -859,6 +864,18 @@ class Values:
         self._add(self._field(every, ELEMENT_KEY), one)
         self._add(var, every)
 
+    def _with_fields(self, node: ast.Call, var: Var, names: Sequence[str]) -> None:
+        """An object that is made of its fields: ``SimpleNamespace(net=net)``, ``Pair(net, x)`` of a ``namedtuple``."""
+        made = Obj("call", node, called_name(node))
+        given = [*zip(names, node.args, strict=False), *((k.arg, k.value) for k in node.keywords if k.arg is not None)]
+        for name, value in given:
+            self._flow(self._expr(value), self._field(made, name))
+        self._add(var, made)
+
+    @cached_property
+    def _has_partials(self) -> bool:
+        return bool(self.m.calls("partial"))
+
     def _record(self, node: ast.Call, var: Var) -> None:
         """``dict(a=x, **more)`` is ``{"a": x, **more}``."""
         whole = Obj("dict", node, "dict")
@@ -915,6 +932,8 @@ class Values:
                     self._bind(part, callee, skip=0, drop=1)
                     self._bind(node, callee, skip=len(part.args) - 1)
                     self._flow(("r", callee), var)
+            case "call" if (names := tuple_fields(obj)) is not None:
+                self._with_fields(node, var, names)
             case _:
                 pass
 
@@ -933,14 +952,16 @@ class Values:
             for arg in call.args[:1]:
                 self._elements(self._expr(arg), self._field(made, ITEM_KEY))
             return
-        declared = [
-            n.target.id for n in made.key.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)
-        ]
+        declared = self.declared(made.key)
         for name, arg in zip(declared, call.args, strict=False):
             self._flow(self._expr(arg), self._field(made, name))
         for keyword in call.keywords:
             if keyword.arg in declared:
                 self._flow(self._expr(keyword.value), self._field(made, keyword.arg))
+
+    def declared(self, cls: ast.ClassDef) -> list[str]:
+        """The fields that a dataclass or a NamedTuple declares, in order."""
+        return [n.target.id for n in cls.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)]
 
     def _filled_by_base(self, call: ast.Call) -> None:
         """``super().__init__(items)`` in the constructor of a list of the file's own."""
@@ -1025,6 +1046,19 @@ class Values:
             self._flow(self._expr(node.args[0]), var)
         else:
             self._add(var, Obj("call", node, tail))
+
+
+def tuple_fields(obj: Obj) -> list[str] | None:
+    """The fields of a class that ``namedtuple`` made; None of another object."""
+    if obj.label != "namedtuple" or not isinstance(obj.key, ast.Call):
+        return None
+    match obj.key.args:
+        case [_, ast.Constant(value=str() as listed)]:
+            return listed.replace(",", " ").split()
+        case [_, ast.List(elts=elts) | ast.Tuple(elts=elts)]:
+            return [e.value for e in elts if isinstance(e, ast.Constant) and isinstance(e.value, str)]
+        case _:
+            return None
 
 
 def _makes_context(decorator: ast.expr) -> bool:

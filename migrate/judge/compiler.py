@@ -36,6 +36,7 @@ class Sight(Protocol):
     def reads(self, stmt: ast.stmt) -> bool: ...
     def clears(self, stmt: ast.stmt) -> bool: ...
     def resumes(self, expr: ast.expr) -> bool: ...
+    def trains(self, expr: ast.expr) -> bool: ...
 
 
 @dataclass(eq=False)
@@ -426,8 +427,25 @@ class _Compiler:
                     self.expression(keyword.value)
                 if self.sight.event(root):
                     self.emit(Op("call", root))
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() if self.sight.trains(root):
+                self._comprehension(root)
             case _:
                 for child in children(root):
                     self.expression(child)
                 if isinstance(root, ast.Attribute) and self.sight.event(root):
                     self.emit(Op("call", root))
+
+    def _comprehension(self, root: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
+        """A loop in which training happens: no round, one or several. What it goes over is evaluated once."""
+        start, over = Label(), Label()
+        first = root.generators[0]
+        self.expression(first.iter)
+        self.mark(start)
+        self.emit(Op("again", root, over))
+        for generator in root.generators:
+            for part in (generator.iter, *generator.ifs)[generator is first :]:
+                self.expression(part)
+        for part in (root.key, root.value) if isinstance(root, ast.DictComp) else (root.elt,):
+            self.expression(part)
+        self.emit(Op("jump", root, start))
+        self.mark(over)

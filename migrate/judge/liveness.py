@@ -11,7 +11,7 @@ import ast
 from ..nodes import walk
 from .code import Code, Op
 
-_FORKS = frozenset({"aside", "branch", "round", "handler", "case", "perhaps", "known", "resume"})
+_FORKS = frozenset({"aside", "branch", "round", "handler", "case", "perhaps", "known", "resume", "again"})
 _ENDS = frozenset({"return", "raise"})
 
 

@@ -37,17 +37,20 @@ class Owners:
             self._made_of[call] = self._found(call)
         return self._made_of[call]
 
-    def _found(self, call: ast.Call) -> frozenset[Key]:
+    def behind(self, call: ast.Call) -> Iterator[ast.AST]:
+        """All that the arguments of a call are made of, through names of its function."""
         todo: list[ast.AST] = [*call.args, *(k.value for k in call.keywords)]
         met: set[str] = set()
-        found: set[Key] = set()
         while todo:
             for node in walk(todo.pop()):
-                found |= self.meant(node)
+                yield node
                 if isinstance(node, ast.Name) and node.id not in met:
                     met.add(node.id)
                     values = [value for _, value in self._assigned(node.id, call)]
                     todo += [v for v in values if self.program.marks.kind.get(v) != "initialize"]
+
+    def _found(self, call: ast.Call) -> frozenset[Key]:
+        found = {key for node in self.behind(call) for key in self.meant(node)}
         if not found:
             inner = [n for f in self.v.callees(call) for n in walk(f)]
             found = {key for n in inner for key in self.naming.keys(n) & self.program.objects.models}
@@ -80,10 +83,6 @@ class Owners:
                 if owned:
                     found[places[self.naming.place(node)]] = owned
         return found
-
-    def having(self, models: frozenset[Key]) -> frozenset[Key]:
-        """The optimizers that have one of these models, or of which that is not known."""
-        return frozenset(o for o in self.program.objects.optimizers if o not in self.models or self.models[o] & models)
 
     # ------------------------------------------------------------ what a loss goes back to
 

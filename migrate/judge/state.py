@@ -179,6 +179,7 @@ class State:
     raising: str | None = None
     grads: Gradients = field(default_factory=dict)
     renewed: frozenset[Key] = frozenset()  # models made since the last backward
+    zeroed: frozenset[Key] = frozenset()  # models and parts cleared since then, one by one
     made: frozenset[Key] = frozenset()  # optimizers that were seen to be made
     casts: bool = False
     # Apex
@@ -231,6 +232,7 @@ class State:
             self.raising,
             frozenset(self.grads.items()),
             self.renewed,
+            self.zeroed,
             self.made,
             self.casts,
             self.initialized,
@@ -293,7 +295,7 @@ class State:
     # ------------------------------------------------------------ gradients
 
     def add(self, optimizers: Iterable[Key], contribution: Contribution) -> None:
-        self.renewed = frozenset()
+        self.renewed = self.zeroed = frozenset()
         for one in optimizers:
             self.grads[one] = together(self.grads.get(one, frozenset()) | {contribution})
 

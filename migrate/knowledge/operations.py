@@ -49,6 +49,10 @@ O1_FLOAT_FUNCTIONAL = frozenset(
 )
 # … and, of those, what takes two results of a model.
 O1_PAIRS = frozenset("cosine_similarity kl_div l1_loss mse_loss smooth_l1_loss".split())
+# Of both, those that give no integers: they take none, or make float32 of them as a cast before would.
+NO_INTEGERS = (O1_FLOAT - frozenset("pow sum prod cumsum cumprod dist renorm".split())) | (
+    O1_FLOAT_FUNCTIONAL - frozenset("l1_loss mse_loss smooth_l1_loss".split())
+)
 # What an autograd function's own backward computes in half precision, be it in a model that it runs anew.
 BACKWARD_PRODUCTS = NATIVE_HALF | {"enable_grad"}
 # Products of two, which O1 ran in half; natively, outside of a region, both have to be of one type.
@@ -125,6 +129,16 @@ INTEGER = frozenset(
 CREATE = frozenset("zeros ones empty randn rand eye linspace".split())
 # The type of the tensor they are made like.
 LIKE = frozenset("ones_like zeros_like full_like empty_like rand_like new_ones new_zeros new_full".split())
+# Those of numpy that make float64 where no type is asked for, and those that give the type of what they are handed.
+NUMPY_DOUBLES = frozenset(
+    "rand randn random normal uniform standard_normal random_sample zeros ones linspace eye".split()
+)
+NUMPY_SAME = frozenset(
+    "array asarray stack concatenate vstack hstack transpose reshape clip abs sqrt exp log sin cos tile repeat squeeze "
+    "expand_dims copy ascontiguousarray float64 mean std".split()
+)
+# Those of torch that keep the type of an array.
+FROM_NUMPY = frozenset("from_numpy as_tensor tensor".split())
 # Attributes of a tensor that are no floating result.
 ATTRIBUTES = frozenset("shape device dtype is_cuda grad grad_fn requires_grad ndim names layout __class__".split())
 

@@ -14,14 +14,16 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from ..facts.module import Module
 from ..facts.names import called_name, last_name
 from ..flow.values import argument
 from ..knowledge import operations
 from ..model import Settings
 from ..nodes import walk
 from ..units.compute import walk_now
+from ..units.halves import DOUBLE, FLOAT, HALF, MAYBE, doubtful, proved
 from ..units.operands import multiplied
-from ..units.precision import FLOAT, HALF, MAYBE, Precision, doubtful, proved
+from ..units.precision import Precision
 from ..units.unit import Context, Manual, Unit
 from .coverage import Coverage
 from .fold import Fold
@@ -85,6 +87,12 @@ _BY_NAME = (
 _SAID_HANDED = (
     "what is called here stands in another file, and takes results from the GPU or computes what O1 ran in float32 "
     "wherever it stood: it is handed float32 now, so that all that it computes is float32"
+)
+
+
+_SAID_DOUBLE = (
+    "float64 is handed to a model or a loss here: Apex cast it as it did float32, autocast leaves float64 alone, and a "
+    "product of both types is an error; .float() makes it float32, where it stands in no list or dictionary"
 )
 
 
@@ -159,16 +167,23 @@ class _Search:
         """Half results that something outside of every region computes with, as O1 did in float32."""
         precision = self.precision
         for operand, node in {**precision.widened, **precision.mixed}.items():
-            if proved(precision.value(operand)) and self._stays(node):
+            if precision.halves(operand, node) and self._stays(node):
                 found.operands.append(FloatOperand(node, operand))
         handed = [one for one in precision.handed.items() if one[0] not in precision.widened and self._stays(one[1])]
-        handed = [one for one in handed if proved(precision.value(one[0]))]
+        handed = [one for one in handed if proved(precision.value(one[0])) and not precision.value(one[0]).holds]
         found.operands += [FloatOperand(call, operand) for operand, call in handed]
         for _, call in handed[:1]:
             self.unit.review(call, "APX032", _SAID_HANDED)
-        for call in [one for one in precision.emptied if self._stays(one)]:
-            said = f"`{self.m.src(call.func)}` of another file takes results from the GPU, where O1 made them float32: "
-            self.unit.review(call, "APX032", f"{said}they stay half now; `.float()` before `.cpu()` there keeps it")
+        for call, does in precision.emptied.items():
+            if self._stays(call):
+                said = f"`{self.m.src(call.func)}` of another file {does}, where O1 made them float32: "
+                self.unit.review(call, "APX032", f"{said}they stay half now; `.float()` before that keeps it")
+        doubles = [(call, operand) for operand, call in precision.doubles.items() if self._stays(call)]
+        doubles = [(call, operand) for call, operand in doubles if precision.value(operand).known == {DOUBLE}]
+        single = [(c, o) for c, o in doubles if not precision.value(o).holds and not _splat(self.m, o)]
+        found.operands += [FloatOperand(call, operand) for call, operand in single]
+        for call, _ in doubles[:1]:
+            self.unit.review(call, "APX032", _SAID_DOUBLE)
         known = {o.operand for o in found.operands}
         found.operands += [o for o in self._added_in_place() if o.operand not in known]
         found.operands.sort(key=lambda o: self.m.start(o.operand))
@@ -537,3 +552,9 @@ def _ends_in_float(expr: ast.expr) -> bool:
 
 def _is_like(expr: ast.expr) -> bool:
     return any(isinstance(n, ast.Call) and called_name(n) in operations.LIKE for n in walk(expr))
+
+
+def _splat(m: Module, operand: ast.expr) -> bool:
+    """Whether an argument is handed on as several: ``*xs``, ``**batch``."""
+    above = m.parent[operand]
+    return isinstance(operand, ast.Starred) or (isinstance(above, ast.keyword) and above.arg is None)

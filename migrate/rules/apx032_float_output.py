@@ -16,6 +16,10 @@ Where the code that takes a result from the GPU, or computes one of O1's float32
 stands in a file that is not migrated with this one, what it is handed gets ``.float()``. A list or dictionary of
 results stays what it is: the finding names the function.
 
+O1 cast float64 as it did float32, autocast leaves it alone: a product of a float64 input and a float32 weight is an
+error then. Where the file shows that a model or a loss is handed float64 (``.double()``, ``dtype=torch.float64``, an
+array that numpy made), ``.float()`` makes it float32, and the unit is *review*.
+
 ``.to("cpu")`` was not patched; only with bfloat16 it gets ``.float()`` too, before ``.numpy()``.
 
 Source: apex/amp/lists/tensor_overrides.py at tag 25.05 (FP32_FUNCS has ``cpu``).

@@ -190,7 +190,10 @@ class Compute:
     def _begun(self, obj: Obj) -> bool:
         """Whether an object is a call of a model that lacks arguments: ``partial(model, features=True)``."""
         part = obj.key if obj.kind == "partial" else None
-        return isinstance(part, ast.Call) and any(self.is_model(self.ctx.v.of(arg)) for arg in part.args[:1])
+        if not isinstance(part, ast.Call) or not part.args:
+            return False
+        handed = part.args[1:] if last_name(part.args[0]) in RUN_BY_FUNCTION else part.args[:1]
+        return any(self.is_model(self.ctx.v.of(arg)) for arg in handed)
 
     def _runs_bound(self, call: ast.Call) -> bool:
         """Whether a call runs a method of a model that it knows by another name, or takes from its class."""

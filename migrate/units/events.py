@@ -469,6 +469,8 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
             bodies = [s for function in ctx.unnamed.run_by(node) for s in _body(function)]
             if any(reads_gradients(ctx, unit, s, depth + 1) for s in bodies):
                 return True
+        if ctx.unnamed.spells(node):
+            return True
         if isinstance(node, ast.Attribute) and gradients.MADE_OF_GRADIENTS.fit(node.attr):
             above = m.parent[node]
             if v.of(node.value) & watched and not (isinstance(above, ast.Call) and above.func is node):
@@ -483,8 +485,6 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
         if isinstance(node.func, ast.Attribute) and gradients.CLIP_METHODS.fit(name):
             if not _bounds_values(ctx, node, watched):
                 return True
-        if ctx.unnamed.spells(node):
-            return True
         callees = v.callees(node)
         for callee in [*callees, *_handed_functions(ctx, node)]:
             if any(ctx.m.inside(s.call, callee) for s in unit.steps):

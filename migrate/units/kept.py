@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 
 from ..facts.module import Scope
 from ..flow.values import Obj
+from .halves import NOTHING, Value, join, joined, many
 from .unit import Context
 
-Facts = frozenset[str]
 _Place = tuple[object, str]
 
 _ANY = "[]"  # an item, whichever
@@ -26,66 +26,77 @@ class Kept:
     which one of the facts in ``tracked`` comes there. ``told`` says what an expression holds wherever it stands,
     nothing where it is None or an empty container; ``told(None)`` is said of what is not at hand."""
 
-    def __init__(self, ctx: Context, tracked: Facts, told: Callable[[ast.expr | None], Facts]) -> None:
+    def __init__(self, ctx: Context, tracked: frozenset[str], told: Callable[[ast.expr | None], Value]) -> None:
         self.m, self.v = ctx.m, ctx.v
         self._tracked, self._tell = tracked, told
-        self._held: dict[_Place, Facts] = {}
-        self._items: dict[Obj, set[_Place]] = {}
+        self._held: dict[_Place, Value] = {}
+        self._items: dict[Obj, dict[_Place, None]] = {}
         self._users: dict[_Place, bool] = {}
         self._writers: dict[_Place, bool] = {}
         self.grew = False  # since it was last set to False: readers that ran before did not see all
 
     # ------------------------------------------------------------ writing
 
-    def put(self, target: ast.expr, facts: Facts) -> None:
+    def put(self, target: ast.expr, value: Value) -> None:
         """``target = …``"""
         match target:
             case ast.Name(id=name):
                 home = self.m.binding_scope(name, self.m.scope(target))
                 if self._used_inside(home, name):
-                    self._put((home, name), facts, frozenset())
+                    self._put((home, name), value, NOTHING)
             case ast.Attribute(value=base, attr=attr):
                 for obj in self.v.of(base):
-                    self._put((obj, attr), facts, self._made_as(obj, attr))
+                    self.set(obj, attr, value)
             case ast.Subscript(value=base, slice=index):
-                self.add(base, facts, _key(index))
+                self.add(base, value, _key(index))
             case _:
                 pass
 
-    def add(self, container: ast.expr, facts: Facts, key: str = _ANY) -> None:
+    def set(self, obj: Obj, attr: str, value: Value) -> None:
+        """An attribute of an object is set."""
+        self._put((obj, attr), value, self._made_as(obj, attr))
+
+    def made(self, obj: Obj, attr: str, value: Value) -> None:
+        """An object is made of its fields."""
+        self._put((obj, attr), value, self._made_as(obj, attr) if obj.kind == "instance" else NOTHING)
+
+    def add(self, container: ast.expr, value: Value, key: str = _ANY) -> None:
         """``container.append(…)``, ``container[key] = …``; what is put into an item lies in the whole as well."""
         while isinstance(container, ast.Subscript):
-            key, container = _key(container.slice), container.value
+            key, container, value = _key(container.slice), container.value, many(value)
         for obj in self.v.of(container):
             if _contains(obj):
                 place = (obj, key)
-                self._put(place, facts, self._made_with(obj), known=key != _ANY and obj in self._items)
+                self._put(place, value, self._made_with(obj, key), known=key != _ANY and obj in self._items)
                 if place in self._held:
-                    self._items.setdefault(obj, set()).add(place)
+                    self._items.setdefault(obj, {})[place] = None
 
-    def _put(self, place: _Place, facts: Facts, first: Facts, known: bool = False) -> None:
+    def _put(self, place: _Place, value: Value, first: Value, known: bool = False) -> None:
         before = self._held.get(place)
-        if before is None and not known and not facts & self._tracked:
+        if before is None and not known and not value.flat & self._tracked:
             return
-        after = (first if before is None else before) | facts
+        after = join(first if before is None else before, value)
         if after != before:
             self._held[place] = after
             self.grew = True
 
-    def _made_with(self, obj: Obj) -> Facts:
-        """What a container holds when it is made."""
+    def _made_with(self, obj: Obj, at: str) -> Value:
+        """What a container holds when it is made, by a key where it is known."""
         match obj.key:
+            case ast.Dict(keys=keys, values=values) if at != _ANY and None not in keys:
+                said = {_key(k): v for k, v in zip(keys, values, strict=True) if k is not None}
+                return joined(self._tell(said[k]) for k in (at, _ANY) if k in said)
             case ast.List(elts=values) | ast.Tuple(elts=values) | ast.Set(elts=values) | ast.Dict(values=values):
-                return frozenset().union(*map(self._tell, values))
+                return joined(map(self._tell, values))
             case ast.ListComp(elt=value) | ast.DictComp(value=value):
                 return self._tell(value)
             case ast.Call(args=args, keywords=keywords):
                 filled = any(k.arg != "maxlen" for k in keywords) or (args and obj.label != "defaultdict")
-                return self._tell(None) if filled else frozenset()
+                return self._tell(None) if filled else NOTHING
             case _:
                 return self._tell(None)
 
-    def _made_as(self, obj: Obj, attr: str) -> Facts:
+    def _made_as(self, obj: Obj, attr: str) -> Value:
         """What an attribute of an object is before it is set: its class may say so, or `SimpleNamespace(attr=…)`."""
         said: list[ast.expr] = []
         match obj.key:
@@ -94,7 +105,7 @@ class Kept:
                 said = [value for stmt in bodies if (value := _given(stmt, attr)) is not None]
             case ast.Call(keywords=keywords):
                 said = [k.value for k in keywords if k.arg == attr]
-        return frozenset().union(*map(self._tell, said))
+        return joined(map(self._tell, said))
 
     def _used_inside(self, home: Scope | None, name: str) -> bool:
         """Whether functions inside of the one that a name belongs to use it, too."""
@@ -115,41 +126,41 @@ class Kept:
 
     # ------------------------------------------------------------ reading
 
-    def of(self, node: ast.Name | ast.Attribute) -> Facts:
+    def of(self, node: ast.Name | ast.Attribute) -> Value:
         """What another function left in a name or an attribute."""
         if not self._held:
-            return frozenset()
+            return NOTHING
         if isinstance(node, ast.Name):
             scope = self.m.scope(node)
             home = self.m.binding_scope(node.id, scope)
             mine = home is scope and not self._set_inside(home, node.id)
-            return frozenset() if mine else self._held.get((home, node.id), frozenset())
-        return frozenset().union(*(self._held.get((obj, node.attr), ()) for obj in self.v.of(node.value)))
+            return NOTHING if mine else self._held.get((home, node.id), NOTHING)
+        return joined(self._held.get((obj, node.attr), NOTHING) for obj in self.v.in_order(self.v.of(node.value)))
 
-    def inside(self, node: ast.expr) -> Facts:
+    def inside(self, node: ast.expr) -> Value:
         """What a container may hold."""
         if not self._items:
-            return frozenset()
-        places = (place for obj in self.v.of(node) for place in self._items.get(obj, ()))
-        return frozenset().union(*(self._held[place] for place in places))
+            return NOTHING
+        found = (self._items.get(obj, {}) for obj in self.v.in_order(self.v.of(node)))
+        return joined(self._held[place] for places in found for place in places)
 
-    def item(self, node: ast.Subscript) -> Facts:
+    def item(self, node: ast.Subscript) -> Value:
         """What an item may hold, where its key is written out; none where it is not."""
         key = _key(node.slice)
         if not self._items or key == _ANY:
-            return frozenset()
-        held = (self._held.get((obj, key), frozenset()) for obj in self.v.of(node.value) if obj in self._items)
-        return frozenset().union(*held)
+            return NOTHING
+        objects = [obj for obj in self.v.in_order(self.v.of(node.value)) if obj in self._items]
+        return joined(self._held.get((obj, key), NOTHING) for obj in objects)
 
     def readers(self) -> list[ast.AST]:
         """The functions, and bodies of files, that read a place, in order."""
         names = {key for owner, key in self._held if not isinstance(owner, Scope)}
         found: list[ast.Name | ast.Attribute] = [n for name in sorted(names) for n in self.m.attributes(name)]
         found += [n for owner, name in self._held if isinstance(owner, Scope) for n in self.m.named(name)]
-        found = [n for n in found if isinstance(n.ctx, ast.Load) and self.of(n)]
+        found = [n for n in found if isinstance(n.ctx, ast.Load) and self.of(n).flat]
         if self._items:
             loads: list[ast.Name | ast.Attribute] = [*self.m.all(ast.Name), *self.m.all(ast.Attribute)]
-            found += [n for n in loads if isinstance(n.ctx, ast.Load) and self.inside(n)]
+            found += [n for n in loads if isinstance(n.ctx, ast.Load) and self.inside(n).flat]
         return self.m.in_order({self.m.function(node).node for node in found})
 
 

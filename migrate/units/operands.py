@@ -30,6 +30,11 @@ def to_float(call: ast.Call, receiver: bool) -> list[ast.expr]:
     return []
 
 
+def takes_floats(node: ast.expr) -> bool:
+    """Whether a function makes float32 of integers, or takes none."""
+    return isinstance(node, ast.Call) and called_name(node) in operations.NO_INTEGERS
+
+
 def multiplied(node: ast.AST) -> list[ast.expr]:
     """The factors of a matrix product, which have to be of one type natively."""
     match node:

@@ -1,10 +1,9 @@
 """Which tensors leave a unit's autocast regions in half precision: an abstract interpreter over names.
 
-Every expression gets a set of facts about what it may hold: HALF (a floating result whose type autocast
-decides), FLOAT (float32, whatever autocast does), OTHER (integers, inputs, no tensor), MAYBE (made of
-such a result by a function that is not known). Statements are run in order, branches joined, loops run
-until nothing changes, functions of the module entered with their arguments. A fact that is not proved
-makes a value OTHER or MAYBE, never HALF alone.
+Every expression gets a set of facts about what it may hold (`halves.py`). Statements are run in order, branches
+joined, loops run until nothing changes, functions of the module entered with their arguments, also those that
+somebody else calls with what he is handed (`map(f, xs)`). A fact that is not proved makes a value OTHER or MAYBE, never
+HALF alone.
 
 Source: ATen/autocast_mode.h and apex/amp/lists at tag 25.05 for what is cast where; P. and R. Cousot,
 Abstract Interpretation, 1977.
@@ -17,85 +16,30 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 from ..facts.module import FunctionNode, Scope
 from ..facts.names import called_name, last_name
 from ..facts.networks import handed_elsewhere
-from ..flow.values import FORWARD_HOOK, Obj
+from ..flow.values import FORWARD_HOOK, NAMESPACES, Obj, Values, tuple_fields
 from ..knowledge import operations
 from ..knowledge.models import FORWARDING
 from ..knowledge.results import integers, loss, predicted
 from ..nodes import children, walk
 from . import operands
 from .compute import Compute
+from .doubles import made_double
+from .halves import DOUBLE, FLOAT, HALF, MAYBE, NOTHING, OTHER, Value, join, joined, many, of, proved, record
 from .kept import Kept
-from .translate import passed
+from .translate import partial_of, passed, receiver
 from .unit import Context, Unit
 
-HALF, FLOAT, OTHER, MAYBE = "half", "float", "other", "maybe"
 MAX_DEPTH = 5
 MAX_ROUNDS = 4  # in which what one function leaves behind reaches another
 
 
-@dataclass(frozen=True)
-class Value:
-    """What an expression may hold; ``items`` where it is a tuple of known length."""
-
-    facts: frozenset[str] = frozenset()
-    items: tuple[Value, ...] | None = None
-
-    @property
-    def flat(self) -> frozenset[str]:
-        """The facts of a value and of all its items."""
-        return self.facts.union(*(i.flat for i in self.items or ()))
-
-    @property
-    def known(self) -> frozenset[str]:
-        """The facts without the marks of where it comes from."""
-        return frozenset(f for f in self.flat if "@" not in f)
-
-    def marked(self, *marks: str) -> Value:
-        return Value(self.facts | frozenset(marks), self.items)
-
-
-NOTHING = Value()
 _Env = dict[str, Value]
-
-
-def proved(value: Value) -> bool:
-    """Whether a value surely is a floating tensor that autocast may have made half."""
-    return HALF in value.known and value.known <= {HALF, FLOAT}
-
-
-def doubtful(value: Value) -> bool:
-    """Whether a value may be one, or something else."""
-    return not proved(value) and bool(value.known & {HALF, MAYBE})
-
-
-def of(*facts: str) -> Value:
-    return Value(frozenset(facts))
-
-
-def join(one: Value, other: Value) -> Value:
-    """What holds for either of two values."""
-    if one == other:
-        return one
-    if one.items is not None and other.items is not None and len(one.items) == len(other.items):
-        items = tuple(join(a, b) for a, b in zip(one.items, other.items, strict=True))
-        return Value(one.facts | other.facts, items)
-    if one.items is not None and not other.flat:
-        return one
-    if other.items is not None and not one.flat:
-        return other
-    return Value(one.flat | other.flat)
-
-
-def _joined(values: Iterable[Value]) -> Value:
-    result = NOTHING
-    for value in values:
-        result = join(result, value)
-    return result
 
 
 def _merge(one: _Env | None, other: _Env | None) -> _Env | None:
@@ -132,7 +76,7 @@ class Precision:
 
     def __init__(self, ctx: Context, unit: Unit, compute: Compute, casts: Casts) -> None:
         self.ctx, self.unit, self.compute, self.casts = ctx, unit, compute, casts
-        self.kept = Kept(ctx, frozenset({HALF, MAYBE}), self._first)
+        self.kept = Kept(ctx, frozenset({HALF, MAYBE, DOUBLE}), self._first)
         self._forget()
 
     def _forget(self) -> None:
@@ -141,7 +85,8 @@ class Precision:
         self.widened: dict[ast.expr, ast.expr] = {}  # operand that O1 cast to float32, outside of regions -> its use
         self.mixed: dict[ast.expr, ast.expr] = {}  # half factor of a product with one that is not, likewise
         self.handed: dict[ast.expr, ast.Call] = {}  # operand that code of another file makes float32 -> the call
-        self.emptied: dict[ast.Call, None] = {}  # calls of code that takes half results from the GPU, out of a list
+        self.doubles: dict[ast.expr, ast.Call] = {}  # float64 that a model or a loss is handed -> the call
+        self.emptied: dict[ast.Call, str] = {}  # calls of such code that is handed a list of half results: what it does
         self._memo: dict[tuple[ast.AST, bool, tuple[tuple[str, Value], ...]], Value] = {}
         self._calls: dict[ast.Call, bool] = {}
         self._stack: list[ast.AST] = []
@@ -307,7 +252,7 @@ class Precision:
         return env.get(_key(target), NOTHING)
 
     def _assign(self, frame: _Frame, target: ast.expr, held: Value, env: _Env) -> None:
-        self.kept.put(target, held.flat)
+        self.kept.put(target, held)
         match target:
             case ast.Name(id=name):
                 env[name] = held
@@ -316,7 +261,7 @@ class Precision:
             case ast.Subscript(value=base):
                 self._expr(frame, target.slice, env)
                 key = _key(base)
-                env[key] = join(env.get(key, NOTHING), Value(held.flat))
+                env[key] = _with_item(env.get(key), target.slice if key == ast.unparse(base) else None, held)
             case ast.Starred(value=inner):
                 self._assign(frame, inner, held, env)
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
@@ -325,41 +270,57 @@ class Precision:
                     if exact is not None and not any(isinstance(e, ast.Starred) for e in elts):
                         self._assign(frame, elt, exact[number], env)
                     else:
-                        self._assign(frame, elt, _part(Value(held.flat), _key(elt), unpacked=True), env)
+                        part = held.element if held.holds else _part(Value(held.flat), _key(elt), unpacked=True)
+                        self._assign(frame, elt, many(part) if isinstance(elt, ast.Starred) else part, env)
             case _:
                 pass
 
     def _iterate(self, frame: _Frame, target: ast.expr, source: ast.expr, env: _Env) -> None:
-        held = self._expr(frame, source, env)
-        name = called_name(source) if isinstance(source, ast.Call) else ""
-        if isinstance(source, ast.Call) and isinstance(target, (ast.Tuple, ast.List)):
-            if name == "enumerate" and source.args and len(target.elts) == 2:
-                self._assign(frame, target.elts[0], of(OTHER), env)
-                self._element(frame, target.elts[1], source.args[0], env)
-                return
-            if name == "zip" and len(source.args) == len(target.elts):
-                for elt, arg in zip(target.elts, source.args, strict=True):
-                    self._element(frame, elt, arg, env)
-                return
-            if name == "items" and len(target.elts) == 2:
-                self._assign(frame, target.elts[0], of(OTHER), env)
-                self._assign(frame, target.elts[1], self._member(source, held), env)
-                return
-        if isinstance(source, ast.Call) and name == "values":
-            held = self._member(source, held)
-        self._assign(frame, target, _joined(held.items) if held.items else Value(held.facts), env)
+        self._assign(frame, target, self._expr(frame, source, env).element, env)
 
-    def _member(self, call: ast.Call, held: Value) -> Value:
+    def _listed(self, frame: _Frame, node: ast.Call, name: str, owner: Value, args: list[Value]) -> Value | None:
+        """What `zip`, `enumerate`, and `items` and `values` of a dictionary go over."""
+        match node.func:
+            case ast.Name(id="enumerate") if args:
+                return many(Value(items=(of(OTHER), args[0].element)))
+            case ast.Name(id="zip") if args and isinstance(node.args[0], ast.Starred):
+                rows = args[0].element
+                parts = rows.items if rows.items is not None else None
+                return many(many(rows.element)) if parts is None else Value(items=tuple(map(many, parts)))
+            case ast.Name(id="zip"):
+                return many(Value(items=tuple(a.element for a in args)))
+            case ast.Attribute(value=base, attr="items" | "values") if not args:
+                member = self._member(base, owner)
+                return many(Value(items=(of(OTHER), member)) if name == "items" else member)
+            case ast.Name(id="sorted" | "set") if args and args[0].holds:
+                return many(args[0].element)
+            case ast.Name(id="next") if args and args[0].holds:
+                return args[0].element
+            case ast.Name(id="TensorDataset") | ast.Attribute(attr="TensorDataset"):
+                return many(Value(items=tuple(args)))
+            case ast.Name(id="DataLoader") | ast.Attribute(attr="DataLoader") if node.args:
+                return args[0] if args[0].holds else self._data_set(frame, node.args[0])
+            case ast.Attribute(attr="get" | "pop" | "setdefault") if owner.holds and node.args:
+                return joined([_subscript(owner, node.args[0]), *args[1:2]])
+            case _:
+                return None
+
+    def _data_set(self, frame: _Frame, expr: ast.expr) -> Value | None:
+        """What a loader gives of a data set that is written here: its items, put together."""
+        m, found = self.ctx.m, list[Value]()
+        for obj in self.ctx.v.in_order(self.ctx.v.of(expr)):
+            for cls in self.ctx.v.order(obj.key) if isinstance(obj.key, ast.ClassDef) else ():
+                method = m.method(cls, "__getitem__")
+                if isinstance(method, FunctionNode):
+                    found.append(self._run_with(frame, method, self._cast(frame, expr), {}))
+                    break
+        return many(joined(found)) if found else None
+
+    def _member(self, base: ast.expr, held: Value) -> Value:
         """Any value of a dictionary: a model's may hold integers (a detector's labels), of others it is known."""
-        filled = isinstance(call.func, ast.Attribute) and self.kept.inside(call.func.value)
-        return of(MAYBE) if HALF in held.known and not filled else Value(held.flat)
-
-    def _element(self, frame: _Frame, target: ast.expr, source: ast.expr, env: _Env) -> None:
-        if isinstance(source, ast.Call) and called_name(source) in ("zip", "enumerate", "items", "values"):
-            self._iterate(frame, target, source, env)
-            return
-        held = self._expr(frame, source, env)
-        self._assign(frame, target, _joined(held.items) if held.items else Value(held.facts), env)
+        if held.holds:
+            return held.element
+        return of(MAYBE) if HALF in held.known and not self.kept.inside(base).flat else Value(held.flat)
 
     # ------------------------------------------------------------ expressions
 
@@ -388,26 +349,33 @@ class Precision:
                     self._expr(frame, base, env)
                     return self._with_items(node, known)
                 held, kept = self._expr(frame, base, env), self._kept(node)
-                if kept or self.kept.inside(node):
+                if (field := held.field(attr)) is not None:
+                    return self._with_items(node, join(field, kept) if kept else field)
+                if kept or self.kept.inside(node).flat:
                     part = _part(held, attr) if HALF in held.known else None
                     return self._with_items(node, join(kept, part) if kept and part else kept or part)
+                if attr in self._properties and (got := self._property(frame, base, attr)) is not None:
+                    return got
                 if held.items is not None and attr in ("values", "indices") and len(held.items) == 2:
                     return held.items[attr == "indices"]
                 return of(OTHER) if attr in operations.ATTRIBUTES else _part(held, attr)
             case ast.Subscript(value=base, slice=index):
                 held = self._expr(frame, base, env)
                 self._expr(frame, index, env)
-                if item := self.kept.item(node):
-                    return Value(item)
+                if (item := self.kept.item(node)).flat:
+                    return item
                 return _subscript(held, index)
             case ast.Tuple(elts=elts) | ast.List(elts=elts) | ast.Set(elts=elts):
                 items = tuple(self._expr(frame, e, env) for e in elts)
-                if not elts or any(isinstance(e, ast.Starred) for e in elts):
-                    return Value(frozenset().union(*(i.flat for i in items)))
+                if not elts:
+                    return NOTHING
+                if any(isinstance(e, ast.Starred) for e in elts):
+                    starred = [isinstance(e, ast.Starred) for e in elts]
+                    return many(joined(i.element if s else i for i, s in zip(items, starred, strict=True)))
                 return Value(frozenset(), items)
-            case ast.Dict(values=values):
-                self._children_of(frame, [k for k in node.keys if k is not None], env)
-                return Value(frozenset().union(*(self._expr(frame, v, env).flat for v in values)))
+            case ast.Dict(keys=keys, values=values):
+                self._children_of(frame, [k for k in keys if k is not None], env)
+                return _dictionary(keys, [self._expr(frame, v, env) for v in values])
             case ast.ListComp(elt=elt, generators=gens) | ast.SetComp(elt=elt, generators=gens):
                 return self._comprehension(frame, elt, gens, env)
             case ast.GeneratorExp(elt=elt, generators=gens) | ast.DictComp(value=elt, generators=gens):
@@ -419,7 +387,7 @@ class Precision:
                 held = self._expr(frame, operand, env)
                 return of(OTHER) if isinstance(op, ast.Not) else held
             case ast.BoolOp(values=values):
-                return _joined([self._expr(frame, v, env) for v in values])
+                return joined([self._expr(frame, v, env) for v in values])
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 self._expr(frame, test, env)
                 return join(self._expr(frame, body, env), self._expr(frame, orelse, env))
@@ -440,14 +408,29 @@ class Precision:
                 self._children(frame, node, env)
                 return of(OTHER)
 
-    def _first(self, value: ast.expr | None) -> frozenset[str]:
+    @cached_property
+    def _properties(self) -> frozenset[str]:
+        """The names of all properties of the program."""
+        methods = self.ctx.m.all(ast.FunctionDef)
+        return frozenset(f.name for f in methods if any(last_name(d) == "property" for d in f.decorator_list))
+
+    def _property(self, frame: _Frame, base: ast.expr, name: str) -> Value | None:
+        """What a property of an object of the program gives; None where it is none."""
+        v, found = self.ctx.v, list[Value]()
+        for obj in v.in_order(v.of(base)):
+            function = v.property_of(obj.key, name) if isinstance(obj.key, ast.ClassDef) else None
+            if obj.kind == "instance" and isinstance(function, FunctionNode):
+                found.append(self._run_with(frame, function, self._cast(frame, base), {}))
+        return joined(found) if found else None
+
+    def _first(self, value: ast.expr | None) -> Value:
         """What a place holds that is made with a value: nothing, a new tensor, or what is not known."""
         match value:
             case ast.Constant(value=None) | ast.List(elts=[]) | ast.Dict(keys=[]) | ast.Tuple(elts=[]):
-                return frozenset()
+                return NOTHING
             case ast.Call(func=ast.Name(id="list" | "dict" | "set" | "deque"), args=[], keywords=[]):
-                return frozenset()
-        return frozenset({FLOAT if isinstance(value, ast.Call) and self._creates(value) else OTHER})
+                return NOTHING
+        return of(FLOAT if isinstance(value, ast.Call) and self._creates(value) else OTHER)
 
     def _creates(self, call: ast.Call) -> bool:
         """Whether a call makes a new tensor of the default type."""
@@ -456,15 +439,15 @@ class Precision:
 
     def _kept(self, node: ast.Name | ast.Attribute) -> Value | None:
         """What another function left there, if one did."""
-        facts = self.kept.of(node)
-        return Value(facts) if facts else None
+        held = self.kept.of(node)
+        return held if held.flat else None
 
     def _with_items(self, node: ast.expr, held: Value | None) -> Value:
         """What a name holds, and what was put into the container that it may be."""
         inside = self.kept.inside(node)
         if held is None:
-            return Value(inside) if inside else of(OTHER)
-        return join(held, Value(inside - held.flat)) if inside - held.flat else held
+            return many(inside) if inside.flat else of(OTHER)
+        return held if inside.flat <= held.flat else join(held, many(inside))
 
     def _children_of(self, frame: _Frame, nodes: Iterable[ast.expr], env: _Env) -> None:
         for node in nodes:
@@ -475,7 +458,7 @@ class Precision:
         for gen in gens:
             self._iterate(frame, gen.target, gen.iter, inner)
             self._children_of(frame, gen.ifs, inner)
-        return Value(self._expr(frame, elt, inner).flat)
+        return many(self._expr(frame, elt, inner))
 
     # ------------------------------------------------------------ calls
 
@@ -491,27 +474,117 @@ class Precision:
         if not isinstance(func, (ast.Attribute, ast.Name)):
             self._expr(frame, func, env)
         args = [self._expr(frame, a, env) for a in node.args]
-        named = {k.arg: self._expr(frame, k.value, env) for k in node.keywords}
-        given = [*args, *named.values()]
+        named = [self._expr(frame, k.value, env) for k in node.keywords]
+        given = [*args, *named]
         name = self._label(func) or last_name(func)
         tensor = name == "add" and HALF in owner.known
         if name in operations.CONTAINER_WRITES and isinstance(func, ast.Attribute) and args and not tensor:
             key = _key(func.value)
-            env[key] = join(Value(env.get(key, NOTHING).flat), Value(args[-1].flat))
-            self.kept.add(func.value, args[-1].flat)
+            item = args[-1].element if name == "extend" else args[-1]
+            env[key] = join(env.get(key, NOTHING), many(item))
+            self.kept.add(func.value, item)
             return of(OTHER)
-        if self._runs(node):
+        if name == "update" and isinstance(func, ast.Attribute) and (owner.holds or not owner.flat):
+            more = joined([*args[:1], record({k.arg or "": v for k, v in zip(node.keywords, named, strict=True)})])
+            env[_key(func.value)] = join(env.get(_key(func.value), NOTHING), more)
+            self.kept.add(func.value, more.element)
+            return of(OTHER)
+        runs = self._runs(node)
+        if runs or self._takes_types(node, name):
+            self._widen_doubles(frame, node, args, named, runs)
+        if runs:
             return self._model(frame, node, name, env)
+        if (said := made_double(self.ctx.v, node, [g.known == {DOUBLE} for g in (owner, *given)])) is not None:
+            if said:
+                return of(DOUBLE)
+            if name not in ("float", "half", "bfloat16") and not (owner.known | _known(given)) & {HALF, MAYBE, FLOAT}:
+                return of(FLOAT) if self._creates(node) else of(OTHER)
+        if (listed := self._listed(frame, node, name, owner, args)) is not None:
+            return listed
+        called = self._called(frame, node, name, args)
+        objects = self.ctx.v.of(func)
         callees = self.ctx.v.callees(node)
-        if callees and not any(o.kind == "class" for o in self.ctx.v.of(func)):
-            return _joined([self._enter(frame, c, node, env) for c in callees])
+        if any(o.kind == "class" for o in objects):
+            for callee in callees:
+                self._enter(frame, callee, node, env)
+        elif callees:
+            return joined([self._enter(frame, c, node, env) for c in callees])
+        if (made := called or self._made(frame, node, env)) is not None:
+            return made
         self._hands_on(frame, node)
         receiver = owner.known - {OTHER}
         first = owner if receiver or not args else args[0]
-        if not (frozenset().union(owner.known, *(g.known for g in given)) & {HALF, MAYBE, FLOAT}):
+        if not (owner.known | _known(given)) & {HALF, MAYBE, FLOAT, DOUBLE}:
             return self._unknown(frame, node, name)
         rest = args if receiver else args[1:]
         return self._known(frame, node, name, first, rest, given)
+
+    def _takes_types(self, node: ast.Call, name: str) -> bool:
+        """Whether a call is one of O1's float32 functions, or of a loss of torch."""
+        of_losses = loss(name) and not self.ctx.v.callees(node)
+        return self._by_level and (of_losses or name in operations.O1_FLOAT_FUNCTIONAL)
+
+    @cached_property
+    def _by_level(self) -> bool:
+        """Whether functions were cast, as O1 did; O2 and O3 cast what their models were handed."""
+        return any("O1" in o.levels for o in self.unit.options.values())
+
+    def _widen_doubles(
+        self, frame: _Frame, node: ast.Call, args: list[Value], named: list[Value], runs: bool
+    ) -> None:
+        """Remember the float64 that a model or a loss is handed under casts."""
+        if not self._cast(frame, node) or (runs and self.compute.inner(node)):
+            return
+        given = zip((*node.args, *(k.value for k in node.keywords)), (*args, *named), strict=True)
+        self.doubles |= {a: node for a, held in given if held.known == {DOUBLE}}
+
+    def _called(self, frame: _Frame, node: ast.Call, name: str, args: list[Value]) -> Value | None:
+        """What comes of a function of the file that is handed to somebody who calls it, `map(f, xs)`, `max(xs, key=f)`;
+        None where that is not what the function gives."""
+        function = node.args[0] if node.args else None
+        match name:
+            case "map" | "imap" | "starmap" | "submit" | "reduce" | "filter" if function is not None:
+                rows = [a.element for a in args[1:]]
+                pairs = [*(rows[0].items or ())] if rows else []
+                given = {"submit": args[1:], "starmap": pairs, "reduce": rows[:1] * 2}.get(name, rows)
+                results = self._each_call(frame, function, given)
+                return many(joined(results)) if results and name not in ("submit", "filter", "reduce") else None
+            case "sorted" | "max" | "min" | "sort" | "nlargest" | "nsmallest":
+                for key in (k.value for k in node.keywords if k.arg == "key"):
+                    self._each_call(frame, key, [a.element for a in args[-1:]])
+        return None
+
+    def _each_call(self, frame: _Frame, function: ast.expr, given: list[Value]) -> list[Value]:
+        """The results of the functions that an expression may stand for, with these arguments in order."""
+        v, found = self.ctx.v, list[Value]()
+        for obj in v.in_order(v.of(function)):
+            callee = v.callee(obj) if obj.kind in ("function", "method", "instance", "partial") else None
+            if not isinstance(callee, FunctionNode):
+                continue
+            names = [a.arg for a in (*callee.args.posonlyargs, *callee.args.args)]
+            names = names[1:] if self.ctx.m.self_name(self.ctx.m.scope_of[callee]) in names[:1] else names
+            filled, inner = list[Value](), _Env()
+            if obj.kind == "partial":
+                assert isinstance(obj.key, ast.Call)
+                filled = [self.value(a) for a in obj.key.args[1:]]
+                inner = {k.arg: self.value(k.value) for k in obj.key.keywords if k.arg is not None}
+            inner |= dict(zip(names, (*filled, *given), strict=False))
+            found.append(self._run_with(frame, callee, self._cast(frame, function), inner))
+        return found
+
+    def _made(self, frame: _Frame, node: ast.Call, env: _Env) -> Value | None:
+        """An object that is made of its fields: a dataclass or NamedTuple of the file, a `namedtuple`, a namespace."""
+        if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+            return None
+        fields = _fields(self.ctx.v, node)
+        if fields is None:
+            return None
+        given = dict(zip(fields, node.args, strict=False)) | {k.arg: k.value for k in node.keywords if k.arg}
+        held = {name: self._expr(frame, value, env) for name, value in given.items()}
+        for obj in self.ctx.v.of(node):
+            for name, value in held.items():
+                self.kept.made(obj, name, value)
+        return record(held)
 
     def _binary(self, frame: _Frame, node: ast.BinOp, one: Value, other: Value, op: ast.operator) -> Value:
         cast = self._cast(frame, node)
@@ -527,11 +600,17 @@ class Precision:
                 return of(FLOAT)
         return _arithmetic(one, other, op, cast)
 
+    def halves(self, operand: ast.expr, node: ast.expr) -> bool:
+        """Whether an operand is half at times and floating whenever ``node`` runs: what is not is no operand of it, or
+        gives float32 either way."""
+        held = self.value(operand)
+        return proved(held) or (HALF in held.known and not held.holds and operands.takes_floats(node))
+
     def _widens(self, frame: _Frame, node: ast.Call, receiver: bool) -> bool:
         """Whether O1 cast an operand of a call to float32 that nothing casts natively; it is remembered."""
         found = [a for a in operands.in_place(node) if proved(self.value(a))]
         if not self._cast(frame, node):
-            found += [a for a in operands.to_float(node, receiver) if proved(self.value(a)) and not _a_loss(a)]
+            found += [a for a in operands.to_float(node, receiver) if self.halves(a, node) and not _a_loss(a)]
             if self._mixes(node):
                 return True
         self.widened |= dict.fromkeys(found, node)
@@ -542,10 +621,12 @@ class Precision:
         v, elsewhere = self.ctx.v, self.ctx.facts.elsewhere
         found = handed_elsewhere(v, node, elsewhere.leaving)
         if not self._cast(frame, node):
-            found += handed_elsewhere(v, node, elsewhere.computing)
+            found += (computing := handed_elsewhere(v, node, elsewhere.computing))
+            if any(HALF in self.value(a).known and self.value(a).holds for a in computing):
+                self.emptied[node] = "computes with results that lie in what it is handed"
         self.handed |= {a: node for a in found if proved(self.value(a)) and not _a_loss(a)}
         if any(HALF in self.value(a).known for a in handed_elsewhere(v, node, elsewhere.emptying)):
-            self.emptied[node] = None
+            self.emptied[node] = "takes results from the GPU"
 
     def _mixes(self, node: ast.expr) -> bool:
         """Whether a product outside of regions has a factor in half and one in float32."""
@@ -571,8 +652,11 @@ class Precision:
         receiver = method and bool(self.value(node.func.value).known & {HALF, FLOAT, MAYBE})  # type: ignore[attr-defined]
         if self._widens(frame, node, receiver):
             return of(FLOAT)
-        if name in ("float", "double"):
+        if name == "float":
             return of(FLOAT) if method else of(OTHER)
+        if first.known == {DOUBLE}:
+            same = name in operations.KEEP or name in operations.PROMOTE or name in operations.OF_ONE
+            return of(DOUBLE) if same or name in ("to", "cpu", "numpy") else of(OTHER)
         if name == "cpu":
             return of(FLOAT) if proved(first) else first
         if name in ("to", "type"):
@@ -597,12 +681,13 @@ class Precision:
                 return Value(first.flat)
             return Value(frozenset().union(*(g.flat for g in (first, *given))))
         if name in operations.JOIN:
-            items = first.items or ()
+            items = (*(first.items or ()), *((first.each,) if first.each is not None else ()))
             if items and any(proved(i) for i in items):
                 return Value(frozenset({HALF}) | {f for f in first.flat if "@" in f})
             return Value(first.flat)
         if name in operations.KEEP:
-            return Value(first.flat) if name not in ("list", "tuple", "chunk", "split") else first
+            same = name in ("list", "tuple", "chunk", "split", "reversed", "iter", "copy", "deepcopy")
+            return first if same else Value(first.flat)
         if name in operations.PROMOTE:
             pair = given[1:] if name == "where" and len(given) == 3 else [first, *rest]
             result = pair[0]
@@ -612,7 +697,10 @@ class Precision:
         if name in operations.HALF_RESULTS:
             return of(HALF) if self._cast(frame, node) and any(proved(g) for g in (first, *given)) else of(MAYBE)
         if name == "dict":
-            return Value(frozenset().union(*(g.flat for g in given)))
+            keys = [k.arg for k in node.keywords]
+            if not node.args and None not in keys:
+                return record({k or "": v for k, v in zip(keys, given, strict=True)})
+            return many(joined(g.element for g in given))
         return self._unknown(frame, node, name, frozenset().union(first.flat, *(g.flat for g in given)))
 
     def _unknown(self, frame: _Frame, node: ast.Call, name: str, flat: frozenset[str] = frozenset()) -> Value:
@@ -621,7 +709,7 @@ class Precision:
             return of(OTHER, f"sigmoid@{node.lineno}:{node.col_offset}")
         if flat & {HALF, MAYBE}:
             return Value(marks | {MAYBE})
-        if name in ("float", "double") and isinstance(node.func, ast.Attribute):
+        if name == "float" and isinstance(node.func, ast.Attribute):
             return of(FLOAT)
         if self._creates(node):
             return of(FLOAT)
@@ -656,7 +744,7 @@ class Precision:
         cast = self._cast(frame, node)
         callees = self.ctx.v.callees(node)
         if callees:
-            return _joined([self._enter(frame, c, node, env) for c in callees])
+            return joined([self._enter(frame, c, node, env) for c in callees])
         if not cast:
             return of(FLOAT)
         marks = self._sequential(node)
@@ -687,16 +775,60 @@ class Precision:
     def _enter(self, frame: _Frame, callee: ast.AST, call: ast.Call, env: _Env) -> Value:
         """What a function of this module returns, run with the arguments of a call."""
         assert isinstance(callee, FunctionNode)
-        scope = self.ctx.m.scope_of[callee]
-        dynamic = self._cast(frame, call)
-        inner: _Env = {}
+        inner = self._bound(frame, callee, call, env)
+        if frame.depth < MAX_DEPTH and callee not in self._stack:
+            self.entered[callee].add(call)
+        return self._run_with(frame, callee, self._cast(frame, call), inner)
+
+    def _bound(self, frame: _Frame, callee: FunctionNode, call: ast.Call, env: _Env) -> _Env:
+        """What the parameters of a function hold in a call."""
+        scope, rest, more = self.ctx.m.scope_of[callee], callee.args.vararg, callee.args.kwarg
+        found: _Env = {}
         for name in scope.params:
             arg = passed(self.ctx, call, scope, name)
             if arg is not None:
-                inner[name] = self._expr(frame, arg, env)
+                found[name] = self._expr(frame, arg, env)
+        spread = any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
+        if not (spread or rest or more) or partial_of(self.ctx, call) is not None:
+            return found
+        positional = [p.arg for p in (*callee.args.posonlyargs, *callee.args.args)][receiver(self.ctx, call, scope) :]
+        given, others = self._in_order(frame, call.args, env)
+        spare = given[len(positional) :]
+        for name, held in zip(positional, given, strict=False):
+            found.setdefault(name, held)
+        if others is not None:
+            found |= {name: others for name in positional[len(given) :] if name not in found}
+        if rest is not None and (spare or others is not None):
+            exact = others is None
+            found[rest.arg] = Value(items=tuple(spare)) if exact else many(joined([*spare, others or NOTHING]))
+        named = {p.arg for p in (*callee.args.args, *callee.args.kwonlyargs)}
+        left = {k.arg: self._expr(frame, k.value, env) for k in call.keywords if k.arg and k.arg not in named}
+        for keyword in call.keywords:
+            if keyword.arg is None:
+                held = self._expr(frame, keyword.value, env)
+                fields = dict(zip(held.names, held.items or (), strict=False)) or dict.fromkeys(named, held.element)
+                found |= {name: value for name, value in fields.items() if name in named and name not in found}
+                left |= {name: value for name, value in fields.items() if name not in named}
+                left |= {} if held.names else {"**": held.element}
+        if more is not None and left:
+            found[more.arg] = many(joined(left.values())) if "**" in left else record(left)
+        return found
+
+    def _in_order(self, frame: _Frame, args: list[ast.expr], env: _Env) -> tuple[list[Value], Value | None]:
+        """The arguments by position, as far as it is known; and any of those behind ``*xs`` of unknown length."""
+        given, others = list[Value](), None
+        for arg in args:
+            held = self._expr(frame, arg, env)
+            starred = isinstance(arg, ast.Starred)
+            if others is not None or (starred and held.items is None):
+                others = join(others or NOTHING, held.element if starred else held)
+            else:
+                given += held.items or () if starred else (held,)
+        return given, others
+
+    def _run_with(self, frame: _Frame, callee: FunctionNode, dynamic: bool, inner: _Env) -> Value:
         if frame.depth >= MAX_DEPTH or callee in self._stack:
             return of(OTHER, MAYBE)
-        self.entered[callee].add(call)
         key = (callee, dynamic, tuple(sorted(inner.items())))
         if key in self._memo:
             return self._memo[key]
@@ -726,6 +858,10 @@ def sigmoids_of(obj: Obj) -> list[str]:
 # ---------------------------------------------------------------- values
 
 
+def _known(values: Iterable[Value]) -> frozenset[str]:
+    return frozenset[str]().union(*(value.known for value in values))
+
+
 def _part(held: Value, name: str, unpacked: bool = False) -> Value:
     """An item or attribute of a value that may be a model's output: a float, unless its name says otherwise."""
     if HALF not in held.known:
@@ -736,29 +872,71 @@ def _part(held: Value, name: str, unpacked: bool = False) -> Value:
 
 
 def _subscript(held: Value, index: ast.expr) -> Value:
-    if held.items is not None:
-        match index:
-            case ast.Constant(value=int() as at) if -len(held.items) <= at < len(held.items):
-                return held.items[at]
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as at)) if at <= len(held.items):
-                return held.items[-at]
-            case ast.Slice(lower=None | ast.Constant() as low, upper=None | ast.Constant() as high, step=None):
-                first, last = low.value if low else None, high.value if high else None
-                if isinstance(first, int | None) and isinstance(last, int | None):
-                    return Value(held.facts, held.items[first:last])
-                return Value(held.flat)
-            case _:
-                return Value(held.flat)
-    if isinstance(index, ast.Constant) and isinstance(index.value, str):
-        return _part(held, index.value)
-    return Value(held.flat)
+    match index:
+        case ast.Constant(value=str() as name):
+            field = held.field(name)
+            return field if field is not None else held.element if held.holds else _part(held, name)
+        case ast.Slice() if held.each is not None or held.names:
+            return held
+        case _ if held.items is None or held.names:
+            return held.element
+        case ast.Constant(value=int() as at) if -len(held.items) <= at < len(held.items):
+            return held.items[at]
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as at)) if at <= len(held.items):
+            return held.items[-at]
+        case ast.Slice(lower=None | ast.Constant() as low, upper=None | ast.Constant() as high, step=None):
+            first, last = low.value if low else None, high.value if high else None
+            if isinstance(first, int | None) and isinstance(last, int | None):
+                return Value(held.facts, held.items[first:last])
+            return many(held.element)
+        case ast.Slice():
+            return many(held.element)
+        case _:
+            return held.element
+
+
+def _with_item(held: Value | None, key: ast.expr | None, item: Value) -> Value:
+    """What holds for a container into which an item was put; a key that is not known stands for any."""
+    match key:
+        case ast.Constant(value=str() as name) if held is not None and (held == NOTHING or held.names):
+            return record(dict(zip(held.names, held.items or (), strict=True)) | {name: item})
+        case _:
+            return join(held or NOTHING, many(item))
+
+
+def _dictionary(keys: Sequence[ast.expr | None], values: Sequence[Value]) -> Value:
+    """A dictionary that is written out."""
+    named = [k.value if isinstance(k, ast.Constant) and isinstance(k.value, str) else None for k in keys]
+    if not keys:
+        return NOTHING
+    if None not in named:
+        return record({name or "": value for name, value in zip(named, values, strict=True)})
+    return many(joined(v.element if key is None else v for key, v in zip(keys, values, strict=True)))
+
+
+def _fields(v: Values, node: ast.Call) -> list[str] | None:
+    """The fields of the object that a call makes of them, in order; None where it makes something else."""
+    if called_name(node) in NAMESPACES:
+        return []
+    for obj in v.of(node.func):
+        if obj.kind == "class" and isinstance(obj.key, ast.ClassDef) and v.callee(obj) is None:
+            return v.declared(obj.key) or None
+        if (names := tuple_fields(obj)) is not None:
+            return names
+    return None
 
 
 def _arithmetic(one: Value, other: Value, op: ast.operator, cast: bool) -> Value:
     """What ``one op other`` may hold; a float with anything gives a float."""
-    if one.items is not None or other.items is not None:
-        return Value(one.flat | other.flat)  # tuples and lists put together
+    if one.holds and (other.holds or not other.flat or other.known == {OTHER}):
+        return many(join(one.element, other.element if other.holds else NOTHING))  # lists put together, or repeated
+    if other.holds and not one.flat:
+        return many(other.element)
+    if one.holds or other.holds:
+        return Value(one.flat | other.flat)
     flat = one.flat | other.flat
+    if {DOUBLE} in (one.known, other.known):
+        return of(DOUBLE)
     marks = frozenset(f for f in flat if "@" in f)
     if cast and isinstance(op, ast.Pow) and flat & {HALF}:
         return Value(marks | {FLOAT})
@@ -778,7 +956,7 @@ def _converted(node: ast.Call, held: Value) -> Value:
         return of(OTHER) if called_name(node) == "type" else held
     for arg in given:
         text = ast.unparse(arg)
-        if re.search(r"float32|float64|torch\.(float|double)$|FloatTensor|DoubleTensor|\.(float|double)$", text):
+        if re.search(r"float32|torch\.float$|FloatTensor|\.float$", text):
             return of(FLOAT) if "Half" not in text else held
         if re.search(r"\.(u?int\d*|long|bool|short)$|LongTensor|IntTensor|ByteTensor|BoolTensor", text):
             return of(OTHER)

@@ -56,8 +56,9 @@ PASSES = {
     ),
     ON: dict.fromkeys(
         ("drop-enabled", "scaler-in-one-arm"),
-        "amp_as_attribute condition_under_another_name eval_before_and_after_init gan_one_forward init_global_amp "
-        "gradients_deleted_after_memory init_in_class_init loss_backwards_loss_id one_line_body "
+        "amp_as_attribute backward_left_out_for_nan condition_under_another_name eval_before_and_after_init "
+        "gan_one_forward init_global_amp gradients_deleted_after_memory init_in_class_init loss_backwards_loss_id "
+        "one_line_body "
         "one_line_suites_with_regions semicolons_one_line_suites state_dict_load "
         "tacotron_is_overflow",
     ),

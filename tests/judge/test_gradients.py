@@ -404,3 +404,99 @@ def test_a_loop_that_does_nothing_more_but_clear_gradients() -> None:
 
 def _grades(text: str) -> list[str]:
     return [unit.applicability.value for unit in engine.migrate_module(text, Settings()).units]
+
+
+PARTS = (
+    HEAD
+    + """\
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enc, self.head = nn.Linear(2, 2), nn.Linear(2, 1)
+
+    def forward(self, x):
+        return self.head(self.enc(x))
+
+
+def main(batches):
+    net, teacher = Net(), nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(MADE, lr=0.1)
+    net, optimizer = amp.initialize(net, optimizer, opt_level="O1")
+    for i, x in enumerate(batches):
+        loss = (net(x) - teacher(x)).abs().mean()
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+        BEFORE
+        optimizer.step()
+        AFTER
+"""
+)
+WHOLE, BY_PARTS = "net.parameters()", "[*net.enc.parameters(), *net.head.parameters()]"
+
+
+@pytest.mark.parametrize(
+    ("made", "before", "after", "grade"),
+    [
+        (WHOLE, "pass", "net.zero_grad()", "safe"),
+        (WHOLE, "pass", "net.module.zero_grad()", "safe"),
+        (WHOLE, "pass", "net.enc.zero_grad()", "manual"),  # those of the head stay
+        (WHOLE, "pass", "net.enc.zero_grad(); net.head.zero_grad()", "safe"),
+        (WHOLE, "pass", "[part.zero_grad() for part in (net, teacher)]", "safe"),
+        (WHOLE, "pass", "teacher.zero_grad()", "manual"),  # no optimizer has its parameters
+        (WHOLE, "net.enc.zero_grad()", "net.zero_grad()", "safe"),
+        (WHOLE, "teacher.zero_grad()", "net.zero_grad()", "safe"),
+        (BY_PARTS, "pass", "net.enc.zero_grad(); net.head.zero_grad()", "safe"),
+        (BY_PARTS, "pass", "net.head.zero_grad()", "manual"),
+        (BY_PARTS, "pass", "net.zero_grad()", "safe"),
+        ("net.enc.parameters()", "pass", "net.enc.zero_grad()", "safe"),
+        ("net.enc.parameters()", "pass", "net.head.zero_grad()", "manual"),
+    ],
+)
+def test_gradients_of_a_part_are_cleared(made: str, before: str, after: str, grade: str) -> None:
+    text = PARTS.replace("MADE", made).replace("BEFORE", before).replace("AFTER", after)
+    assert _grades(text) == [grade]
+
+
+EPOCHS = (
+    HEAD
+    + """\
+
+
+def train_epoch(net, optimizer, batches):
+    optimizer.zero_grad()
+    for x in batches:
+        loss = net(x).abs().mean()
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+        LEAVE
+        optimizer.step()
+        optimizer.zero_grad()
+    return 0.0
+
+
+def main(batches):
+    net = nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    net, optimizer = amp.initialize(net, optimizer, opt_level="O1")
+    return EPOCHS
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("epochs", "again"),
+    [
+        ("train_epoch(net, optimizer, batches)", False),
+        ("[train_epoch(net, optimizer, batches) for _ in range(3)]", True),
+        ("{n: train_epoch(net, optimizer, batches) for n in range(3)}", True),
+        ("sum(train_epoch(net, optimizer, batches) for _ in range(3))", True),
+        ("[n for n in range(train_epoch(net, optimizer, batches))]", False),  # what it goes over is evaluated once
+    ],
+)
+def test_a_comprehension_is_a_loop(epochs: str, again: bool) -> None:
+    """Apex leaves the first step of the next epoch out, where the one before was left behind an overflow."""
+    text = EPOCHS.replace("EPOCHS", epochs)
+    assert _grades(text.replace("LEAVE", "pass")) == ["safe"]
+    assert _grades(text.replace("LEAVE", "if loss.item() > 10:\n            break")) == ["review" if again else "safe"]

@@ -9,7 +9,8 @@ import pytest
 
 from migrate.plan.coverage import Coverage
 from migrate.plan.decide import decide
-from migrate.units.precision import FLOAT, HALF, MAYBE, OTHER, Precision, Value, doubtful, join, of, proved
+from migrate.units.halves import FLOAT, HALF, MAYBE, OTHER, Value, doubtful, join, of, proved
+from migrate.units.precision import Precision
 from tests.asking import context, marked, unit
 
 TOP = """\
@@ -40,6 +41,8 @@ def types(text: str) -> str:
     (stmt,) = marked(ctx.m)
     assert isinstance(stmt, ast.Assign)
     held = precision.value(stmt.value)
+    if held.each is not None:
+        return "/".join(sorted(Value(held.facts).known)) + " [" + "/".join(sorted(held.each.known)) + "]"
     rest = " (" + ", ".join("/".join(sorted(i.known)) for i in held.items) + ")" if held.items is not None else ""
     return "/".join(sorted(Value(held.facts).known)) + rest
 
@@ -55,11 +58,19 @@ OUTSIDE = {
     "out.cpu()": "float",
     "out.float()": "float",
     "out.half()": "half",
-    "out.double()": "float",
+    "out.double()": "double",
     "out.to(device)": "half",
     "out.to(torch.float32)": "float",
     "out.to(y.dtype)": "maybe",
-    "out.type(torch.float64)": "float",
+    "out.type(torch.float64)": "double",
+    "torch.zeros(3, dtype=torch.double)": "double",
+    "torch.from_numpy(np.random.rand(3))": "double",
+    "torch.from_numpy(np.random.rand(3).astype(np.float32))": "other",
+    "torch.from_numpy(np.random.rand(3)).float()": "float",
+    "torch.from_numpy(unknown)": "other",
+    "torch.tensor(np.array([0.5, 1.0])).cuda() / 255": "double",
+    "torch.tensor(np.array([1, 2]))": "other",
+    "torch.tensor([0.5])": "other",
     "out.long()": "other",
     "out.argmax(1)": "other",
     "out.shape": "other",
@@ -92,8 +103,19 @@ OUTSIDE = {
     "(out, loss)[-2]": "half",
     "(out, loss)[:1]": " (half)",
     "[out, loss][i]": "float/half",
-    "{'a': out, 'b': loss}": "float/half",
-    "[o for o in [out, x]]": "half/other",
+    "{'a': out, 'b': loss}": " (half, float)",
+    "{'a': out, 'b': loss}['a']": "half",
+    "{'a': out, **x}": " [half/other]",
+    "[o for o in [out, x]]": " [half/other]",
+    "[(out, y) for i in x][0]": " (half, other)",
+    "[(out, y)] + [(out, y)]": " [half/other]",
+    "[out, *[out]]": " [half]",
+    "{'a': out}.get('a')": "half",
+    "{'a': out}.get('b', x)": "half/other",
+    "{k: out for k in x}['a']": "half",
+    "next(iter({'a': out}.values()))": "half",
+    "sorted([(0, out)])[0][1]": "half",
+    "list(zip(*[(out, y) for i in x]))[0]": " [half]",
     "unknown(out)": "maybe",
     "unknown(x)": "other",
     "torch.cat([out, out])": "half",
@@ -115,7 +137,7 @@ OUTSIDE = {
     "out.mean()": "half",
     "out.item()": "other",
     "len(out)": "other",
-    "dict(a=out)": "half",
+    "dict(a=out)": " (half)",
     "lambda: out": "other",
     "f'{out}'": "other",
     "(z := out)": "half",
@@ -137,9 +159,13 @@ STATEMENTS = {
     "value: object = out": "half",
     "value, b = out, loss": "half",
     "b, value = out.max(1)": "other",
-    "b, *value = out, loss, x": "float/half/other",
-    "value = []\nvalue.append(out)": "half",
-    "value = {}\nvalue['a'] = out": "half",
+    "b, *value = out, loss, x": " [float/half/other]",
+    "value = []\nvalue.append(out)": " [half]",
+    "value = []\nvalue.append((out, y))\nvalue = value[-1]": " (half, other)",
+    "value = []\nvalue.extend([out])": " [half]",
+    "value = {'a': y}\nvalue['b'] = out\nvalue = value['b']": "half",
+    "value = {}\nvalue.update(a=out)\nvalue = value['a']": "half",
+    "value = {}\nvalue['a'] = out": " (half)",
     "value = x\nfor i in y:\n    value = out": "half/other",
     "value = x\nfor i in y:\n    if i:\n        value = out\n        continue\n    value = loss": "float/half/other",
     "value = x\nwhile a:\n    value = out\n    break": "half/other",
@@ -147,7 +173,7 @@ STATEMENTS = {
     "for i, value in enumerate([out]):\n    pass": "half",
     "for value, b in enumerate([out]):\n    pass": "other",
     "for b, value in zip([x], [out]):\n    pass": "half",
-    "for k, value in {'a': out}.items():\n    pass": "maybe",
+    "for k, value in {'a': out}.items():\n    pass": "half",
     "for k, value in out.items():\n    pass": "maybe",
     "for value in out.values():\n    pass": "maybe",
     "with f(out) as value:\n    pass": "maybe",

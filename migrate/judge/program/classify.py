@@ -166,13 +166,29 @@ class Classifier:
                 (self.naming.keys(func) | owners) & self.objects.models
                 or (self.naming.keys(func) | (owners if FORWARDING.fit(last) else frozenset())) & self.objects.cast
             )
-        if self.naming.keys(func) & (self.objects.models | self.objects.cast):
+        if self.naming.keys(func) & (self.objects.models | self.objects.cast) or any(map(self._runs, self.v.of(func))):
             return True
         if last in RUNS_MODEL and not self.v.callees(call):
             return any(self.naming.keys(a) & self.objects.models for a in call.args)
         if last in MAPPING and isinstance(func, ast.Name) and call.args:
             return self._maps(call.args[0])
         return False
+
+    def _runs(self, obj: Obj) -> bool:
+        """Whether an object runs a network when it is called: a method of one by another name, or a partial of that."""
+        networks = self.objects.models | self.objects.cast
+        if obj.kind in ("method", "path"):
+            owner, name = obj.key[0], obj.label.split(".")[-1]  # type: ignore[index]
+            if not isinstance(owner, Obj) or self.naming.key(owner) not in networks:
+                return False
+            callee = self.v.callee(obj)
+            return FORWARDING.fit(name) if callee is None else self._computes(callee)
+        if obj.kind != "partial" or not isinstance(obj.key, ast.Call):
+            return False
+        first, *rest = obj.key.args
+        handed = rest if last_name(first) in RUNS_MODEL else [first]
+        held = [o for arg in handed for o in self.v.of(arg) if o is not obj]
+        return any(self.naming.key(o) in networks or self._runs(o) for o in held)
 
     def _maps(self, mapped: ast.expr) -> bool:
         """Whether ``map`` runs a model with what it goes through: the model itself, or a method of it."""

@@ -43,6 +43,7 @@ class Gradients:
                 self.marks.readers.add(stmt)
             return
         nodes = [n for part in header(stmt) for n in walk(part)]
+        nodes += [n for case in getattr(stmt, "cases", ()) for n in walk(case.pattern)]
         grads = [n for n in nodes if isinstance(n, ast.Attribute) and n.attr == "grad" and not _function_grad(n)]
         grads = [n for n in grads if not own_gradient(self.m, self.v, n)]  # neither Apex nor a GradScaler touches it
         none = isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Constant) and stmt.value.value is None
@@ -87,10 +88,10 @@ class Gradients:
     # ------------------------------------------------------------ reading
 
     def _reads(self, node: ast.AST) -> bool:
-        if self.unnamed.run_by(node):
+        if self.unnamed.run_by(node) or self.unnamed.spells(node):
             return True
         if isinstance(node, ast.Call):
-            return self.unnamed.spells(node) or self._reading_call(node)
+            return self._reading_call(node)
         return self._reading_attribute(node)
 
     def _looks(self, node: ast.Attribute) -> bool:

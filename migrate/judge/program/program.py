@@ -8,6 +8,7 @@ from dataclasses import replace
 from ...facts.module import File, Module
 from ...facts.sites import Facts
 from ...flow.values import Values
+from ...nodes import walk
 from ..code import Code
 from ..compiler import compile_body
 from ..origin import Origin
@@ -31,7 +32,7 @@ class Program:
     """A program; ``old`` is None for the old one. It answers the compiler's questions (`compiler.Sight`)."""
 
     def __init__(self, m: Module, v: Values, naming: Naming, objects: Objects, old: Program | None) -> None:
-        self.m, self.v, self.naming, self.objects = m, v, naming, objects
+        self.m, self.v, self.naming, self.objects, self._old = m, v, naming, objects, old
         self.marks = Marks()
         self.callees = Callees(m, v, self.marks)
         self.scaling = Scaling(m, v, objects, self.marks)
@@ -169,3 +170,11 @@ class Program:
         if call is None:
             return False
         return any(c in self.marks.functions and self.code(c).generator for c in self.v.callees(call))
+
+    def trains(self, expr: ast.expr) -> bool:
+        """Whether functions of the old program that train are called in an expression."""
+        if self._old is not None:
+            source = self.naming.twin(expr)
+            return isinstance(source, ast.expr) and self._old.trains(source)
+        called = [n for n in walk(expr) if self.marks.kind.get(n) == "call"]
+        return any(self.entries.trains(f) for n in called for f in self.callees.runs(n))

@@ -16,6 +16,8 @@ from .event import Event
 from .values import Evaluator
 from .variables import Variables
 
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
 
 class Loops:
     """The loops of one program: over optimizers item by item, else round by round as long as anything is new."""
@@ -27,15 +29,18 @@ class Loops:
         self.variables, self.evaluator, self.binding, self.arguments = variables, evaluator, binding, arguments
         self._groups: dict[ast.AST, frozenset[Key]] = {}
 
-    def _group(self, node: ast.For | ast.AsyncFor) -> frozenset[Key]:
+    def _group(self, node: ast.For | ast.AsyncFor | Comprehension) -> frozenset[Key]:
         """The optimizers that a loop goes over, if it goes over optimizers."""
         if node not in self._groups:
             self._groups[node] = self._found_group(node)
         return self._groups[node]
 
-    def _found_group(self, node: ast.For | ast.AsyncFor) -> frozenset[Key]:
-        named = [self._group_of(one, node) for one in walk(node.target) if isinstance(one, ast.Name)]
-        return frozenset[Key]().union(*named) & self.program.objects.optimizers
+    def _found_group(self, node: ast.For | ast.AsyncFor | Comprehension) -> frozenset[Key]:
+        targets = [node.target] if isinstance(node, (ast.For, ast.AsyncFor)) else [g.target for g in node.generators]
+        named = [self._group_of(one, node) for t in targets for one in walk(t) if isinstance(one, ast.Name)]
+        found = frozenset[Key]().union(*named)
+        kinds = {self.program.marks.kind.get(n) for n in walk(node)} - {None}
+        return found if kinds == {"zero"} else found & self.program.objects.optimizers
 
     def items(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         assert isinstance(op.node, (ast.For, ast.AsyncFor))
@@ -73,6 +78,19 @@ class Loops:
         frame.pc += 1
         return None
 
+    def again(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
+        """A round of a comprehension begins, or it is over. Over optimizers it goes once, for all of them."""
+        node = op.node
+        assert isinstance(node, Comprehension) and op.target is not None
+        if not self._group(node):
+            frame.pc += 1
+            return Event("round", node, op.target.at)
+        slot = ("once", self.naming.place(node))
+        frame.pc = op.target.at if slot in frame.env else frame.pc + 1
+        if frame.env.pop(slot, None) is None:
+            frame.env[slot] = TRUE
+        return None
+
     def _group_of(self, name: ast.Name, node: ast.AST) -> frozenset[Key]:
         """The models and optimizers that a name may be anywhere in a loop."""
         found: set[Key] = set()
@@ -82,7 +100,9 @@ class Loops:
         return frozenset(found & (self.program.objects.optimizers | self.program.objects.models))
 
     def begin_round(self, state: State, node: ast.AST, facts: Facts) -> None:
-        """A round of a loop begins: its target is new."""
+        """A round of a loop begins: its target is new. Those of a comprehension are its own and never kept."""
+        if isinstance(node, Comprehension):
+            return
         assert isinstance(node, (ast.For, ast.AsyncFor))
         for one in walk(node.target):
             if isinstance(one, (ast.Name, ast.Attribute)) and isinstance(one.ctx, ast.Store):

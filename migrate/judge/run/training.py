@@ -14,6 +14,7 @@ from ..program.syntax import last_name
 from ..state import Crash, Frame, Key, LegacyRaises, Scaler, State
 from ..terms import NONE, TRUE, Facts, Term, compared, truth
 from .calls import Calls
+from .clearing import Clearing
 from .contexts import Contexts
 from .event import Event
 from .results import MARK
@@ -41,6 +42,7 @@ class Training:
         self.program, self.m, self.v, self.naming = program, program.m, program.v, program.naming
         self.evaluator, self.lookup, self.contexts, self.calls = evaluator, evaluator.lookup, contexts, calls
         self.owners, self.legacy, self.maybe_o0, self.scaled = owners, legacy, maybe_o0, scaled
+        self.clearing = Clearing(program, owners, evaluator)
 
     def call(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
         call = op.node
@@ -134,10 +136,7 @@ class Training:
         to_none = not (isinstance(given, ast.Constant) and given.value is False)
         if isinstance(call.func, ast.Attribute):
             mine = self.lookup.optimizers(state, call.func.value, facts)
-            models = self.owners.meant(call.func.value)
-            if not mine and models:
-                mine = self.owners.having(models)
-            return (mine or self.program.objects.optimizers), to_none
+            return mine or self.clearing.cleared(state, call.func.value, facts), to_none
         return self.program.objects.optimizers, to_none
 
     def _loss(self, state: State, call: ast.Call, facts: Facts) -> Term:

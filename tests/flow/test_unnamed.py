@@ -1,0 +1,103 @@
+"""Gradients that are read where no ``.grad`` stands."""
+
+from __future__ import annotations
+
+from textwrap import indent
+
+import pytest
+
+from migrate.nodes import walk
+from tests.asking import context, marked
+
+TOP = """\
+from operator import attrgetter, attrgetter as getter
+import torch
+import torch.nn as nn
+def norms(ps):
+    for p in ps:
+        yield p.grad.norm()
+def size(p):
+    return p.grad.norm()
+class Acc:
+    def __iadd__(self, model):
+        self.total = model.weight.grad
+        return self
+    def __str__(self):
+        return str(self.total)
+class Told:
+    def __set__(self, owner, model):
+        print(model.weight.grad)
+class Watch:
+    told = Told()
+    @property
+    def model(self):
+        return self._model
+    @model.setter
+    def model(self, model):
+        print(model.weight.grad)
+class Slower(torch.optim.lr_scheduler.LambdaLR):
+    def get_lr(self):
+        return [g.grad for g in self.groups]
+class Plain(torch.optim.lr_scheduler.LambdaLR):
+    def get_lr(self):
+        return [1]
+FORMAT = "{p.grad}"
+grad_of, other, weights = getter("grad"), attrgetter("weight.grad"), attrgetter("weight")
+raw = torch.Tensor.grad.__get__
+it, again, sizes = norms(model.parameters()), (p.grad for p in params), map(size, params)
+it = norms(model.parameters())
+plain, there = map(str, params), filter(lambda p: p.grad is not None, params)
+acc, watch, slower, plainly = Acc(), Watch(), Slower(opt), Plain(opt)
+"""
+READS = {
+    'getattr(p, "grad")': True,
+    'getattr(p, "data")': False,
+    "grad_of(p)": True,
+    "other(p)": True,
+    "weights(p)": False,
+    "map(grad_of, params)": True,
+    "raw(p)": True,
+    '"{0.grad}".format(p)': True,
+    '"{0.data}".format(p)': False,
+    "FORMAT.format(p=p)": True,
+    'eval("p.grad")': True,
+    'eval("1 + 1")': False,
+    "eval(text)": True,
+    "model.eval()": False,
+    "next(it)": True,
+    "list(again)": True,
+    "sum(sizes)": True,
+    "next(plain)": False,
+    "list(there)": False,
+    'it.send("now")': True,
+}
+STATEMENTS = {
+    "acc += model": True,
+    "acc.total = 1": True,  # a use of the object, as is
+    "watch.told = model": True,
+    "watch.model = model": True,
+    "watch.other = model": False,
+    "slower.step()": True,
+    "plainly.step()": False,
+    "match p:\n    case nn.Parameter(grad=g):\n        pass": True,
+    "match p:\n    case nn.Parameter(data=g):\n        pass": False,
+}
+
+
+def reads(body: str) -> bool:
+    first, *rest = body.split("\n")
+    lines = ["global acc", f"{first}  # ?", *rest]
+    text = f"{TOP}def train(model, opt, params, p, text):\n" + indent("\n".join(lines), "    ")
+    ctx = context(text)
+    (stmt,) = marked(ctx.m)
+    return any(ctx.unnamed.spells(node) or ctx.unnamed.run_by(node) for node in walk(stmt))
+
+
+@pytest.mark.parametrize("expression", READS)
+def test_expressions(expression: str) -> None:
+    assert reads(f"value = {expression}") is READS[expression]
+
+
+@pytest.mark.parametrize("body", STATEMENTS)
+def test_statements(body: str) -> None:
+    assert reads(body) is STATEMENTS[body]
