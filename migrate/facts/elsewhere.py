@@ -30,6 +30,10 @@ _CALLED = re.compile(r"(?<![\w.])(\w+(?:\.\w+)*|\)(?=\())(?:\[[^\[\]\n]*\])?\(")
 _NO_CODE = re.compile(r"#[^\n]*|\"{3}.*?\"{3}|'{3}.*?'{3}", re.S)
 _NAME, _SOURCE = re.compile(r"\w+"), re.compile(r"((?:self\.)?\w+)(?:\.values|\.items)?(?![\w.])")
 _RETURNED = re.compile(r"\breturn[ \t]+((?:\w+\.)*\w+)(\()?")
+# A list, dictionary or tuple that is given back: as it stands there, or under a name.
+_RETURN = re.compile(r"\breturn\b")
+_GIVES_MANY = re.compile(r"\breturn[ \t]*(?:[\[{]|\(?[\w.]+(?:\([^()\n]*\))?[ \t]*,)")
+_MANY = re.compile(r"(?<![\w.])(\w+)[ \t]*=[ \t]*(?:[\[{]|(?:collections\.)?(?:dict|list|OrderedDict|defaultdict)\()")
 _SET = re.compile(r"\bself\.(\w+)[ \t]*(?:=[^=]|,(?=[^()\n]{0,200}=[^=]))")
 # What no region may be around, or what runs later than it is called.
 _APART = re.compile(r"\.backward\(|\.step\(|\bzero_grad\(|\byield\b|\bscale_loss\(")
@@ -46,6 +50,7 @@ _PRODUCT = re.compile(
 _MATMUL = re.compile(r"[\w\])][ \t]*@[ \t]*[\w(]")  # numpy has the same sign
 _STRING = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
 # What takes a result from the GPU, and what it may be no half one before.
+_ASKED_TYPE = re.compile(r"\b(?:isinstance|is_tensor|type)\([ \t]*(\w+)")
 _LEAVES = re.compile(r"\.(?:cpu|numpy)\(\)")
 _AS_TENSOR = (
     r"(?<![\w.])(\w+)(?:\[[^\[\]\n]*\])?\.(?:detach|data|cpu|cuda|numpy|clone|view|reshape|permute|transpose|squeeze|"
@@ -85,7 +90,7 @@ class Elsewhere:
     methods that take tensors which they are handed from the GPU, ``computing`` those that multiply or widen them, with
     the parameters; ``emptying`` take from the GPU what lies in a list or dictionary that they are handed. ``keeping``
     says for a class which attributes of its objects hold what they are made with, and which methods and properties give
-    those back."""
+    those back; ``several`` are networks, and functions that make one, whose result is a list, dictionary or tuple."""
 
     networks: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
@@ -99,6 +104,7 @@ class Elsewhere:
     computing: Mapping[str, Handed] = field(default_factory=dict)
     emptying: Mapping[str, Handed] = field(default_factory=dict)
     keeping: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    several: frozenset[str] = frozenset()
 
     def with_(self, other: Elsewhere) -> Elsewhere:
         """This, and what another has."""
@@ -117,6 +123,7 @@ class Elsewhere:
             {**self.computing, **other.computing},
             {**self.emptying, **other.emptying},
             {**self.keeping, **other.keeping},
+            self.several | other.several,
         )
 
 
@@ -130,7 +137,7 @@ class _Function:
     one that no region may be around, ``builds`` one that is called as what puts a network together, or none,
     ``multiplies`` one that computes a product of torch, ``widens`` one that computes what O1 ran in float32,
     ``yields`` a generator, ``leaves`` one that takes something from the GPU; ``tensors`` are names that it takes for
-    tensors, ``hands`` what it hands to which function."""
+    tensors, ``hands`` what it hands to which function; ``many`` is one that gives back a list, dictionary or tuple."""
 
     name: str
     parameters: tuple[str, ...]
@@ -147,6 +154,7 @@ class _Function:
     leaves: bool
     tensors: frozenset[str]
     hands: frozenset[tuple[str, str]]
+    many: bool
 
 
 @dataclass(frozen=True)
@@ -212,6 +220,7 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
         computing,
         emptying,
         {one.name: held for one in classes if (held := _kept(one, classes))},
+        _all(lambda found: _several(classes, functions, found)),
     )
 
 
@@ -315,8 +324,10 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             widens=any(map(_widens, body.splitlines())),
             yields=bool(_YIELD.search(body)),
             leaves=any(map(_leaves, body.splitlines())),
-            tensors=frozenset(name for found in _TENSOR.findall(body) for name in found if name),
+            tensors=frozenset(name for found in _TENSOR.findall(body) for name in found if name)
+            - frozenset(_ASKED_TYPE.findall(body)),
             hands=frozenset((name, one) for name, given in _HANDS.findall(body) for one in _NAME.findall(given)),
+            many=_many(body),
         )
 
 
@@ -339,14 +350,21 @@ def _networks(classes: Iterable[_Class], functions: Iterable[_Function]) -> froz
         found |= more
 
 
+def _several(classes: Iterable[_Class], functions: Iterable[_Function], found: Collection[str]) -> Iterator[str]:
+    """Networks whose forward gives back a list, dictionary or tuple, and functions that give one of these back."""
+    for cls in classes:
+        forward = cls.methods.get("forward")
+        if forward.many if forward is not None else any(base in found for base in cls.bases):
+            yield cls.name
+    yield from (one.name for one in functions if _gives_back(one, found))
+
+
 def _modules(bases: Iterable[str], networks: Collection[str]) -> bool:
     """Whether a class with these bases is a module."""
     return any(base in networks or base.endswith("Module") for base in bases)
 
 
-def _plain(
-    classes: Collection[_Class], functions: Collection[_Function], networks: frozenset[str]
-) -> frozenset[str]:
+def _plain(classes: Collection[_Class], functions: Collection[_Function], networks: frozenset[str]) -> frozenset[str]:
     """Of classes that are no modules as far as these files tell those that derive from nothing else; and functions
     that give back no object which might be a network."""
     closed = [one for one in classes if "__enter__" not in one.methods]
@@ -443,6 +461,13 @@ def _handed(functions: Mapping[str, _Function], does: Callable[[_Function], bool
         name: frozenset((n, one) for n, one in enumerate(functions[name].parameters) if one in tensors)
         for name, tensors in found.items()
     }
+
+
+def _many(body: str) -> bool:
+    """Whether whatever a function gives back is a list, dictionary or tuple."""
+    kept = frozenset(_MANY.findall(body))
+    named = [name for name, called in _RETURNED.findall(body) if not called and name in kept]
+    return 0 < len(_RETURN.findall(body)) == len(_GIVES_MANY.findall(body)) + len(named)
 
 
 def _leaves(line: str) -> bool:

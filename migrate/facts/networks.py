@@ -110,6 +110,13 @@ def widens_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere) -> bool:
     return comes_from_elsewhere(v, call.func) and _library(v, call.func.value) not in _NO_NETWORKS
 
 
+def gives_several(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
+    """Whether an object is a network of another file, whose forward gives back a list, dictionary or tuple."""
+    if obj.kind != "call" or not isinstance(obj.key, ast.Call) or not comes_from_elsewhere(v, obj.key.func):
+        return False
+    return name_elsewhere(v, obj.key.func) in elsewhere.several
+
+
 def handed_elsewhere(v: Values, call: ast.Call, parameters: Mapping[str, Handed]) -> list[ast.expr]:
     """What a call hands to certain parameters of code of other files."""
     wanted = frozenset[tuple[int, str]]().union(*(parameters.get(one, ()) for one in names_elsewhere(v, call)))

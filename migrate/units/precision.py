@@ -21,7 +21,7 @@ from typing import Protocol
 
 from ..facts.module import FunctionNode, Scope
 from ..facts.names import called_name, last_name
-from ..facts.networks import handed_elsewhere
+from ..facts.networks import gives_several, handed_elsewhere
 from ..flow.values import FORWARD_HOOK, NAMESPACES, Obj, Values, tuple_fields
 from ..knowledge import operations
 from ..knowledge.models import FORWARDING
@@ -625,8 +625,9 @@ class Precision:
             if any(HALF in self.value(a).known and self.value(a).holds for a in computing):
                 self.emptied[node] = "computes with results that lie in what it is handed"
         self.handed |= {a: node for a in found if proved(self.value(a)) and not _a_loss(a)}
-        if any(HALF in self.value(a).known for a in handed_elsewhere(v, node, elsewhere.emptying)):
-            self.emptied[node] = "takes results from the GPU"
+        emptied = [*handed_elsewhere(v, node, elsewhere.emptying), *(a for a in found if self.value(a).holds)]
+        if any(HALF in self.value(a).known for a in emptied):
+            self.emptied.setdefault(node, "takes results from the GPU")
 
     def _mixes(self, node: ast.expr) -> bool:
         """Whether a product outside of regions has a factor in half and one in float32."""
@@ -752,6 +753,8 @@ class Precision:
         direct = bool(held & self.compute.models) or (
             not isinstance(node.func, ast.Attribute) and self.compute.is_model(held)
         )
+        if any(gives_several(self.ctx.v, o, self.ctx.facts.elsewhere) for o in held):
+            return many(of(HALF, MAYBE, *marks))
         if direct or FORWARDING.fit(name):
             return of(HALF, *marks)
         if name in operations.FLOAT_RESULTS or loss(name):

@@ -315,6 +315,58 @@ def test_what_others_widen_multiply_and_take_from_the_gpu() -> None:
     assert found.computing["Own.update"] == {(1, "out")}
 
 
+MANY = """
+class Single(nn.Module):
+    def forward(self, x):
+        return self.head(x).view(x.size(0), -1)
+
+
+class Fields(nn.Module):
+    def forward(self, x):
+        return {"a": x}
+
+
+class Derived(Fields):
+    pass
+
+
+class Levels(nn.Module):
+    def forward(self, x):
+        out = []
+        for part in self.parts:
+            out.append(part(x))
+        return out
+
+
+class Heads(nn.Module):
+    def forward(self, x):
+        return (self.cls(x),
+                self.box(x))
+
+
+class Auxiliary(nn.Module):
+    def forward(self, x):
+        if self.training:
+            return x, self.aux(x)
+        return x
+
+
+def build():
+    model = Levels()
+    return model
+"""
+
+
+def test_networks_whose_result_is_no_tensor() -> None:
+    assert elsewhere([outline(MANY)]).several == {"Fields", "Derived", "Levels", "Heads", "build"}
+
+
+def test_what_asks_whether_it_has_a_tensor_may_be_handed_something_else() -> None:
+    asks = "def to_cpu(x):\n    if isinstance(x, dict):\n        return {}\n    return x.detach().cpu()\n"
+    found = elsewhere([outline(asks)])
+    assert not found.leaving and found.emptying == {"to_cpu": {(0, "x")}}
+
+
 @pytest.mark.parametrize(
     ("call", "handed"),
     [
