@@ -17,6 +17,7 @@ from ..knowledge.models import (
     NOT_RUN_BY_METHOD,
     RUN_AS_OTHER,
 )
+from ..knowledge.results import loss
 from .elsewhere import Elsewhere, Handed
 from .names import last_name
 from .sites import opened
@@ -75,7 +76,7 @@ def may_be_network(v: Values, call: ast.Call, elsewhere: Elsewhere) -> frozenset
     neither the name of its maker nor its own."""
     func = call.func
     name = last_name(func.value if isinstance(func, ast.Subscript) else func)
-    if not call.args or RUN_AS_OTHER.fit(name) or NO_NETWORK.fit(name):
+    if not call.args or ((RUN_AS_OTHER.fit(name) or NO_NETWORK.fit(name)) and not _called_as(name, elsewhere.networks)):
         return frozenset()
     if isinstance(func, ast.Attribute) and NOT_RUN_BY_METHOD.fit(func.attr):
         return frozenset()  # `batch.to(device)`, which hands on what it is asked of, runs nothing
@@ -84,6 +85,13 @@ def may_be_network(v: Values, call: ast.Call, elsewhere: Elsewhere) -> frozenset
         held |= v.of(func.value)
     parts = not isinstance(func, ast.Attribute)  # of what was made: `_, teacher = pair()`
     return frozenset(o for o in held if (parts or o.kind == "call") and _made_elsewhere(v, o, elsewhere))
+
+
+def _called_as(name: str, networks: Collection[str]) -> bool:
+    """Whether something is called as a network of another file is, where its name alone would say that it is none:
+    ``postprocessor``, ``post_process`` beside a class PostProcess. Criteria are asked for as losses."""
+    own = name.lower().replace("_", "")
+    return any(own.startswith(one.lower()) for one in networks if len(one) > 6) and not loss(own)
 
 
 def runs_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere, models: Collection[Obj] = ()) -> bool:

@@ -250,6 +250,20 @@ def test_what_runs_one_in_another_file(made: str, run: str, found: bool) -> None
     assert runs_elsewhere(Values(m), last.value, elsewhere([outline(TOOLS), outline(NETS)])) is found
 
 
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("postprocessor", True), ("post_process", True), ("preprocess", False), ("postprocessors['bbox']", True),
+     ("criterion", False)],
+)  # fmt: skip
+def test_what_is_called_as_a_class_of_networks_is_one(name: str, found: bool) -> None:
+    root = name.partition("[")[0]
+    m = Module(f"from lib import build\n_, {root} = build()\n{name}(x)\n")
+    last = m.files[0].tree.body[-1]
+    assert isinstance(last, ast.Expr) and isinstance(last.value, ast.Call)
+    networks = frozenset({"PostProcess", "Criterion"})
+    assert bool(may_be_network(Values(m), last.value, Elsewhere(networks))) is found
+
+
 WORK = """\
 import torch
 import torch.nn.functional as F
