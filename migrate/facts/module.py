@@ -45,6 +45,12 @@ class Scope:
     def is_function(self) -> bool:
         return isinstance(self.node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
 
+    @cached_property
+    def function(self) -> Scope:
+        """The nearest function scope around (this one, where it is one), or its file's."""
+        outer = self.parent if isinstance(self.node, (ast.ClassDef, ast.Lambda)) else None
+        return self if outer is None else outer.function
+
     def bind(self, *names: str) -> None:
         self.names.update(names)
         self.assigned.update(names)
@@ -485,6 +491,21 @@ class Module:
         """Where a name that belongs to ``scope`` is given something, in order."""
         return [n for n in self.bindings(name, scope) if isinstance(n.ctx, ast.Store)]
 
+    @cached_property
+    def used_inside(self) -> frozenset[tuple[Scope | None, str]]:
+        """The names, each with the scope that it belongs to, that stand in scopes inside of that one as well."""
+        return self._inside(self.all(ast.Name))
+
+    @cached_property
+    def set_inside(self) -> frozenset[tuple[Scope | None, str]]:
+        """Those that are given something there."""
+        return self._inside([node for node in self.all(ast.Name) if isinstance(node.ctx, ast.Store)])
+
+    def _inside(self, nodes: Iterable[ast.Name]) -> frozenset[tuple[Scope | None, str]]:
+        places = {(self.scope(node), node.id) for node in nodes}
+        found = ((scope, self.binding_scope(name, scope), name) for scope, name in places)
+        return frozenset((home, name) for scope, home, name in found if home is not scope)
+
     def strings(self, text: str) -> Sequence[ast.Constant]:
         """Where a string is written out, in order."""
         return self._by_string.get(text, ())
@@ -622,10 +643,7 @@ class Module:
 
     def function(self, node: ast.AST) -> Scope:
         """The nearest function scope around ``node``, or the module's."""
-        at = self.scope(node)
-        while at.parent is not None and (isinstance(at.node, (ast.ClassDef, ast.Lambda))):
-            at = at.parent
-        return at
+        return self._enclosing[node].function
 
     def body_of(self, scope: Scope) -> list[ast.stmt]:
         """The statements of a function, class or module scope."""

@@ -63,7 +63,8 @@ def lost_readers(
     """Functions with the parameters that were read in the old texts and are not in the ``new`` ones, but for those that
     are known to go."""
     changed = [file for file in ctx.m.files if new[file.number] != file.text]
-    told = dict(one for file in changed for one in _functions(ast.parse(new[file.number]), file.number))
+    trees = ctx.m.rewritten(new).files if changed else []
+    told = dict(one for file in changed for one in _functions(trees[file.number].tree, file.number))
     for path, node in (one for file in changed for one in _functions(file.tree, file.number)):
         now = told.get(path)
         if node is None or now is None:

@@ -56,7 +56,7 @@ class Compute:
         self.model_classes = {o.key for o in self.models if o.kind == "instance"}
         if self.around:
             self.beside |= self._runs_of_listed()
-        related = {*self._related(), *(o for o in ctx.calls_with if o.kind == "partial")}
+        related = {*self._related(), *ctx.partials}
         touching = ctx.touching(o for o in related if self._model(o) or self._bound(o) or self._begun(o))
         self.near = dict.fromkeys(ctx.m.in_order({*touching, *self.beside}))
 

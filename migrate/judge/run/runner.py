@@ -92,10 +92,14 @@ class Runner:
                 continue
             kept = self._live_names(frame.code)[frame.pc]
             outlived = self.program.definitions.outlived(frame.code.node)
-            for name in frame.env.keys() - kept - outlived:
+            dead = [
+                name
+                for name, term in frame.env.items()
                 # who holds no scaler is told from who has not made it yet
-                if isinstance(name, str) and frame.env[name][0] != "scaler":
-                    del frame.env[name]
+                if isinstance(name, str) and name not in kept and name not in outlived and term[0] != "scaler"
+            ]
+            for name in dead:
+                del frame.env[name]
             frame.env.buried = frame.pc
 
     def _live_names(self, code: Code) -> tuple[frozenset[str], ...]:
