@@ -30,7 +30,6 @@ from ..units.events import (
     reads_gradients,
     unknown_readers,
 )
-from ..units.ownership import share_parameters
 from ..units.translate import passed
 from ..units.unit import Context, Manual, Step, Unit, scales_in, steps_in
 from . import exits
@@ -38,6 +37,7 @@ from .blocks import common, exclusive
 from .home import free_name
 from .looked import looked_at
 from .schedule import Early, Scaler, Schedule, Unscale
+from .shared import Taken
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _COMPOUND = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef, ast.ClassDef)
@@ -633,6 +633,7 @@ def _last_of(ctx: Context, unit: Unit, schedule: Schedule, group: list[Step], ea
     """The steps of one block that an update follows: the last, each after which an optimizer comes round again, and
     (``eager``) each with another backward behind it, so that the scale moves as often as Apex moved it."""
     group = sorted(group, key=lambda s: ctx.m.start(s.call))
+    backwards = _backwards_around(ctx, unit, group) if eager else []
     found: list[Step] = []
     since: set[Obj] = set()
     for number, step in enumerate(group):
@@ -642,7 +643,7 @@ def _last_of(ctx: Context, unit: Unit, schedule: Schedule, group: list[Step], ea
             found.append(step)
         elif schedule.updated_behind(following) is schedule.updated_behind(step):
             continue
-        elif following.objects & since or (eager and _backward_between(ctx, unit, step, following)):
+        elif following.objects & since or _backward_between(ctx, backwards, step, following):
             found.append(step)
             since = set()
     return found
@@ -651,16 +652,16 @@ def _last_of(ctx: Context, unit: Unit, schedule: Schedule, group: list[Step], ea
 def _check_one_step(ctx: Context, unit: Unit) -> None:
     """A second step with the gradients of one backward would divide them by the scale once more."""
     for run in _runs(ctx, unit):
-        taken: list[Event] = []
+        taken = Taken(ctx)
         backward: Event | None = None
         for event in run:
             if event.what == "backward":
-                taken = [e for e in taken if not e.objects & event.objects]
+                taken.forget(event.objects)
                 backward = event
                 continue
             loops = [s for s in event.under if isinstance(s, (ast.For, ast.While))]
             anchor = event.step.anchor if event.step is not None else None
-            again = any(e.objects & event.objects and not _apart_in(ctx, e.node, event.node) for e in taken)
+            again = any(not _apart_in(ctx, e.node, event.node) for e in taken.of(event.objects))
             around = backward is not None and any(x not in backward.under and x is not anchor for x in loops)
             if again and not around and any(isinstance(s, ast.If) for s in event.under):
                 unit.review(
@@ -676,9 +677,8 @@ def _check_one_step(ctx: Context, unit: Unit) -> None:
                     "scaled backward of its own",
                     "step once for each scaled backward, or keep the gradients unscaled by hand",
                 )
-            for earlier in taken:
-                _check_shared(ctx, earlier, event)
-            taken.append(event)
+            taken.check(event)
+            taken.add(event)
 
 
 def _apart_in(ctx: Context, one: ast.AST, other: ast.AST) -> bool:
@@ -692,30 +692,16 @@ def _apart_in(ctx: Context, one: ast.AST, other: ast.AST) -> bool:
     return False
 
 
-def _check_shared(ctx: Context, earlier: Event, event: Event) -> None:
-    """Two steps behind one backward, of optimizers that share parameters: each would divide their gradients."""
-    m = ctx.m
-    pair = None if earlier.objects & event.objects else share_parameters(ctx, earlier.objects, event.objects)
-    if pair is None or exclusive(ctx, earlier.node, event.node) or earlier.step is None or event.step is None:
-        return
-    tops = common(ctx, earlier.step.stmt, event.step.stmt)
-    if tops is not None:
-        block, at = m.place[tops[0]]
-        if any(exits.clears(s) for s in block.body[at : m.index(tops[1])]):
-            return
-    raise Manual(
-        event.node,
-        f"`{m.src(pair)}` belongs to two optimizers that step behind the same backward: each step of a GradScaler "
-        "divides the gradients of its optimizer by the scale, so these would be divided twice",
-        f"let one optimizer own `{m.src(pair)}` (parameter groups may have different options), or clear the gradients "
-        "between the two steps and run a backward for each",
-    )
+def _backwards_around(ctx: Context, unit: Unit, group: list[Step]) -> list[int]:
+    """Where backwards begin, those that the functions of some steps run in others as well; in order."""
+    functions = dict.fromkeys(ctx.m.function(step.call) for step in group)
+    sites = [*unit.scales, *(s for scope in functions for s in lifted_backwards(ctx, unit, scope))]
+    return sorted(ctx.m.start(site.call) for site in sites)
 
 
-def _backward_between(ctx: Context, unit: Unit, step: Step, following: Step) -> bool:
-    m = ctx.m
-    sites = [*(s.call for s in unit.scales), *(s.call for s in lifted_backwards(ctx, unit, m.function(step.call)))]
-    return any(m.end(step.anchor) <= m.start(site) < m.start(following.anchor) for site in sites)
+def _backward_between(ctx: Context, backwards: list[int], step: Step, following: Step) -> bool:
+    first = bisect_left(backwards, ctx.m.end(step.anchor))
+    return first < len(backwards) and backwards[first] < ctx.m.start(following.anchor)
 
 
 def _runs(ctx: Context, unit: Unit) -> list[list[Event]]:

@@ -56,9 +56,9 @@ class Mattering:
     def _matter(
         self, decides: Callable[[ast.AST], bool], evaluated: frozenset[str], names: frozenset[str]
     ) -> frozenset[str]:
-        found: set[str | ast.If] = {f.id for stmt in self.marks.readers for f in factors(stmt)}
+        found: set[str | ast.AST] = {f.id for stmt in self.marks.readers for f in factors(stmt)}
         found |= names
-        assigned: dict[str | ast.If, set[str | ast.If]] = defaultdict(set)
+        assigned: dict[str | ast.AST, set[str | ast.AST]] = defaultdict(set)
         self._add_choices(assigned)
         for node in self.m.nodes:
             match node:
@@ -82,8 +82,9 @@ class Mattering:
                         found |= names_in(node)
                 case ast.Assign() | ast.AnnAssign() | ast.NamedExpr():
                     for target, value in _given(node):
+                        assigned[target] |= self._made_of(value) | names_in(target)  # once, for however many names
                         for name in stored_names(target):
-                            assigned[name] |= self._made_of(value) | names_in(target)
+                            assigned[name].add(target)
                 case ast.ImportFrom(names=aliases):
                     for alias in aliases:
                         assigned[alias.asname or alias.name].add(alias.name)
@@ -117,7 +118,7 @@ class Mattering:
             todo += children(node)
         return found
 
-    def _add_choices(self, assigned: dict[str | ast.If, set[str | ast.If]]) -> None:
+    def _add_choices(self, assigned: dict[str | ast.AST, set[str | ast.AST]]) -> None:
         """Conditions that only choose what is bound: that hangs on the innermost around it, which hangs on what it
         asks, and on the next one."""
         around: dict[ast.AST, ast.If] = {}

@@ -96,7 +96,7 @@ class Calls:
                 every: Term = ("obj", frozenset(self.naming.key(o) for o in owners))
                 made = frame.env.pop(("made",), every)
                 frame.env[scope.params[0]] = made
-                state.frames[-1].env[("ret", self.naming.place(call))] = made
+                state.frames[-1].give(self.naming.place(call), made)
                 for key in made[1]:
                     state.make(key)
         state.frames.append(frame)
@@ -104,7 +104,7 @@ class Calls:
     def pass_by(self, state: State, call: ast.AST) -> None:
         """Leave a call out: nothing is known of its result."""
         frame = state.frames[-1]
-        frame.env[("ret", self.naming.place(call))] = self.variables.unknown(call)
+        frame.give(self.naming.place(call), self.variables.unknown(call))
         frame.pc += 1
 
     # ------------------------------------------------------------ entries
