@@ -633,7 +633,7 @@ def _last_of(ctx: Context, unit: Unit, schedule: Schedule, group: list[Step], ea
     """The steps of one block that an update follows: the last, each after which an optimizer comes round again, and
     (``eager``) each with another backward behind it, so that the scale moves as often as Apex moved it."""
     group = sorted(group, key=lambda s: ctx.m.start(s.call))
-    backwards = _backwards_around(ctx, unit, group) if eager else []
+    backwards = _backwards_around(ctx, unit, group) if eager and len(group) > 1 else []
     found: list[Step] = []
     since: set[Obj] = set()
     for number, step in enumerate(group):
@@ -708,12 +708,17 @@ def _runs(ctx: Context, unit: Unit) -> list[list[Event]]:
     """The events of each function that no other function of the unit calls."""
     runs = [(s, list(events(ctx, unit, s))) for s in reaching_scopes(ctx, unit)]
     runs = [(s, r) for s, r in runs if any(e.what == "step" for e in r)]
-    return [r for _, r in runs if not _covered(r, runs)]
+    holding: dict[ast.AST, list[frozenset[ast.AST]]] = defaultdict(list)
+    for nodes in (frozenset(e.node for e in run) for _, run in runs):
+        for node in nodes:
+            holding[node].append(nodes)
+    return [r for _, r in runs if not _covered(r, holding)]
 
 
-def _covered(run: list[Event], runs: list[tuple[Scope, list[Event]]]) -> bool:
+def _covered(run: list[Event], holding: dict[ast.AST, list[frozenset[ast.AST]]]) -> bool:
+    """Whether another run meets all that one does, and more; ``holding`` are the nodes of those that meet one."""
     mine = {e.node for e in run}
-    return any(mine < {e.node for e in other} for _, other in runs)
+    return any(mine < other for other in holding[run[0].node])
 
 
 def _pending(ctx: Context, unit: Unit, schedule: Schedule) -> bool:

@@ -29,7 +29,7 @@ from ..knowledge.models import (
 )
 from ..knowledge.operations import NATIVE_HALF
 from ..nodes import children, walk
-from .unit import Context, Unit
+from .unit import Context, Unit, step_calls
 
 
 class Compute:
@@ -305,7 +305,7 @@ class Compute:
                     return not self.own_method(self.ctx.m.function(n))  # which method that runs is not known
         if name in ("backward", "zero_grad", "scale_loss", "manual_backward"):
             return True
-        if any(s.call is n for s in self.unit.steps):
+        if n in step_calls(self.ctx, self.unit):
             return True
         return any(self.forbids_function(c) for c in callees)
 

@@ -167,7 +167,7 @@ class Context:
     def assigned(self) -> dict[Scope, Counter[str]]:
         """For each function how often it assigns what a text names: ``args.fp16``."""
         found: dict[Scope, Counter[str]] = defaultdict(Counter)
-        for node in self.m.nodes:
+        for node in self.m.of(ast.Name, ast.Attribute, ast.Subscript):
             if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
                 found[self.m.function(node)][ast.unparse(node)] += 1
         return found
@@ -282,6 +282,12 @@ def _steps_by_function(ctx: Context, unit: Unit) -> dict[Scope, list[Step]]:
     for step in unit.steps:
         found[ctx.m.function(step.call)].append(step)
     return found
+
+
+@once_of_unit
+def step_calls(ctx: Context, unit: Unit) -> frozenset[ast.Call]:
+    """Where a unit steps."""
+    return frozenset(step.call for step in unit.steps)
 
 
 def scales_in(ctx: Context, unit: Unit, scope: Scope) -> list[Scale]:

@@ -60,7 +60,7 @@ class Mattering:
         found |= names
         assigned: dict[str | ast.AST, set[str | ast.AST]] = defaultdict(set)
         self._add_choices(assigned)
-        for node in self.m.nodes:
+        for node in self._telling:
             match node:
                 case ast.If() if node not in self.marks.relevant:
                     pass
@@ -100,6 +100,13 @@ class Mattering:
                     found.add(more)
                     todo.append(more)
         return frozenset(name for name in found if isinstance(name, str))
+
+    @cached_property
+    def _telling(self) -> list[ast.AST]:
+        """The nodes that ask, call or give something."""
+        asking = (ast.If, ast.While, ast.IfExp, ast.Assert, ast.match_case, ast.BoolOp)
+        giving = (ast.Return, ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.ImportFrom, ast.For)
+        return self.m.of(*asking, *giving, ast.Call, ast.withitem)
 
     def _made_of(self, expr: ast.AST) -> set[str]:
         """The names that a value hangs on: what a call is handed of which nothing is known is not among them."""
@@ -155,7 +162,7 @@ class Mattering:
     def asked(self) -> dict[str, set[int]]:
         """For each name or attribute the places whose conditions or values it may decide."""
         found: dict[str, set[int]] = defaultdict(set)
-        for node in self.m.nodes:
+        for node in self._telling:
             parts: list[ast.AST] = []
             match node:
                 case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
