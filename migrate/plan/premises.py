@@ -591,7 +591,7 @@ def review_hooks(ctx: Context, unit: Unit) -> None:
         )
     for node in (*ctx.m.calls(FORWARD_HOOK), *ctx.m.calls("register_forward_pre_hook")):
         held = {obj for arg in node.args[:1] for obj in ctx.v.of(arg)}
-        functions = {function for obj in held if (function := ctx.v.callee(obj)) is not None}
+        functions = {function for obj in held for function in ctx.v.functions(obj)}
         if any(reads_gradients(ctx, unit, function) for function in functions):
             unit.review(
                 node,

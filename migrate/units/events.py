@@ -508,7 +508,7 @@ def _handed_functions(ctx: Context, call: ast.Call) -> list[ast.AST]:
     """The functions of this program that a call is handed, to call them itself: ``map(norm, model.parameters())``."""
     handed = [*call.args, *(k.value for k in call.keywords)]
     held = {o for a in handed for o in ctx.v.of(a) if o.kind in ("function", "method", "partial")}
-    return ctx.m.in_order({node for o in held if (node := ctx.v.callee(o)) is not None})
+    return ctx.m.in_order({node for o in held for node in ctx.v.functions(o)})
 
 
 def _bounds_values(ctx: Context, call: ast.Call, watched: frozenset[Obj]) -> bool:

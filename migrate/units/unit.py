@@ -141,8 +141,7 @@ class Context:
                 continue
             for arg in (*call.args, *(k.value for k in call.keywords)):
                 for obj in opened(v, v.of(arg.value if isinstance(arg, ast.Starred) else arg)):
-                    function = v.callee(obj) if obj.kind in ("function", "method", "class") else None
-                    if function is not None:
+                    for function in v.functions(obj) if obj.kind in ("function", "method", "class") else ():
                         found.setdefault(function, arg)
         return found
 

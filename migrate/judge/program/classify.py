@@ -218,5 +218,4 @@ class Classifier:
         return found
 
     def _of_network(self, obj: Obj) -> bool:
-        node = self.v.callee(obj)
-        return node is not None and within_module_class(self.m, node)
+        return any(within_module_class(self.m, node) for node in self.v.functions(obj))

@@ -69,8 +69,8 @@ class Spread:
     def _constructors(self) -> list[ast.AST]:
         """Constructors, not followed so far, of objects with a method that is followed: they set what it asks for."""
         owners = {self.m.class_of(self.m.scope_of[f]) for f in self.marks.functions if f in self.m.scope_of}
-        made = [self.v.callee(Obj("class", owner, owner.name)) for owner in owners if owner is not None]
-        found = [f for f in made if f is not None and f not in self.marks.functions and not self._own_of_network(f)]
+        made = {f for owner in owners if owner is not None for f in self.v.functions(Obj("class", owner, owner.name))}
+        found = [f for f in made - self.marks.functions if not self._own_of_network(f)]
         return sorted(found, key=self.m.start)
 
     def _raisers(self) -> list[ast.AST]:
