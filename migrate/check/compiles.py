@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import warnings
+from functools import lru_cache
 
 from .problem import Problem
 
 CODE = "does-not-compile"
 
 
+@lru_cache(1)  # all checks of a text ask for it, one behind the other
 def parse(text: str) -> ast.Module | None:
     """The syntax tree, None where the text has none. Warnings about the text are its author's affair."""
     return _try(text, whole=False)[0]
@@ -22,20 +24,22 @@ def compiles(old_text: str, new_text: str) -> tuple[Problem, ...]:
     """
     if old_text == new_text:
         return ()
-    tree, problem = _try(new_text, whole=False)
-    if tree is not None and _try(old_text, whole=True)[1] is None:
-        problem = _try(new_text, whole=True)[1]
-    return () if problem is None else (problem,)
+    problem = _try(new_text, whole=True)[1]
+    if problem is None or (parse(new_text) is not None and _try(old_text, whole=True)[1] is not None):
+        return ()
+    return (problem,)
 
 
 def _try(text: str, whole: bool) -> tuple[ast.Module | None, Problem | None]:
+    tree: ast.Module | None = None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(text)
             if whole:
                 # a notebook's cells may await at their top level
-                compile(tree, "<new>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+                compile(text, "<new>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+            else:
+                tree = ast.parse(text)
     except SyntaxError as error:
         return None, Problem(error.lineno or 1, f"not valid Python: {error.msg}", CODE)
     except (ValueError, RecursionError, MemoryError) as error:

@@ -24,7 +24,8 @@ def undefined_names(old_text: str, new_text: str) -> tuple[Problem, ...]:
     if old_text == new_text:
         return ()
     try:
-        before, after = _undefined(old_text), _undefined(new_text)
+        after = _undefined(new_text)
+        before = _undefined(old_text) if after else ()
     except (RecursionError, MemoryError, Tangled):
         raise
     except Exception as error:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -34,6 +34,7 @@ from .compiles import parse
 from .flow import Walk
 from .problem import MEMORY, Problem, surplus
 from .recognize import (
+    Event,
     Knowledge,
     bare_scalers,
     classify,
@@ -59,8 +60,9 @@ def check_protocol(text: str) -> tuple[Problem, ...]:
     ]
     for body in bodies:
         found += Walk(knowledge, body).run()
-    found += _closures(tree, knowledge)
-    found += _balance(tree, knowledge)
+    calls = [(node, event) for node, event in _classified(tree, knowledge) if event is not None]
+    found += _closures(calls, knowledge)
+    found += _balance(tree, calls, knowledge)
     return tuple(sorted(found))
 
 
@@ -125,12 +127,15 @@ def _backwards(tree: ast.Module, knowledge: Knowledge) -> Iterator[Problem]:
 # ---------------------------------------------------------------- single calls
 
 
-def _closures(tree: ast.Module, knowledge: Knowledge) -> Iterator[Problem]:
+def _classified(tree: ast.Module, knowledge: Knowledge) -> Iterator[tuple[ast.Call, Event | None]]:
     for node in walk(tree):
-        if not isinstance(node, ast.Call):
-            continue
-        event = classify(node, knowledge, frozenset())
-        if event is None or event.kind != "step":
+        if isinstance(node, ast.Call):
+            yield node, classify(node, knowledge, frozenset())
+
+
+def _closures(calls: Sequence[tuple[ast.Call, Event]], knowledge: Knowledge) -> Iterator[Problem]:
+    for node, event in calls:
+        if event.kind != "step":
             continue
         given = [word.value for word in node.keywords if word.arg == "closure"]
         given += [one for one in node.args[1:] if _is_closure(one, knowledge)]
@@ -147,17 +152,17 @@ def _is_closure(node: ast.expr, knowledge: Knowledge) -> bool:
 # ---------------------------------------------------------------- a whole module
 
 
-def _balance(tree: ast.Module, knowledge: Knowledge) -> Iterator[Problem]:
+def _balance(
+    tree: ast.Module, calls: Sequence[tuple[ast.Call, Event]], knowledge: Knowledge
+) -> Iterator[Problem]:
     """Scalers of which one half is used and the other nowhere in the module.
 
     A half that another name has too much of may be this one's: one object under two names.
     """
     uses: dict[str, dict[str, list[int]]] = {kind: defaultdict(list) for kind in ("scaled", "step", "update")}
-    for node in walk(tree):
-        if isinstance(node, ast.Call):
-            event = classify(node, knowledge, frozenset())
-            if event is not None and event.scaler and event.kind in uses:
-                uses[event.kind][event.scaler].append(node.lineno)
+    for node, event in calls:
+        if event.scaler and event.kind in uses:
+            uses[event.kind][event.scaler].append(node.lineno)
     scaled, steps, updates = uses["scaled"], uses["step"], uses["update"]
     elsewhere = _handed_out(tree, knowledge)
     if not updates.keys() - steps.keys():

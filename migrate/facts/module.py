@@ -179,7 +179,8 @@ class Module:
         self.place: dict[ast.stmt, tuple[Block, int]] = {}
         self.scope_of: dict[ast.AST, Scope] = {}  # scope that a scope's own node opens
         self._enclosing: dict[ast.AST, Scope] = {}
-        self.nodes: list[ast.AST] = []
+        self._function_of: dict[Scope, Scope] = {}
+        self.nodes: list[ast.AST] = []  # but for Load, Store and Del
         self._methods: dict[ast.ClassDef, dict[str, ast.FunctionDef | ast.AsyncFunctionDef]] = {}
         self._said: dict[tuple[ast.AST, tuple[str, ...]], bool] = {}
         self.files: list[File] = []
@@ -217,7 +218,7 @@ class Module:
     # ------------------------------------------------------------ building
 
     def _add(self, scope: Scope) -> None:
-        self.scope_of[scope.node] = scope
+        self.scope_of[scope.node] = self._function_of[scope] = scope
         self._enclosing[scope.node] = scope
         self._index(scope.node, scope)
 
@@ -365,6 +366,8 @@ class Module:
             if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
                 inner = Scope(node, scope)
                 self.scope_of[node] = inner
+                within = isinstance(node, (ast.ClassDef, ast.Lambda))
+                self._function_of[inner] = self._function_of[scope] if within else inner
                 if not isinstance(node, ast.ClassDef):
                     a = node.args
                     every = [*a.posonlyargs, *a.args, *([a.vararg] if a.vararg else []), *a.kwonlyargs]
@@ -372,14 +375,15 @@ class Module:
                     inner.params = tuple(p.arg for p in every)
                     inner.bind(*inner.params)
             children: list[tuple[ast.AST, Scope]] = []
-            for name, value in ast.iter_fields(node):
+            for name in node._fields:
+                value = getattr(node, name, None)
                 if isinstance(value, list):
                     if value and isinstance(value[0], ast.stmt):
                         block = Block(node, name, value)
                         for index, stmt in enumerate(value):
                             self.place[stmt] = (block, index)
                     items = [v for v in value if isinstance(v, ast.AST)]
-                elif isinstance(value, ast.AST):
+                elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
                     items = [value]
                 else:
                     continue
@@ -417,6 +421,11 @@ class Module:
     def all(self, kind: type[Node]) -> Sequence[Node]:
         """The nodes of just this class, in order. Loops over every node of the module would be most of a run's time."""
         return self._by_kind.get(kind, ())  # type: ignore[return-value]
+
+    def of(self, *kinds: type[ast.AST]) -> list[ast.AST]:
+        """The nodes of just these classes, in order."""
+        wanted = frozenset(kinds)
+        return [node for node in self.nodes if type(node) in wanted]
 
     @cached_property
     def _by_kind(self) -> dict[type[ast.AST], list[ast.AST]]:
@@ -484,6 +493,21 @@ class Module:
     def stores(self, name: str, scope: Scope | None) -> list[ast.Name]:
         """Where a name that belongs to ``scope`` is given something, in order."""
         return [n for n in self.bindings(name, scope) if isinstance(n.ctx, ast.Store)]
+
+    @cached_property
+    def used_inside(self) -> frozenset[tuple[Scope | None, str]]:
+        """The names, each with the scope that it belongs to, that stand in scopes inside of that one as well."""
+        return self._inside(self.all(ast.Name))
+
+    @cached_property
+    def set_inside(self) -> frozenset[tuple[Scope | None, str]]:
+        """Those that are given something there."""
+        return self._inside([node for node in self.all(ast.Name) if isinstance(node.ctx, ast.Store)])
+
+    def _inside(self, nodes: Iterable[ast.Name]) -> frozenset[tuple[Scope | None, str]]:
+        places = {(self.scope(node), node.id) for node in nodes}
+        found = ((scope, self.binding_scope(name, scope), name) for scope, name in places)
+        return frozenset((home, name) for scope, home, name in found if home is not scope)
 
     def strings(self, text: str) -> Sequence[ast.Constant]:
         """Where a string is written out, in order."""
@@ -622,10 +646,7 @@ class Module:
 
     def function(self, node: ast.AST) -> Scope:
         """The nearest function scope around ``node``, or the module's."""
-        at = self.scope(node)
-        while at.parent is not None and (isinstance(at.node, (ast.ClassDef, ast.Lambda))):
-            at = at.parent
-        return at
+        return self._function_of[self._enclosing[node]]
 
     def body_of(self, scope: Scope) -> list[ast.stmt]:
         """The statements of a function, class or module scope."""

@@ -97,7 +97,7 @@ def _called_as(name: str, networks: Collection[str]) -> bool:
 def runs_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere, models: Collection[Obj] = ()) -> bool:
     """Whether a call runs code of another file that runs a network: one that it holds, or that it is handed.
     ``models`` are what Apex was handed."""
-    if not elsewhere.running.isdisjoint(names_elsewhere(v, call)):
+    if elsewhere.running and not elsewhere.running.isdisjoint(names_elsewhere(v, call)):
         return True
     if not comes_from_elsewhere(v, call.func):
         return False
@@ -111,9 +111,11 @@ def runs_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere, models: Coll
 
 def widens_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere) -> bool:
     """Whether a call runs code of another file that computes what O1 ran in float32; any of a table may."""
+    if not elsewhere.widening:
+        return False
     if not elsewhere.widening.isdisjoint(names_elsewhere(v, call)):
         return True
-    if not elsewhere.widening or not isinstance(call.func, ast.Subscript):
+    if not isinstance(call.func, ast.Subscript):
         return False
     return comes_from_elsewhere(v, call.func) and _library(v, call.func.value) not in _NO_NETWORKS
 
@@ -127,6 +129,8 @@ def gives_several(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
 
 def handed_elsewhere(v: Values, call: ast.Call, parameters: Mapping[str, Handed]) -> list[ast.expr]:
     """What a call hands to certain parameters of code of other files."""
+    if not parameters:
+        return []
     wanted = frozenset[tuple[int, str]]().union(*(parameters.get(one, ()) for one in names_elsewhere(v, call)))
     given = [*enumerate(call.args), *((k.arg, k.value) for k in call.keywords)]
     return [arg for at, arg in given if any(at in one for one in wanted)]

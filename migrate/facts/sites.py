@@ -66,9 +66,7 @@ def collect(m: Module, v: Values, elsewhere: Elsewhere = NOWHERE) -> Facts:
     facts = Facts(elsewhere=elsewhere)
     bound: set[tuple[int, str]] = set()  # names of each file
     other: set[tuple[int, str]] = set()
-    for node in m.nodes:
-        if not isinstance(node, (ast.Import, ast.ImportFrom)):
-            continue
+    for node in m.of(ast.Import, ast.ImportFrom):
         file, scope = m.file(node).number, m.scope(node)
         match node:
             case ast.Import(names=names):
@@ -84,7 +82,7 @@ def collect(m: Module, v: Values, elsewhere: Elsewhere = NOWHERE) -> Facts:
                 else:
                     other |= {(file, a.asname or a.name) for a in names if a.name not in scope.linked}
     facts.ambiguous = {name for _, name in bound & other}
-    for node in m.nodes:
+    for node in m.of(ast.Name, ast.Attribute, ast.Subscript, ast.Call):
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load):
             held = frozenset(name for name in v.apex_names(node) if not _number(name, node))
             above = m.parent.get(node)

@@ -144,7 +144,7 @@ class Values:
     def callees(self, call: ast.Call) -> list[ast.AST]:
         """Functions of this module that ``call`` may run."""
         if call not in self._run or not self._settled:
-            found = {node for obj in self.of(call.func) if (node := self.callee(obj)) is not None}
+            found = {node for obj in self.of(call.func) for node in self.functions(obj)}
             self._run[call] = sorted(found, key=_position)
         return self._run[call]
 
@@ -333,8 +333,8 @@ class Values:
                         self._assign(target, self._expr(node.value))
 
         def entered(obj: Obj) -> None:
-            method = self._method(obj.key, ("__enter__",), 0) if isinstance(obj.key, ast.ClassDef) else None
-            if obj.kind == "instance" and method is not None:
+            owner = obj.key if obj.kind == "instance" else None
+            for method in self._methods(owner, "__enter__") if isinstance(owner, ast.ClassDef) else ():
                 first = self.m.self_name(self.m.scope_of[method])
                 if first is not None:
                     self._add(("n", self.m.scope_of[method], first), obj)
@@ -644,23 +644,28 @@ class Values:
     # ------------------------------------------------------------ calls
 
     def callee(self, obj: Obj) -> ast.AST | None:
-        """The function that calling ``obj`` runs: itself, a constructor, a ``forward``; None if it is not here."""
+        """The first of the `functions` that calling ``obj`` may run; None if none is here."""
+        return next(iter(self.functions(obj)), None)
+
+    def functions(self, obj: Obj) -> list[ast.AST]:
+        """The functions of this program that calling ``obj`` may run: itself, constructors, a ``forward``. It is more
+        than one where several classes may be a base of its class."""
         match obj.kind:
             case "function":
-                return obj.key if isinstance(obj.key, ast.AST) else None
+                return [obj.key] if isinstance(obj.key, ast.AST) else []
             case "method":
-                return obj.key[1]  # type: ignore[index,no-any-return]
+                return [obj.key[1]]  # type: ignore[index]
             case "class":
                 assert isinstance(obj.key, ast.ClassDef)
-                return self._method(obj.key, ("__init__",), 0)
+                return self._methods(obj.key, "__init__")
             case "instance":
                 assert isinstance(obj.key, ast.ClassDef)
-                return self._method(obj.key, ("forward", "__call__"), 0)
+                return self._methods(obj.key, "forward", "__call__")
             case "partial":
-                filled = (self.callee(o) for o in self._filled(obj) if o.kind != "partial")
-                return next(iter(self.m.in_order({node for node in filled if node is not None})), None)
+                filled = {node for o in self._filled(obj) if o.kind != "partial" for node in self.functions(o)}
+                return self.m.in_order(filled)[:1]
             case _:
-                return None
+                return []
 
     def in_order(self, objects: Iterable[Obj]) -> list[Obj]:
         """Objects in an order that the text alone decides, for where one of several is taken: that of a set hangs on
@@ -701,22 +706,30 @@ class Values:
                 todo += more
         return found
 
-    def _method(self, owner: ast.ClassDef, names: tuple[str, ...], depth: int) -> ast.AST | None:
-        """A method of a class or of its bases in this module."""
+    def _methods(
+        self, owner: ast.ClassDef, *names: str, known: dict[ast.ClassDef, list[ast.AST]] | None = None
+    ) -> list[ast.AST]:
+        """The methods of a class, or of its bases in this module, that a name may mean; of several names what comes
+        first in a class. Where a base may be one of several classes, it is that of any of them; what stands behind a
+        base that has the method, whichever class it is, is not meant."""
+        known = {} if known is None else known
+        if owner in known:
+            return known[owner]
         own = [node for name in names if (node := self.m.method(owner, name)) is not None]
         if own:
-            return min(own, key=self.m.index)
+            return [min(own, key=self.m.index)]
+        known[owner] = found = list[ast.AST]()  # two classes of one name may seem to inherit from each other
         for base in owner.bases:
-            for held in self.in_order(self._pts.get(("e", base), ())):
-                if held.kind == "class" and isinstance(held.key, ast.ClassDef) and depth < 5:
-                    found = self._method(held.key, names, depth + 1)
-                    if found is not None:
-                        return found
-        return None
+            classes = [o.key for o in self.in_order(self._pts.get(("e", base), ())) if o.kind == "class"]
+            each = [self._methods(one, *names, known=known) for one in classes if isinstance(one, ast.ClassDef)]
+            found += dict.fromkeys(node for here in each for node in here if node not in found)
+            if each and all(each):
+                break
+        return found
 
     def property_of(self, owner: ast.ClassDef, name: str) -> ast.AST | None:
         """The function that reading an attribute of an instance runs, where a property of that name stands here."""
-        found = self._method(owner, (name,), 0)
+        found = next(iter(self._methods(owner, name)), None)
         decorators = getattr(found, "decorator_list", [])
         return found if any(isinstance(d, ast.Name) and d.id == "property" for d in decorators) else None
 
@@ -779,11 +792,11 @@ class Values:
 
     def _given_back(self, obj: Obj, name: str, var: Var) -> None:
         """A method that gives its object back: torch's; the program's own, such as ``trainer.train``, say what."""
-        own = None
+        own: list[ast.AST] = []
         if obj.kind == "instance":
             assert isinstance(obj.key, ast.ClassDef)
-            own = self._method(obj.key, (name,), 0)
-        if own is None or getattr(own, "decorator_list", []):
+            own = self._methods(obj.key, name)
+        if not own or any(getattr(one, "decorator_list", []) for one in own):
             self._add(var, obj)
 
     def _update(self, target: ast.expr, source: ast.expr) -> None:
@@ -904,7 +917,7 @@ class Values:
                 init = ("init", obj.key)
                 self._member(made, obj.key, "__init__", init)
                 self._each(init, lambda m: self._apply(node, ("void",), m))
-                if self._method(obj.key, ("__init__",), 0) is None:
+                if not self._methods(obj.key, "__init__"):
                     self._fill(node, made)
             case "instance":
                 assert isinstance(obj.key, ast.ClassDef)

@@ -7,6 +7,8 @@ Source: Aho, Lam, Sethi, Ullman, Compilers, section 9.2.5.
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from ..nodes import walk
 from .code import Code, Op
@@ -15,23 +17,54 @@ _FORKS = frozenset({"aside", "branch", "round", "handler", "case", "perhaps", "k
 _ENDS = frozenset({"return", "raise"})
 
 
-def live_names(code: Code) -> tuple[frozenset[str], ...]:
-    """For each operation the names that it or what follows may read."""
+@dataclass(frozen=True)
+class Live:
+    """For each operation of a function the names that it or what follows may read, as bits: there are many of both."""
+
+    bits: Mapping[str, int]
+    masks: Sequence[int]
+    names: Sequence[str]
+
+    def at(self, number: int, name: str) -> bool:
+        """Whether a name may be read by an operation or behind it."""
+        return bool(self.masks[number] & self.bits.get(name, 0))
+
+    def died(self, before: int, number: int) -> list[str]:
+        """The names that may be read by one operation or behind it, and not by another."""
+        left, found = self.masks[before] & ~self.masks[number], list[str]()
+        while left:
+            found.append(self.names[(left & -left).bit_length() - 1])
+            left &= left - 1
+        return found
+
+
+def live_names(code: Code) -> Live:
+    """What may still be read where."""
     ops = code.ops
-    uses = [_read(op) for op in ops]
-    kills = [_bound(op) for op in ops]
+    bits: dict[str, int] = {}
+
+    def mask(names: frozenset[str]) -> int:
+        found = 0
+        for name in names:
+            found |= bits.setdefault(name, 1 << len(bits))
+        return found
+
+    uses = [mask(_read(op)) for op in ops]
+    kills = [mask(_bound(op)) for op in ops]
     follow = [_following(number, op) for number, op in enumerate(ops)]
-    before: list[frozenset[str]] = [frozenset() for _ in ops]
+    before = [0 for _ in ops]
     changed = True
     while changed:
         changed = False
         for number in range(len(ops) - 1, -1, -1):
-            after = frozenset[str]().union(*(before[n] for n in follow[number] if n < len(ops)))
-            found = uses[number] | (after - kills[number])
+            after = 0
+            for following in follow[number]:
+                after |= before[following] if following < len(ops) else 0
+            found = uses[number] | (after & ~kills[number])
             if found != before[number]:
                 before[number] = found
                 changed = True
-    return tuple(before)
+    return Live(bits, before, list(bits))
 
 
 def _following(number: int, op: Op) -> list[int]:

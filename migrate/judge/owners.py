@@ -203,7 +203,7 @@ class Owners:
 
 def _assignments(m: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
     """Every name and attribute that a module assigns, with the value: the whole one, where it is not written out."""
-    for node in m.nodes:
+    for node in m.of(ast.Assign, ast.AugAssign, ast.For, ast.AnnAssign, ast.NamedExpr):
         match node:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:

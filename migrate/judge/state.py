@@ -78,20 +78,18 @@ class Store(dict[K, Term]):
 
     It is changed by ``store[name] = …``, ``del``, ``pop`` and ``take`` alone."""
 
-    __slots__ = ("_frozen", "_leaves", "_questioned", "buried")
+    __slots__ = ("_frozen", "_leaves", "_questioned")
 
     def __init__(self, values: Mapping[K, Term] = MappingProxyType({})) -> None:
         super().__init__(values)
         self._frozen: frozenset[tuple[K, Term]] | None = None
         self._leaves: frozenset[Term] | None = None
         self._questioned: frozenset[Term] | None = None
-        self.buried: int | None = None  # where dead names were forgotten last
         if isinstance(values, Store):
-            self._frozen, self._leaves = values._frozen, values._leaves
-            self._questioned, self.buried = values._questioned, values.buried
+            self._frozen, self._leaves, self._questioned = values._frozen, values._leaves, values._questioned
 
     def _changed(self) -> None:
-        self._frozen = self._leaves = self._questioned = self.buried = None
+        self._frozen = self._leaves = self._questioned = None
 
     def __setitem__(self, name: K, term: Term) -> None:
         self._changed()
@@ -136,6 +134,26 @@ class Store(dict[K, Term]):
             yield term
 
 
+class Locals(Store[object]):
+    """The values of a function's own names, of which those are forgotten that nothing reads again."""
+
+    __slots__ = ("buried", "fresh")
+
+    def __init__(self, values: Mapping[object, Term] = MappingProxyType({})) -> None:
+        super().__init__(values)
+        known = values if isinstance(values, Locals) else None
+        self.buried: int | None = known.buried if known is not None else None  # where dead names were forgotten last
+        self.fresh: list[object] = [*(known.fresh if known is not None else values)]  # names that were set since
+
+    def __setitem__(self, name: object, term: Term) -> None:
+        self.fresh.append(name)
+        super().__setitem__(name, term)
+
+    def take(self, values: Mapping[object, Term]) -> None:
+        self.fresh.extend(values)
+        super().take(values)
+
+
 _NO_NAMES: Store[object] = Store()
 
 
@@ -145,22 +163,30 @@ class Frame:
 
     code: Code
     pc: int = 0
-    env: Store[object] = field(default_factory=Store)
+    env: Locals = field(default_factory=Locals)
     generators: dict[int, Frame] = field(default_factory=dict)
+    results: list[object] = field(default_factory=list)  # the names in ``env`` of results that were not used yet
 
     def copy(self) -> Frame:
         generators = {k: f.copy() for k, f in self.generators.items()} if self.generators else {}
-        return Frame(self.code, self.pc, Store(self.env), generators)
+        return Frame(self.code, self.pc, Locals(self.env), generators, list(self.results))
 
     def stores(self) -> Iterator[Store[Any]]:
         yield self.env
         for made in self.generators.values():
             yield from made.stores()
 
+    def give(self, place: int, result: Term) -> None:
+        """The result of the call at a place, for the rest of its statement."""
+        self.env["ret", place] = result
+        self.results.append(("ret", place))
+
     def settle(self) -> None:
         """Forget results of calls that have been used."""
-        for name in [n for n in self.env if isinstance(n, tuple) and n[0] == "ret"]:
-            del self.env[name]
+        for name in self.results:
+            if name in self.env:
+                del self.env[name]
+        self.results.clear()
 
     def frozen(self) -> object:
         generators = tuple(sorted((k, f.frozen()) for k, f in self.generators.items()))

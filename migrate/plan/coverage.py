@@ -18,6 +18,7 @@ class Coverage:
         self._sure: dict[ast.AST, bool] = {}
         self._covered: dict[ast.AST, bool] = {}
         self._reached: dict[ast.AST, bool] = {}
+        self._off: dict[ast.AST, bool] = {}
 
     def autocast(self, node: ast.AST) -> bool:
         """Whether ``node`` surely runs under autocast."""
@@ -55,14 +56,25 @@ class Coverage:
 
     def off(self, node: ast.AST) -> bool:
         """Whether a ``with`` around ``node`` switches casts off."""
-        below = node
+        path: list[ast.AST] = []
+        below, found = node, False
         for outer in self.ctx.m.ancestors(node):
-            if isinstance(outer, (ast.With, ast.AsyncWith)) and below in outer.body:
-                for item in outer.items:
-                    text = ast.unparse(item.context_expr)
-                    if "disable_casts" in text or ("autocast" in text and "enabled=False" in text):
-                        return True
+            if below in self._off:
+                found = self._off[below]
+                break
+            path.append(below)
+            within = isinstance(outer, (ast.With, ast.AsyncWith)) and below in outer.body
+            if within and any(map(_switches, outer.items)):  # type: ignore[attr-defined]
+                found = True
+                break
             if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                return False
+                break
             below = outer
-        return False
+        self._off.update(dict.fromkeys(path, found))
+        return found
+
+
+def _switches(item: ast.withitem) -> bool:
+    """Whether a context switches casts off."""
+    text = ast.unparse(item.context_expr)
+    return "disable_casts" in text or ("autocast" in text and "enabled=False" in text)

@@ -258,7 +258,7 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
             finder.restore(before)
             if region.why != "evaluation" or not unit.scales:
                 raise
-            plan.planner.regions.remove(region)
+            plan.planner.leave_out(region)
             plan.enabled_at.pop(region, None)
             unit.review(
                 stmt,

@@ -10,6 +10,7 @@ Source: torch/amp/grad_scaler.py; torch docs, "Automatic Mixed Precision example
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from collections import defaultdict
 
 from ..facts.module import Scope
@@ -29,14 +30,14 @@ from ..units.events import (
     reads_gradients,
     unknown_readers,
 )
-from ..units.ownership import share_parameters
 from ..units.translate import passed
-from ..units.unit import Context, Manual, Step, Unit
+from ..units.unit import Context, Manual, Step, Unit, scales_in, steps_in
 from . import exits
 from .blocks import common, exclusive
 from .home import free_name
 from .looked import looked_at
 from .schedule import Early, Scaler, Schedule, Unscale
+from .shared import Taken
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _COMPOUND = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef, ast.ClassDef)
@@ -46,10 +47,8 @@ def decide(ctx: Context, unit: Unit) -> Schedule:
     """Where gradients are unscaled, which clips move, and where the scale is updated."""
     schedule = Schedule()
     for scope in reaching_scopes(ctx, unit):
-        steps = [s for s in unit.steps if ctx.m.function(s.call) is scope]
-        sites = [s for s in unit.scales if ctx.m.function(s.call) is scope]
-        steps += lifted_steps(ctx, unit, scope)
-        sites += lifted_backwards(ctx, unit, scope)
+        steps = [*steps_in(ctx, unit, scope), *lifted_steps(ctx, unit, scope)]
+        sites = [*scales_in(ctx, unit, scope), *lifted_backwards(ctx, unit, scope)]
         if steps or sites:
             _function(ctx, unit, schedule, scope, steps, sites)
     _check_thrown_away(ctx, unit)
@@ -63,8 +62,8 @@ def _tell_growth(ctx: Context, unit: Unit) -> None:
     """Apex counted backwards, a GradScaler counts steps: said once, where a step may take several."""
     m = ctx.m
     for step in unit.steps:
-        for site in unit.scales:
-            if m.function(site.call) is not m.function(step.call) or unit.fixed_scale:
+        for site in scales_in(ctx, unit, m.function(step.call)):
+            if unit.fixed_scale:
                 continue
             tops = common(ctx, m.statement(site.call), step.anchor)
             apart = tops is not None and any(isinstance(c, ast.If) for c in _conditions(ctx, unit, tops[1], step))
@@ -93,9 +92,9 @@ def _check_thrown_away(ctx: Context, unit: Unit) -> None:
     m = ctx.m
     cleared: dict[ast.stmt, bool] = {}
     for step in unit.steps:
-        for site in unit.scales:
+        for site in scales_in(ctx, unit, m.function(step.call)):
             loops = m.loops(site.call)
-            if not loops or m.function(site.call) is not m.function(step.call) or m.loops(step.anchor) != loops:
+            if not loops or m.loops(step.anchor) != loops:
                 continue
             if loops[0] not in cleared:
                 cleared[loops[0]] = _may_clear(ctx, unit, loops[0])
@@ -117,12 +116,13 @@ def _readers(ctx: Context, unit: Unit, scope: Scope, moments: list[ast.Call]) ->
 
     ``moments`` are the backwards and steps of the function."""
     found: list[ast.stmt] = []
+    starts = sorted(map(ctx.m.start, moments))
 
     def visit(body: list[ast.stmt]) -> None:
         for stmt in body:
             if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 continue
-            holds = any(_within(ctx, call, stmt) for call in moments)
+            holds = _holds(ctx, stmt, starts)
             if isinstance(stmt, _COMPOUND) and (holds or not isinstance(stmt, (ast.For, ast.While))):
                 if not holds and any(reads_gradients(ctx, unit, part) for part in header(stmt)):
                     found.append(stmt)
@@ -138,8 +138,9 @@ def _readers(ctx: Context, unit: Unit, scope: Scope, moments: list[ast.Call]) ->
     return found
 
 
-def _within(ctx: Context, node: ast.AST, stmt: ast.stmt) -> bool:
-    return ctx.m.start(stmt) <= ctx.m.start(node) < ctx.m.end(stmt)
+def _holds(ctx: Context, stmt: ast.stmt, starts: list[int]) -> bool:
+    """Whether one of several nodes lies in a statement; ``starts`` say where they begin, in order."""
+    return bisect_left(starts, ctx.m.start(stmt)) < bisect_left(starts, ctx.m.end(stmt))
 
 
 def _function(
@@ -248,16 +249,23 @@ def _unknown_readers(
     """Code that is not here and is handed a model or optimizer between backward and step may read gradients: it gets
     them unscaled where the step follows; else the report says what it gets."""
     m = ctx.m
-    moments = [*(s.call for s in sites), *(s.call for s in steps)]
+    if not sites or not steps:
+        return
+    moments = sorted(map(m.start, [*(s.call for s in sites), *(s.call for s in steps)]))
+    begun, ended = min(m.end(s.with_ or s.call) for s in sites), max(m.start(s.call) for s in steps)
     for stmt in m.statements(scope):
         at = m.start(stmt)
-        before = [s for s in sites if m.end(s.with_ or s.call) <= at and not exclusive(ctx, stmt, s.call)]
-        after = [s for s in steps if m.start(s.call) > at and not exclusive(ctx, stmt, s.call)]
-        if not before or not after or any(m.inside(call, stmt) for call in moments):
+        if not begun <= at < ended or _holds(ctx, stmt, moments):
             continue
         calls = unknown_readers(ctx, unit, stmt)
+        if not calls:
+            continue
+        before = [s for s in sites if m.end(s.with_ or s.call) <= at and not exclusive(ctx, stmt, s.call)]
+        after = [s for s in steps if m.start(s.call) > at and not exclusive(ctx, stmt, s.call)]
+        if not before or not after:
+            continue
         step = min(after, key=lambda s: m.start(s.call))
-        if not calls or (step in first and first[step][0] <= at):
+        if step in first and first[step][0] <= at:
             continue
         again = any(at < m.start(x.call) < m.start(step.call) for x in sites)
         tops = common(ctx, stmt, step.anchor)
@@ -301,7 +309,7 @@ def _asked_again(ctx: Context, unit: Unit, reader: ast.stmt, step: Step, conditi
     callee = m.function(condition)
     if not isinstance(condition, ast.If) or not isinstance(condition.test, ast.Name):
         return False
-    inner = [s for s in unit.steps if s.objects & step.objects and m.function(s.call) is callee]
+    inner = [s for s in steps_in(ctx, unit, callee) if s.objects & step.objects]
     taken = inner and all(any(m.inside(s.call, x) for x in condition.body) for s in inner)
     arg = passed(ctx, step.call, callee, condition.test.id) if condition.test.id in callee.params else None
     if not taken or not isinstance(arg, ast.Name) or _stored(ctx, callee, condition.test.id, m.start(condition)):
@@ -584,7 +592,7 @@ def _step_elsewhere(
     for call in calls:
         caller = m.function(call)
         stmt = m.statement(call)
-        nearby = [*(s for s in unit.steps if m.function(s.call) is caller), *lifted_steps(ctx, unit, caller)]
+        nearby = [*steps_in(ctx, unit, caller), *lifted_steps(ctx, unit, caller)]
         after = [s for s in nearby if m.start(s.call) > m.start(call)]
         proved = False
         for step in after:
@@ -600,7 +608,7 @@ def _step_elsewhere(
             "call scaler.unscale_(optimizer) once before this line, under the condition that controls the step",
         )
     if not any(u.before is reader for u in schedule.unscales):
-        site = next((s for s in unit.scales if m.function(s.call) is scope), unit.scales[0])
+        site = next(iter(scales_in(ctx, unit, scope)), unit.scales[0])
         schedule.unscales.append(Unscale(reader, m.src(optimizer), site.optimizer_objects))
 
 
@@ -625,6 +633,7 @@ def _last_of(ctx: Context, unit: Unit, schedule: Schedule, group: list[Step], ea
     """The steps of one block that an update follows: the last, each after which an optimizer comes round again, and
     (``eager``) each with another backward behind it, so that the scale moves as often as Apex moved it."""
     group = sorted(group, key=lambda s: ctx.m.start(s.call))
+    backwards = _backwards_around(ctx, unit, group) if eager and len(group) > 1 else []
     found: list[Step] = []
     since: set[Obj] = set()
     for number, step in enumerate(group):
@@ -634,7 +643,7 @@ def _last_of(ctx: Context, unit: Unit, schedule: Schedule, group: list[Step], ea
             found.append(step)
         elif schedule.updated_behind(following) is schedule.updated_behind(step):
             continue
-        elif following.objects & since or (eager and _backward_between(ctx, unit, step, following)):
+        elif following.objects & since or _backward_between(ctx, backwards, step, following):
             found.append(step)
             since = set()
     return found
@@ -643,16 +652,16 @@ def _last_of(ctx: Context, unit: Unit, schedule: Schedule, group: list[Step], ea
 def _check_one_step(ctx: Context, unit: Unit) -> None:
     """A second step with the gradients of one backward would divide them by the scale once more."""
     for run in _runs(ctx, unit):
-        taken: list[Event] = []
+        taken = Taken(ctx)
         backward: Event | None = None
         for event in run:
             if event.what == "backward":
-                taken = [e for e in taken if not e.objects & event.objects]
+                taken.forget(event.objects)
                 backward = event
                 continue
             loops = [s for s in event.under if isinstance(s, (ast.For, ast.While))]
             anchor = event.step.anchor if event.step is not None else None
-            again = any(e.objects & event.objects and not _apart_in(ctx, e.node, event.node) for e in taken)
+            again = any(not _apart_in(ctx, e.node, event.node) for e in taken.of(event.objects))
             around = backward is not None and any(x not in backward.under and x is not anchor for x in loops)
             if again and not around and any(isinstance(s, ast.If) for s in event.under):
                 unit.review(
@@ -668,9 +677,8 @@ def _check_one_step(ctx: Context, unit: Unit) -> None:
                     "scaled backward of its own",
                     "step once for each scaled backward, or keep the gradients unscaled by hand",
                 )
-            for earlier in taken:
-                _check_shared(ctx, earlier, event)
-            taken.append(event)
+            taken.check(event)
+            taken.add(event)
 
 
 def _apart_in(ctx: Context, one: ast.AST, other: ast.AST) -> bool:
@@ -684,42 +692,33 @@ def _apart_in(ctx: Context, one: ast.AST, other: ast.AST) -> bool:
     return False
 
 
-def _check_shared(ctx: Context, earlier: Event, event: Event) -> None:
-    """Two steps behind one backward, of optimizers that share parameters: each would divide their gradients."""
-    m = ctx.m
-    pair = None if earlier.objects & event.objects else share_parameters(ctx, earlier.objects, event.objects)
-    if pair is None or exclusive(ctx, earlier.node, event.node) or earlier.step is None or event.step is None:
-        return
-    tops = common(ctx, earlier.step.stmt, event.step.stmt)
-    if tops is not None:
-        block, at = m.place[tops[0]]
-        if any(exits.clears(s) for s in block.body[at : m.index(tops[1])]):
-            return
-    raise Manual(
-        event.node,
-        f"`{m.src(pair)}` belongs to two optimizers that step behind the same backward: each step of a GradScaler "
-        "divides the gradients of its optimizer by the scale, so these would be divided twice",
-        f"let one optimizer own `{m.src(pair)}` (parameter groups may have different options), or clear the gradients "
-        "between the two steps and run a backward for each",
-    )
+def _backwards_around(ctx: Context, unit: Unit, group: list[Step]) -> list[int]:
+    """Where backwards begin, those that the functions of some steps run in others as well; in order."""
+    functions = dict.fromkeys(ctx.m.function(step.call) for step in group)
+    sites = [*unit.scales, *(s for scope in functions for s in lifted_backwards(ctx, unit, scope))]
+    return sorted(ctx.m.start(site.call) for site in sites)
 
 
-def _backward_between(ctx: Context, unit: Unit, step: Step, following: Step) -> bool:
-    m = ctx.m
-    sites = [*(s.call for s in unit.scales), *(s.call for s in lifted_backwards(ctx, unit, m.function(step.call)))]
-    return any(m.end(step.anchor) <= m.start(site) < m.start(following.anchor) for site in sites)
+def _backward_between(ctx: Context, backwards: list[int], step: Step, following: Step) -> bool:
+    first = bisect_left(backwards, ctx.m.end(step.anchor))
+    return first < len(backwards) and backwards[first] < ctx.m.start(following.anchor)
 
 
 def _runs(ctx: Context, unit: Unit) -> list[list[Event]]:
     """The events of each function that no other function of the unit calls."""
     runs = [(s, list(events(ctx, unit, s))) for s in reaching_scopes(ctx, unit)]
     runs = [(s, r) for s, r in runs if any(e.what == "step" for e in r)]
-    return [r for _, r in runs if not _covered(r, runs)]
+    holding: dict[ast.AST, list[frozenset[ast.AST]]] = defaultdict(list)
+    for nodes in (frozenset(e.node for e in run) for _, run in runs):
+        for node in nodes:
+            holding[node].append(nodes)
+    return [r for _, r in runs if not _covered(r, holding)]
 
 
-def _covered(run: list[Event], runs: list[tuple[Scope, list[Event]]]) -> bool:
+def _covered(run: list[Event], holding: dict[ast.AST, list[frozenset[ast.AST]]]) -> bool:
+    """Whether another run meets all that one does, and more; ``holding`` are the nodes of those that meet one."""
     mine = {e.node for e in run}
-    return any(mine < {e.node for e in other} for _, other in runs)
+    return any(mine < other for other in holding[run[0].node])
 
 
 def _pending(ctx: Context, unit: Unit, schedule: Schedule) -> bool:

@@ -341,7 +341,7 @@ class _Search:
             func = func.value
         if not isinstance(func, ast.Name):
             return False
-        for node in self.m.nodes:
+        for node in self.m.of(ast.Import, ast.ImportFrom):
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     bound = alias.asname or alias.name.split(".")[0]

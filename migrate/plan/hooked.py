@@ -33,4 +33,4 @@ def _hooks(ctx: Context, call: ast.Call) -> Iterator[ast.AST]:
     for arg in call.args:
         if isinstance(arg, ast.Lambda):
             yield arg
-        yield from (f for o in ctx.v.of(arg) if (f := ctx.v.callee(o)) is not None)
+        yield from (f for o in ctx.v.of(arg) for f in ctx.v.functions(o))

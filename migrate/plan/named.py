@@ -7,7 +7,7 @@ between.
 from __future__ import annotations
 
 import ast
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -37,8 +37,10 @@ def named(m: Module, said: Sequence[tuple[ast.stmt, str]], number: int) -> list[
     """The names for what is ``said`` at some statements; ``number`` is the unit's, each has a name of its own."""
     name = _free(m, number)
     found: list[Named] = []
-    for function in dict.fromkeys(m.function(stmt) for stmt, _ in said):
-        here = [(stmt, text) for stmt, text in said if m.function(stmt) is function]
+    by_function: dict[Scope, list[tuple[ast.stmt, str]]] = defaultdict(list)
+    for stmt, text in said:
+        by_function[m.function(stmt)].append((stmt, text))
+    for function, here in by_function.items():
         counted = Counter(text for _, text in here if len(text) > _LONG).most_common(1)
         if name is None or not counted or counted[0][1] < 2:
             continue

@@ -20,7 +20,7 @@ from ..units.autograd import uncast_functions
 from ..units.events import reads_gradients
 from ..units.order import NOT_YET, Order
 from ..units.translate import paired
-from ..units.unit import Context, Manual, Step, Unit
+from ..units.unit import Context, Manual, Step, Unit, scales_in, steps_in
 from .blocks import common
 from .fold import Fold
 from .gradients import stays_in_place
@@ -247,7 +247,8 @@ def scale_plain_backwards(ctx: Context, unit: Unit) -> None:
     for node in _plain_backwards(ctx, unit, []):
         if not isinstance(node.func, ast.Attribute):
             continue
-        beside = next((s for s in unit.scales if _same_round(ctx, s.call, node)), None)
+        near = scales_in(ctx, unit, m.function(node))
+        beside = next((s for s in near if _same_round(ctx, s.call, node)), None)
         alone = isinstance(m.parent[node], ast.Expr) and not node.args
         if beside is None or not alone or _scaled_by_hand(node):
             continue
@@ -277,8 +278,8 @@ def _backward_functions(ctx: Context) -> set[str]:
 def _steps_others(ctx: Context, unit: Unit) -> bool:
     """Whether an optimizer that is not the unit's is stepped where its own are, or around there."""
     near = _reached(ctx, {ctx.m.function(s.call) for s in unit.moments})
-    for node in ctx.m.calls("step"):
-        if isinstance(node.func, ast.Attribute) and ctx.m.function(node) in near:
+    for node in (call for scope in near for call in ctx.m.own(scope, ast.Call)):
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "step":
             held = ctx.v.of(node.func.value)
             known = held & unit.optimizer_objects or ctx.v.callees(node)
             names = [ctx.m.src(node.func), *(o.label for o in held)]
@@ -329,6 +330,7 @@ def _plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> Iterator[a
     dropped = [s for f in folded for s in (f.stmt.orelse if f.arm == "body" else f.stmt.body)]
     places = _reached(ctx, {m.function(s.call) for s in unit.moments})
     aliases = {s.alias for s in unit.scales}
+    withs = {s.with_ for s in unit.scales if s.with_ is not None}
     sites = {s.call for s in unit.scales}
     scaled = {m.function(s.call).node for s in unit.scales}
     functions = _backward_functions(ctx)
@@ -342,7 +344,7 @@ def _plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> Iterator[a
         own = m.function(node).node
         if own not in scaled and any(scaled & set(ctx.v.callees(c)) for c in ctx.v.calls.get(own, ())):
             continue  # another class's, or another function's in its place
-        if any(s.with_ is not None and m.inside(node, s.with_) for s in unit.scales):
+        if not withs.isdisjoint(m.ancestors(node)):
             continue
         if ctx.v.callees(node):
             continue  # a method of that name: the backward is in there
@@ -388,8 +390,8 @@ def check_steps_without_backward(ctx: Context, unit: Unit, schedule: Schedule, f
     m = ctx.m
     guards_ = {f.stmt for f in folded}
     for scale in (s for s in unit.scales if s.with_ is not None):
-        for step in unit.steps:
-            if m.function(step.call) is not m.function(scale.call) or m.start(step.call) < m.start(scale.call):
+        for step in steps_in(ctx, unit, m.function(scale.call)):
+            if m.start(step.call) < m.start(scale.call):
                 continue
             tops = common(ctx, m.statement(scale.call), step.anchor)
             if tops is None:
@@ -466,7 +468,8 @@ def _backward_in_each_arm(stmt: ast.If) -> bool:
 def _thrown_away(ctx: Context, unit: Unit, node: ast.Call) -> bool:
     """Whether a backward's gradients are zeroed in its own block, and no step of the unit stands there."""
     m = ctx.m
-    if any(m.function(x.call) is m.function(node) for x in unit.moments):
+    here = m.function(node)
+    if scales_in(ctx, unit, here) or steps_in(ctx, unit, here):
         return False
     block, index = m.place[m.statement(node)]
     return any(
@@ -588,7 +591,7 @@ def review_hooks(ctx: Context, unit: Unit) -> None:
         )
     for node in (*ctx.m.calls(FORWARD_HOOK), *ctx.m.calls("register_forward_pre_hook")):
         held = {obj for arg in node.args[:1] for obj in ctx.v.of(arg)}
-        functions = {function for obj in held if (function := ctx.v.callee(obj)) is not None}
+        functions = {function for obj in held for function in ctx.v.functions(obj)}
         if any(reads_gradients(ctx, unit, function) for function in functions):
             unit.review(
                 node,

@@ -67,7 +67,7 @@ def _product(call: ast.Call) -> bool:
 def _multiplies(ctx: Context, planner: Planner, call: ast.Call) -> bool:
     """Whether a call is a product, or runs code of another file that computes some, and no network."""
     known = ctx.facts.elsewhere.multiplying
-    if _product(call) or not known.isdisjoint(names_elsewhere(ctx.v, call)):
+    if _product(call) or (known and not known.isdisjoint(names_elsewhere(ctx.v, call))):
         return True
     name = called_name(call)
     if any(planner.compute.is_model(ctx.v.of(arg)) for arg in call.args):  # an object that watches the model

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import ast
 import builtins
+from bisect import bisect_right
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 from ..facts.module import Block, Scope
@@ -89,6 +91,8 @@ class Planner:
         self.tight = Tight(ctx.m, self.compute)
         self.regions: list[Region] = []
         self.hoists: list[Hoist] = []
+        self._hoisted: set[ast.AST] = set()
+        self._spans: dict[Scope, list[tuple[int, int]]] | None = None  # of the regions of each function, in order
         self._marks: dict[int, _Marks] = {}
         self._climbed: dict[tuple[int, frozenset[str]], bool] = {}
 
@@ -147,8 +151,9 @@ class Planner:
         return found
 
     def _hoist(self, stmt: ast.stmt, expr: ast.expr, wish: str = "loss") -> None:
-        if any(h.expr is expr for h in self.hoists):
+        if expr in self._hoisted:
             return
+        self._hoisted.add(expr)
         taken = {*self.ctx.m.function(stmt).names, *(h.name for h in self.hoists if h.stmt is stmt)}
         name, number = wish, 1
         while name in taken:
@@ -615,12 +620,27 @@ class Planner:
     def in_region(self, node: ast.AST) -> bool:
         """Whether ``node`` lies in the text of a region (or of a hoisted loss)."""
         m = self.ctx.m
-        for region in self.regions:
-            low = m.start(region.block.body[region.first])
-            high = m.end(region.block.body[region.last])
-            if low <= m.start(node) < high:
-                return m.function(region.block.body[region.first]) is m.function(node)
-        return any(m.inside(node, h.expr) for h in self.hoists)
+        if self._spans is None:
+            self._spans = defaultdict(list)
+            for region in sorted(self.regions, key=self._start):
+                here = self._spans[m.function(region.block.body[region.first])]
+                here.append((self._start(region), self._end(region)))
+        spans, at = self._spans.get(m.function(node), ()), m.start(node)
+        before = bisect_right(spans, at, key=lambda span: span[0])
+        if before and at < spans[before - 1][1]:
+            return True
+        return bool(self._hoisted) and (node in self._hoisted or not self._hoisted.isdisjoint(m.ancestors(node)))
+
+    def leave_out(self, region: Region) -> None:
+        """Of a region nothing comes after all."""
+        self.regions.remove(region)
+        self._spans = None
+
+    def _start(self, region: Region) -> int:
+        return self.ctx.m.start(region.block.body[region.first])
+
+    def _end(self, region: Region) -> int:
+        return self.ctx.m.end(region.block.body[region.last])
 
     def covered(self, scope: Scope, known: dict[Scope, bool] | None = None) -> bool:
         """Whether a function only ever runs under autocast; ``known`` are answers for those who call it."""
@@ -635,7 +655,7 @@ class Planner:
 
     def _build(self) -> None:
         """Merge what was marked into regions that do not overlap."""
-        self.regions = []
+        self.regions, self._spans = [], None
         for marks in self._marks.values():
             marked = sorted(marks.spans)
             merged: list[list[int]] = []
@@ -654,8 +674,7 @@ class Planner:
             self._fill_no_grad(region)
         for hoist in self.hoists:
             self._reach_hoist(hoist)
-        self.regions = [r for r in self.regions if not self._inside_other(r)]
-        self.regions.sort(key=lambda r: self.ctx.m.start(r.block.body[r.first]))
+        self.regions = self._outermost()
         self.regions = [part for region in self.regions for part in self._by_gradients(region)]
 
     def _by_gradients(self, region: Region) -> list[Region]:
@@ -733,17 +752,18 @@ class Planner:
             self.compute.forbidden(s) or self._has_scope_statement(s) or self.compute.weak(s) for s in gap
         )
 
-    def _inside_other(self, region: Region) -> bool:
-        m = self.ctx.m
-        mine = region.block.body[region.first]
-        for other in self.regions:
-            if other is region or other.block is region.block:
-                continue
-            low = m.start(other.block.body[other.first])
-            high = m.end(other.block.body[other.last])
-            if low <= m.start(mine) < high and m.function(other.block.body[other.first]) is m.function(mine):
-                return True
-        return False
+    def _outermost(self) -> list[Region]:
+        """The regions, in order, that do not lie in another block's of the same function."""
+        found: list[Region] = []
+        around: dict[Scope, list[Region]] = defaultdict(list)
+        for region in sorted(self.regions, key=self._start):
+            outer = around[self.ctx.m.function(region.block.body[region.first])]
+            while outer and self._end(outer[-1]) <= self._start(region):
+                outer.pop()
+            if all(other.block is region.block for other in outer):
+                found.append(region)
+            outer.append(region)
+        return found
 
 
 def _lazy_parts(node: ast.GeneratorExp) -> list[ast.expr]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..facts.module import Module, Scope, asks_for_main
+from ..facts.module import File, Module, Scope, asks_for_main
 from ..facts.names import called_name
-from ..nodes import children, walk
+from ..nodes import walk
 from ..units.conditions import argparse_dest
 from ..units.translate import receiver
 from ..units.unit import Context
@@ -63,8 +64,9 @@ def lost_readers(
     """Functions with the parameters that were read in the old texts and are not in the ``new`` ones, but for those that
     are known to go."""
     changed = [file for file in ctx.m.files if new[file.number] != file.text]
-    told = dict(one for file in changed for one in _functions(ast.parse(new[file.number]), file.number))
-    for path, node in (one for file in changed for one in _functions(file.tree, file.number)):
+    after = ctx.m.rewritten(new) if changed else ctx.m
+    told = dict(one for file in changed for one in _functions(after, after.files[file.number]))
+    for path, node in (one for file in changed for one in _functions(ctx.m, file)):
         now = told.get(path)
         if node is None or now is None:
             continue
@@ -93,20 +95,22 @@ def _overlap(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]])
     return any(a < d and c < b for a, b in some for c, d in others)
 
 
-def _functions(
-    tree: ast.Module, file: int
-) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef | None]]:
+def _functions(m: Module, file: File) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef | None]]:
     """All functions of a file by their full names; None for a name that several have."""
+    inner: dict[Scope, list[Scope]] = defaultdict(list)
+    for scope in m.scope_of.values():
+        if scope.parent is not None:
+            inner[scope.parent].append(scope)
     found: dict[str, ast.FunctionDef | ast.AsyncFunctionDef | None] = {}
-    todo: list[tuple[ast.AST, str]] = [(tree, str(file))]
+    todo: list[tuple[Scope, str]] = [(file.scope, str(file.number))]
     while todo:
-        at, path = todo.pop()
-        if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            path = f"{path}.{at.name}"
-            found[path] = at if path not in found else None
-        elif isinstance(at, ast.ClassDef):
-            path = f"{path}.{at.name}"
-        todo += [(child, path) for child in children(at)]
+        scope, path = todo.pop()
+        if isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            path = f"{path}.{scope.node.name}"
+            found[path] = scope.node if path not in found else None
+        elif isinstance(scope.node, ast.ClassDef):
+            path = f"{path}.{scope.node.name}"
+        todo += [(one, path) for one in inner[scope]]
     return iter(found.items())
 
 

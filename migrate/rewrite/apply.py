@@ -36,11 +36,12 @@ A text that lacks the newline at its end still lacks it afterwards.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from ..model import DeleteLines, Edit, InsertLines, Reindent, Replace
 from .lines import Lines, string_lines
@@ -139,9 +140,13 @@ def _chunks(lines: Lines, replacements: list[Replace], deletions: list[DeleteLin
             raise EditConflict(one, other, "two replacements overlap")
 
     absorbed: set[int] = set()
+    ends = [one.end for one in kept]  # in order as well, as none overlap
     for deletion in deletions:
         start, end = lines.start(deletion.first), lines.end(deletion.last)
-        for replace in kept:
+        for at in range(bisect_right(ends, start), len(kept)):
+            replace = kept[at]
+            if replace.start >= end:
+                break
             if replace.start <= start and end <= replace.end:
                 absorbed.update(range(deletion.first, deletion.last + 1))
             elif start < replace.end and replace.start < end:
@@ -156,15 +161,19 @@ def _inserted(
 ) -> dict[int, list[InsertLines]]:
     """Insertions by the line they come before, in the order they come out."""
     found: dict[int, list[InsertLines]] = defaultdict(list)
+    gone = {line for one in deletions for line in range(one.first + 1, one.last + 1)}
+    replaced = sorted((one.start, one.end) for one in replacements)
+    furthest = [*accumulate((end for _, end in replaced), max)]
     for edit in edits:
         if not 1 <= edit.before <= lines.count + 1:
             raise ValueError(f"{edit} is outside of the text, which has {lines.count} lines")
-        if any(one.first < edit.before <= one.last for one in deletions):
+        if edit.before in gone:
             continue
         place = lines.start(edit.before)
-        for replace in replacements:
-            if replace.start < place < replace.end:
-                raise EditConflict(replace, edit, "lines are inserted into replaced text")
+        ahead = bisect_left(replaced, (place, 0))
+        if ahead and furthest[ahead - 1] > place:
+            replace = next(one for one in replacements if one.start < place < one.end)
+            raise EditConflict(replace, edit, "lines are inserted into replaced text")
         found[edit.before].append(edit)
     for here in found.values():
         here.sort(key=lambda one: not one.after_previous)

@@ -12,6 +12,7 @@ import ast
 import re
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -206,9 +207,15 @@ class Draft:
             parent = self.m.parent.get(node)
             if parent is None or not self.gone(parent):
                 self._edits.append(Replace(self.m.start(node), self.m.end(node), text))
-        self._edits += [Replace(start, end, "") for start, end in self._cuts if not self._offset_gone(start)]
+        statements = _joined((self.m.start(s), self.m.end(s) + 1) for s in self._stmt)
+        expressions = _joined((self.m.start(n) + 1, self.m.end(n)) for n in self._expr)
+
+        def gone(offset: int) -> bool:
+            return _in_one_of(statements, offset) or _in_one_of(expressions, offset)
+
+        self._edits += [Replace(start, end, "") for start, end in self._cuts if not gone(start)]
         for offset, texts in sorted(self._points.items()):
-            if not self._offset_gone(offset):
+            if not gone(offset):
                 self._edits += [Replace(offset, offset, text) for text in texts]
         self._drop_comments()
         self._close_gaps()
@@ -276,12 +283,6 @@ class Draft:
                 return True
             below = outer
         return False
-
-    def _offset_gone(self, offset: int) -> bool:
-        for stmt in self._stmt:
-            if self.m.start(stmt) <= offset <= self.m.end(stmt):
-                return True
-        return any(self.m.start(n) < offset < self.m.end(n) for n in self._expr)
 
     def _behind(self, stmt: ast.stmt) -> list[str]:
         return [*self._after.get(stmt, []), *self._last.get(stmt, [])]
@@ -632,6 +633,23 @@ class Draft:
         start = max(m.starts[line - 1], edge)
         stop = m.starts[line] if line < len(m.starts) else len(m.text)
         return m.text[start:stop].split("#")[0]
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans, in order, those that meet as one."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], end)
+        else:
+            found.append((start, end))
+    return found
+
+
+def _in_one_of(spans: list[tuple[int, int]], offset: int) -> bool:
+    """Whether one of `_joined` spans holds an offset."""
+    before = bisect_right(spans, offset, key=lambda span: span[0])
+    return before > 0 and offset < spans[before - 1][1]
 
 
 def _harmless(call: ast.Call) -> bool:

@@ -36,6 +36,8 @@ def apply(ctx: Context, work: Work) -> None:
         return
     used = {node.lineno for node in ctx.facts.uses}
     for file in ctx.m.files:
+        if not _SPEAKS.search(work.texts[file.number]):
+            continue
         kept = {line.strip() for line in _plain(work.texts[file.number]).split("\n")}
         told = [file.first + number - 1 for number in dict.fromkeys(_speaking(file.text))]
         lines = [line for line in told if ctx.m.line_text(line).strip() in kept and line not in used]

@@ -29,7 +29,7 @@ from ..knowledge.models import (
 )
 from ..knowledge.operations import NATIVE_HALF
 from ..nodes import children, walk
-from .unit import Context, Unit
+from .unit import Context, Unit, step_calls
 
 
 class Compute:
@@ -56,7 +56,7 @@ class Compute:
         self.model_classes = {o.key for o in self.models if o.kind == "instance"}
         if self.around:
             self.beside |= self._runs_of_listed()
-        related = {*self._related(), *(o for o in ctx.calls_with if o.kind == "partial")}
+        related = {*self._related(), *ctx.partials}
         touching = ctx.touching(o for o in related if self._model(o) or self._bound(o) or self._begun(o))
         self.near = dict.fromkeys(ctx.m.in_order({*touching, *self.beside}))
 
@@ -308,7 +308,7 @@ class Compute:
                     return not self.own_method(self.ctx.m.function(n))  # which method that runs is not known
         if name in ("backward", "zero_grad", "scale_loss", "manual_backward"):
             return True
-        if any(s.call is n for s in self.unit.steps):
+        if n in step_calls(self.ctx, self.unit):
             return True
         return any(self.forbids_function(c) for c in callees)
 

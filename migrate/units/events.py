@@ -20,7 +20,7 @@ from .degree import gives_norm
 from .order import NOT_YET, Order
 from .references import escape
 from .translate import passed
-from .unit import Context, Manual, Step, Unit
+from .unit import Context, Manual, Step, Unit, once_of_unit, scales_in, steps_in
 
 
 def find_steps(ctx: Context, unit: Unit) -> list[Step]:
@@ -89,7 +89,7 @@ def _check_other_steps(ctx: Context, scaled: frozenset[Obj]) -> None:
 def _before_any_backward(ctx: Context, unit: Unit, step: ast.Call) -> bool:
     """Whether a step runs before the first scaled backward of its function: it has no scaled gradients to take."""
     m = ctx.m
-    sites = [s for s in unit.scales if m.function(s.call) is m.function(step)]
+    sites = scales_in(ctx, unit, m.function(step))
     if not sites or any(m.start(s.call) < m.start(step) for s in sites):
         return False
     loops = set(m.loops(step))
@@ -192,6 +192,7 @@ class Event:
 Bound = dict[str, frozenset[Obj]]
 
 
+@once_of_unit
 def reaching(ctx: Context, unit: Unit) -> frozenset[ast.AST]:
     """The functions of the module that come to a backward or a step of a unit, in them or in what they call."""
     found: set[ast.AST] = set()
@@ -307,7 +308,7 @@ def lifted_steps(
                 continue
             for callee in (c for c in ctx.v.callees(node) if c in within):
                 inner = m.scope_of[callee]
-                steps = [s for s in unit.steps if m.function(s.call) is inner]
+                steps = [*steps_in(ctx, unit, inner)]
                 if depth < 2:
                     steps += lifted_steps(ctx, unit, inner, depth + 1, within)
                 at = m.statement(node)
@@ -507,7 +508,7 @@ def _handed_functions(ctx: Context, call: ast.Call) -> list[ast.AST]:
     """The functions of this program that a call is handed, to call them itself: ``map(norm, model.parameters())``."""
     handed = [*call.args, *(k.value for k in call.keywords)]
     held = {o for a in handed for o in ctx.v.of(a) if o.kind in ("function", "method", "partial")}
-    return ctx.m.in_order({node for o in held if (node := ctx.v.callee(o)) is not None})
+    return ctx.m.in_order({node for o in held for node in ctx.v.functions(o)})
 
 
 def _bounds_values(ctx: Context, call: ast.Call, watched: frozenset[Obj]) -> bool:

@@ -8,7 +8,7 @@ there, whenever it was (flow-insensitive); the objects are those of the values (
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from ..facts.module import Scope
 from ..flow.values import Obj
@@ -31,8 +31,6 @@ class Kept:
         self._tracked, self._tell = tracked, told
         self._held: dict[_Place, Value] = {}
         self._items: dict[Obj, dict[_Place, None]] = {}
-        self._users: dict[_Place, bool] = {}
-        self._writers: dict[_Place, bool] = {}
         self.grew = False  # since it was last set to False: readers that ran before did not see all
 
     # ------------------------------------------------------------ writing
@@ -42,7 +40,7 @@ class Kept:
         match target:
             case ast.Name(id=name):
                 home = self.m.binding_scope(name, self.m.scope(target))
-                if self._used_inside(home, name):
+                if (home, name) in self.m.used_inside:
                     self._put((home, name), value, NOTHING)
             case ast.Attribute(value=base, attr=attr):
                 for obj in self.v.of(base):
@@ -107,23 +105,6 @@ class Kept:
                 said = [k.value for k in keywords if k.arg == attr]
         return joined(map(self._tell, said))
 
-    def _used_inside(self, home: Scope | None, name: str) -> bool:
-        """Whether functions inside of the one that a name belongs to use it, too."""
-        if (home, name) not in self._users:
-            self._users[home, name] = self._inside(home, self.m.named(name))
-        return self._users[home, name]
-
-    def _set_inside(self, home: Scope | None, name: str) -> bool:
-        """Whether they set it."""
-        if (home, name) not in self._writers:
-            stores = [n for n in self.m.named(name) if isinstance(n.ctx, ast.Store)]
-            self._writers[home, name] = self._inside(home, stores)
-        return self._writers[home, name]
-
-    def _inside(self, home: Scope | None, names: Sequence[ast.Name]) -> bool:
-        scopes = {self.m.scope(name) for name in names}
-        return any(s is not home and self.m.binding_scope(names[0].id, s) is home for s in scopes)
-
     # ------------------------------------------------------------ reading
 
     def of(self, node: ast.Name | ast.Attribute) -> Value:
@@ -133,7 +114,7 @@ class Kept:
         if isinstance(node, ast.Name):
             scope = self.m.scope(node)
             home = self.m.binding_scope(node.id, scope)
-            mine = home is scope and not self._set_inside(home, node.id)
+            mine = home is scope and (home, node.id) not in self.m.set_inside
             return NOTHING if mine else self._held.get((home, node.id), NOTHING)
         return joined(self._held.get((obj, node.attr), NOTHING) for obj in self.v.in_order(self.v.of(node.value)))
 

@@ -175,8 +175,8 @@ def _assigned(ctx: Context, name: ast.Name) -> ast.expr | None:
 
 def share_parameters(ctx: Context, one: frozenset[Obj], other: frozenset[Obj]) -> ast.expr | None:
     """A module whose parameters both optimizers were made from, where their construction says so."""
-    mine = [base for obj in ctx.v.in_order(one - other) for base in _sources(ctx, obj)]
-    theirs = [base for obj in ctx.v.in_order(other - one) for base in _sources(ctx, obj)]
+    mine = [base for obj in ctx.v.in_order(one - other) for base in sources(ctx, obj)]
+    theirs = [base for obj in ctx.v.in_order(other - one) for base in sources(ctx, obj)]
     for a in mine:
         for b in theirs:
             if ctx.m.function(a) is not ctx.m.function(b):
@@ -187,7 +187,7 @@ def share_parameters(ctx: Context, one: frozenset[Obj], other: frozenset[Obj]) -
     return None
 
 
-def _sources(ctx: Context, optimizer: Obj) -> list[ast.expr]:
+def sources(ctx: Context, optimizer: Obj) -> list[ast.expr]:
     """Modules all of whose parameters an optimizer is made from, as its own call (and names in it) say."""
     if optimizer.kind != "call" or not isinstance(optimizer.key, ast.Call):
         return []

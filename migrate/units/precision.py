@@ -140,7 +140,7 @@ class Precision:
         """The functions that torch calls with what a part of a network gives, and under its casts."""
         v, m = self.ctx.v, self.ctx.m
         handed = [arg for call in m.calls(FORWARD_HOOK) for arg in call.args[:1]]
-        found = {node for arg in handed for obj in v.of(arg) if (node := v.callee(obj)) is not None}
+        found = {node for arg in handed for obj in v.of(arg) for node in v.functions(obj)}
         return m.in_order(found)
 
     def _run_hook(self, function: ast.AST) -> None:

@@ -38,6 +38,6 @@ def escape(ctx: Context, function: ast.AST) -> ast.AST | None:
     for file in m.files:
         for name in ctx.exported_by(file) & file.scope.names:
             held_there = opened(v, v.variable(name, file.scope))
-            if any(v.callee(o) is function for o in held_there if o.kind in ("function", "class")):
+            if any(function in v.functions(o) for o in held_there if o.kind in ("function", "class")):
                 return function
     return None

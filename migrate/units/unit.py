@@ -76,6 +76,11 @@ class Context:
                 found[obj].append(call)
         return found
 
+    @cached_property
+    def partials(self) -> list[Obj]:
+        """The partials among them."""
+        return [obj for obj in self.calls_with if obj.kind == "partial"]
+
     def touching(self, objects: Iterable[Obj]) -> list[ast.Call]:
         """The calls of `calls_with` for any of several objects, in order."""
         return self.m.in_order(call for obj in objects for call in self.calls_with.get(obj, ()))
@@ -136,8 +141,7 @@ class Context:
                 continue
             for arg in (*call.args, *(k.value for k in call.keywords)):
                 for obj in opened(v, v.of(arg.value if isinstance(arg, ast.Starred) else arg)):
-                    function = v.callee(obj) if obj.kind in ("function", "method", "class") else None
-                    if function is not None:
+                    for function in v.functions(obj) if obj.kind in ("function", "method", "class") else ():
                         found.setdefault(function, arg)
         return found
 
@@ -162,7 +166,7 @@ class Context:
     def assigned(self) -> dict[Scope, Counter[str]]:
         """For each function how often it assigns what a text names: ``args.fp16``."""
         found: dict[Scope, Counter[str]] = defaultdict(Counter)
-        for node in self.m.nodes:
+        for node in self.m.of(ast.Name, ast.Attribute, ast.Subscript):
             if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
                 found[self.m.function(node)][ast.unparse(node)] += 1
         return found
@@ -245,6 +249,56 @@ def once(find: Callable[[Context], T]) -> Callable[[Context], T]:
     return found
 
 
+_Counts = tuple[int, int, int]  # what tells the moments of a unit from those that it had before
+
+
+def once_of_unit(find: Callable[[Context, Unit], T]) -> Callable[[Context, Unit], T]:
+    """What is the same for all sites of a unit is looked for once, and again only where its moments have changed."""
+
+    @wraps(find)
+    def found(ctx: Context, unit: Unit) -> T:
+        counts = (len(unit.scales), id(unit.steps), len(unit.steps))
+        kept = unit._found.get(find)
+        if kept is None or kept[0] != counts:
+            kept = unit._found[find] = counts, find(ctx, unit)
+        result: T = kept[1]
+        return result
+
+    return found
+
+
+@once_of_unit
+def _scales_by_function(ctx: Context, unit: Unit) -> dict[Scope, list[Scale]]:
+    found: dict[Scope, list[Scale]] = defaultdict(list)
+    for scale in unit.scales:
+        found[ctx.m.function(scale.call)].append(scale)
+    return found
+
+
+@once_of_unit
+def _steps_by_function(ctx: Context, unit: Unit) -> dict[Scope, list[Step]]:
+    found: dict[Scope, list[Step]] = defaultdict(list)
+    for step in unit.steps:
+        found[ctx.m.function(step.call)].append(step)
+    return found
+
+
+@once_of_unit
+def step_calls(ctx: Context, unit: Unit) -> frozenset[ast.Call]:
+    """Where a unit steps."""
+    return frozenset(step.call for step in unit.steps)
+
+
+def scales_in(ctx: Context, unit: Unit, scope: Scope) -> list[Scale]:
+    """The backwards of a unit in one function."""
+    return _scales_by_function(ctx, unit).get(scope, [])
+
+
+def steps_in(ctx: Context, unit: Unit, scope: Scope) -> list[Step]:
+    """Its steps there."""
+    return _steps_by_function(ctx, unit).get(scope, [])
+
+
 @dataclass(eq=False)
 class Step:
     """One ``optimizer.step()``. ``anchor`` is the statement that an ``update()`` may follow: the step
@@ -279,6 +333,7 @@ class Unit:
     apart: bool = False  # a class scales by itself what it is called with
     beside: frozenset[ast.ClassDef] = frozenset()  # the classes that do, of whom its initialize need know nothing
     handed: bool = False  # a library's runner trains: nothing here joins what initializes with what scales
+    _found: dict[object, tuple[_Counts, Any]] = field(default_factory=dict, init=False, repr=False)  # by `once_of_unit`
 
     def options_of(self, init: Initialize) -> Options:
         """The native meaning of one of the unit's initialize calls."""
@@ -303,11 +358,11 @@ class Unit:
     def line_node(self) -> ast.AST:
         return (self.initializes or self.scales)[0].call
 
-    @property
+    @cached_property
     def model_objects(self) -> frozenset[Obj]:
         return frozenset().union(*(i.model_objects for i in self.initializes))
 
-    @property
+    @cached_property
     def optimizer_objects(self) -> frozenset[Obj]:
         return frozenset().union(
             *(i.optimizer_objects for i in self.initializes), *(s.optimizer_objects for s in self.scales)

@@ -33,7 +33,7 @@ SIZES: dict[Callable[[int], Files], int] = {
     shapes.elif_chain: 100,
     shapes.ifs_in_the_loop: 25,
     shapes.forwards: 50,
-    shapes.optimizers: 10,
+    shapes.optimizers: 80,
     shapes.classes: 50,
     shapes.attributes: 40,
     shapes.literal: 500,

@@ -349,6 +349,22 @@ RUNS = {
     "a constructor": ("class C:\n    def __init__(self): pass\nask(C())", "__init__"),
     "a forward": ("class C:\n    def forward(self): pass\nc = C()\nask(c())", "forward"),
     "a base's forward": ("class B:\n    def forward(self): pass\nclass C(B): pass\nc = C()\nask(c())", "forward"),
+    "that of either base": (
+        "class A:\n    def __call__(self): pass\nclass B:\n    def forward(self): pass\nD = A\nif x:\n    D = B\n"
+        "class C(D): pass\nask(C()())",
+        "__call__, forward",
+    ),
+    "of either base, or of the next": (
+        "class A: pass\nclass B:\n    def forward(self): pass\nclass E:\n    def __call__(self): pass\n"
+        "D = A\nif x:\n    D = B\nclass C(D, E): pass\nask(C()())",
+        "__call__, forward",
+    ),
+    "not of the next where each has it": (
+        "class A:\n    def __call__(self): pass\nclass B:\n    def forward(self): pass\nclass E:\n"
+        "    def __init__(self): pass\n    def __call__(self): pass\nD = A\nif x:\n    D = B\n"
+        "class C(D, E): pass\nask(C()())",
+        "__call__, forward",
+    ),
     "a partial": ("def f(x): pass\ng = partial(f, 1)\nask(g())", "f"),
     "a partial of itself": ("def f(x, y): pass\ng = f\nif x:\n    g = partial(g, 1)\nh = partial(g, 2)\nask(h())", "f"),
     "a partial of a method": ("class C:\n    def f(self, x): pass\ng = partial(C().f, 1)\nask(g())", "f"),

@@ -63,9 +63,9 @@ PASSES = {
         "tacotron_is_overflow",
     ),
     ANNOUNCED: {
-        "bare-step": "clip_each_microbatch clip_each_microbatch_loose hf_train_accumulation opt_level_format "
-        "step_left_out_by_continue",
-        "duplicate-update": "step_left_out_by_continue",
+        "bare-step": "clip_each_microbatch clip_each_microbatch_loose hf_train_accumulation list_of_optimizers "
+        "opt_level_format step_left_out_by_continue",
+        "duplicate-update": "clip_at_step_and_flush step_left_out_by_continue",
     },
     LEFT_OVER: {"scaler-in-loop": "init_in_sibling_arms"},
     THRESHOLD: dict.fromkeys(("drop-unscale", "move-unscale"), "body_clip_inside"),

@@ -11,6 +11,8 @@ from ..terms import TRUE
 from .forgetting import Forgetting
 from .pair import Both, Differs, Pair
 
+_Choices = list[tuple[ast.AST, ast.AST]]
+
 
 class Flow:
     """Goes on in both programs at once. Calls in ``rescaled`` are not gone into: a rule made up for the scale there."""
@@ -20,6 +22,7 @@ class Flow:
         self.forgetting, self.rescaled = forgetting, rescaled
         self._evaluated: set[object] = set()
         self._training_loops: dict[ast.AST, bool] = {}
+        self._waiting: dict[tuple[ast.AST, ast.AST], tuple[_Choices, _Choices]] = {}
 
     def round(self, pair: Pair, old: Event, new: Event) -> list[Pair]:
         """A loop goes round once more in both, or is left."""
@@ -46,11 +49,12 @@ class Flow:
 
     def choose(self, pair: Pair, old: Event, new: Event) -> list[Pair]:
         """One of the functions that nothing in the file calls runs, the same in both, or none any more."""
-        theirs = {self.new.program.naming.place(n): n for n in new.about}
+        if (old.node, new.node) not in self._waiting:
+            self._waiting[old.node, new.node] = self._choices(old, new)
+        every, later = self._waiting[old.node, new.node]
         found: list[Pair] = []
-        for which in [*old.about, None]:
-            other = theirs.get(self.old.program.naming.place(which)) if which is not None else None
-            if which is not None and (other is None or self._ran(pair, which)):
+        for which, other in [*(later if pair.old.initialized else every), (None, None)]:
+            if which is not None and self._ran(pair, which):
                 continue
             one = pair.copy()
             if which is not None:
@@ -60,6 +64,14 @@ class Flow:
             self.new.calls.choose(one.new, other)
             found.append(one)
         return found
+
+    def _choices(self, old: Event, new: Event) -> tuple[_Choices, _Choices]:
+        """The functions that both programs may choose, each with its twin; those of them that may run though mixed
+        precision is on."""
+        theirs = {self.new.program.naming.place(n): n for n in new.about}
+        places = [(which, self.old.program.naming.place(which)) for which in old.about]
+        every = [(which, theirs[place]) for which, place in places if place in theirs]
+        return every, [pair for pair in every if not self.old.program.entries.initializes(pair[0])]
 
     def _ran(self, pair: Pair, which: ast.AST) -> bool:
         """Whether a function that initializes would do so again: that is another process, with other optimizers. An

@@ -80,7 +80,11 @@ class Search:
         return [term for term in times if times[term] > 1]
 
     def _advance(self, pair: Pair) -> Iterator[Pair]:
-        """Both go on together until their ways part; what has not been met before."""
+        """Both go on together until their ways part; what has not been met before.
+
+        Of steps one behind the other only some are compared with what was met, the first, second, fourth, …: there may
+        be hundreds, each with the gradients of all."""
+        steps = 0
         while True:
             try:
                 if pair.event_old is None:
@@ -95,8 +99,12 @@ class Search:
             if following is not None:
                 yield from (one for one in following if self._is_new(one))
                 return
-            if kind in _MERGING and pair.event_old is None and pair.event_new is None and not self._is_new(pair):
-                return
+            if kind in _MERGING and pair.event_old is None and pair.event_new is None:
+                steps += kind == "step"
+                if kind == "step" and steps & (steps - 1):
+                    self.forgetting.collect(pair)
+                elif not self._is_new(pair):
+                    return
 
     def _is_new(self, pair: Pair) -> bool:
         """Whether a pair of states has not been met before."""

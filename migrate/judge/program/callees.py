@@ -45,12 +45,12 @@ class Callees:
     def _reads_of(self) -> dict[ast.AST, list[ast.Attribute]]:
         """Properties, and the attributes by which they are run."""
         properties: dict[str, list[ast.AST]] = defaultdict(list)
-        for node in self.m.nodes:
+        for node in self.m.scope_of:
             if isinstance(node, FUNCTIONS) and any(last_name(d) == "property" for d in node.decorator_list):
                 properties[node.name].append(node)
         found: dict[ast.AST, list[ast.Attribute]] = defaultdict(list)
-        for node in self.m.nodes:
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr in properties:
+        for node in self.m.all(ast.Attribute) if properties else ():
+            if isinstance(node.ctx, ast.Load) and node.attr in properties:
                 classes = {o.key for o in self.v.of(node.value) if o.kind == "instance"}
                 for function in properties[node.attr]:
                     owner = self.m.class_of(self.m.scope_of[function])
@@ -62,8 +62,8 @@ class Callees:
     def _handed_to(self) -> dict[ast.AST, list[ast.Call]]:
         """Functions that only look at gradients, and the calls of unknown code that are handed one, and may run it."""
         found: dict[ast.AST, list[ast.Call]] = defaultdict(list)
-        for node in self.m.nodes:
-            if not isinstance(node, ast.Call) or self.v.callees(node):
+        for node in self.m.all(ast.Call):
+            if self.v.callees(node):
                 continue
             for arg in node.args:
                 for obj in self.v.of(arg):
@@ -106,7 +106,7 @@ class Callees:
     def _changing(self) -> dict[ast.AST, set[str]]:
         """For each function what it sets that outlives it."""
         found: dict[ast.AST, set[str]] = defaultdict(set)
-        for node in self.m.nodes:
+        for node in self.m.of(ast.Call, ast.Subscript, ast.Attribute, ast.Name):
             match node:
                 case ast.Call() | ast.Subscript() if more := set_by_name(node):
                     found[around(self.m, node)] |= more

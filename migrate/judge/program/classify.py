@@ -133,8 +133,8 @@ class Classifier:
         """Names imported from modules that are no well-known library's."""
         return {
             alias.asname or alias.name
-            for node in self.m.nodes
-            if isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").split(".")[0] not in LIBRARIES)
+            for node in self.m.all(ast.ImportFrom)
+            if node.level or (node.module or "").split(".")[0] not in LIBRARIES
             for alias in node.names
         }
 
@@ -143,8 +143,8 @@ class Classifier:
         """Names of ``torch.autograd.backward``."""
         return {
             alias.asname or alias.name
-            for node in self.m.nodes
-            if isinstance(node, ast.ImportFrom) and node.module == "torch.autograd"
+            for node in self.m.all(ast.ImportFrom)
+            if node.module == "torch.autograd"
             for alias in node.names
             if alias.name == "backward"
         }
@@ -234,5 +234,4 @@ class Classifier:
         return found
 
     def _of_network(self, obj: Obj) -> bool:
-        node = self.v.callee(obj)
-        return node is not None and within_module_class(self.m, node)
+        return any(within_module_class(self.m, node) for node in self.v.functions(obj))

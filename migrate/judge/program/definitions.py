@@ -113,9 +113,7 @@ class Definitions:
     @cached_property
     def _class_constants(self) -> dict[tuple[object, ...], ast.Constant]:
         found: dict[tuple[object, ...], ast.Constant] = {}
-        for node in self.m.nodes:
-            if not isinstance(node, ast.ClassDef):
-                continue
+        for node in self.m.all(ast.ClassDef):
             for stmt in node.body:
                 targets = stmt.targets if isinstance(stmt, ast.Assign) else []
                 for target in targets:

@@ -102,7 +102,7 @@ class Evaluation:
 
 def find_asides(old: Evaluation, new: Evaluation, twin: Callable[[ast.AST], ast.AST | None]) -> None:
     """Find the conditions on which only evaluation hangs in both programs; ``twin`` leads to the old one."""
-    for stmt in new.m.nodes:
+    for stmt in new.m.of(ast.For, ast.While, ast.If):
         if isinstance(stmt, (ast.For, ast.While)):
             source = twin(stmt)
             if isinstance(source, (ast.For, ast.While)) and new.only_reads(stmt) != old.only_reads(source):

@@ -56,11 +56,11 @@ class Mattering:
     def _matter(
         self, decides: Callable[[ast.AST], bool], evaluated: frozenset[str], names: frozenset[str]
     ) -> frozenset[str]:
-        found: set[str | ast.If] = {f.id for stmt in self.marks.readers for f in factors(stmt)}
+        found: set[str | ast.AST] = {f.id for stmt in self.marks.readers for f in factors(stmt)}
         found |= names
-        assigned: dict[str | ast.If, set[str | ast.If]] = defaultdict(set)
+        assigned: dict[str | ast.AST, set[str | ast.AST]] = defaultdict(set)
         self._add_choices(assigned)
-        for node in self.m.nodes:
+        for node in self._telling:
             match node:
                 case ast.If() if node not in self.marks.relevant:
                     pass
@@ -82,8 +82,9 @@ class Mattering:
                         found |= names_in(node)
                 case ast.Assign() | ast.AnnAssign() | ast.NamedExpr():
                     for target, value in _given(node):
+                        assigned[target] |= self._made_of(value) | names_in(target)  # once, for however many names
                         for name in stored_names(target):
-                            assigned[name] |= self._made_of(value) | names_in(target)
+                            assigned[name].add(target)
                 case ast.ImportFrom(names=aliases):
                     for alias in aliases:
                         assigned[alias.asname or alias.name].add(alias.name)
@@ -99,6 +100,13 @@ class Mattering:
                     found.add(more)
                     todo.append(more)
         return frozenset(name for name in found if isinstance(name, str))
+
+    @cached_property
+    def _telling(self) -> list[ast.AST]:
+        """The nodes that ask, call or give something."""
+        asking = (ast.If, ast.While, ast.IfExp, ast.Assert, ast.match_case, ast.BoolOp)
+        giving = (ast.Return, ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.ImportFrom, ast.For)
+        return self.m.of(*asking, *giving, ast.Call, ast.withitem)
 
     def _made_of(self, expr: ast.AST) -> set[str]:
         """The names that a value hangs on: what a call is handed of which nothing is known is not among them."""
@@ -117,7 +125,7 @@ class Mattering:
             todo += children(node)
         return found
 
-    def _add_choices(self, assigned: dict[str | ast.If, set[str | ast.If]]) -> None:
+    def _add_choices(self, assigned: dict[str | ast.AST, set[str | ast.AST]]) -> None:
         """Conditions that only choose what is bound: that hangs on the innermost around it, which hangs on what it
         asks, and on the next one."""
         around: dict[ast.AST, ast.If] = {}
@@ -154,7 +162,7 @@ class Mattering:
     def asked(self) -> dict[str, set[int]]:
         """For each name or attribute the places whose conditions or values it may decide."""
         found: dict[str, set[int]] = defaultdict(set)
-        for node in self.m.nodes:
+        for node in self._telling:
             parts: list[ast.AST] = []
             match node:
                 case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):

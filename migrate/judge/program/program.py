@@ -76,7 +76,7 @@ class Program:
 
     def _find_kinds(self) -> None:
         kind = self.marks.kind
-        for node in self.m.nodes:
+        for node in self.m.of(ast.Call, ast.Attribute):
             if isinstance(node, ast.Call):
                 found = self.kind_of(node)
                 if found:
@@ -93,7 +93,7 @@ class Program:
         sources = {source for n in self.marks.functions if (source := twin(n)) is not None} - old.marks.functions
         if sources:
             old._spread.outwards(sources)
-        for node in [n for n in self.m.nodes if isinstance(n, (ast.For, ast.AsyncFor, ast.While, ast.Raise))]:
+        for node in self.m.of(ast.For, ast.AsyncFor, ast.While, ast.Raise):
             source = twin(node)
             if source is None or type(source) is not type(node):
                 continue

@@ -81,8 +81,8 @@ class Scaling:
         """Names and attributes that a new GradScaler is assigned to."""
         return {
             last_name(target)
-            for node in self.m.nodes
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+            for node in self.m.all(ast.Assign)
+            if isinstance(node.value, ast.Call)
             for target in node.targets
             if last_name(node.value.func) == "GradScaler"
         }

@@ -26,7 +26,7 @@ class Spread:
         functions that are followed anyway."""
         m = self.m
         roots: list[ast.AST] = [*self.marks.kind, *self.marks.readers, *self.marks.clearers]
-        for node in m.nodes:
+        for node in m.of(ast.With, ast.AsyncWith, ast.Import, ast.ImportFrom, ast.Assign):
             entered = isinstance(node, (ast.With, ast.AsyncWith)) and any(self.scaling.context(i) for i in node.items)
             imported = isinstance(node, (ast.Import, ast.ImportFrom)) and imports_apex(node)
             if entered or imported or self.scaling.keeps_scaler(node):
@@ -54,9 +54,7 @@ class Spread:
                     # who raises where nothing is pending only ends, in both programs alike
                     if not isinstance(node, ast.Raise) or function in stepping or caught or tried(self.m, node):
                         self.mark(node)
-        for node in m.nodes:  # functions defined inside
-            if isinstance(node, FUNCTIONS) and node in self.marks.functions:
-                self.marks.relevant.add(node)
+        self.marks.relevant |= {f for f in self.marks.functions if isinstance(f, FUNCTIONS)}  # defined inside of others
 
     def mark(self, node: ast.AST) -> None:
         """A node is followed, and so is all that stands around it in its function."""
@@ -71,8 +69,8 @@ class Spread:
     def _constructors(self) -> list[ast.AST]:
         """Constructors, not followed so far, of objects with a method that is followed: they set what it asks for."""
         owners = {self.m.class_of(self.m.scope_of[f]) for f in self.marks.functions if f in self.m.scope_of}
-        made = [self.v.callee(Obj("class", owner, owner.name)) for owner in owners if owner is not None]
-        found = [f for f in made if f is not None and f not in self.marks.functions and not self._own_of_network(f)]
+        made = {f for owner in owners if owner is not None for f in self.v.functions(Obj("class", owner, owner.name))}
+        found = [f for f in made - self.marks.functions if not self._own_of_network(f)]
         return sorted(found, key=self.m.start)
 
     def _raisers(self) -> list[ast.AST]:

@@ -27,7 +27,7 @@ class Calls:
     def inline(self, state: State, frame: Frame, call: ast.Call | ast.Attribute, facts: Facts) -> Event | None:
         """A call of a function of the program: which of those it may run is a question."""
         made = self._made_class(call, facts)
-        every = self._callees(state, call, facts) if made is None else [self.v.callee(made)]
+        every = self._callees(state, call, facts) if made is None else self.v.functions(made)
         callees = [c for c in every if c in self.program.marks.functions]
         spared = len(callees) < len(every) and isinstance(call, ast.Call) and name_called_by(call) is not None
         callees = [c for c in callees if not any(f.code.node is c for f in state.frames)]  # recursion: once
@@ -71,7 +71,7 @@ class Calls:
         if called:  # their `__call__`
             term = self.evaluator.value(state, call.func, facts)
             meant = [o for o in called if term[0] == "obj" and self.naming.key(o) in term[1]]
-            return [f for o in meant if (f := self.v.callee(o)) is not None] or every
+            return [f for o in meant for f in self.v.functions(o)] or every
         if isinstance(call.func, ast.Name):
             term = self.evaluator.value(state, call.func, facts)
             places = {key[1] for key in term[1] if key[0] == "function"} if term[0] == "obj" else set()
@@ -96,7 +96,7 @@ class Calls:
                 every: Term = ("obj", frozenset(self.naming.key(o) for o in owners))
                 made = frame.env.pop(("made",), every)
                 frame.env[scope.params[0]] = made
-                state.frames[-1].env[("ret", self.naming.place(call))] = made
+                state.frames[-1].give(self.naming.place(call), made)
                 for key in made[1]:
                     state.make(key)
         state.frames.append(frame)
@@ -104,7 +104,7 @@ class Calls:
     def pass_by(self, state: State, call: ast.AST) -> None:
         """Leave a call out: nothing is known of its result."""
         frame = state.frames[-1]
-        frame.env[("ret", self.naming.place(call))] = self.variables.unknown(call)
+        frame.give(self.naming.place(call), self.variables.unknown(call))
         frame.pc += 1
 
     # ------------------------------------------------------------ entries

@@ -63,7 +63,7 @@ class Contexts:
         if not isinstance(around, StackBlock) or around.name != getattr(call.func.value, "id", None):
             raise Unfollowed("a scaled loss that is entered on a stack from somewhere else")
         term = self._entered_context(state, self.evaluator.value(state, call.args[0], facts), on_stack=True)
-        frame.env[("ret", self.naming.place(call))] = term
+        frame.give(self.naming.place(call), term)
 
     def leave(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         for context in _popped(state):

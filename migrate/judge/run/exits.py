@@ -36,7 +36,7 @@ class Exits:
         elif at.kind == "call":
             constructed = isinstance(frame.code.node, ast.FunctionDef) and frame.code.node.name == "__init__"
             if not (constructed and ("ret", self.naming.place(at.node)) in below.env):
-                below.env[("ret", self.naming.place(at.node))] = term
+                below.give(self.naming.place(at.node), term)
             below.pc += 1
 
     def raise_exception(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ...facts.module import File
 from ...nodes import walk
 from ..code import Code, Op
-from ..liveness import live_names
+from ..liveness import Live, live_names
 from ..owners import Owners
 from ..program.program import Program
 from ..state import Frame, Key, State, Unfollowed
@@ -47,7 +47,7 @@ class Runner:
         self.loops = Loops(program, variables, self.evaluator, self.binding, arguments)
         self.calls = Calls(program, variables, self.evaluator, arguments)
         self.training = Training(program, self.evaluator, contexts, self.calls, self.owners, legacy, maybe_o0, scaled)
-        self._live: dict[Code, tuple[frozenset[str], ...]] = {}
+        self._live: dict[Code, Live] = {}
         self._inside: dict[ast.expr, frozenset[int]] = {}
         self._abouts: dict[ast.AST, frozenset[Key]] = {}
         self._do: dict[str, Callable[[State, Frame, Op, Facts], Event | None]] = {
@@ -88,17 +88,20 @@ class Runner:
         for frame in state.frames:
             if isinstance(frame.code.node, ast.Module) or frame.pc >= len(frame.code.ops):
                 continue
-            if frame.env.buried == frame.pc:  # nothing was set since
+            env, before = frame.env, frame.env.buried
+            if before == frame.pc and not env.fresh:
                 continue
-            kept = self._live_names(frame.code)[frame.pc]
+            live = self._live_names(frame.code)
+            perhaps = [*env.fresh, *(live.died(before, frame.pc) if before is not None else ())]
             outlived = self.program.definitions.outlived(frame.code.node)
-            for name in frame.env.keys() - kept - outlived:
-                # who holds no scaler is told from who has not made it yet
-                if isinstance(name, str) and frame.env[name][0] != "scaler":
-                    del frame.env[name]
-            frame.env.buried = frame.pc
+            for name in perhaps:
+                if isinstance(name, str) and name in env and name not in outlived and not live.at(frame.pc, name):
+                    if env[name][0] != "scaler":  # who holds no scaler is told from who has not made it yet
+                        del env[name]
+            env.buried = frame.pc
+            env.fresh.clear()
 
-    def _live_names(self, code: Code) -> tuple[frozenset[str], ...]:
+    def _live_names(self, code: Code) -> Live:
         if code not in self._live:
             self._live[code] = live_names(code)
         return self._live[code]

@@ -95,7 +95,7 @@ class Training:
         if name == "scale" and call.args:
             loss = self.evaluator.value(state, call.args[0], facts)
             scaled = machines.torch_scale(state, key)
-            frame.env[("ret", self.naming.place(call))] = ("scaled", key) if scaled else loss
+            frame.give(self.naming.place(call), ("scaled", key) if scaled else loss)
         elif name in ("unscale_", "step") and call.args and self._is_list(call.args[0]):
             raise Crash(f"{name}() is handed a list of optimizers")
         elif name == "unscale_" and call.args:
@@ -184,7 +184,7 @@ class Training:
         state.started += on
         state.scalers[key] = Scaler(on)
         state.fresh = True
-        frame.env[("ret", self.naming.place(call))] = ("scaler", key)
+        frame.give(self.naming.place(call), ("scaler", key))
 
     def left_over(self, state: State) -> bool:
         """Whether casts are on only because a function ran before that switches them on further down."""
