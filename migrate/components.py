@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from .exports import within_apex
 from .facts.elsewhere import (
     Elsewhere,
     elsewhere,
@@ -67,10 +68,11 @@ def single(source: Source, selection: Selection, imports: Imports) -> Component:
     """A program of one file."""
     at = source.location
     if not (source.uses_amp or source.spells_amp):
-        if "*" in source.neighbours.exported:  # of files that are called alike, by their last name
+        vendored = any(within_apex(one.location) for one in selection.candidates)
+        exported = imports.taken_by_name(at, vendored)
+        if "*" in exported:  # of files that are called alike, by their last name
             exported = imports.taken(at, (at,))
-            source = replace(source, neighbours=replace(source.neighbours, exported=exported))
-        return Component((source,), ({},))
+        return Component((replace(source, neighbours=replace(source.neighbours, exported=exported)),), ({},))
     later = next((selection.python[one] for one in sorted(imports.imported(at)) if _runs_later(one, imports)), None)
     hold = f"{later}, which this imports, may run a model in another thread or in a generator" if later else None
     near = replace(

@@ -127,7 +127,7 @@ def analyse(
 ) -> Outcome:
     """Run the engine over every candidate; texts of changed files go into ``spool``."""
     chosen = engine or _default_engine()
-    imports = Imports(selection.python)
+    imports = Imports(selection.python, selection.notebooks)
     joined = components(selection, imports)
     inside = {source.location for program in joined for source in program.sources}
     alone = [single(source, selection, imports) for source in selection.candidates if source.location not in inside]
@@ -170,7 +170,7 @@ def analyse(
             settled += _together(program, results, spool)
     for program, results in _results(dissolved, settings, jobs, chosen):
         _keep(ready, program, results, spool)
-    _settle(selection, ready, settings, chosen, spool)
+    _settle(imports, ready, settings, chosen, spool)
     _settle_casts(selection, ready, settled, unled, settings, jobs, chosen, spool)
     done = [*(Analysed(result) for result in selection.problems), *settled, *ready.values()]
     done = _with_notebooks(done, selection, imports, spool)
@@ -270,7 +270,7 @@ def _tells(result: FileResult) -> bool:
 
 
 def _settle(
-    selection: Selection, ready: dict[Source, Analysed], settings: Settings, engine: Engine, spool: Spool
+    imports: Imports, ready: dict[Source, Analysed], settings: Settings, engine: Engine, spool: Spool
 ) -> None:
     """Settle what files owe each other.
 
@@ -279,7 +279,6 @@ def _settle(
     left = {s.location for s, a in ready.items() if a.result.amp_left is not None}
     if not left or not any(_migrated(a.result) for a in ready.values()):
         return
-    imports = Imports(selection.python)
     casts = {s.location for s, a in ready.items() if a.result.casts_only}
     stuck = left - casts
 
