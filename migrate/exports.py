@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -65,9 +65,13 @@ def takes_by_name(data: bytes) -> bool:
     """Whether a file may take from others what it does not spell as an import."""
     return (
         (b"getattr(" in data and _COMPUTED.search(data) is not None)
-        or (any(word in data for word in _WAYS) and _BY_PATH.search(data) is not None)
+        or _by_path(data)
         or (b"sys.modules" in data and _REPLACED.search(data) is not None)
     )
+
+
+def _by_path(data: bytes) -> bool:
+    return any(word in data for word in _WAYS) and _BY_PATH.search(data) is not None
 
 
 def computed(data: bytes) -> frozenset[str]:
@@ -82,8 +86,8 @@ def mentions(location: str, module: str) -> bool:
     return False
 
 
-def takings(data: bytes, *, vendored: bool) -> dict[str, frozenset[str]]:
-    """By the last names of modules what a file takes from those that are called like this; ``vendored``: also from
+def takings(data: bytes, wanted: Collection[str], *, vendored: bool) -> dict[str, frozenset[str]]:
+    """What a file takes from modules that are called like those ``wanted``, by these names; ``vendored``: also from
     Apex's own."""
     if b"import" not in data:
         return {}
@@ -93,18 +97,20 @@ def takings(data: bytes, *, vendored: bool) -> dict[str, frozenset[str]]:
         if source.startswith(b"apex.") and not vendored:
             continue  # Apex's own module, whatever it is called
         stem = source.rsplit(b".", 1)[-1].decode(errors="replace")
+        if stem not in wanted:
+            continue
         found = _NAME.findall(names)
         taken[stem].update(name.decode(errors="replace") for name, _ in found)
         derived = {name for name, alias in found if (alias or name) in bases}
         derived |= bases if b"*" in {name for name, _ in found} else set()
         taken[stem].update(f"class {name.decode(errors='replace')}" for name in derived)
-    modules = _modules(data)
+    modules = {spelled: stems for spelled, stems in _modules(data).items() if not stems.isdisjoint(wanted)}
     _attributes(data, modules, taken)
     for stem in _computed(data, modules):
         taken[stem].add("*")
     for stem in {stem for stems in modules.values() for stem in stems} & taken.keys():
         taken[stem].update(f"class {one}" for base in bases if (one := base.decode(errors="replace")) in taken[stem])
-    return {stem: frozenset(names) for stem, names in taken.items()}
+    return {stem: frozenset(names) for stem, names in taken.items() if stem in wanted}
 
 
 def within_apex(location: str) -> bool:
@@ -141,9 +147,9 @@ def _modules(data: bytes) -> dict[bytes, set[str]]:
 def _computed(data: bytes, modules: Mapping[bytes, set[str]]) -> frozenset[str]:
     """The modules of which a file may take any name, as it computes names or paths."""
     found: set[str] = set()
-    for spelled in _COMPUTED.findall(data):  # getattr(module, name): any of its names
+    for spelled in _COMPUTED.findall(data) if b"getattr(" in data else ():  # getattr(module, name): any of its names
         found |= modules.get(spelled, set())
-    if _BY_PATH.search(data):
+    if _by_path(data):
         found |= {word.decode() for word in _SPELLED.findall(_DEVICE.sub(b"", data))}
     found |= {dotted.rsplit(b".", 1)[-1].decode() for dotted in _REPLACED.findall(data)}
     return frozenset(found)

@@ -135,8 +135,7 @@ class Imports:
         if (user, vendored) not in self._takings:
             self._takings[user, vendored] = {}
             with suppress(OSError):  # the walk has said so already
-                mine = takings(read(user), vendored=vendored)
-                self._takings[user, vendored] = {one: names for one, names in mine.items() if one in self._names}
+                self._takings[user, vendored] = takings(read(user), self._names, vendored=vendored)
         return self._takings[user, vendored].get(name, frozenset())
 
     def meant(self, location: str) -> dict[str, list[str]]:

@@ -50,7 +50,7 @@ def second(files: Sequence[FileText], first: Sequence[ModuleResult], settings: S
     """Replace Apex's other parts in the files of one program, of which ``first`` says what became of amp."""
     stays = by_hand(first) or any(one.amp_left is not None for one in first)
     texts = [file.text if one.new_text is None else one.new_text for file, one in zip(files, first, strict=True)]
-    taken = _Taken(texts)
+    taken = _Taken(files, texts)
     found = []
     for number, (file, one) in enumerate(zip(files, first, strict=True)):
         if not one.parsed or not any(marker in texts[number] for marker in _MARKERS):
@@ -70,8 +70,9 @@ def second(files: Sequence[FileText], first: Sequence[ModuleResult], settings: S
 class _Taken:
     """What the texts of a program take from each other; each is looked at once."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, files: Sequence[FileText], texts: Sequence[str]) -> None:
         self._texts = texts
+        self._names = {module_name(file.name) for file in files}
         self._known: dict[bool, list[dict[str, frozenset[str]]]] = {}
 
     def by_others(self, number: int, name: str) -> frozenset[str]:
@@ -81,7 +82,7 @@ class _Taken:
         vendored = within_apex(name)
         if vendored not in self._known:
             coded = (text.encode("utf-8", "replace") for text in self._texts)
-            self._known[vendored] = [takings(data, vendored=vendored) for data in coded]
+            self._known[vendored] = [takings(data, self._names, vendored=vendored) for data in coded]
         known = self._known[vendored]
         others = (one.get(module_name(name), frozenset()) for one in (*known[:number], *known[number + 1 :]))
         return frozenset[str]().union(*others)
