@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from .exports import within_apex
 from .facts.elsewhere import (
     Elsewhere,
     elsewhere,
@@ -46,6 +47,11 @@ _HANDED = re.compile(rb"[(,=][ \t]*(?:self\.)?(?:model|net|network|encoder|decod
 _LEAVES = re.compile(rb"\.cpu\(\)|\.numpy\(\)")
 _IN_PLACE = re.compile(rb"\.(?:add(?:mm|mv|r|bmm)|baddbmm)_\(")
 _BEGINS, _SCALES = re.compile(rb"\binitialize\("), re.compile(rb"\bscale_loss\(")
+# Where Apex's amp may come from, one of which a unit has in its program.
+_FROM_APEX = re.compile(
+    rb"\bapex\.amp\b|\bfrom[ \t]+apex[ \t]+import\b|\bimport[ \t]+(?:[\w., \t]*,[ \t]*)?apex\b"
+    rb"|\b(?:import_module|__import__)\(\s*[\"']apex\b"
+)
 _YIELDS = re.compile(rb"\byield\b")
 _MODELS = rb"(?:model|net|network|encoder|decoder|critic|backbone|discriminator)\("
 _RUNS_MODEL = re.compile(rb"\b" + _MODELS + rb"|\bself\.\w*" + _MODELS)
@@ -67,10 +73,11 @@ def single(source: Source, selection: Selection, imports: Imports) -> Component:
     """A program of one file."""
     at = source.location
     if not (source.uses_amp or source.spells_amp):
-        if "*" in source.neighbours.exported:  # of files that are called alike, by their last name
+        vendored = any(within_apex(one.location) for one in selection.candidates)
+        exported = imports.taken_by_name(at, vendored)
+        if "*" in exported:  # of files that are called alike, by their last name
             exported = imports.taken(at, (at,))
-            source = replace(source, neighbours=replace(source.neighbours, exported=exported))
-        return Component((source,), ({},))
+        return Component((replace(source, neighbours=replace(source.neighbours, exported=exported)),), ({},))
     later = next((selection.python[one] for one in sorted(imports.imported(at)) if _runs_later(one, imports)), None)
     hold = f"{later}, which this imports, may run a model in another thread or in a generator" if later else None
     near = replace(
@@ -149,7 +156,7 @@ def components(selection: Selection, imports: Imports) -> list[Component]:
 
 def widened(program: Component, selection: Selection, imports: Imports) -> Component | None:
     """A program with the files that those of it that use amp import, and that import these; where that is none more,
-    with what the latter import. None where that is none more, either, or too many."""
+    with what the latter import. None where that is none more, either, or too many, or where nothing could be a unit."""
     own = [source.location for source in program.sources]
     amp = [source.location for source in selection.amp if source.location in own]
     below = {one for at in amp for one in (*imports.imported(at), *imports.through(at))}
@@ -162,6 +169,8 @@ def widened(program: Component, selection: Selection, imports: Imports) -> Compo
     if members == set(own):  # what else is made where the program is put together: its callbacks, its losses
         members |= {one for at in amp for user in imports.importers(at) for one in imports.imported(user)}
     if members == set(own) or len(members) > MOST_WIDENED:
+        return None
+    if not any(imports.words(_FROM_APEX, one) for one in members):
         return None
     return _component(_ordered(members, imports), selection, imports)
 

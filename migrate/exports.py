@@ -1,4 +1,4 @@
-"""Which names of the files to migrate other files of the tree import from them.
+"""Which names files take from modules that they import.
 
 A function that other files call cannot get one more parameter, and a name that they import cannot
 go; ``*`` stands for every name, ``class X`` for an X that classes of theirs derive from and train by
@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from .reading import TooLarge, read, windows
+from .reading import windows
 
 # Names in parentheses go up to the next parenthesis outside of a comment, so that a file is read once.
 FROM = re.compile(
@@ -35,6 +35,7 @@ _BY_PATH = re.compile(
     rb"|(?<!\.)(?<!def )\bexec\(|\bsys\.modules\[(?!\s*(?:__name__\s*\]|[\"']))"
 )
 _REPLACED = re.compile(rb"\bsys\.modules\[\s*[\"']([\w.]+)[\"']")  # a module that is read or replaced by its name
+_WAYS = (b"run_path(", b"run_module(", b"import_module(", b"__import__(", b"_from_file_location(", b"exec(", b"sys.")
 _SPELLED = re.compile(rb"(\w+)(?:\.py)?[\"']")
 _DEVICE = re.compile(rb"[\"'](?:cuda|cpu|mps)[\"']")  # as a whole string no module of that name is meant
 _DOTTED = re.compile(rb"\w+(?:\.\w+)+")
@@ -46,56 +47,75 @@ def module_name(location: str) -> str:
     return path.parent.name if path.stem == "__init__" else path.stem
 
 
-def takes_by_name(location: str) -> bool:
+def imports(data: bytes) -> list[tuple[bytes, bytes]]:
+    """Where a file takes names from other modules, and which: what `FROM` finds, by way of the word, as going through
+    all lines takes several times as long."""
+    found, at, end = [], data.find(b"from"), 0
+    while at >= 0:
+        begin = data.rfind(b"\n", 0, at) + 1
+        one = FROM.match(data, begin) if begin >= end and not data[begin:at].strip(b" \t") else None
+        if one is not None:
+            found.append((one[1], one[2]))
+        end = end if one is None else one.end()
+        at = data.find(b"from", max(at + 1, end))
+    return found
+
+
+def takes_by_name(data: bytes) -> bool:
     """Whether a file may take from others what it does not spell as an import."""
+    return (
+        (b"getattr(" in data and _COMPUTED.search(data) is not None)
+        or _by_path(data)
+        or (b"sys.modules" in data and _REPLACED.search(data) is not None)
+    )
+
+
+def _by_path(data: bytes) -> bool:
+    return any(word in data for word in _WAYS) and _BY_PATH.search(data) is not None
+
+
+def computed(data: bytes) -> frozenset[str]:
+    """The modules of which a file may take any name, as it computes names or paths."""
+    return _computed(data, _modules(data))
+
+
+def mentions(location: str, module: str) -> bool:
+    """Whether a file that is too large to be looked at as a whole, and so may take every name, mentions a module."""
     with suppress(OSError):
-        ways = (_COMPUTED, _BY_PATH, _REPLACED)
-        return any(way.search(window) for window in windows(location) for way in ways)
+        return any(module.encode(errors="surrogateescape") in window for window in windows(location))
     return False
 
 
-def takes_any(location: str, module: str) -> bool:
-    """Whether a file may take any name of a module called like this, by one that it computes."""
-    with suppress(OSError):
-        try:
-            data = read(location)
-        except TooLarge:
-            return any(module.encode(errors="surrogateescape") in window for window in windows(location))
-        return module in _computed(data, _modules(data, (module,)), (module,))
-    return False
-
-
-def exported(python_files: Iterable[str], wanted: Iterable[str]) -> Mapping[str, frozenset[str]]:
-    """For each file of ``wanted`` the names that ``python_files`` take from a module called like it."""
-    locations = {location: module_name(location) for location in wanted}
-    names = set(locations.values())
-    if not names:
+def takings(data: bytes, wanted: Collection[str], *, vendored: bool) -> dict[str, frozenset[str]]:
+    """What a file takes from modules that are called like those ``wanted``, by these names; ``vendored``: also from
+    Apex's own."""
+    if b"import" not in data:
         return {}
-    words = [re.escape(name.encode(errors="surrogateescape")) for name in sorted(names)]
-    mention = re.compile(rb"\b(?:" + b"|".join(words) + rb")\b")
-    taken: dict[str, set[str]] = {name: set() for name in names}
-    vendored = any(map(_within_apex, locations))
-    for location in python_files:
-        try:
-            data = read(location)
-        except TooLarge:
-            _note_all(location, mention, taken)
+    taken: dict[str, set[str]] = defaultdict(set)
+    bases = trained_bases(data)
+    for source, names in imports(data):
+        if source.startswith(b"apex.") and not vendored:
+            continue  # Apex's own module, whatever it is called
+        stem = source.rsplit(b".", 1)[-1].decode(errors="replace")
+        if stem not in wanted:
             continue
-        except OSError:
-            continue  # the walk has said so already
-        if b"import" in data and mention.search(data):
-            _note(data, taken, vendored=vendored)
-    return {location: frozenset(taken[name]) for location, name in locations.items()}
+        found = _NAME.findall(names)
+        taken[stem].update(name.decode(errors="replace") for name, _ in found)
+        derived = {name for name, alias in found if (alias or name) in bases}
+        derived |= bases if b"*" in {name for name, _ in found} else set()
+        taken[stem].update(f"class {name.decode(errors='replace')}" for name in derived)
+    modules = {spelled: stems for spelled, stems in _modules(data).items() if not stems.isdisjoint(wanted)}
+    _attributes(data, modules, taken)
+    for stem in _computed(data, modules):
+        taken[stem].add("*")
+    for stem in {stem for stems in modules.values() for stem in stems} & taken.keys():
+        taken[stem].update(f"class {one}" for base in bases if (one := base.decode(errors="replace")) in taken[stem])
+    return {stem: frozenset(names) for stem, names in taken.items() if stem in wanted}
 
 
-def taken_by(texts: Iterable[str], location: str) -> frozenset[str]:
-    """The names that other texts take from modules called like one file."""
-    name = module_name(location)
-    taken: dict[str, set[str]] = {name: set()}
-    for text in texts:
-        if name in text:
-            _note(text.encode("utf-8", "replace"), taken, vendored=_within_apex(location))
-    return frozenset(taken[name])
+def within_apex(location: str) -> bool:
+    """Whether a file lies in a copy of Apex's package."""
+    return "apex" in Path(location).parts
 
 
 def trained_bases(data: bytes) -> frozenset[bytes]:
@@ -109,35 +129,10 @@ def _by_itself(body: bytes) -> bool:
     return _TRAINS.search(body) is not None or (_MADE.search(body) is not None and _DERIVED.search(body) is None)
 
 
-def _within_apex(location: str) -> bool:
-    """Whether a file lies in a copy of Apex's package."""
-    return "apex" in Path(location).parts
-
-
-def _note(data: bytes, taken: dict[str, set[str]], *, vendored: bool) -> None:
-    bases = trained_bases(data)
-    for source, names in FROM.findall(data):
-        if source.startswith(b"apex.") and not vendored:
-            continue  # Apex's own module, whatever it is called
-        stem = source.rsplit(b".", 1)[-1].decode(errors="replace")
-        if stem in taken:
-            found = _NAME.findall(names)
-            taken[stem].update(name.decode(errors="replace") for name, _ in found)
-            derived = {name for name, alias in found if (alias or name) in bases}
-            derived |= bases if b"*" in {name for name, _ in found} else set()
-            taken[stem].update(f"class {name.decode(errors='replace')}" for name in derived)
-    wanted = _modules(data, taken)
-    _attributes(data, wanted, taken)
-    for stem in _computed(data, wanted, taken):
-        taken[stem].add("*")
-    for stem in {stem for stems in wanted.values() for stem in stems} & taken.keys():
-        taken[stem].update(f"class {one}" for base in bases if (one := base.decode(errors="replace")) in taken[stem])
-
-
-def _modules(data: bytes, wanted: Collection[str]) -> dict[bytes, set[str]]:
-    """What a file calls the modules of ``wanted`` that it imports, with what these are called themselves."""
+def _modules(data: bytes) -> dict[bytes, set[str]]:
+    """What a file calls the modules that it imports, with what these are called themselves."""
     modules: dict[bytes, set[str]] = defaultdict(set)
-    for _, names in FROM.findall(data):  # `from package import module`
+    for _, names in imports(data):  # `from package import module`
         for name, alias in _NAME.findall(names):
             modules[alias or name].add(name.decode(errors="replace"))
     for names in IMPORT.findall(data):
@@ -146,26 +141,18 @@ def _modules(data: bytes, wanted: Collection[str]) -> dict[bytes, set[str]]:
             if words:
                 stem = words[0].rsplit(b".", 1)[-1].decode(errors="replace")
                 modules[words[-1] if len(words) == 3 else words[0]].add(stem)
-    return {spelled: stems for spelled, stems in modules.items() if any(stem in wanted for stem in stems)}
+    return modules
 
 
-def _computed(data: bytes, modules: Mapping[bytes, set[str]], wanted: Collection[str]) -> set[str]:
-    """The modules of ``wanted`` of which a file may take any name, as it computes names or paths."""
+def _computed(data: bytes, modules: Mapping[bytes, set[str]]) -> frozenset[str]:
+    """The modules of which a file may take any name, as it computes names or paths."""
     found: set[str] = set()
-    for spelled in _COMPUTED.findall(data):  # getattr(module, name): any of its names
+    for spelled in _COMPUTED.findall(data) if b"getattr(" in data else ():  # getattr(module, name): any of its names
         found |= modules.get(spelled, set())
-    if _BY_PATH.search(data):
+    if _by_path(data):
         found |= {word.decode() for word in _SPELLED.findall(_DEVICE.sub(b"", data))}
     found |= {dotted.rsplit(b".", 1)[-1].decode() for dotted in _REPLACED.findall(data)}
-    return found.intersection(wanted)
-
-
-def _note_all(location: str, mention: re.Pattern[bytes], taken: dict[str, set[str]]) -> None:
-    """A file too large to be looked at as a whole takes every name of the modules it mentions."""
-    with suppress(OSError):
-        for window in windows(location):
-            for name in mention.findall(window):
-                taken[name.decode(errors="surrogateescape")].add("*")
+    return frozenset(found)
 
 
 def _attributes(data: bytes, modules: Mapping[bytes, set[str]], taken: dict[str, set[str]]) -> None:
@@ -178,5 +165,4 @@ def _attributes(data: bytes, modules: Mapping[bytes, set[str]], taken: dict[str,
         for length in lengths:
             for at in range(len(words) - length):
                 for stem in modules.get(b".".join(words[at : at + length]), ()):
-                    if stem in taken:
-                        taken[stem].add(words[at + length].decode(errors="replace"))
+                    taken[stem].add(words[at + length].decode(errors="replace"))

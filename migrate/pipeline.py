@@ -16,13 +16,14 @@ import sys
 import threading
 import traceback
 import warnings
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from queue import SimpleQueue
 
 from . import stops
 from .components import Component, components, scattered, single, widened
@@ -127,27 +128,35 @@ def analyse(
 ) -> Outcome:
     """Run the engine over every candidate; texts of changed files go into ``spool``."""
     chosen = engine or _default_engine()
-    imports = Imports(selection.python)
+    imports = Imports(selection.python, selection.notebooks)
     joined = components(selection, imports)
     inside = {source.location for program in joined for source in program.sources}
     alone = [single(source, selection, imports) for source in selection.candidates if source.location not in inside]
     settled: list[Analysed] = []  # files of programs that are migrated together
     ready: dict[Source, Analysed] = {}  # files by themselves
     stuck: list[tuple[Component, tuple[FileResult, ...]]] = []
+    wider: dict[Component, Component | None] = {}  # programs that are stuck, with the files around them
+    tried: dict[Component, tuple[FileResult, ...]] = {}
+    added: deque[Component] = deque()
     count = 0
-    for program, results in _results([*joined, *alone], settings, jobs, chosen):
+    for program, results in _results([*joined, *alone], settings, jobs, chosen, added):
+        if program in tried:
+            tried[program] = results
+            continue
         if len(program.sources) == 1:
             _keep(ready, program, results, spool)
         elif any(map(_migrated, results)) and not by_hand(results):
             settled += _together(program, results, spool)
         if by_hand(results) or (len(program.sources) > 1 and not any(map(_migrated, results))):
             stuck.append((program, results))
+            wider[program] = around = widened(program, selection, imports)
+            if around is not None:
+                tried[around] = ()
+                added.append(around)
         count += sum(source.mentions for source in program.sources)
         if progress is not None:
             progress(count, len(selection.candidates))
     stuck.sort(key=lambda one: one[0].sources[0].shown)
-    wider = {program: widened(program, selection, imports) for program, _ in stuck}
-    tried = dict(_results([one for one in wider.values() if one is not None], settings, jobs, chosen))
     for program, found in list(stuck):
         more = wider[program]
         if more is not None and _may_change(more, tried[more], settled, selection, imports):
@@ -170,7 +179,7 @@ def analyse(
             settled += _together(program, results, spool)
     for program, results in _results(dissolved, settings, jobs, chosen):
         _keep(ready, program, results, spool)
-    _settle(selection, ready, settings, chosen, spool)
+    _settle(imports, ready, settings, chosen, spool)
     _settle_casts(selection, ready, settled, unled, settings, jobs, chosen, spool)
     done = [*(Analysed(result) for result in selection.problems), *settled, *ready.values()]
     done = _with_notebooks(done, selection, imports, spool)
@@ -270,7 +279,7 @@ def _tells(result: FileResult) -> bool:
 
 
 def _settle(
-    selection: Selection, ready: dict[Source, Analysed], settings: Settings, engine: Engine, spool: Spool
+    imports: Imports, ready: dict[Source, Analysed], settings: Settings, engine: Engine, spool: Spool
 ) -> None:
     """Settle what files owe each other.
 
@@ -279,7 +288,6 @@ def _settle(
     left = {s.location for s, a in ready.items() if a.result.amp_left is not None}
     if not left or not any(_migrated(a.result) for a in ready.values()):
         return
-    imports = Imports(selection.python)
     casts = {s.location for s, a in ready.items() if a.result.casts_only}
     stuck = left - casts
 
@@ -417,42 +425,65 @@ def _order(item: Change | Finding) -> tuple[int, int, int, str, str]:
 
 
 def _results(
-    programs: Sequence[Component], settings: Settings, jobs: int, engine: Engine
+    programs: Sequence[Component],
+    settings: Settings,
+    jobs: int,
+    engine: Engine,
+    added: deque[Component] | None = None,
 ) -> Iterator[tuple[Component, tuple[FileResult, ...]]]:
+    """What becomes of programs, and of those that the caller adds for what became of others."""
+    added = deque() if added is None else added
     if jobs == 1 or sum(len(one.sources) for one in programs) < _WORTH_PROCESSES:
-        for program in programs:
+        added.extendleft(reversed(programs))
+        while added:
+            program = added.popleft()
             yield program, analyse_program(program, settings, engine)
         return
     # Large ones first, so that no process is left with one at the end.
     waiting = sorted(programs, key=lambda program: -program.size)
     lost: list[Component] = []
-    yield from _gather(min(jobs, len(waiting)), waiting, settings, engine, lost)
+    yield from _gather(min(jobs, len(waiting)), waiting, added, settings, engine, lost)
     for program in sorted(lost, key=lambda program: program.sources[0].shown):
+        yield program, _alone(program, settings, engine)
+    while added:
+        program = added.popleft()
         yield program, _alone(program, settings, engine)
 
 
 def _gather(
     size: int,
     waiting: Sequence[Component],
+    added: deque[Component],
     settings: Settings,
     engine: Engine,
     lost: list[Component],
 ) -> Iterator[tuple[Component, tuple[FileResult, ...]]]:
     """Results as they come; the programs of a pool that broke are appended to ``lost``."""
     futures: dict[Future[tuple[FileResult, ...]], Component] = {}
+    done: SimpleQueue[Future[tuple[FileResult, ...]]] = SimpleQueue()
     with _pool(size) as pool:
-        for at, program in enumerate(waiting):
-            try:
-                futures[_submitted(pool, program, settings, engine)] = program
-            except BrokenProcessPool:
-                lost += waiting[at:]
-                break
-        for future in as_completed(futures):
-            program = futures.pop(future)  # or the texts of all files would be held until the end
-            try:
-                yield program, future.result()
-            except BrokenProcessPool:
-                lost.append(program)
+        todo = deque(waiting)
+        while todo or futures:
+            for program in todo:
+                try:
+                    future = _submitted(pool, program, settings, engine)
+                except BrokenProcessPool:
+                    lost.append(program)
+                else:
+                    futures[future] = program
+                    future.add_done_callback(done.put)
+            todo.clear()
+            if futures:
+                future = done.get()
+                program = futures.pop(future)  # or the texts of all files would be held until the end
+                try:
+                    results = future.result()
+                except BrokenProcessPool:
+                    lost.append(program)
+                else:
+                    yield program, results
+            while added:
+                todo.append(added.popleft())
 
 
 def _alone(program: Component, settings: Settings, engine: Engine) -> tuple[FileResult, ...]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 
-from .exports import FROM, IMPORT, exported, module_name, takes_any, takes_by_name
+from .exports import IMPORT, computed, imports, mentions, module_name, takes_by_name, takings, within_apex
 from .facts.elsewhere import Outline, outline
-from .reading import imports_of, read, windows
+from .reading import NOTEBOOK, SOURCE_LIMIT, imports_of, read, windows
 
 _TAKEN = re.compile(rb"(\w+)(?:\s+as\s+\w+)?")
 
@@ -23,20 +23,22 @@ _TAKEN = re.compile(rb"(\w+)(?:\s+as\s+\w+)?")
 class Imports:
     """The import graph of a tree, read as it is asked for."""
 
-    def __init__(self, python_files: Iterable[str]) -> None:
+    def __init__(self, python_files: Iterable[str], notebooks: Iterable[str] = ()) -> None:
         self._files = list(python_files)
         self._by_name: dict[str, list[str]] = defaultdict(list)
         for location in self._files:
             self._by_name[module_name(location)].append(location)
+        self._names = {*self._by_name, *map(module_name, notebooks)}
+        self._by_name_only: list[str] = []  # files that may take from others what they do not spell as an import
+        self._large: set[str] = set()  # files of which no more is known than what they mention
         self._edges: dict[str, tuple[str, ...]] = {}
         self._meant: dict[str, dict[str, list[str]]] = {}
         self._words: dict[tuple[re.Pattern[bytes], str], frozenset[str]] = {}
         self._outlines: dict[str, Outline] = {}
-        self._takings: dict[tuple[str, str], frozenset[str]] = {}
-        self._anything: dict[tuple[str, str], bool] = {}
+        self._takings: dict[tuple[str, bool], Mapping[str, frozenset[str]]] = {}
+        self._computed: dict[str, frozenset[str]] = {}
         self._above: dict[str, list[str]] | None = None
-        self._strangers: dict[str, list[tuple[str, str]]] | None = None
-        self._by_name_only: list[str] | None = None
+        self._speaking: dict[str, list[tuple[str, str]]] | None = None
 
     def reached(self, start: str, wanted: Collection[str]) -> str | None:
         """The first of ``wanted`` that ``start`` imports, directly or through other files; None where it does not."""
@@ -89,41 +91,72 @@ class Imports:
     def taken(self, location: str, inside: Collection[str]) -> frozenset[str]:
         """The names that files which are not ``inside`` take from a file, or from one of which they know no more than
         that it is called like it."""
-        if self._strangers is None:
-            self._strangers = defaultdict(list)
-            for one in self._files:
-                for name in [name for name, meant in self.meant(one).items() if not meant]:
-                    self._strangers[name.rpartition(".")[2]].append((one, name))
-        if self._by_name_only is None:
-            self._by_name_only = [one for one in self._files if takes_by_name(one)]
-        called = [
-            one for one, dotted in self._strangers.get(module_name(location), ()) if _may_mean(dotted, location)
-        ]
+        speaking = self._speaking_of(location)
+        called = [one for one, dotted in speaking if not self.meant(one)[dotted] and _may_mean(dotted, location)]
         users = {*self.importers(location), *called} - set(inside)
-        found = frozenset().union(*(self._takes(one, location) for one in users))
+        found = frozenset().union(*(self._takes(one, location, within_apex(location)) for one in users))
         # by a name or a path that is not written as an import: from the same folder, or one above or below it, also
         # by a file that is ``inside``, as nobody follows that
         here, name = os.path.dirname(location), module_name(location)
         by_name = (one for one in self._by_name_only if _near(os.path.dirname(one), here))
         return found | {"*"} if any(self._takes_any(one, name) for one in by_name) else found
 
-    def _takes_any(self, user: str, name: str) -> bool:
-        if (user, name) not in self._anything:
-            self._anything[user, name] = takes_any(user, name)
-        return self._anything[user, name]
+    def taken_by_name(self, location: str, vendored: bool) -> frozenset[str]:
+        """The names that files take from any module that is called like a file."""
+        users = {one for one, _ in self._speaking_of(location)}
+        users.update(self._by_name_only, self._large)
+        return frozenset().union(*(self._takes(one, location, vendored) for one in users))
 
-    def _takes(self, user: str, location: str) -> frozenset[str]:
+    def _speaking_of(self, location: str) -> list[tuple[str, str]]:
+        """Files that import a module called like a file, whichever that is, and the dotted names that they do so by."""
+        if self._speaking is None:
+            self._speaking = defaultdict(list)
+            for one in self._files:
+                for dotted in self.meant(one):
+                    if (name := dotted.rpartition(".")[2]) in self._names:
+                        self._speaking[name].append((one, dotted))
+        return self._speaking.get(module_name(location), [])
+
+    def _takes_any(self, user: str, name: str) -> bool:
+        """Whether one file may take any name of a module called like this, by one that it computes."""
+        if user in self._large:
+            return mentions(user, name)
+        if user not in self._computed:
+            self._computed[user] = frozenset()
+            with suppress(OSError):
+                self._computed[user] = computed(read(user))
+        return name in self._computed[user]
+
+    def _takes(self, user: str, location: str, vendored: bool) -> frozenset[str]:
         """The names that one file takes from modules called like another."""
         name = module_name(location)
-        if (user, name) not in self._takings:
-            self._takings[user, name] = exported([user], [location])[location]
-        return self._takings[user, name]
+        if user in self._large:
+            return frozenset("*") if mentions(user, name) else frozenset()
+        if (user, vendored) not in self._takings:
+            self._takings[user, vendored] = {}
+            with suppress(OSError):  # the walk has said so already
+                self._takings[user, vendored] = takings(read(user), self._names, vendored=vendored)
+        return self._takings[user, vendored].get(name, frozenset())
 
     def meant(self, location: str) -> dict[str, list[str]]:
         """For each dotted name that a file imports the files that it may mean."""
         if location not in self._meant:
-            self._meant[location] = {name: self._resolve(name, location) for name in _names_of(location)}
+            self._meant[location] = {name: self._resolve(name, location) for name in self._look(location)}
         return self._meant[location]
+
+    def _look(self, location: str) -> dict[str, None]:
+        """The names that a file of any size imports; none where it cannot be read."""
+        names: dict[str, None] = {}
+        by_name = False
+        with suppress(OSError):
+            for window in windows(location):
+                names.update(dict.fromkeys(_names(imports_of(location, window))))
+                by_name = by_name or takes_by_name(window)
+            if os.path.getsize(location) > SOURCE_LIMIT:
+                self._large.add(location)
+        if by_name and not location.endswith(NOTEBOOK):
+            self._by_name_only.append(location)
+        return names
 
     def words(self, pattern: re.Pattern[bytes], location: str) -> frozenset[str]:
         """What of a file fits a pattern, each once; a file is read once for each pattern."""
@@ -170,7 +203,9 @@ class Imports:
         words = [word for word in dotted.split(".") if word]
         if not words:
             return []
-        files = self._by_name.get(words[-1], [])
+        files = self._by_name.get(words[-1])
+        if not files:
+            return []
         if level:
             for _ in range(level - 1):
                 here = os.path.dirname(here)
@@ -181,6 +216,8 @@ class Imports:
         if len(words) == 1:
             added = [one for one in near if os.path.dirname(one) in (os.path.join(here, path) for path in _ADDED)]
             near = [one for one in near if _above(one, here)] or added
+        if len(near) < 2:
+            return near
         shared = [len(os.path.commonpath([one, location])) for one in near]
         return [one for one, length in zip(near, shared, strict=True) if length == max(shared)]
 
@@ -208,18 +245,9 @@ def _above(module: str, folder: str) -> bool:
     return folder == home or folder.startswith(home + os.sep)
 
 
-def _names_of(location: str) -> tuple[str, ...]:
-    """The names that a file of any size imports; none where it cannot be read."""
-    try:
-        found = (name for window in windows(location) for name in _names(imports_of(location, window)))
-        return tuple(dict.fromkeys(found))
-    except OSError:
-        return ()
-
-
 def _names(data: bytes) -> Iterator[str]:
     """Dotted names of the modules that a file imports, and of what it takes from packages, which may be modules."""
-    for source, names in FROM.findall(data):
+    for source, names in imports(data):
         module = source.decode(errors="replace")
         yield module
         for name in _TAKEN.findall(names):

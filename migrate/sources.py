@@ -11,13 +11,12 @@ import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
 from .errors import UserError, reason
-from .exports import exported
 from .journal import JOURNAL, STAGING
 from .model import ALONE, FileResult, Finding, Neighbours, Severity
 from .notebooks.cells import code_cells
@@ -129,8 +128,6 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
                 candidates.append(found)
         elif found is not None:
             problems.append(found)
-    taken = exported(python, [source.location for source in candidates])
-    candidates = [replace(source, neighbours=Neighbours(taken[source.location])) for source in candidates]
     return Selection(
         scanned=scanned,
         candidates=tuple(sorted(candidates, key=lambda source: source.shown)),

@@ -264,7 +264,8 @@ def may_apply_networks(file: Outline) -> bool:
 
 def may_hold_networks(file: Outline, imported: Sequence[Outline]) -> bool:
     """Whether objects of a file may run networks that they hold or are handed."""
-    networks = elsewhere([file, *imported]).networks
+    every = (file, *imported)
+    networks = _networks([cls for one in every for cls in one.classes], [f for one in every for f in one.functions])
     plain = [one for one in file.classes if not _modules(one.bases, networks)]
     return any(_calls_what_it_holds(cls, method) for cls in plain for method in cls.methods.values())
 
@@ -321,9 +322,9 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             apart=bool(_APART.search(body)),
             builds=NO_NETWORK.fit(name) or BUILDS.fit(name),
             multiplies=bool(_PRODUCT.search(body)) or (not numpy and bool(_MATMUL.search(_STRING.sub("''", body)))),
-            widens=any(map(_widens, body.splitlines())),
-            yields=bool(_YIELD.search(body)),
-            leaves=any(map(_leaves, body.splitlines())),
+            widens=bool(_WIDENED.search(body)) and any(map(_widens, body.splitlines())),
+            yields="yield" in body and bool(_YIELD.search(body)),
+            leaves=bool(_LEAVES.search(body)) and any(map(_leaves, body.splitlines())),
             tensors=frozenset(name for found in _TENSOR.findall(body) for name in found if name)
             - frozenset(_ASKED_TYPE.findall(body)),
             hands=frozenset((name, one) for name, given in _HANDS.findall(body) for one in _NAME.findall(given)),

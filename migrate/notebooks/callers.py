@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
+from ..exports import module_name
 from ..model import Finding, Severity
 from ..reach import Imports
 from ..reading import imports_of, read
@@ -20,17 +21,26 @@ def told(
     """For each notebook (by its place) what it has to hand on now.
 
     ``changed`` are files: their places, what reports call them, and their bytes before and after."""
+    asking = [(at, shown, more) for at, shown, old, new in changed if (more := _more(old, new))] if notebooks else []
     found: dict[str, list[Finding]] = {}
-    for location, shown, old, new in changed if notebooks else ():
-        more = _more(old, new)
-        for notebook in notebooks if more else ():
-            if location not in imports.imported(notebook):
+    for notebook in notebooks if asking else ():
+        data = _bytes(notebook)
+        for location, shown, more in asking:
+            spelled = data is None or module_name(location).encode(errors="surrogateescape") in data
+            if not spelled or location not in imports.imported(notebook):
                 continue
             for name, parameter in more.items():
                 if _calls(notebook, name):
                     said = f"{name}() of {shown}, which this notebook calls, takes {parameter} now"
                     found.setdefault(notebook, []).append(Finding(RULE, Severity.REVIEW, 1, 1, said))
     return found
+
+
+def _bytes(notebook: str) -> bytes | None:
+    """None of one that cannot be read as a whole."""
+    with suppress(OSError):
+        return read(notebook)
+    return None
 
 
 def _more(old: bytes, new: bytes) -> dict[str, str]:

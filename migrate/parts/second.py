@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ..check.compiles import compiles
 from ..check.names import newly_undefined
-from ..exports import taken_by
+from ..exports import module_name, takings, within_apex
 from ..facts.module import Module
 from ..facts.sites import collect
 from ..flow.values import Values
@@ -50,13 +50,14 @@ def second(files: Sequence[FileText], first: Sequence[ModuleResult], settings: S
     """Replace Apex's other parts in the files of one program, of which ``first`` says what became of amp."""
     stays = by_hand(first) or any(one.amp_left is not None for one in first)
     texts = [file.text if one.new_text is None else one.new_text for file, one in zip(files, first, strict=True)]
+    taken = _Taken(files, texts)
     found = []
     for number, (file, one) in enumerate(zip(files, first, strict=True)):
         if not one.parsed or not any(marker in texts[number] for marker in _MARKERS):
             found.append(one)
             continue
-        taken = taken_by([*texts[:number], *texts[number + 1 :]], file.name)  # by the program's other files
-        neighbours = replace(file.neighbours, exported=file.neighbours.exported | taken)
+        exported = file.neighbours.exported | taken.by_others(number, file.name)
+        neighbours = replace(file.neighbours, exported=exported)
         known = replace(file, neighbours=neighbours)
         spelled = texts[number] if stays else spelled_out(texts[number], neighbours.exported)
         result = _again(known, one, spelled, settings, stays)
@@ -64,6 +65,27 @@ def second(files: Sequence[FileText], first: Sequence[ModuleResult], settings: S
             result = _again(known, one, texts[number], settings, stays)
         found.append(result)
     return found
+
+
+class _Taken:
+    """What the texts of a program take from each other; each is looked at once."""
+
+    def __init__(self, files: Sequence[FileText], texts: Sequence[str]) -> None:
+        self._texts = texts
+        self._names = {module_name(file.name) for file in files}
+        self._known: dict[bool, list[dict[str, frozenset[str]]]] = {}
+
+    def by_others(self, number: int, name: str) -> frozenset[str]:
+        """The names that all texts but one take from modules called like a file."""
+        if len(self._texts) == 1:
+            return frozenset()
+        vendored = within_apex(name)
+        if vendored not in self._known:
+            coded = (text.encode("utf-8", "replace") for text in self._texts)
+            self._known[vendored] = [takings(data, self._names, vendored=vendored) for data in coded]
+        known = self._known[vendored]
+        others = (one.get(module_name(name), frozenset()) for one in (*known[:number], *known[number + 1 :]))
+        return frozenset[str]().union(*others)
 
 
 def _again(file: FileText, first: ModuleResult, text: str, settings: Settings, stays: bool) -> ModuleResult:
