@@ -124,6 +124,9 @@ def _readers(ctx: Context, unit: Unit, scope: Scope, moments: list[ast.Call]) ->
                 continue
             holds = any(_within(ctx, call, stmt) for call in moments)
             if isinstance(stmt, _COMPOUND) and (holds or not isinstance(stmt, (ast.For, ast.While))):
+                if isinstance(stmt, ast.If) and holds and reads_gradients(ctx, unit, stmt.test):
+                    if not any(_within(ctx, call, stmt.test) for call in moments):
+                        found.append(_head(ctx, stmt))
                 if not holds and any(reads_gradients(ctx, unit, part) for part in header(stmt)):
                     found.append(stmt)
                     continue
@@ -138,7 +141,14 @@ def _readers(ctx: Context, unit: Unit, scope: Scope, moments: list[ast.Call]) ->
     return found
 
 
-def _within(ctx: Context, node: ast.AST, stmt: ast.stmt) -> bool:
+def _head(ctx: Context, stmt: ast.stmt) -> ast.stmt:
+    """The ``if`` that a chain of ``elif`` begins with."""
+    while ctx.m.is_elif(stmt):
+        stmt = ctx.m.block(stmt).owner  # type: ignore[assignment]
+    return stmt
+
+
+def _within(ctx: Context, node: ast.AST, stmt: ast.AST) -> bool:
     return ctx.m.start(stmt) <= ctx.m.start(node) < ctx.m.end(stmt)
 
 
@@ -233,7 +243,7 @@ def _function(
                 "move these readers under the step's condition, after scaler.unscale_(optimizer)",
             )
     for step in steps:
-        if step not in first and (step.anchor in schedule.moved.values() or _perhaps_in_loop(ctx, step)):
+        if step not in first and (step.own or step.anchor in schedule.moved.values() or _perhaps_in_loop(ctx, step)):
             schedule.unscales.append(_unscale(ctx, step, step.anchor))
 
 
@@ -473,7 +483,9 @@ def _place(
             inner = next(s for s in mine.body if m.inside(reader, s))
             return inner
     looped = any(m.inside(x, mine) for x in m.loops(reader)) or any(isinstance(c, _LOOPS) for c in conditions)
-    if step in unit.steps and not looped and mine is not theirs and exits.thrown_away(ctx, mine, theirs, sites):
+    in_header = mine is reader and mine is theirs  # the condition of the step reads gradients itself
+    apart = mine is not theirs or in_header
+    if step in unit.steps and not looped and apart and exits.thrown_away(ctx, mine, theirs, sites):
         schedule.late[step] = theirs
         exits.review(unit, step.stmt)
         return mine
@@ -487,7 +499,7 @@ def _place(
             "mixed precision off",
         )
         return None
-    if step in unit.steps and (calls := norms_read(ctx, reader)):
+    if step in unit.steps and not in_header and (calls := norms_read(ctx, reader)):
         schedule.rescaled_clips.update((call, step) for call in calls)
         early = _early(ctx, schedule, reader, step, conditions, sites)
         if early is not None:
@@ -500,7 +512,7 @@ def _place(
             f"{until}, so the norm is divided by the loss scale there, and a clip acts at its threshold times it",
         )
         return None
-    if step in unit.steps and (seen := looked_at(ctx, unit, reader)):
+    if step in unit.steps and not in_header and (seen := looked_at(ctx, unit, reader)):
         schedule.divided.update((grad, step) for grad in seen)
         unit.review(
             reader,
