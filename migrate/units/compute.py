@@ -159,7 +159,8 @@ class Compute:
                     return not NOT_RUN_BY_METHOD.fit(func.attr)
                 return any(self._runs_itself(c) and not self.forbids_function(c) for c in callees)
         elif self.is_model(v.of(func)):
-            return True
+            callees = v.callees(call)
+            return not callees or not all(map(self.forbids_function, callees))  # else it trains what it holds itself
         if self._runs_bound(call) or any(map(self._begun, v.of(func))):
             return True
         if any(o.kind == "class" for o in v.of(func)):

@@ -172,6 +172,13 @@ def test_a_layer_that_a_method_hands_out() -> None:
     assert Compute(ctx, unit(ctx)).strong(question)
 
 
+def test_a_network_that_trains_what_it_holds_is_no_model_where_it_is_called() -> None:
+    ctx = context(NET + "    def forward(self, x):\n        self.fc(x).backward()\n" + OWN + "ask(net(x))\n")
+    (question,) = asked(ctx.m)
+    assert isinstance(question, ast.Call)
+    assert not Compute(ctx, unit(ctx)).strong(question)
+
+
 #: Functions of the file, and whether a call of `f(model, x)` runs the model.
 FUNCTIONS = {
     "def f(m, x):\n    return m(x)": True,
