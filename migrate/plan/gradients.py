@@ -39,6 +39,10 @@ from .looked import looked_at
 from .schedule import Early, Scaler, Schedule, Unscale
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_SIZE_IS_ALL_ONE = (
+    "these gradients are still scaled here, as another backward adds to them before the step: only their direction "
+    "counts, or they are put back as they were, so the size does not matter"
+)
 _COMPOUND = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef, ast.ClassDef)
 
 
@@ -162,6 +166,9 @@ def _function(
         at = m.start(reader)
         before = [s for s in sites if m.start(s.call) < at]
         if sites and not before and not _looped_back(ctx, reader, sites):
+            if _called_behind(ctx, unit, scope) and (statements := scale_free_reader(ctx, reader)):
+                schedule.scale_free += statements
+                unit.review(reader, "APX055", _SIZE_IS_ALL_ONE)
             continue
         if any(_inside_with(ctx, reader, s.with_) for s in sites):
             if not is_clip(ctx, reader):
@@ -201,12 +208,7 @@ def _function(
                     continue
                 if statements := scale_free_reader(ctx, reader):
                     schedule.scale_free += statements
-                    unit.review(
-                        reader,
-                        "APX055",
-                        "these gradients are still scaled here, as another backward adds to them before the step: only "
-                        "their direction counts, or they are put back as they were, so the size does not matter",
-                    )
+                    unit.review(reader, "APX055", _SIZE_IS_ALL_ONE)
                     continue
                 if any(m.start(s.call) > at for s in steps):
                     raise Manual(
@@ -355,6 +357,14 @@ def _looped_back(ctx: Context, reader: ast.stmt, sites: list[Scale]) -> bool:
     """Whether a reader above every backward still runs behind one: both stand in one loop, the step first."""
     loops = set(ctx.m.loops(reader))
     return any(loops & set(ctx.m.loops(s.call)) for s in sites)
+
+
+def _called_behind(ctx: Context, unit: Unit, scope: Scope) -> bool:
+    """Whether a function is called behind a scaled backward of its caller (AWP: a second one, of weights that were
+    moved)."""
+    m = ctx.m
+    calls, sites = ctx.v.calls[scope.node], [s.call for s in unit.scales]
+    return any(m.function(s) is m.function(c) and m.start(s) < m.start(c) for c in calls for s in sites)
 
 
 def _master(ctx: Context, stmt: ast.stmt) -> bool:

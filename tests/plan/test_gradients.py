@@ -399,6 +399,37 @@ def test_one_that_takes_the_ordinary_step_or_gives_something(call: str) -> None:
     assert "would see gradients that are still scaled" in missing.value.message
 
 
+AWP = """\
+import torch
+from apex import amp
+model, optimizer = amp.initialize(build(), torch.optim.SGD(params, lr=0.1))
+def move():
+    for p in model.parameters():
+        p.data.add_(p.grad / SIZE)
+def again(loss):
+    move()
+    optimizer.zero_grad()
+    with amp.scale_loss(loss, optimizer) as scaled:
+        scaled.backward()
+for x in loader:
+    optimizer.zero_grad()
+    with amp.scale_loss(model(x), optimizer) as scaled:
+        scaled.backward()
+    if x > 1:
+        again(model(x))
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("size", "free"), [("p.grad.norm()", True), ("2.0", False)])
+def test_what_reads_ahead_of_a_second_backward_in_the_function_that_runs_it(size: str, free: bool) -> None:
+    ctx = context(AWP.replace("SIZE", size))
+    one = unit(ctx)
+    one.steps = events.find_steps(ctx, one)
+    assert bool(gradients.decide(ctx, one).scale_free) is free
+    assert any(rule == "APX055" for _, rule, _ in one.reviews) is free
+
+
 HELPER = """\
 from apex import amp
 opts = {"g": SGD(1), "d": SGD(2)}
