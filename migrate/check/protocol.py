@@ -10,9 +10,9 @@ What is wrong, by code:
 ``step-twice``                an optimizer is stepped twice without an update between
 ``step-with-closure``         ``scaler.step`` is given a closure, which it does not support
 ``bare-optimizer-step``       ``optimizer.step()`` uses gradients of a scaled loss
-``scale-without-step``        the module's own scaler scales a loss and never steps
+``scale-without-step``        the module's own scaler scales a loss, and neither unscales nor steps
 ``step-without-update``       a scaler steps and is never updated in the module
-``update-without-step``       a scaler is updated and never steps in the module
+``update-without-step``       a scaler is updated, and neither unscales nor steps in the module
 
 Source: https://pytorch.org/docs/stable/notes/amp_examples.html and ``torch/amp/grad_scaler.py``.
 Where the code may be right it is taken to be right: what is reported should be worth a look.
@@ -159,12 +159,13 @@ def _balance(
 
     A half that another name has too much of may be this one's: one object under two names.
     """
-    uses: dict[str, dict[str, list[int]]] = {kind: defaultdict(list) for kind in ("scaled", "step", "update")}
+    kinds = ("scaled", "step", "update", "unscale")
+    uses: dict[str, dict[str, list[int]]] = {kind: defaultdict(list) for kind in kinds}
     for node, event in calls:
         if event.scaler and event.kind in uses:
             uses[event.kind][event.scaler].append(node.lineno)
     scaled, steps, updates = uses["scaled"], uses["step"], uses["update"]
-    elsewhere = _handed_out(tree, knowledge)
+    elsewhere = _handed_out(tree, knowledge) | uses["unscale"].keys()  # who unscales may step by other means
     if not updates.keys() - steps.keys():
         for key in steps.keys() - updates.keys():
             yield Problem(min(steps[key]), f"{key} steps and is never updated", "step-without-update")

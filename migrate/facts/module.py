@@ -18,6 +18,7 @@ from typing import TypeVar
 
 from ..nodes import walk
 from .names import called_name
+from .short import lengthen
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 ScopeNode = ast.Module | ast.ClassDef | FunctionNode
@@ -184,6 +185,7 @@ class Module:
         self._methods: dict[ast.ClassDef, dict[str, ast.FunctionDef | ast.AsyncFunctionDef]] = {}
         self._said: dict[tuple[ast.AST, tuple[str, ...]], bool] = {}
         self.files: list[File] = []
+        self.short: set[ast.stmt] = set()  # loops and ifs that are written as expressions
         self.links, self.names = links, names
         self._rewritten: tuple[tuple[str, ...], Module] | None = None
         self._file_of: dict[Scope, File] = {}
@@ -192,6 +194,7 @@ class Module:
         start, first = 0, 1
         for number, text in enumerate(texts):
             tree = ast.parse(text)
+            self.short |= lengthen(tree, text)
             if first > 1:
                 ast.increment_lineno(tree, first - 1)
             if len(text) > LARGE_TEXT:

@@ -40,6 +40,10 @@ from .schedule import Early, Scaler, Schedule, Unscale
 from .shared import Taken
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_SIZE_IS_ALL_ONE = (
+    "these gradients are still scaled here, as another backward adds to them before the step: only their direction "
+    "counts, or they are put back as they were, so the size does not matter"
+)
 _COMPOUND = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef, ast.ClassDef)
 
 
@@ -124,6 +128,9 @@ def _readers(ctx: Context, unit: Unit, scope: Scope, moments: list[ast.Call]) ->
                 continue
             holds = _holds(ctx, stmt, starts)
             if isinstance(stmt, _COMPOUND) and (holds or not isinstance(stmt, (ast.For, ast.While))):
+                if isinstance(stmt, ast.If) and holds and reads_gradients(ctx, unit, stmt.test):
+                    if not any(_within(ctx, call, stmt.test) for call in moments):
+                        found.append(_head(ctx, stmt))
                 if not holds and any(reads_gradients(ctx, unit, part) for part in header(stmt)):
                     found.append(stmt)
                     continue
@@ -143,6 +150,17 @@ def _holds(ctx: Context, stmt: ast.stmt, starts: list[int]) -> bool:
     return bisect_left(starts, ctx.m.start(stmt)) < bisect_left(starts, ctx.m.end(stmt))
 
 
+def _head(ctx: Context, stmt: ast.stmt) -> ast.stmt:
+    """The ``if`` that a chain of ``elif`` begins with."""
+    while ctx.m.is_elif(stmt):
+        stmt = ctx.m.block(stmt).owner  # type: ignore[assignment]
+    return stmt
+
+
+def _within(ctx: Context, node: ast.AST, stmt: ast.AST) -> bool:
+    return ctx.m.start(stmt) <= ctx.m.start(node) < ctx.m.end(stmt)
+
+
 def _function(
     ctx: Context, unit: Unit, schedule: Schedule, scope: Scope, steps: list[Step], sites: list[Scale]
 ) -> None:
@@ -153,6 +171,9 @@ def _function(
         at = m.start(reader)
         before = [s for s in sites if m.start(s.call) < at]
         if sites and not before and not _looped_back(ctx, reader, sites):
+            if _called_behind(ctx, unit, scope) and (statements := scale_free_reader(ctx, reader)):
+                schedule.scale_free += statements
+                unit.review(reader, "APX055", _SIZE_IS_ALL_ONE)
             continue
         if any(_inside_with(ctx, reader, s.with_) for s in sites):
             if not is_clip(ctx, reader):
@@ -192,12 +213,7 @@ def _function(
                     continue
                 if statements := scale_free_reader(ctx, reader):
                     schedule.scale_free += statements
-                    unit.review(
-                        reader,
-                        "APX055",
-                        "these gradients are still scaled here, as another backward adds to them before the step: only "
-                        "their direction counts, or they are put back as they were, so the size does not matter",
-                    )
+                    unit.review(reader, "APX055", _SIZE_IS_ALL_ONE)
                     continue
                 if any(m.start(s.call) > at for s in steps):
                     raise Manual(
@@ -234,7 +250,7 @@ def _function(
                 "move these readers under the step's condition, after scaler.unscale_(optimizer)",
             )
     for step in steps:
-        if step not in first and (step.anchor in schedule.moved.values() or _perhaps_in_loop(ctx, step)):
+        if step not in first and (step.own or step.anchor in schedule.moved.values() or _perhaps_in_loop(ctx, step)):
             schedule.unscales.append(_unscale(ctx, step, step.anchor))
 
 
@@ -353,6 +369,14 @@ def _looped_back(ctx: Context, reader: ast.stmt, sites: list[Scale]) -> bool:
     """Whether a reader above every backward still runs behind one: both stand in one loop, the step first."""
     loops = set(ctx.m.loops(reader))
     return any(loops & set(ctx.m.loops(s.call)) for s in sites)
+
+
+def _called_behind(ctx: Context, unit: Unit, scope: Scope) -> bool:
+    """Whether a function is called behind a scaled backward of its caller (AWP: a second one, of weights that were
+    moved)."""
+    m = ctx.m
+    calls, sites = ctx.v.calls[scope.node], [s.call for s in unit.scales]
+    return any(m.function(s) is m.function(c) and m.start(s) < m.start(c) for c in calls for s in sites)
 
 
 def _master(ctx: Context, stmt: ast.stmt) -> bool:
@@ -481,7 +505,9 @@ def _place(
             inner = next(s for s in mine.body if m.inside(reader, s))
             return inner
     looped = any(m.inside(x, mine) for x in m.loops(reader)) or any(isinstance(c, _LOOPS) for c in conditions)
-    if step in unit.steps and not looped and mine is not theirs and exits.thrown_away(ctx, mine, theirs, sites):
+    in_header = mine is reader and mine is theirs  # the condition of the step reads gradients itself
+    apart = mine is not theirs or in_header
+    if step in unit.steps and not looped and apart and exits.thrown_away(ctx, mine, theirs, sites):
         schedule.late[step] = theirs
         exits.review(unit, step.stmt)
         return mine
@@ -495,7 +521,7 @@ def _place(
             "mixed precision off",
         )
         return None
-    if step in unit.steps and (calls := norms_read(ctx, reader)):
+    if step in unit.steps and not in_header and (calls := norms_read(ctx, reader)):
         schedule.rescaled_clips.update((call, step) for call in calls)
         early = _early(ctx, schedule, reader, step, conditions, sites)
         if early is not None:
@@ -508,7 +534,7 @@ def _place(
             f"{until}, so the norm is divided by the loss scale there, and a clip acts at its threshold times it",
         )
         return None
-    if step in unit.steps and (seen := looked_at(ctx, unit, reader)):
+    if step in unit.steps and not in_header and (seen := looked_at(ctx, unit, reader)):
         schedule.divided.update((grad, step) for grad in seen)
         unit.review(
             reader,

@@ -598,7 +598,7 @@ class Finder:
         if node is None or not training or any(self._in_place(i, place) for i in training):
             return None
         init = m.scope_of[node]
-        if rivals == 1:
+        if rivals == 1 and not self._made_again(node):
             enabled = said_there(self.ctx, guards(self.ctx, self.unit, training[0], None), init)
             if len(training) > 1 or not isinstance(enabled, str):
                 return None
@@ -613,6 +613,14 @@ class Finder:
         if not isinstance(value, ast.Name) or value.id not in init.params or value.id in self._assigned(init):
             return None
         return init, stmt, value.id
+
+    def _made_again(self, init: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """Whether several objects of a class may be made for one ``initialize``: in a loop that it is not in, or by
+        several calls."""
+        ctx, m = self.ctx, self.ctx.m
+        calls = [call for call in ctx.v.calls[init] if not m.idle(call)]
+        begun = [set(m.loops(i.call)) for i in self.unit.initializes if i.optimizers]
+        return len(calls) > 1 or any(set(m.loops(call)) - loops for call in calls for loops in begun)
 
     def _put_away(self, scaler: Scaler, init: Scope) -> tuple[Scope, ast.stmt, str] | None:
         """The same for a constructor that keeps the optimizer in a list or a dictionary: the first statement of it
@@ -648,34 +656,64 @@ class Finder:
             if made is not None:
                 return made
         try:
-            return self._create_each(scaler, place) or [self._create_once(scaler, place, rivals)]
+            return self._create_each(scaler, place) or self._create_once(scaler, place, rivals)
         except Manual:
             made = switch.creations(self.ctx, self.unit, scaler, place, uses) if rivals == 1 else None
             if made is None:
                 raise
             return made
 
-    def _create_each(self, scaler: Scaler, place: Place) -> list[Creation]:
-        """Training, then another ``initialize`` in the same function: Apex began with a new loss scale there."""
+    def _create_each(self, scaler: Scaler, place: Place, least: int = 2) -> list[Creation]:
+        """Training, then another ``initialize`` in the same function, or another call of one that initializes: Apex
+        began with a new loss scale there."""
         ctx, m = self.ctx, self.ctx.m
-        inits = sorted((i for i in self.unit.initializes if i.optimizers), key=lambda i: m.start(i.call))
-        scopes = {m.function(i.call) for i in inits}
-        if len(inits) < 2 or scopes != {place.scope}:
+        begins = sorted(self._begins(scaler, place), key=lambda pair: m.start(pair[1]))
+        if place.scope is None or len(begins) < least:
             return []
-        trains = switch.training_calls(ctx, self.unit, scopes.pop())
-        between = [any(m.start(a.call) < m.start(x) < m.start(b.call) for x in trains) for a, b in pairwise(inits)]
+        trains = switch.training_calls(ctx, self.unit, place.scope)
+        between = [any(m.start(a) < m.start(x) < m.start(b) for x in trains) for (_, a), (_, b) in pairwise(begins)]
         if not all(between):
             return []
         found = []
-        for init in inits:
-            others = [m.statement(i.call) for i in inits if i is not init]
-            anchor = self._dominator(m.statement(init.call), others)
-            enabled = conjunction([t for _, t in guards(ctx, self.unit, init, anchor)])
+        for init, call in begins:
+            others = [m.statement(c) for _, c in begins if c is not call]
+            anchor = self._dominator(m.statement(call), others)
+            terms = self._begun_by(init, call, anchor)
+            if terms is None:
+                return []
+            enabled = conjunction(terms)
             self._check_defined(anchor, enabled, [init])
             found.append(Creation(scaler, anchor, scaler.name, enabled, init=init))
         return found
 
-    def _create_once(self, scaler: Scaler, place: Place, rivals: int) -> Creation:
+    def _begins(self, scaler: Scaler, place: Place) -> list[tuple[Initialize, ast.Call]]:
+        """Where a function initializes, itself or by a function that it calls; nothing where one does that is no home
+        of the scaler."""
+        ctx, m = self.ctx, self.ctx.m
+        found: list[tuple[Initialize, ast.Call]] = []
+        for init in self.unit.initializes:
+            if init.optimizers:
+                scope = m.function(init.call)
+                helper = scope is not place.scope and scope.is_function
+                found += [(init, call) for call in (ctx.v.calls[scope.node] if helper else [init.call])]
+        homes = [one.scope for one in self._places.get(id(scaler), [])]
+        known = all(m.function(call) in homes for _, call in found)
+        return [(init, call) for init, call in found if known and m.function(call) is place.scope]
+
+    def _begun_by(self, init: Initialize, call: ast.Call, anchor: ast.stmt) -> list[Term] | None:
+        """The conditions under which one call initializes, as its function says them."""
+        ctx, scope = self.ctx, self.ctx.m.function(init.call)
+        if call is init.call:
+            return [term for _, term in guards(ctx, self.unit, init, anchor)]
+        options = self.unit.options_of(init)
+        if options.scale or options.init_scale:
+            return None
+        own = [*_early_exits(ctx, init), *_around(ctx, init, init.call, None), *options.enabled]
+        said = [said_by(ctx, call, scope, expr, term) for expr, term in own]
+        around = [term for _, term in _around(ctx, init, call, anchor)]
+        return None if any(term is None for term in said) else [*around, *(term for term in said if term is not None)]
+
+    def _create_once(self, scaler: Scaler, place: Place, rivals: int) -> list[Creation]:
         ctx, m = self.ctx, self.ctx.m
         training = [i for i in self.unit.initializes if i.optimizers]
         inits = [i for i in training if self._in_place(i, place)]
@@ -709,7 +747,7 @@ class Finder:
         if place.scope is not None and place.scope is not scope:
             declared = self._global_statement(scope, inits[0])
         held = [n for n in self._uses.get(id(scaler), []) if m.inside(n, anchor) and m.statement(n) is not anchor]
-        return Creation(scaler, anchor, text, enabled, declared, before=ahead_of_all or bool(held))
+        return [Creation(scaler, anchor, text, enabled, declared, before=ahead_of_all or bool(held))]
 
     def _above_conditions(self, stmt: ast.stmt) -> ast.stmt:
         """The outermost condition around a statement of a method, where nothing else is around it: an object that gets
@@ -793,7 +831,7 @@ class Finder:
                     return stmt
         return spine[-1]
 
-    def _create_apart(self, scaler: Scaler, place: Place) -> Creation:
+    def _create_apart(self, scaler: Scaler, place: Place) -> list[Creation]:
         """The optimizer is initialized in one function and lives in another."""
         training = [i for i in self.unit.initializes if i.optimizers]
         sources = self._one_condition(training)
@@ -802,6 +840,8 @@ class Finder:
         init = training[0]
         anchor, scope = self._holder(scaler, place)
         enabled = said_there(self.ctx, sources, scope)
+        if isinstance(enabled, str) and (each := self._create_each(scaler, place, least=1)):
+            return each
         if isinstance(enabled, str):
             raise Manual(
                 init.call,
@@ -814,7 +854,7 @@ class Finder:
         self._check_lasting(place, anchor)
         uses = [self.ctx.m.statement(n) for n in self._uses.get(id(scaler), [])]
         before = any(self.ctx.m.inside(u, anchor) for u in uses)
-        return Creation(scaler, anchor, text, enabled, before=before, renamed=self._scale_there(init, scope))
+        return [Creation(scaler, anchor, text, enabled, before=before, renamed=self._scale_there(init, scope))]
 
     def _begun_for_each(self, scaler: Scaler) -> bool:
         """Whether each of several functions that train calls the one that initializes its optimizer: Apex began with a
@@ -1033,6 +1073,41 @@ def terms_there(ctx: Context, sources: list[tuple[ast.expr, Term]], there: Scope
             continue
         terms.append(Term(said, term.binds, boolean=term.boolean))
     return terms
+
+
+def said_by(ctx: Context, call: ast.Call, callee: Scope, expr: ast.expr, term: Term) -> Term | None:
+    """A condition of a function as one of its calls says it: parameters are what the call hands over."""
+    if term.value is not None:
+        return term
+    m, tree = ctx.m, ast.parse(term.text, mode="eval")
+    said: dict[str, ast.expr] = {}
+    for node in walk(tree):
+        if isinstance(node, ast.Name) and m.binding_scope(node.id, m.scope(expr)) is callee:
+            given = passed(ctx, call, callee, node.id) if node.id in callee.params else None
+            if not isinstance(given, (ast.Constant, ast.Name, ast.Attribute)) or m.bindings(node.id, callee):
+                return None
+            said[node.id] = given
+    text = ast.unparse(_Given(said).visit(tree)).replace("'", '"')
+    match ast.parse(text, mode="eval").body:
+        case ast.Compare(left=ast.Constant(value=one), ops=[op], comparators=[ast.Constant(value=other)]) if (
+            isinstance(op, (ast.Eq, ast.NotEq))
+        ):
+            return TRUE if (one == other) is isinstance(op, ast.Eq) else FALSE
+        case ast.Constant(value=one):
+            return TRUE if one else FALSE
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Constant(value=one)):
+            return FALSE if one else TRUE
+    return Term(text, term.binds, boolean=term.boolean)
+
+
+class _Given(ast.NodeTransformer):
+    """Puts arguments in the place of parameters."""
+
+    def __init__(self, said: dict[str, ast.expr]) -> None:
+        self.said = said
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.said.get(node.id, node)
 
 
 def _open_to_others(ctx: Context, scope: Scope) -> bool:

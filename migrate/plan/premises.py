@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from ..facts.module import Scope
 from ..facts.names import called_name
 from ..facts.sites import Initialize, Scale, on_stack
+from ..flow.tensors import own_gradient
 from ..flow.values import FORWARD_HOOK, Obj
 from ..knowledge.gradients import SCHEDULERS
 from ..knowledge.host import BEFORE_INITIALIZE
@@ -250,7 +251,7 @@ def scale_plain_backwards(ctx: Context, unit: Unit) -> None:
         near = scales_in(ctx, unit, m.function(node))
         beside = next((s for s in near if _same_round(ctx, s.call, node)), None)
         alone = isinstance(m.parent[node], ast.Expr) and not node.args
-        if beside is None or not alone or _scaled_by_hand(node):
+        if beside is None or not alone or _scaled_by_hand(node) or _asks_for_its_own(ctx, node):
             continue
         owner = node.func.value
         held = beside.optimizer_objects
@@ -262,6 +263,14 @@ def scale_plain_backwards(ctx: Context, unit: Unit) -> None:
             "in it leaves the step out, which Apex did not look at",
         )
     unit.scales += found
+
+
+def _asks_for_its_own(ctx: Context, node: ast.Call) -> bool:
+    """Whether the function of a backward reads the gradient of a tensor that no optimizer holds (a saliency map): it
+    would be scaled as well."""
+    m = ctx.m
+    grads = (n for n in m.own(m.function(node), ast.Attribute) if n.attr == "grad" and isinstance(n.ctx, ast.Load))
+    return any(own_gradient(m, ctx.v, n) for n in grads)
 
 
 def _backward_functions(ctx: Context) -> set[str]:
@@ -309,7 +318,8 @@ def _scaled_by_hand(node: ast.Call) -> bool:
 
 def check_plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> None:
     """An unscaled backward beside a scaled one would mix scaled and unscaled gradients; one in a function of its own
-    may train something else, which the comparison finds out."""
+    may train something else, and one behind all training only asks for gradients (GradCAM, a saliency map), which the
+    comparison finds out."""
     own = {ctx.m.function(moment.call) for moment in unit.moments}
     for node in _plain_backwards(ctx, unit, folded):
         if _scaled_by_hand(node):
@@ -319,9 +329,17 @@ def check_plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> None:
             f"`{ctx.m.src(node)}` runs beside a scaled backward of the same step: its gradients would not be scaled",
             f"where the same optimizer takes its gradients: scaler.scale({_differentiated(ctx, node)}).backward()",
         )
-        if ctx.m.function(node) in own:
+        if ctx.m.function(node) in own and not (_behind_training(ctx, unit, node) or _asks_for_its_own(ctx, node)):
             raise mixed
         unit.unless_proved.append(mixed)
+
+
+def _behind_training(ctx: Context, unit: Unit, node: ast.Call) -> bool:
+    """Whether all backwards and steps of a function stand above a node, each in a loop that it is not in."""
+    m = ctx.m
+    mine = [moment.call for moment in unit.moments if m.function(moment.call) is m.function(node)]
+    around = set(m.loops(node))
+    return all(m.end(call) <= m.start(node) and set(m.loops(call)) - around for call in mine)
 
 
 def _plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> Iterator[ast.Call]:

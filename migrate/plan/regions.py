@@ -565,7 +565,8 @@ class Planner:
         for outer in self.ctx.m.ancestors(call):
             if outer is stmt or not isinstance(outer, ast.expr):
                 break
-            if self.compute.forbidden(outer):
+            method = isinstance(outer, ast.Attribute) and isinstance(self.ctx.m.parent[outer], ast.Call)
+            if self.compute.forbidden(self.ctx.m.parent[outer] if method else outer):
                 break
             part = outer
         ahead = (n for n in walk_now(stmt) if isinstance(n, ast.Call) and self.ctx.m.end(n) <= self.ctx.m.start(part))

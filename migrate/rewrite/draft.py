@@ -193,6 +193,9 @@ class Draft:
         for stmt in list(self._unwrap):
             if stmt not in self._stmt and not self._dropped(stmt):
                 self._emit_unwrap(stmt)
+        for stmt in self.m.short:
+            if not self._dropped(stmt) and stmt not in self._stmt:
+                self._write_out(stmt)
         for wrap in self._wraps:
             self._emit_wrap(wrap)
         for block in self._opened:
@@ -428,7 +431,31 @@ class Draft:
             out.append(indent + self.unit(node) * depth + line[depth:] if line.strip() else "")
         return tuple(out)
 
+    def _write_out(self, stmt: ast.stmt) -> None:
+        """``test and step`` becomes an ``if`` where more than the step's own text changes."""
+        m, step = self.m, stmt.body[0]  # type: ignore[attr-defined]
+        before, after = self._before.get(step, []), self._behind(step)
+        if not isinstance(stmt, ast.If) or not (before or after or step in self._stmt):
+            return
+        indent = m.indent(stmt) + self.unit(stmt)
+        start = m.text.rindex("and", m.end(stmt.test), m.start(step))
+        lead = self._expand(["", *before, ""], indent, step)
+        self._edits.append(Replace(m.start(stmt), m.start(stmt), "if "))
+        self._edits.append(Replace(len(m.text[:start].rstrip()), m.start(step), ":" + "\n".join(lead) + indent))
+        if step in self._stmt:
+            lines = self._expand(self._stmt[step], indent, step)
+            self._edits.append(Replace(m.start(step), m.end(step), "\n".join(lines).lstrip()))
+        if after:
+            lines = self._expand(["", *after], indent, step)
+            self._edits.append(Replace(m.end(step), m.end(step), "\n".join(lines)))
+
+    def _written_out(self, stmt: ast.stmt) -> bool:
+        owner = self.m.block(stmt).owner
+        return isinstance(owner, ast.If) and owner in self.m.short
+
     def _emit_statement(self, stmt: ast.stmt, lines: tuple[str, ...]) -> None:
+        if self._written_out(stmt):
+            return
         m = self.m
         first, last = m.first_line(stmt), m.last_line(stmt)
         inline = not m.owns_lines(stmt)
@@ -478,6 +505,8 @@ class Draft:
             self._edits.append(Replace(m.start(stmt), m.end(stmt), "\n" + inner))
 
     def _emit_around(self, stmt: ast.stmt) -> None:
+        if self._written_out(stmt):
+            return
         m = self.m
         before, after = self._before.get(stmt, []), self._behind(stmt)
         if not m.owns_lines(stmt):

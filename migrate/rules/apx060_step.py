@@ -9,6 +9,9 @@ way out that leaves the step out (``continue``, ``break``, ``return``) gets an `
 A step may be taken although its backward was left out (``if torch.isnan(loss): print(…) else: backward``), which
 ``scaler.step`` refuses. A flag says then whether a scaled backward waits; without one the optimizer takes the step.
 
+An optimizer may step by methods of other names (``first_step`` and ``second_step`` of SAM). Apex patched ``step``
+alone, so these go on as they are: gradients are unscaled before them, and the scale is updated behind each.
+
 Source: torch/amp/grad_scaler.py (step, update); torch docs, "Working with multiple models, losses,
 and optimizers".
 """
@@ -37,6 +40,11 @@ NOTES = {
 }
 
 
+_OWN = (
+    "this step is the optimizer's own: Apex left out `step` alone where gradients had overflowed, and so does a scaler"
+)
+
+
 def apply(plan: Plan, work: Work) -> None:
     """Rewrite the unit's steps and place the updates."""
     if not plan.scaled:
@@ -47,6 +55,9 @@ def apply(plan: Plan, work: Work) -> None:
     for step in plan.unit.steps:
         if step in waiting:
             pass
+        elif step.own:
+            plan.unit.infos.append((step.call, ID, _OWN))
+            continue
         elif not isinstance(step.stmt, ast.Return) or step not in plan.schedule.updates:
             work.draft.replace(_taken(step, work), _text(plan, step, work))
         work.note(plan.unit.number, ID, step.stmt, "the scaler takes the step, or leaves it out on overflow")

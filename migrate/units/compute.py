@@ -159,7 +159,7 @@ class Compute:
                     return not NOT_RUN_BY_METHOD.fit(func.attr)
                 return any(self._runs_itself(c) and not self.forbids_function(c) for c in callees)
         elif self.is_model(v.of(func)):
-            return True
+            return not self._trains_itself(v.callees(call))
         if self._runs_bound(call) or any(map(self._begun, v.of(func))):
             return True
         if any(o.kind == "class" for o in v.of(func)):
@@ -179,6 +179,14 @@ class Compute:
         if name[:1].isupper():
             return False  # a constructor
         return not NOT_RUN_BY_FUNCTION.fit(name) and self.takes_model(call)
+
+    def _trains_itself(self, forwards: list[ast.AST]) -> bool:
+        """Whether a network's forward trains what it holds, where the loss is scaled in its own class: what it runs is
+        looked at there."""
+        m = self.ctx.m
+        return bool(forwards) and all(
+            self.forbids_function(f) and m.class_of(m.scope_of[f]) in self._trainers for f in forwards
+        )
 
     def _bound(self, obj: Obj) -> bool:
         """Whether an object is a method of a model, by whatever name it goes: ``predict = model.predict``."""
@@ -336,6 +344,8 @@ class Compute:
         scope = self.ctx.m.function(call)
         constructs = getattr(scope.node, "name", "") == "__init__"
         handed = {*scope.params} - {self.ctx.m.self_name(scope)}
+        if self._trains_itself([scope.node]):
+            return False  # its callers cannot be wrapped
         return self.own_method(scope) and not (constructs and _root(call.func) in handed)
 
     @cached_property

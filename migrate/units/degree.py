@@ -15,6 +15,7 @@ from ..facts.names import called_name
 from ..flow.values import Values
 from ..knowledge.gradients import LINEAR, SCALE_FREE
 from ..nodes import children, walk
+from .translate import paired
 from .unit import Context
 
 _NONE, _ONE = Fraction(0), Fraction(1)
@@ -37,7 +38,7 @@ def scale_free_reader(ctx: Context, stmt: ast.stmt) -> list[ast.stmt]:
     kept = _kept(ctx, owners)
     try:
         for function in functions:
-            _Degrees(ctx.v, kept).body(function.body)
+            _Degrees(ctx.v, kept, _tiny_names(function)).body(function.body)
     except _Depends:
         return []
     return [n for f in functions for n in walk(f) if isinstance(n, ast.stmt)]
@@ -63,6 +64,20 @@ def _kept(ctx: Context, owners: set[ast.ClassDef | None]) -> frozenset[str]:
     return frozenset(found - elsewhere)
 
 
+def _tiny_names(function: ast.FunctionDef) -> frozenset[str]:
+    """Names that a function gives an epsilon, once and for good."""
+    nodes = list(walk(function))
+    stores = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    params = {n.arg for n in nodes if isinstance(n, ast.arg)}
+    given = [n for n in nodes if isinstance(n, ast.Assign) and len(n.targets) == 1 and _tiny(n.value)]
+    names = {n.targets[0].id for n in given if isinstance(n.targets[0], ast.Name)}
+    return frozenset(name for name in names - params if stores.count(name) == 1)
+
+
+def _tiny(expr: ast.expr) -> bool:
+    return isinstance(expr, ast.Constant) and isinstance(expr.value, float) and 0 < expr.value < _TINY
+
+
 def _of_gradient(expr: ast.expr) -> bool:
     """A gradient, or a copy of one."""
     while True:
@@ -80,8 +95,8 @@ def _of_gradient(expr: ast.expr) -> bool:
 class _Degrees:
     """The degrees of one function's values; raises `_Depends` where one leaves."""
 
-    def __init__(self, v: Values, kept: frozenset[str]) -> None:
-        self.v, self.kept = v, kept
+    def __init__(self, v: Values, kept: frozenset[str], tiny: frozenset[str] = frozenset()) -> None:
+        self.v, self.kept, self.tiny = v, kept, tiny
         self.names: dict[str, Fraction] = {}
 
     # ------------------------------------------------------------ statements
@@ -95,7 +110,8 @@ class _Degrees:
         match stmt:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
-                    self._store(target, value)
+                    for one, given in paired(target, value):
+                        self._store(one, given)
             case ast.AugAssign(target=target, op=ast.Mult() | ast.Div(), value=value):
                 self._free(value)
             case ast.AugAssign(target=target, value=value):
@@ -196,7 +212,7 @@ class _Degrees:
                 return self._degree(left) + self._degree(right)
             case ast.BinOp(left=left, op=ast.Div(), right=right):
                 return self._degree(left) - self._degree(right)
-            case ast.BinOp(left=left, op=ast.Add(), right=ast.Constant(value=float() as tiny)) if 0 < tiny < _TINY:
+            case ast.BinOp(left=left, op=ast.Add(), right=right) if self._is_tiny(right):
                 return self._degree(left)
             case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
                 return self._same(self._degree(left), self._degree(right))
@@ -209,6 +225,9 @@ class _Degrees:
                     if isinstance(node, ast.expr):
                         self._free(node)
                 return _NONE
+
+    def _is_tiny(self, expr: ast.expr) -> bool:
+        return _tiny(expr) or (isinstance(expr, ast.Name) and expr.id in self.tiny)
 
     def _compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Fraction:
         zero = isinstance(right, ast.Constant) and right.value in (0, None)

@@ -11,7 +11,7 @@ from ..facts.module import Scope
 from ..facts.names import called_name
 from ..facts.sites import Scale, opened
 from ..flow.tensors import own_gradient
-from ..flow.values import Obj
+from ..flow.values import ELEMENT_KEY, Obj
 from ..knowledge import gradients
 from ..knowledge.gradients import COLLECTS
 from ..nodes import children, header, walk
@@ -52,7 +52,32 @@ def find_steps(ctx: Context, unit: Unit) -> list[Step]:
         if foreign and any(_looks_scheduler(o) for o in foreign):
             raise Manual(node, f"{m.src(node)} steps an optimizer or something else; which one is not known here")
         steps.append(Step(node, node.func.value, held & scaled, stmt, _anchor(ctx, node, stmt), m.src(node.func.value)))
-    return steps
+    return [*steps, *_steps_of_its_own(ctx, scaled)]
+
+
+def _steps_of_its_own(ctx: Context, scaled: frozenset[Obj]) -> list[Step]:
+    """Calls of methods by which an optimizer of this program changes its parameters, and that are not ``step``."""
+    found: list[Step] = []
+    for node in ctx.m.in_order(n for obj in scaled for n in ctx.steps_of.get(obj, ())):
+        call = ctx.m.parent[node]
+        if isinstance(call, ast.Call) and _taken_by_itself(ctx, node, scaled):
+            stmt, held = ctx.m.statement(call), ctx.v.of(node.value) & scaled
+            found.append(Step(call, node.value, held, stmt, stmt, ctx.m.src(node.value), own=True))
+    return found
+
+
+def _taken_by_itself(ctx: Context, method: ast.Attribute, scaled: frozenset[Obj]) -> bool:
+    """Whether a method is a function of this program in which no step of the same optimizer is taken, and its call
+    a statement: what it does, it did under Apex whether gradients had overflowed or not."""
+    call = ctx.m.parent[method]
+    if method.attr == "step" or not isinstance(call, ast.Call) or call.func is not method:
+        return False
+    callees = ctx.v.callees(call)
+    steps = [n for f in callees for n in walk(f) if isinstance(n, ast.Attribute) and n.attr == "step"]
+    known = {ctx.v.callee(o) for o in ctx.v.of(method)} == set(callees)
+    stmt = ctx.m.statement(call)
+    alone = isinstance(stmt, ast.Expr) and stmt.value is call
+    return bool(callees) and known and alone and not any(ctx.v.of(n.value) & scaled for n in steps)
 
 
 def _own(ctx: Context, step: ast.Call) -> bool:
@@ -70,7 +95,7 @@ def _check_other_steps(ctx: Context, scaled: frozenset[Obj]) -> None:
         above = m.parent[node]
         called = isinstance(above, ast.Call) and above.func is node
         if held & scaled and not any(o.kind == "apex" for o in held):
-            if node.attr != "step" and called:
+            if node.attr != "step" and called and not _taken_by_itself(ctx, node, scaled):
                 raise Manual(node, f"{m.src(node)}() would see gradients that are still scaled")
             if node.attr == "step" and not called and not isinstance(above, ast.Attribute):
                 raise Manual(node, f"{m.src(node)} is handed on as a function; who steps when is not known")
@@ -189,7 +214,8 @@ class Event:
     step: Step | None = None
 
 
-Bound = dict[str, frozenset[Obj]]
+KEY = "key"  # the kind of what stands for a string that a call hands over
+Bound = dict[str, frozenset[Obj]]  # parameters of one call
 
 
 @once_of_unit
@@ -230,10 +256,29 @@ class _Run:
     reaching: frozenset[ast.AST]
 
 
-def _held(expr: ast.expr | None, bound: Bound, otherwise: frozenset[Obj]) -> frozenset[Obj]:
-    if isinstance(expr, ast.Name) and expr.id in bound:
-        return bound[expr.id] & otherwise or otherwise
-    return otherwise
+def _held(ctx: Context, expr: ast.expr | None, bound: Bound, otherwise: frozenset[Obj]) -> frozenset[Obj]:
+    """What an optimizer of a callee is in one call of it; ``otherwise`` what it may be in any."""
+    if isinstance(expr, ast.Name) and expr.id not in bound:
+        match [ctx.m.parent[n] for n in ctx.m.bindings(expr.id, ctx.m.function(expr))]:
+            case [ast.Assign(targets=[ast.Name()], value=value)]:
+                expr = value
+    match expr:
+        case ast.Name(id=name) if name in bound:
+            return bound[name] & otherwise or otherwise
+        case ast.Subscript(value=table, slice=ast.Name(id=name)) if name in bound:
+            return _entries(ctx, table, bound[name]) & otherwise or otherwise
+        case _:
+            return otherwise
+
+
+def _entries(ctx: Context, table: ast.expr, keys: frozenset[Obj]) -> frozenset[Obj]:
+    """What a dictionary has under some keys; nothing where another may be meant."""
+    held = ctx.v.of(table)
+    if not held or not keys or any(o.kind != "dict" or ctx.v.field(o, ELEMENT_KEY) for o in held):
+        return frozenset()
+    if any(key.kind != KEY for key in keys):
+        return frozenset()
+    return frozenset().union(*(ctx.v.field(o, key.label) for o in held for key in keys))
 
 
 def _arguments(ctx: Context, call: ast.Call, callee: Scope, bound: Bound) -> Bound:
@@ -241,7 +286,9 @@ def _arguments(ctx: Context, call: ast.Call, callee: Scope, bound: Bound) -> Bou
     found: Bound = {}
     for name in callee.params:
         arg = passed(ctx, call, callee, name)
-        if arg is not None:
+        if isinstance(arg, ast.Constant) and isinstance(arg.value, str) and not ctx.m.bindings(name, callee):
+            found[name] = frozenset({Obj(KEY, arg.value, arg.value)})
+        elif arg is not None:
             held = bound.get(arg.id) if isinstance(arg, ast.Name) else None
             found[name] = held or opened(ctx.v, ctx.v.of(arg))
     return found
@@ -262,11 +309,11 @@ def _walk(
             if isinstance(node, ast.Call):
                 if node in run.backwards:
                     scale = run.backwards[node]
-                    held = _held(scale.optimizers, bound, scale.optimizer_objects)
+                    held = _held(ctx, scale.optimizers, bound, scale.optimizer_objects)
                     yield Event("backward", held, node, under)
                 elif node in run.steps:
                     step = run.steps[node]
-                    yield Event("step", _held(step.optimizer, bound, step.objects), node, under, step)
+                    yield Event("step", _held(ctx, step.optimizer, bound, step.objects), node, under, step)
                 elif depth < MAX_DEPTH:
                     for callee in ctx.v.callees(node):
                         if callee in run.reaching:

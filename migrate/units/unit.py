@@ -306,7 +306,10 @@ class Step:
 
     Seen from a caller, a call that steps is a step too: then ``text`` is the optimizer as the caller
     can say it (None where it cannot), ``within`` are the conditions inside the function called, and ``over``
-    is what a loop in there over the optimizers goes over."""
+    is what a loop in there over the optimizers goes over.
+
+    A step of the optimizer's ``own`` goes by another name (SAM's ``first_step``): Apex never left it out, and no
+    scaler takes it."""
 
     call: ast.Call
     optimizer: ast.expr
@@ -316,6 +319,7 @@ class Step:
     text: str | None = None
     within: tuple[ast.stmt, ...] = ()
     over: str | None = None
+    own: bool = False
 
 
 @dataclass(eq=False)

@@ -122,6 +122,27 @@ PLAIN = {
         "BACK\nnorm = clip_grad_norm_(params, 1)\nif norm < 9:\n    optimizer.step()\noptimizer.zero_grad()",
         ["unscale before norm = clip_grad_norm_(params, 1)", "update behind if norm < 9:"],
     ),
+    "a norm in the condition of the step": (
+        "BACK\nif clip_grad_norm_(params, 1) < 9:\n    optimizer.step()\noptimizer.zero_grad()",
+        ["unscale before if clip_grad_norm_(params, 1) < 9:", "update behind if clip_grad_norm_(params, 1) < 9:"],
+    ),
+    "a norm in an elif": (
+        "optimizer.zero_grad()\nBACK\nif i < 3:\n    log(i)\n"
+        "elif clip_grad_norm_(params, 1) < 9:\n    optimizer.step()",
+        ["unscale before if i < 3:", "update behind if i < 3:"],
+    ),
+    "a norm above a step in each arm": (
+        "BACK\nif clip_grad_norm_(params, 1) < 9:\n    optimizer.step()\nelse:\n    halve()\n    optimizer.step()",
+        ["unscale before if clip_grad_norm_(params, 1) < 9:"] * 2 + ["update behind optimizer.step()"] * 2,
+    ),
+    "a step behind and": (
+        "optimizer.zero_grad()\nBACK\nnorm = clip_grad_norm_(params, 1)\nnorm < 9 and optimizer.step()",
+        ["unscale before norm = clip_grad_norm_(params, 1)", "update behind norm < 9 and optimizer.step()"],
+    ),
+    "a step in a comprehension": (
+        "BACK\nclip_grad_(params, 1)\n[o.step() for o in [optimizer]]",
+        ["unscale before clip_grad_(params, 1)", "update behind [o.step() for o in [optimizer]]"],
+    ),
     "the same condition twice": (
         "BACK\nif i % 2:\n    clip_grad_(params, 1)\nif i % 2:\n    optimizer.step()\n    optimizer.zero_grad()",
         ["unscale before clip_grad_(params, 1)", "update behind optimizer.step()"],
@@ -294,6 +315,10 @@ MANUAL = {
         loop("BACK\nfor p in q:\n    p.grad.mul_(2)\nif i % 2:\n    optimizer.step()\n    optimizer.zero_grad()"),
         "gradients are read after every backward",
     ),
+    "a norm in the condition of the step, which gradients outlive": (
+        loop("BACK\nif clip_grad_norm_(params, 1) > 9:\n    optimizer.step()\n    optimizer.zero_grad()"),
+        "gradients are read after every backward",
+    ),
     "a second step": (loop("BACK\noptimizer.step()\noptimizer.step()"), "may run again with no gradients"),
     "a step in a loop": (loop("BACK\nfor z in x:\n    optimizer.step()"), "may run again with no gradients"),
     "two that share their parameters": (
@@ -333,6 +358,110 @@ def test_by_hand(case: str) -> None:
 )
 def test_names(optimizer: str, name: str) -> None:
     assert gradients.scaler_name(optimizer) == name
+
+
+SAM = """\
+import torch
+from apex import amp
+class SAM(torch.optim.Optimizer):
+    def first_step(self):
+        for p in self.params:
+            p.add_(p.grad)
+    def second_step(self):
+        self.base.step()
+    def last_step(self):
+        LAST
+    def step(self): ...
+optimizer = SAM(params)
+model, optimizer = amp.initialize(build(), optimizer)
+for x in loader:
+    optimizer.zero_grad()
+    with amp.scale_loss(model(x), optimizer) as scaled:
+        scaled.backward()
+    optimizer.first_step()
+"""
+
+
+def test_a_step_of_the_optimizers_own_gets_its_gradients_unscaled() -> None:
+    text = SAM.replace("LAST", "pass")
+    assert shown(text) == ["unscale before optimizer.first_step()", "update behind optimizer.first_step()"]
+    clipped = "torch.nn.utils.clip_grad_norm_(params, 1)\n    optimizer.second"
+    assert shown(text.replace("optimizer.first", clipped)) == [
+        "unscale before torch.nn.utils.clip_grad_norm_(params, 1)",
+        "update behind optimizer.second_step()",
+    ]
+
+
+@pytest.mark.parametrize("call", ["optimizer.last_step()", "print(optimizer.first_step())"])
+def test_one_that_takes_the_ordinary_step_or_gives_something(call: str) -> None:
+    with pytest.raises(Manual) as missing:
+        decided(SAM.replace("optimizer.first_step()", call).replace("LAST", "self.step()"))
+    assert "would see gradients that are still scaled" in missing.value.message
+
+
+AWP = """\
+import torch
+from apex import amp
+model, optimizer = amp.initialize(build(), torch.optim.SGD(params, lr=0.1))
+def move():
+    for p in model.parameters():
+        p.data.add_(p.grad / SIZE)
+def again(loss):
+    move()
+    optimizer.zero_grad()
+    with amp.scale_loss(loss, optimizer) as scaled:
+        scaled.backward()
+for x in loader:
+    optimizer.zero_grad()
+    with amp.scale_loss(model(x), optimizer) as scaled:
+        scaled.backward()
+    if x > 1:
+        again(model(x))
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("size", "free"), [("p.grad.norm()", True), ("2.0", False)])
+def test_what_reads_ahead_of_a_second_backward_in_the_function_that_runs_it(size: str, free: bool) -> None:
+    ctx = context(AWP.replace("SIZE", size))
+    one = unit(ctx)
+    one.steps = events.find_steps(ctx, one)
+    assert bool(gradients.decide(ctx, one).scale_free) is free
+    assert any(rule == "APX055" for _, rule, _ in one.reviews) is free
+
+
+HELPER = """\
+from apex import amp
+opts = {"g": SGD(1), "d": SGD(2)}
+(G, D), (opts["g"], opts["d"]) = amp.initialize([net(1), net(2)], [opts["g"], opts["d"]])
+def backward(loss, name):
+    CHANGED
+    with amp.scale_loss(loss, opts[name]) as scaled:
+        scaled.backward()
+for i, x in enumerate(loader):
+    opts["d"].zero_grad()
+    backward(D(x), "d")
+    opts["d"].step()
+    if i % 2:
+        opts["g"].zero_grad()
+        backward(D(G(x)), GIVEN)
+        opts["g"].step()
+"""
+
+
+def test_a_helper_takes_the_optimizer_from_a_table_by_a_name() -> None:
+    text = HELPER.replace("GIVEN", '"g"').replace("    CHANGED\n", "")
+    assert shown(text) == ['update behind opts["d"].step()', 'update behind opts["g"].step()']
+    assert len(decided(text).scalers) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "changed"), [("name", ""), ('"g"', "    name = name.lower()\n"), ('f"{x}"', ""), ("*('g',)", "")]
+)
+def test_a_name_that_is_not_known_may_mean_either(given: str, changed: str) -> None:
+    with pytest.raises(Manual) as missing:
+        decided(HELPER.replace("GIVEN", given).replace("    CHANGED\n", changed))
+    assert "optimizers that share a loss step under different conditions" in missing.value.message
 
 
 # ---------------------------------------------------------------- behind a call that may step

@@ -440,6 +440,49 @@ HOMES = {
         """,
         ["scaler behind if fp16: if fp16", "losses(scaler behind None) from scaler"],
     ),
+    "a helper that is called anew for another stage": (
+        """
+        def setup(model, optimizer, level):
+            if level != "O0":
+                model, optimizer = amp.initialize(model, optimizer, opt_level=level)
+            return model, optimizer
+        def main(level):
+            model, optimizer = setup(A(), SGD(), level)
+            for x in y:
+                STEP
+            model, optimizer = setup(model, SGD(), "O1")
+            for x in y:
+                STEP
+        """,
+        [
+            'scaler behind model, optimizer = setup(A(), SGD(), level) if level != "O0"',
+            'scaler behind model, optimizer = setup(model, SGD(), "O1")',
+        ],
+    ),
+    "an object that is made anew for each epoch": (
+        """
+        class Compute:
+            def __init__(self, optimizer=None):
+                self.optimizer = optimizer
+            def __call__(self, loss):
+                with amp.scale_loss(loss, self.optimizer) as scaled:
+                    scaled.backward()
+                self.optimizer.step()
+                self.optimizer.zero_grad()
+        def main():
+            model, optimizer = A(), SGD()
+            INIT
+            for epoch in epochs:
+                compute = Compute(optimizer)
+                for x in y:
+                    compute(model(x).sum())
+        """,
+        [
+            f"scaler behind {MADE}",
+            "__init__(scaler behind optimizer) from scaler",
+            "self.scaler = scaler behind self.optimizer = optimizer",
+        ],
+    ),
     # a scaler that is disabled at first
     "a match": (
         "model, optimizer = A(), SGD()\nmatch mode:\n    case 1:\n        INIT\nfor x in y:\n    STEP",

@@ -172,6 +172,35 @@ def test_a_layer_that_a_method_hands_out() -> None:
     assert Compute(ctx, unit(ctx)).strong(question)
 
 
+TRAINS_ITSELF = """
+from apex import amp
+class Meta(nn.Module):
+    def __init__(self, net, optimizer):
+        self.net, self.optimizer = amp.initialize(net, optimizer)
+    def forward(self, x):
+        loss = self.net(x)
+        BACK
+meta = Meta(nn.Linear(2, 2), SGD())
+ask(meta(x))
+"""
+
+
+@pytest.mark.parametrize(
+    ("back", "model"),
+    [("with amp.scale_loss(loss, self.optimizer) as s:\n            s.backward()", False), ("return loss", True)],
+)
+def test_a_network_that_trains_what_it_holds_is_no_model_where_it_is_called(back: str, model: bool) -> None:
+    ctx = context(TRAINS_ITSELF.replace("BACK", back))
+    one = unit(ctx)
+    one.options = {i.call: options.read(ctx.m, ctx.conditions, i) for i in one.initializes}
+    (question,) = asked(ctx.m)
+    compute = Compute(ctx, one)
+    inner = next(call for call in ctx.m.all(ast.Call) if ctx.m.src(call) == "self.net(x)")
+    assert isinstance(question, ast.Call)
+    assert compute.runs_model(question) is model
+    assert compute.inner(inner) is model
+
+
 #: Functions of the file, and whether a call of `f(model, x)` runs the model.
 FUNCTIONS = {
     "def f(m, x):\n    return m(x)": True,

@@ -1,0 +1,64 @@
+"""Steps that are written as expressions: ``[o.step() for o in optimizers]`` and ``ok and optimizer.step()``.
+
+As statements of their own they are a loop and an ``if``, and are read as such: the tree gets these in their place, each
+at the position of what was written. The text stays; `rewrite.draft` writes the ``if`` out where a line joins the step.
+"""
+
+from __future__ import annotations
+
+import ast
+
+
+def lengthen(tree: ast.Module, text: str) -> set[ast.stmt]:
+    """Put loops and ``if`` in the place of such steps; what was put there."""
+    found: set[ast.stmt] = set()
+    if ".step(" not in text:
+        return found
+    for node in ast.walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(node, name, None)
+            for index, stmt in enumerate(block if isinstance(block, list) else []):
+                long = _long(stmt, text)
+                if long is not None:
+                    block[index] = ast.copy_location(long, stmt)  # type: ignore[index]
+                    found.add(long)
+    return found
+
+
+def _long(stmt: ast.AST, text: str) -> ast.stmt | None:
+    """The statement that an expression stands for."""
+    match stmt:
+        case ast.Expr(
+            value=ast.ListComp(
+                elt=ast.Call(func=ast.Attribute(attr="step")) as step,
+                generators=[ast.comprehension(target=ast.Name() as target, iter=over, ifs=[], is_async=0)],
+            )
+        ):
+            return ast.For(target=target, iter=over, body=[_alone(step)], orelse=[])
+        case ast.Expr(
+            value=ast.BoolOp(op=ast.And(), values=[*tests, ast.Call(func=ast.Attribute(attr="step")) as step])
+        ) if _written_out(tests[-1], step, text):
+            whole = tests[0] if len(tests) == 1 else _all_of(tests)
+            return ast.If(test=whole, body=[_alone(step)], orelse=[])
+        case _:
+            return None
+
+
+def _alone(step: ast.expr) -> ast.Expr:
+    return ast.copy_location(ast.Expr(value=step), step)
+
+
+def _all_of(tests: list[ast.expr]) -> ast.expr:
+    whole = ast.copy_location(ast.BoolOp(op=ast.And(), values=tests), tests[0])
+    whole.end_lineno, whole.end_col_offset = tests[-1].end_lineno, tests[-1].end_col_offset
+    return whole
+
+
+def _written_out(test: ast.expr, step: ast.expr, text: str) -> bool:
+    """Whether nothing but ``and`` stands between the last test, in parentheses or not, and the step."""
+    if test.end_lineno != step.lineno or test.end_col_offset is None:
+        return False
+    between = ast.Constant(None, lineno=step.lineno, col_offset=test.end_col_offset)
+    between.end_lineno, between.end_col_offset = step.lineno, step.col_offset
+    said = ast.get_source_segment(text, between)
+    return said is not None and said.replace(")", "").strip() == "and"

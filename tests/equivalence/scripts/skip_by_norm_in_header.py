@@ -1,0 +1,37 @@
+# expect: review: where this step is left out after an overflow
+# shape: the condition of the step takes the norm itself, as an elif
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from apex import amp
+
+
+def norm_of(model):
+    return sum(p.grad.norm() ** 2 for p in model.parameters()) ** 0.5
+
+
+def main():
+    torch.manual_seed(0)
+    model = nn.Linear(4, 3)
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, opt = amp.initialize(model, opt, opt_level="O1")
+    out = []
+    for i in range(6):
+        x, y = torch.randn(6, 4) * (100 if i == 2 else 1), torch.randint(0, 3, (6,))
+        loss = F.cross_entropy(model(x), y)
+        opt.zero_grad()
+        with amp.scale_loss(loss, opt) as scaled:
+            scaled.backward()
+        if i == 1:
+            print("warm up")
+        elif norm_of(model) > 20:
+            print("too large")
+        else:
+            opt.step()
+        out.append(loss.item())
+    return out
+
+
+for value in main():
+    print("%.6f" % value)
