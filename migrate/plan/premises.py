@@ -363,6 +363,8 @@ def review_trained_apart(ctx: Context, unit: Unit, planner: Planner) -> None:
         scope = m.function(node)
         if scope.node in decorated:
             continue  # it runs under autocast where its forward did
+        if not any(m.in_one_run(node, init.call) for init in unit.initializes):
+            continue  # a script of its own, which shares files with the one that initializes
         if any(m.function(r.block.body[r.first]) is scope for r in planner.regions) or planner.covered(scope):
             continue
         calls = ctx.v.calls[scope.node]
