@@ -147,6 +147,7 @@ def _function(
 ) -> None:
     m = ctx.m
     first: dict[Step, tuple[int, ast.stmt]] = {}
+    read: dict[Step, list[ast.stmt]] = defaultdict(list)
     ends: list[ast.stmt] = []  # readers behind all training
     for reader in _readers(ctx, unit, scope, [*(s.call for s in sites), *(s.call for s in steps)]):
         at = m.start(reader)
@@ -213,6 +214,7 @@ def _function(
             if any(step.objects <= one.objects and not exclusive(ctx, one.call, step.call) for one in taken):
                 continue
             place = _place(ctx, unit, schedule, reader, step, before)
+            read[step].append(reader if place is not None else step.anchor)
             tops = common(ctx, reader, step.anchor)
             if tops is not None and not _conditions(ctx, unit, tops[1], step) and not m.inside(step.call, reader):
                 taken.append(step)
@@ -225,7 +227,8 @@ def _function(
     for step, (_, place) in first.items():
         early = unscaled.get(step)
         if early is None:
-            schedule.unscales.append(_unscale(ctx, step, place))
+            inner = _in_arm(ctx, unit, place, step, read[step])
+            schedule.unscales.append(_unscale(ctx, step, inner))
         elif not any(isinstance(s, ast.If) and s.test is early.test for s in m.spine(place)):
             raise Manual(
                 place,
@@ -235,6 +238,28 @@ def _function(
     for step in steps:
         if step not in first and (step.anchor in schedule.moved.values() or _perhaps_in_loop(ctx, step)):
             schedule.unscales.append(_unscale(ctx, step, step.anchor))
+
+
+def _in_arm(ctx: Context, unit: Unit, place: ast.stmt, step: Step, readers: list[ast.stmt]) -> ast.stmt:
+    """The statement in an arm of ``place`` that nothing reads gradients ahead of, where only that arm reads them:
+    ``if args.clip > 0:`` is to hold both, and elsewhere the step unscales. Not where the function may be left on the
+    way, as ``update()`` is due there once gradients are unscaled."""
+    m = ctx.m
+    until = m.start(step.anchor)
+    between = [s for s in m.statements(m.function(place)) if m.start(place) <= m.start(s) < until]
+    if step.text is None or step.anchor is not step.stmt or not readers:
+        return place
+    if any(isinstance(s, (ast.Continue, ast.Break, ast.Return, ast.Raise)) for s in between):
+        return place
+    simple = [s for s in between if not isinstance(s, _COMPOUND)]
+    readers = [*readers, *(s for s in simple if unknown_readers(ctx, unit, s))]
+    while isinstance(place, ast.If) and not any(m.inside(x.call, place) for x in unit.moments):
+        arms = [arm for arm in (place.body, place.orelse) if any(m.inside(r, s) for r in readers for s in arm)]
+        inner = [s for arm in arms for s in arm if any(m.inside(r, s) for r in readers)]
+        if len(arms) != 1 or not all(any(m.inside(r, s) for s in inner) for r in readers):
+            break
+        place = inner[0]
+    return place
 
 
 def _unknown_readers(
