@@ -90,7 +90,7 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     conditions = Conditions(m, v, facts, keep_fused=settings.keep_fused)
     unled = files[0].neighbours.unled
     ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled)
-    units = group(facts)
+    units = group(facts, m)
     neighbours = files[0].neighbours
     plans, manual, ignored = _decide(ctx, units, neighbours.hold)
     if manual and neighbours.scattered and (one := handed.joined(ctx, units)) is not None:

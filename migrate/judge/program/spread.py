@@ -69,9 +69,11 @@ class Spread:
     # ------------------------------------------------------------ functions that come along
 
     def _constructors(self) -> list[ast.AST]:
-        """Constructors, not followed so far, of objects with a method that is followed: they set what it asks for."""
-        owners = {self.m.class_of(self.m.scope_of[f]) for f in self.marks.functions if f in self.m.scope_of}
-        made = [self.v.callee(Obj("class", owner, owner.name)) for owner in owners if owner is not None]
+        """Constructors, not followed so far, of objects with a method that is followed, and those of their bases: they
+        set what it asks for."""
+        own = {self.m.class_of(self.m.scope_of[f]) for f in self.marks.functions if f in self.m.scope_of}
+        owners = {one for owner in own if owner is not None for one in self.v.order(owner)}
+        made = [self.v.callee(Obj("class", owner, owner.name)) for owner in owners]
         found = [f for f in made if f is not None and f not in self.marks.functions and not self._own_of_network(f)]
         return sorted(found, key=self.m.start)
 
