@@ -227,7 +227,7 @@ def _function(
     for step, (_, place) in first.items():
         early = unscaled.get(step)
         if early is None:
-            inner = _in_arm(ctx, unit, place, step, read[step])
+            inner = _in_arm(ctx, unit, schedule, place, step, read[step])
             schedule.unscales.append(_unscale(ctx, step, inner))
         elif not any(isinstance(s, ast.If) and s.test is early.test for s in m.spine(place)):
             raise Manual(
@@ -240,14 +240,19 @@ def _function(
             schedule.unscales.append(_unscale(ctx, step, step.anchor))
 
 
-def _in_arm(ctx: Context, unit: Unit, place: ast.stmt, step: Step, readers: list[ast.stmt]) -> ast.stmt:
+def _in_arm(
+    ctx: Context, unit: Unit, schedule: Schedule, place: ast.stmt, step: Step, readers: list[ast.stmt]
+) -> ast.stmt:
     """The statement in an arm of ``place`` that nothing reads gradients ahead of, where only that arm reads them:
-    ``if args.clip > 0:`` is to hold both, and elsewhere the step unscales. Not where the function may be left on the
-    way, as ``update()`` is due there once gradients are unscaled."""
+    ``if args.clip > 0:`` is to hold both, and elsewhere the step unscales. Not where the step may not be
+    reached, as ``update()`` is due there once gradients are unscaled."""
     m = ctx.m
     until = m.start(step.anchor)
     between = [s for s in m.statements(m.function(place)) if m.start(place) <= m.start(s) < until]
-    if step.text is None or step.anchor is not step.stmt or not readers:
+    tops = common(ctx, place, step.anchor)
+    if step.text is None or step.anchor is not step.stmt or not readers or tops is None:
+        return place
+    if step in schedule.late or _conditions(ctx, unit, tops[1], step):
         return place
     if any(isinstance(s, (ast.Continue, ast.Break, ast.Return, ast.Raise)) for s in between):
         return place
@@ -603,7 +608,8 @@ def _plain(test: ast.expr) -> bool:
 def _step_elsewhere(
     ctx: Context, unit: Unit, schedule: Schedule, scope: Scope, reader: ast.stmt, optimizer: ast.expr | None
 ) -> None:
-    """A reader in the function that runs the backward, the step in a caller: proved where it follows at once."""
+    """A reader in the function that runs the backward, the step in a caller: proved where it follows at once. A clip
+    by the norm can act on scaled gradients, whenever the step comes."""
     m = ctx.m
     calls = ctx.v.calls[scope.node]
     for call in calls:
@@ -614,10 +620,23 @@ def _step_elsewhere(
         proved = False
         for step in after:
             tops = common(ctx, stmt, step.anchor)
-            proved |= tops is not None and not _conditions(ctx, unit, tops[1], step)
+            if tops is not None:
+                rounds = [x for x in m.loops(stmt) if m.inside(x, tops[0]) and not m.inside(step.call, x)]
+                proved |= not rounds and not _conditions(ctx, unit, tops[1], step)
         if not proved:
             calls = []
             break
+    site = next((s for s in unit.scales if m.function(s.call) is scope), unit.scales[0])
+    later = next((s for s in unit.steps if s.objects & site.optimizer_objects), None)
+    if not calls and later is not None and m.function(site.call) is scope and (norms := norms_read(ctx, reader)):
+        schedule.rescaled_clips.update((call, later) for call in norms)
+        unit.review(
+            reader,
+            "APX054",
+            "gradients are clipped here, and the step is taken in another function, perhaps not every time: they stay "
+            "scaled until then, so the clip acts at its threshold times the loss scale",
+        )
+        return
     if not calls or optimizer is None:
         raise Manual(
             reader,
@@ -625,7 +644,6 @@ def _step_elsewhere(
             "call scaler.unscale_(optimizer) once before this line, under the condition that controls the step",
         )
     if not any(u.before is reader for u in schedule.unscales):
-        site = next((s for s in unit.scales if m.function(s.call) is scope), unit.scales[0])
         schedule.unscales.append(Unscale(reader, m.src(optimizer), site.optimizer_objects))
 
 

@@ -400,6 +400,8 @@ def check_steps_without_backward(ctx: Context, unit: Unit, schedule: Schedule, f
             for stmt in inside:
                 if not isinstance(stmt, ast.If) or stmt in guards_ or _backward_in_each_arm(stmt):
                     continue
+                if _left_otherwise(ctx, stmt, scale, step):
+                    continue
                 if any(_runs_before(ctx, other, scale, tops[0]) for other in unit.scales):
                     continue
                 if any(_between(ctx, other, tops[0], step, guards_) for other in unit.scales):
@@ -423,6 +425,19 @@ def check_steps_without_backward(ctx: Context, unit: Unit, schedule: Schedule, f
                     "set a flag beside the backward, and step only where it is set: if pending: "
                     f"scaler.step({ctx.m.src(step.optimizer)}); scaler.update(); pending = False",
                 )
+
+
+def _left_otherwise(ctx: Context, stmt: ast.If, scale: Scale, step: Step) -> bool:
+    """Whether the arm without the backward leaves the function, or the round of the loop that the step is in."""
+    m = ctx.m
+    other = stmt.orelse if any(m.inside(scale.call, s) for s in stmt.body) else stmt.body
+    match other[-1:]:
+        case [ast.Return()]:
+            return True
+        case [ast.Continue()]:
+            return m.loops(stmt)[:1] == m.loops(step.anchor)[:1]
+        case _:
+            return False
 
 
 def _all_of(test: ast.expr) -> list[ast.expr]:

@@ -99,6 +99,10 @@ PLAIN = {
         "BACK\nif bound:\n    clip_grad_(params, bound)\nlook(model)\noptimizer.step()",
         ["unscale before if bound:", "update behind optimizer.step()"],
     ),
+    "a reader under a condition and a step under another": (
+        "BACK\nif bound:\n    clip_grad_(params, bound)\nif good:\n    optimizer.step()\noptimizer.zero_grad()",
+        ["unscale before if bound:", "update behind if good:"],
+    ),
     "a reader under a condition and a way out": (
         "BACK\nif bound:\n    clip_grad_(params, bound)\nif bad:\n    continue\noptimizer.step()",
         ["unscale before if bound:", "update before continue", "update behind optimizer.step()"],
