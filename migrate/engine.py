@@ -32,7 +32,7 @@ from .plan import handed, scaling
 from .plan.bare import assign_state, unresolved
 from .plan.carried import through_parameter
 from .plan.decide import Plan, decide
-from .plan.unread import Unread, dead_options, lost_readers
+from .plan.unread import Unread, dead_options, lost_readers, unread_locals
 from .plan.unread import unread as find_unread
 from .report.placing import told
 from .rewrite.apply import EditConflict
@@ -90,7 +90,7 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     conditions = Conditions(m, v, facts, keep_fused=settings.keep_fused)
     unled = files[0].neighbours.unled
     ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled)
-    units = group(facts)
+    units = group(facts, m)
     neighbours = files[0].neighbours
     plans, manual, ignored = _decide(ctx, units, neighbours.hold)
     if manual and neighbours.scattered and (one := handed.joined(ctx, units)) is not None:
@@ -246,18 +246,21 @@ def _nothing(ctx: Context) -> _Attempt:
 
 
 def _write(ctx: Context, plans: list[Plan], whole: bool = False, follow: bool = False) -> _Attempt:
-    """The outcome, without the parameters that nothing reads any more once it is written."""
-    attempt = _write_once(ctx, plans, [], whole, follow)
+    """The outcome, without the parameters and local variables that nothing reads any more once it is written."""
+    attempt = _write_once(ctx, plans, [], [], whole, follow)
     handed = [p.function.node for plan in plans for p in plan.homes.parameters]
     unread: list[Unread] = []
+    gone: list[ast.Assign] = []
     for _ in range(_ROUNDS):
         if not plans or attempt.texts is None or attempt.problem is not None:
             break
         more = [one for one in find_unread(ctx, attempt.texts, handed, unread) if _stands(attempt.work, one)]
-        if not more:
+        dead = [one for one in unread_locals(ctx, attempt.texts) if not attempt.work.draft.gone(one)]
+        if not more and not dead:
             break
         unread += more
-        shorter = _write_once(ctx, plans, unread, whole, follow)
+        gone += dead
+        shorter = _write_once(ctx, plans, unread, gone, whole, follow)
         if shorter.problem is not None:
             break
         attempt = shorter
@@ -282,7 +285,9 @@ def _stands(work: Work, one: Unread) -> bool:
     return not any(work.draft.gone(node) for node in (one.function, *one.nodes))
 
 
-def _write_once(ctx: Context, plans: list[Plan], unread: list[Unread], whole: bool, follow: bool) -> _Attempt:
+def _write_once(
+    ctx: Context, plans: list[Plan], unread: list[Unread], gone: list[ast.Assign], whole: bool, follow: bool
+) -> _Attempt:
     """All rules of ``plans`` on one draft, then the checks on its outcome; ``whole``: no unit of the file stays."""
     work = begun(ctx, migrated=bool(plans))
     for plan in plans:
@@ -293,6 +298,9 @@ def _write_once(ctx: Context, plans: list[Plan], unread: list[Unread], whole: bo
     apply_rules(Stage.TIDY, ctx, work)
     for one in unread:
         _drop(work, one)
+    for stmt in gone:
+        work.draft.delete(stmt)
+        work.note(None, "APX011", stmt, "nothing reads this any more")
     if not work.draft.touched():
         return _Attempt(None, work)
     try:

@@ -23,11 +23,15 @@ Numbers = tuple[int, ...]  # of the files of one program
 
 
 def migrate_linked(files: Sequence[FileText], settings: Settings) -> list[ModuleResult]:
-    """Migrate files that are linked with each other; a result for each."""
+    """Migrate files that are linked with each other; a result for each.
+
+    Where one of them does not parse all results say ``parsed=False``: what it needs of the others is not known."""
     programs = _programs(files)
     if len(programs) == 1:
         return migrate_program(files, settings)
     apart = [_by_itself(_part(files, numbers), settings) for numbers in programs]
+    if not all(one.parsed for part in apart for one in part):
+        return [ModuleResult(None, parsed=False) for _ in files]
     found = None if _in_one_process(files, programs, apart) else _agreed(files, programs, apart)
     if found is not None:
         return found

@@ -26,7 +26,7 @@ def context(text: str, exported: str = "", settings: Settings = Settings()) -> C
 
 def unit(ctx: Context) -> Unit:
     """The only unit of a module."""
-    (one,) = group(ctx.facts)
+    (one,) = group(ctx.facts, ctx.m)
     return one
 
 

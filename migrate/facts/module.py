@@ -631,6 +631,11 @@ class Module:
             return False
         return any(isinstance(a, ast.If) and names_main(a.test) for a in self.ancestors(node))
 
+    def in_one_run(self, one: ast.AST, other: ast.AST) -> bool:
+        """Whether the files of both nodes are part of a run that begins with the same file."""
+        wanted = {self.file(one), self.file(other)}
+        return len(wanted) == 1 or any(wanted <= {*self.reached(file)} for file in self.roots)
+
     @cached_property
     def roots(self) -> list[File]:
         """Files that a run begins with: that ask whether they are run themselves, or that no other imports; of those

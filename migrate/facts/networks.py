@@ -78,6 +78,10 @@ def may_be_network(v: Values, call: ast.Call, elsewhere: Elsewhere) -> frozenset
     name = last_name(func.value if isinstance(func, ast.Subscript) else func)
     if not call.args or ((RUN_AS_OTHER.fit(name) or NO_NETWORK.fit(name)) and not _called_as(name, elsewhere.networks)):
         return frozenset()
+    if isinstance(func, ast.Subscript) and name.isupper():
+        return frozenset()  # `LAYERS[kind](width)`: a table of classes, which makes one
+    if isinstance(func, ast.Attribute) and NO_NETWORK.fit(last_name(func.value)):
+        return frozenset()  # `tokenizer.encode(text)`
     if isinstance(func, ast.Attribute) and NOT_RUN_BY_METHOD.fit(func.attr):
         return frozenset()  # `batch.to(device)`, which hands on what it is asked of, runs nothing
     held = v.of(func)
@@ -168,7 +172,8 @@ def _made_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
         return False
     func = obj.key.func
     name = name_elsewhere(v, func)
-    if name in elsewhere.plain or RUN_AS_OTHER.fit(name) or NO_NETWORK.fit(name):
+    owner = last_name(func.value) if isinstance(func, ast.Attribute) else ""
+    if name in elsewhere.plain or any(RUN_AS_OTHER.fit(one) or NO_NETWORK.fit(one) for one in (name, owner)):
         return False
     return HANDS_ON.fit(name) or _library(v, func) not in _NO_NETWORKS
 

@@ -23,6 +23,7 @@ from ..facts.module import Copied, Module, Scope
 from ..facts.names import called_name, last_name
 from ..knowledge.apex import of_apex
 from ..nodes import walk
+from .replaced import replaced
 
 Var = tuple[object, ...]
 
@@ -349,7 +350,8 @@ class Values:
         return scope.node
 
     def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
-        self._add(self._name(node.name, scope), Obj("function", node, node.name))
+        if not replaced(self.m, node):
+            self._add(self._name(node.name, scope), Obj("function", node, node.name))
         own = self.m.scope_of[node]
         first = self.m.self_name(own)
         if first is not None:
@@ -929,8 +931,10 @@ class Values:
             case "function" | "method":
                 callee = self.callee(obj)
                 assert isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-                self.calls[callee].append(node)
-                self._bind(node, callee, skip=1 if self._has_receiver(obj, callee) else 0)
+                skip = 1 if self._has_receiver(obj, callee) else 0
+                if _fits(node, callee.args, _positional(callee)[skip:]):  # else it would raise: never run, or not this
+                    self.calls[callee].append(node)
+                self._bind(node, callee, skip)
                 if obj.kind == "method":
                     first = self.m.self_name(self.m.scope_of[callee])
                     if first is not None and not unbound(obj):
@@ -1001,7 +1005,7 @@ class Values:
     def _bind(self, call: ast.Call, callee: ast.AST, skip: int, drop: int = 0) -> None:
         scope = self.m.scope_of[callee]
         assert isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-        positional = [p.arg for p in (*callee.args.posonlyargs, *callee.args.args)][skip:]
+        positional = _positional(callee)[skip:]
         rest = callee.args.vararg
         if not drop and not _fits(call, callee.args, positional):
             return  # would raise: a call of something else, or never run
@@ -1107,6 +1111,11 @@ def default_of(function: ast.AST, name: str) -> ast.expr | None:
 def unbound(obj: Obj) -> bool:
     """Whether a method was taken from its class: ``Base.__init__(self, x)``."""
     return obj.kind == "method" and obj.key[0].kind == "class"  # type: ignore[index]
+
+
+def _positional(callee: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[str]:
+    """The parameters of a function that a call may fill by their place."""
+    return [p.arg for p in (*callee.args.posonlyargs, *callee.args.args)]
 
 
 def _fits(call: ast.Call, args: ast.arguments, positional: list[str]) -> bool:

@@ -203,9 +203,9 @@ def is_annotation(m: Module, expr: ast.expr) -> bool:
             return False
 
 
-def computed(ctx: Context, name: str) -> bool:
+def computed(ctx: Context, name: str, *, chosen: bool = True) -> bool:
     """Whether a name may be read by a string: ``eval("FusedAdam")``, ``eval(args.opt)(…)``, ``globals()[name]``, or an
-    annotation in quotes."""
+    annotation in quotes. What wraps a model is not ``chosen`` by an option."""
     if quoted(ctx.m, name):
         return True
     for node in ctx.m.all(ast.Call):
@@ -215,7 +215,8 @@ def computed(ctx: Context, name: str) -> bool:
                 if re.search(rf"\b{re.escape(name)}\b", text):
                     return True
             case ast.Call(func=ast.Name(id="eval")) if isinstance(above, ast.Call) and above.func is node:
-                return True
+                if chosen:
+                    return True
             case ast.Call(func=ast.Name(id="globals"), args=[]):
                 if isinstance(above, (ast.Subscript, ast.Attribute, ast.Compare)):
                     return True

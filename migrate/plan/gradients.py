@@ -166,6 +166,7 @@ def _function(
 ) -> None:
     m = ctx.m
     first: dict[Step, tuple[int, ast.stmt]] = {}
+    read: dict[Step, list[ast.stmt]] = defaultdict(list)
     ends: list[ast.stmt] = []  # readers behind all training
     for reader in _readers(ctx, unit, scope, [*(s.call for s in sites), *(s.call for s in steps)]):
         at = m.start(reader)
@@ -230,6 +231,7 @@ def _function(
             if any(step.objects <= one.objects and not exclusive(ctx, one.call, step.call) for one in taken):
                 continue
             place = _place(ctx, unit, schedule, reader, step, before)
+            read[step].append(reader if place is not None else step.anchor)
             tops = common(ctx, reader, step.anchor)
             if tops is not None and not _conditions(ctx, unit, tops[1], step) and not m.inside(step.call, reader):
                 taken.append(step)
@@ -242,7 +244,8 @@ def _function(
     for step, (_, place) in first.items():
         early = unscaled.get(step)
         if early is None:
-            schedule.unscales.append(_unscale(ctx, step, place))
+            inner = _in_arm(ctx, unit, schedule, place, step, read[step])
+            schedule.unscales.append(_unscale(ctx, step, inner))
         elif not any(isinstance(s, ast.If) and s.test is early.test for s in m.spine(place)):
             raise Manual(
                 place,
@@ -252,6 +255,33 @@ def _function(
     for step in steps:
         if step not in first and (step.own or step.anchor in schedule.moved.values() or _perhaps_in_loop(ctx, step)):
             schedule.unscales.append(_unscale(ctx, step, step.anchor))
+
+
+def _in_arm(
+    ctx: Context, unit: Unit, schedule: Schedule, place: ast.stmt, step: Step, readers: list[ast.stmt]
+) -> ast.stmt:
+    """The statement in an arm of ``place`` that nothing reads gradients ahead of, where only that arm reads them:
+    ``if args.clip > 0:`` is to hold both, and elsewhere the step unscales. Not where the step may not be
+    reached, as ``update()`` is due there once gradients are unscaled."""
+    m = ctx.m
+    until = m.start(step.anchor)
+    between = [s for s in m.statements(m.function(place)) if m.start(place) <= m.start(s) < until]
+    tops = common(ctx, place, step.anchor)
+    if step.text is None or step.anchor is not step.stmt or not readers or tops is None:
+        return place
+    if step in schedule.late or _conditions(ctx, unit, tops[1], step):
+        return place
+    if any(isinstance(s, (ast.Continue, ast.Break, ast.Return, ast.Raise)) for s in between):
+        return place
+    simple = [s for s in between if not isinstance(s, _COMPOUND)]
+    readers = [*readers, *(s for s in simple if unknown_readers(ctx, unit, s))]
+    while isinstance(place, ast.If) and not any(m.inside(x.call, place) for x in unit.moments):
+        arms = [arm for arm in (place.body, place.orelse) if any(m.inside(r, s) for r in readers for s in arm)]
+        inner = [s for arm in arms for s in arm if any(m.inside(r, s) for r in readers)]
+        if len(arms) != 1 or not all(any(m.inside(r, s) for s in inner) for r in readers):
+            break
+        place = inner[0]
+    return place
 
 
 def _unknown_readers(
@@ -612,7 +642,8 @@ def _plain(test: ast.expr) -> bool:
 def _step_elsewhere(
     ctx: Context, unit: Unit, schedule: Schedule, scope: Scope, reader: ast.stmt, optimizer: ast.expr | None
 ) -> None:
-    """A reader in the function that runs the backward, the step in a caller: proved where it follows at once."""
+    """A reader in the function that runs the backward, the step in a caller: proved where it follows at once. A clip
+    by the norm can act on scaled gradients, whenever the step comes."""
     m = ctx.m
     calls = ctx.v.calls[scope.node]
     for call in calls:
@@ -623,10 +654,23 @@ def _step_elsewhere(
         proved = False
         for step in after:
             tops = common(ctx, stmt, step.anchor)
-            proved |= tops is not None and not _conditions(ctx, unit, tops[1], step)
+            if tops is not None:
+                rounds = [x for x in m.loops(stmt) if m.inside(x, tops[0]) and not m.inside(step.call, x)]
+                proved |= not rounds and not _conditions(ctx, unit, tops[1], step)
         if not proved:
             calls = []
             break
+    site = next(iter(scales_in(ctx, unit, scope)), unit.scales[0])
+    later = next((s for s in unit.steps if s.objects & site.optimizer_objects), None)
+    if not calls and later is not None and m.function(site.call) is scope and (norms := norms_read(ctx, reader)):
+        schedule.rescaled_clips.update((call, later) for call in norms)
+        unit.review(
+            reader,
+            "APX054",
+            "gradients are clipped here, and the step is taken in another function, perhaps not every time: they stay "
+            "scaled until then, so the clip acts at its threshold times the loss scale",
+        )
+        return
     if not calls or optimizer is None:
         raise Manual(
             reader,
@@ -634,7 +678,6 @@ def _step_elsewhere(
             "call scaler.unscale_(optimizer) once before this line, under the condition that controls the step",
         )
     if not any(u.before is reader for u in schedule.unscales):
-        site = next(iter(scales_in(ctx, unit, scope)), unit.scales[0])
         schedule.unscales.append(Unscale(reader, m.src(optimizer), site.optimizer_objects))
 
 

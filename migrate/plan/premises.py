@@ -383,6 +383,8 @@ def review_trained_apart(ctx: Context, unit: Unit, planner: Planner) -> None:
         scope = m.function(node)
         if scope.node in decorated:
             continue  # it runs under autocast where its forward did
+        if not any(m.in_one_run(node, init.call) for init in unit.initializes):
+            continue  # a script of its own, which shares files with the one that initializes
         if any(m.function(r.block.body[r.first]) is scope for r in planner.regions) or planner.covered(scope):
             continue
         calls = ctx.v.calls[scope.node]
@@ -418,6 +420,8 @@ def check_steps_without_backward(ctx: Context, unit: Unit, schedule: Schedule, f
             for stmt in inside:
                 if not isinstance(stmt, ast.If) or stmt in guards_ or _backward_in_each_arm(stmt):
                     continue
+                if _left_otherwise(ctx, stmt, scale, step):
+                    continue
                 if any(_runs_before(ctx, other, scale, tops[0]) for other in unit.scales):
                     continue
                 if any(_between(ctx, other, tops[0], step, guards_) for other in unit.scales):
@@ -441,6 +445,19 @@ def check_steps_without_backward(ctx: Context, unit: Unit, schedule: Schedule, f
                     "set a flag beside the backward, and step only where it is set: if pending: "
                     f"scaler.step({ctx.m.src(step.optimizer)}); scaler.update(); pending = False",
                 )
+
+
+def _left_otherwise(ctx: Context, stmt: ast.If, scale: Scale, step: Step) -> bool:
+    """Whether the arm without the backward leaves the function, or the round of the loop that the step is in."""
+    m = ctx.m
+    other = stmt.orelse if any(m.inside(scale.call, s) for s in stmt.body) else stmt.body
+    match other[-1:]:
+        case [ast.Return()]:
+            return True
+        case [ast.Continue()]:
+            return m.loops(stmt)[:1] == m.loops(step.anchor)[:1]
+        case _:
+            return False
 
 
 def _all_of(test: ast.expr) -> list[ast.expr]:

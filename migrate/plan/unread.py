@@ -58,6 +58,37 @@ def unread(
     return found
 
 
+def unread_locals(ctx: Context, new: Sequence[str]) -> Iterator[ast.Assign]:
+    """Local variables that were read in the old texts and are not in the ``new`` ones, and are given what is only
+    looked up: ``level = "O1" if half else "O0"``."""
+    m = ctx.m
+    changed = [file for file in m.files if new[file.number] != file.text]
+    after = m.rewritten(new) if changed else m
+    told = dict(one for file in changed for one in _functions(after, after.files[file.number]))
+    for path, node in (one for file in changed for one in _functions(m, file)):
+        now = told.get(path)
+        if node is None or now is None or _said(now) & _LOOKS_AROUND:
+            continue
+        scope, still = m.scope_of[node], [n for stmt in now.body for n in walk(stmt) if isinstance(n, ast.Name)]
+        for stmt in m.own(scope, ast.Assign):
+            match stmt:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if _chosen(value):
+                    read = any(isinstance(n.ctx, ast.Load) and m.inside(n, node) for n in m.named(name))
+                    once = len(m.stores(name, scope)) == 1 and name not in scope.outer
+                    left = [n for n in still if n.id == name]
+                    if read and once and len(left) == 1 and isinstance(left[0].ctx, ast.Store):
+                        yield stmt
+                case _:
+                    pass
+
+
+def _chosen(value: ast.expr) -> bool:
+    """Whether a value is only looked up, or one of two that are."""
+    if isinstance(value, ast.IfExp):
+        return all(map(_chosen, (value.test, value.body, value.orelse)))
+    return _looked_up(value)
+
+
 def lost_readers(
     ctx: Context, new: Sequence[str], before: Sequence[Unread]
 ) -> Iterator[tuple[ast.FunctionDef | ast.AsyncFunctionDef, list[ast.arg]]]:

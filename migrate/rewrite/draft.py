@@ -234,6 +234,23 @@ class Draft:
             of_amp = _ABOUT_AMP.search(said) and not kept & set(range(start, last + 2))
             if start < first and (of_amp or stmt in self._taken):
                 self._edits.append(DeleteLines(start, first - 1))
+        for stmt in self._stmt:
+            last = self.m.last_line(stmt)
+            end = self._comments_until(stmt)
+            said = "\n".join(self.m.line_text(n) for n in range(last + 1, end + 1))
+            if end > last and not self._dropped(stmt) and (isinstance(stmt, ast.Try) or _ABOUT_AMP.search(said)):
+                self._edits.append(DeleteLines(last + 1, end))
+
+    def _comments_until(self, stmt: ast.stmt) -> int:
+        """The last of the comment lines that end the last block of a statement; its own last line where there are
+        none."""
+        last = self.m.last_line(stmt)
+        if not isinstance(stmt, (ast.Try, ast.If, ast.With)):
+            return last
+        inside = re.compile(rf"{re.escape(self.m.indent(stmt))}\s+#")
+        while last < len(self.m.starts) and inside.match(self.m.line_text(last + 1)):
+            last += 1
+        return last
 
     def _comments_from(self, stmt: ast.stmt) -> int:
         """The first of the comment lines right above a statement; its own first line where there are none."""

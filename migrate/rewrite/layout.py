@@ -172,4 +172,18 @@ def _at_comma(lines: Lines, number: int, pair: _Pair, limit: int) -> list[Replac
     else:
         content = lines.content(number)
         indent = content[: len(content) - len(content.lstrip())]
-    return [_next_line(lines.text, commas[-1], indent)] if commas else []
+    if not commas:
+        return []
+    return [_next_line(lines.text, commas[-1], indent), *_joined(lines, number, pair, commas[-1], limit, indent)]
+
+
+def _joined(lines: Lines, number: int, pair: _Pair, comma: int, limit: int, indent: str) -> list[Replace]:
+    """What moved to a line of its own is filled up with the next line of the call, where that fits as a whole."""
+    end = lines.content_end(number)
+    if pair.comment or number >= lines.count or lines.start(number + 1) > pair.end or lines.text[end - 1] != ",":
+        return []
+    moved, following = lines.text[comma + 1 : end].strip(), lines.content(number + 1).strip()
+    opened = sum(c in _OPEN for c in following) - sum(c in _CLOSE for c in following)
+    if not following or opened > 0 or len(f"{indent}{moved} {following}") > limit:
+        return []
+    return [Replace(end, _gap(lines.text, end), " ")]

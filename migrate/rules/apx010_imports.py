@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 from ..facts.module import Module, Scope
 from ..facts.names import called_name
+from ..flow.values import WRAPPERS
 from ..knowledge.apex import EXTENSIONS, FP16_UTILS, of_apex
 from ..nodes import walk
 from ..parts.sites import Role, computed
@@ -299,7 +300,7 @@ def _needed(
     m = ctx.m
     name = alias.asname or alias.name.split(".")[0]
     home = m.binding_scope(name, m.scope(stmt))
-    if work.sites is not None and computed(ctx, name):
+    if work.sites is not None and computed(ctx, name, chosen=alias.name not in WRAPPERS):
         return True
     local = home is not None and home.is_function  # which nobody can take from there
     if not local and (ctx.exported(stmt) & {name, "*"} or listed(ctx, home, name)):

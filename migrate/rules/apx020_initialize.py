@@ -214,6 +214,9 @@ def _chosen(plan: Plan) -> Options:
     return replace(options, static_when=own)
 
 
+_LONG = 40  # of a condition that is asked twice
+
+
 def _lines(plan: Plan, work: Work, creation: Creation) -> list[str]:
     """The statements that make one scaler."""
     if creation.enabled.value is False:
@@ -225,7 +228,8 @@ def _lines(plan: Plan, work: Work, creation: Creation) -> list[str]:
         options = replace(options, scale=creation.renamed[options.scale])
     arguments: list[str] = []
     lines: list[str] = []
-    if static is not None and options.scale is not None and static.value is None and " and " in static.text:
+    long = static is not None and (" and " in static.text or len(static.text) > _LONG)
+    if static is not None and options.scale is not None and static.value is None and long:
         asked = free_name(work.m, "static_scale", set())
         lines.append(f"{asked} = {static.text}")
         static = replace(static, text=asked)
@@ -233,7 +237,7 @@ def _lines(plan: Plan, work: Work, creation: Creation) -> list[str]:
     if fixed:
         arguments.append(f"init_scale={options.scale}")
     elif options.scale is not None and static is not None:
-        arguments.append(f"init_scale={options.scale} if {static.text} else 2.0**16")
+        arguments.append(f"init_scale={options.scale} if {static.text} else {options.init_scale or '2.0**16'}")
     elif options.init_scale is not None:
         arguments.append(f"init_scale={options.init_scale}")
     enabled = creation.enabled

@@ -15,6 +15,7 @@ import re
 
 from ..nodes import walk
 from ..units.events import clip_bound
+from ..units.unit import Step
 from .apx051_master_params import parameters
 from .common import Plan, Stage, Work
 
@@ -69,9 +70,17 @@ def apply(plan: Plan, work: Work) -> None:
             work.draft.above(early.before, f"{early.scale} = {scaler}.get_scale()", *lines)
         for call, step in plan.schedule.rescaled_clips.items():
             held = plan.schedule.early.get(call)
-            _rescale(plan, work, call, held.scale if held else f"{plan.scaler_at[step.call]}.get_scale()")
+            _rescale(plan, work, call, held.scale if held else f"{_scaler_near(plan, call, step)}.get_scale()")
         for grad in plan.schedule.divided:
             _divide(plan, work, grad)
+
+
+def _scaler_near(plan: Plan, call: ast.Call, step: Step) -> str:
+    """What the scaler is called where gradients are clipped: as at the step, or as at the backward of that function."""
+    m = plan.ctx.m
+    if m.function(step.call) is m.function(call):
+        return plan.scaler_at[step.call]
+    return next(plan.scaler_at[s.call] for s in plan.unit.scales if m.function(s.call) is m.function(call))
 
 
 def _own_guard(work: Work, clip: ast.stmt, anchor: ast.stmt) -> ast.If | None:

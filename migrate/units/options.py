@@ -108,7 +108,9 @@ def _level(
     if values == {"O0"}:
         out.enabled.append((level, FALSE))
     elif "O0" in values or "?" in values:
-        out.enabled.append((level, _not_o0(c, level, text)))
+        said = _conditional(m, level)
+        asked = said.test if isinstance(said, ast.IfExp) and said is not level else level
+        out.enabled.append((asked, _not_o0(c, said, text)))
     if values & {"O2"} and not init.optimizers:
         out.reviews.append(
             "O2 made the weights float16, and nothing trains here; they stay in float32 now, which takes twice their "
@@ -150,6 +152,22 @@ def _by_default(m: Module, level: ast.expr) -> str:
 
 def _flat(text: str) -> str:
     return " ".join(text.split())
+
+
+def _conditional(m: Module, level: ast.expr) -> ast.expr:
+    """``"O1" if half else "O0"`` where a local variable is given that once: what it asks then says more than the level.
+    What is asked has to be a name that is bound once as well."""
+    scope = m.scope(level)
+    if not isinstance(level, ast.Name) or level.id in scope.params or m.binding_scope(level.id, scope) is not scope:
+        return level
+    match [m.parent[n] for n in m.stores(level.id, scope)]:
+        case [ast.Assign(targets=[ast.Name()], value=ast.IfExp(test=ast.Name(id=asked)) as said)]:
+            bound = len(m.stores(asked, scope)) + (asked in scope.params)
+            arms = [one.value == "O0" for one in (said.body, said.orelse) if isinstance(one, ast.Constant)]
+            own = m.binding_scope(asked, scope) is scope
+            return said if own and bound == 1 and sorted(arms) == [False, True] else level
+        case _:
+            return level
 
 
 def _not_o0(c: Conditions, level: ast.expr, text: str) -> Term:
@@ -259,21 +277,36 @@ def _loss_scale(m: Module, c: Conditions, out: Options, scale: ast.expr | None, 
             f"a static loss scale of {value:g}: GradScaler skips a step whose gradients overflow, Apex took it"
         )
         return
-    value_text, when = _flat(m.src(scale)), None
+    value_text, when, number = _flat(m.src(scale)), None, None
     if isinstance(scale, ast.IfExp):
         arms = [scale.body, scale.orelse]
         dynamic = [isinstance(a, ast.Constant) and a.value in ("dynamic", None) for a in arms]
+        match scale.test:  # `scale if scale == "dynamic" else float(scale)`
+            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value="dynamic")]):
+                dynamic[0] |= ast.dump(left) == ast.dump(scale.body)
+            case _:
+                pass
         if dynamic == [True, False]:
-            value_text, when = _flat(m.src(scale.orelse)), negation(c.term(scale.test))
+            number, when = scale.orelse, negation(c.term(scale.test))
         elif dynamic == [False, True]:
-            value_text, when = _flat(m.src(scale.body)), c.term(scale.test)
-    out.scale = f"float({value_text})"
+            number, when = scale.body, c.term(scale.test)
+        value_text = _flat(m.src(number)) if number is not None else value_text
+    whole = isinstance(number, ast.Call) and isinstance(number.func, ast.Name) and number.func.id == "float"
+    out.scale = _number(number) or (value_text if whole else f"float({value_text})")
     tested = value_text if isinstance(scale, _SIMPLE) else f"({value_text})"
     out.static_when = when or Term(f'{tested} not in (None, "dynamic")', 3, boolean=True)
     out.reviews.append(
         f"loss_scale={_flat(m.src(scale))} may be static: GradScaler skips a step whose gradients overflow, Apex took "
         "it"
     )
+
+
+def _number(expr: ast.expr | None) -> str | None:
+    """A loss scale that is written out, as a number: ``"128.0"`` was one to Apex."""
+    try:
+        return repr(float(expr.value)) if isinstance(expr, ast.Constant) else None  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
 
 
 def _literal(m: Module, expr: ast.expr) -> ast.expr:

@@ -377,9 +377,10 @@ class Unit:
             self.reviews.append((site, rule, difference))
 
 
-def group(facts: Facts) -> list[Unit]:
+def group(facts: Facts, m: Module) -> list[Unit]:
     """Calls that share an optimizer are one unit, and so are two ``initialize`` that take the same model (one to train
-    it, one to evaluate it); an ``initialize`` without optimizers is one of its own."""
+    it, one to evaluate it). An ``initialize`` without optimizers is one of its own, but where it runs only beside one
+    that trains, and in the same way: O1's casts are the process's, so the one's condition is the other's."""
     sites: list[Initialize | Scale] = [*facts.initializes, *facts.scales]
     parent = list(range(len(sites)))
 
@@ -394,6 +395,10 @@ def group(facts: Facts) -> list[Unit]:
         shared = [("model", o) for o in models if o.kind in ("call", "instance", "param", "path")]
         for held in [*(("optimizer", o) for o in site.optimizer_objects), *shared]:
             parent[find(i)] = find(first.setdefault(held, i))
+    for i, site in enumerate(sites):
+        beside = (n for n, other in enumerate(sites) if isinstance(other, Initialize) and _beside(m, site, other))
+        for other in beside:
+            parent[find(i)] = find(other)
     groups: dict[int, list[Initialize | Scale]] = {}
     for i, site in enumerate(sites):
         groups.setdefault(find(i), []).append(site)
@@ -405,6 +410,18 @@ def group(facts: Facts) -> list[Unit]:
     for number, unit in enumerate(units, 1):
         unit.number = number
     return units
+
+
+def _beside(m: Module, site: Initialize | Scale, other: Initialize) -> bool:
+    """Whether a call that initializes a model alone follows one that trains, in its block or below, at its level."""
+    if not isinstance(site, Initialize) or site.optimizers or not other.optimizers:
+        return False
+    first = m.statement(other.call)
+    block = m.block(first)
+    options = [{name: ast.dump(value) for name, value in one.options.items()} for one in (site, other)]
+    alike = all(options[0].get(name) == options[1].get(name) for name in ("opt_level", "enabled"))
+    below = any(m.block(s) is block and m.index(s) > m.index(first) for s in m.spine(site.call))
+    return alike and below and m.function(site.call) is m.function(other.call)
 
 
 def listed(ctx: Context, home: Scope | None, name: str) -> bool:

@@ -121,6 +121,10 @@ GROUPS = {
     INIT + "n, p = amp.initialize(N(), P())\n" + LOSS.format("p"): ["initialize", "initialize, scale_loss"],
     INIT + "n, p = amp.initialize(N(), P())\n" + LOSS.format("[o, p]"): ["initialize, initialize, scale_loss"],
     "n = M()\nm, o = amp.initialize(n, O())\nk = amp.initialize(n)\n": ["initialize, initialize"],
+    INIT + "if y:\n    n = amp.initialize(N())\n": ["initialize, initialize"],
+    INIT + "n = amp.initialize(N(), opt_level='O2')\n": ["initialize", "initialize"],
+    "n = amp.initialize(N())\n" + INIT: ["initialize", "initialize"],
+    "if y:\n    m, o = amp.initialize(M(), O())\nn = amp.initialize(N())\n": ["initialize", "initialize"],
     "k = amp.initialize(M())\nm = amp.initialize(N())\n": ["initialize", "initialize"],
     LOSS.format("o") + LOSS.format("o") + "o = O()\n": ["scale_loss, scale_loss"],
 }
@@ -131,6 +135,7 @@ def test_units(text: str) -> None:
     def word(site: Initialize | Scale) -> str:
         return "initialize" if isinstance(site, Initialize) else "scale_loss"
 
-    units = group(context(TOP + text).facts)
+    ctx = context(TOP + text)
+    units = group(ctx.facts, ctx.m)
     assert [", ".join(map(word, one.sites)) for one in units] == GROUPS[text]
     assert [one.number for one in units] == [*range(1, len(units) + 1)]

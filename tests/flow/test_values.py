@@ -25,6 +25,23 @@ HOLDS = {
     "a with": ("with A() as x:\n    ask(x)", "A()"),
     "a name that nothing binds": ("ask(x)", ""),
     "an import of another module": ("import torch\nask(torch)", ""),
+    "the second function of a name": ("def f():\n    return A()\ndef f():\n    return B()\nask(f())", "B()"),
+    "both, where the first was called": (
+        "def f():\n    return A()\nx = f()\ndef f():\n    return B()\nask(f())",
+        "A(), B()",
+    ),
+    "both, where another called the first": (
+        "def g():\n    return f()\ndef f():\n    return A()\nask(g())\ndef f():\n    return B()",
+        "A(), B()",
+    ),
+    "both, where a decorator has the first": (
+        "@keep\ndef f():\n    return A()\ndef f():\n    return B()\nask(f())",
+        "A(), B()",
+    ),
+    "both, where one is made under a condition": (
+        "def f():\n    return A()\nif x:\n    def f():\n        return B()\nask(f())",
+        "A(), B()",
+    ),
     # attributes
     "an attribute": ("class C:\n    pass\nc = C()\nc.x = A()\nask(c.x)", "A()"),
     "the same attribute of another class": (
@@ -214,8 +231,8 @@ HOLDS = {
     "spread into more": ("def f(*x):\n    ask(x[0])\nf(*[A(), B()])", "A(), B()"),
     "a name it has not": ("def f(x, **kw):\n    ask(kw['x'])\nf(x=A())", ""),
     "spread": ("def f(y, x):\n    ask(x)\nf(*[A(), B()])", "A(), B()"),
-    "too few arguments": ("def f(x, y):\n    ask(x)\nf(A())", ""),
-    "too many arguments": ("def f(x):\n    ask(x)\nf(A(), B())", ""),
+    "too few arguments": ("def f(x, y):\n    ask(x)\nf(A())", "x"),
+    "too many arguments": ("def f(x):\n    ask(x)\nf(A(), B())", "x"),
     "what it returns": ("def f(y):\n    return A()\nask(f(1))", "A()"),
     "what it hands on": ("def f(x):\n    return x\nask(f(A()))", "A()"),
     "what a lambda returns": ("f = lambda: A()\nask(f())", "A()"),

@@ -41,8 +41,8 @@ def main(args, loader):
             loss = torch.nn.functional.cross_entropy(model(x), y)
         scaler.scale(loss).backward()
         if (step + 1) % args.accumulate == 0:
-            scaler.unscale_(optimizer)
             if args.clip:
+                scaler.unscale_(optimizer)
                 torch.nn.utils.clip_grad_norm_(model.parameters(), args.clip)
             scaler.step(optimizer)
             scaler.update()
@@ -50,21 +50,21 @@ def main(args, loader):
 """
 FP16, FULL = "line 7 `args.fp16` holds", "line 7 `args.fp16` does not hold"
 DUE, EARLY = (f"line 16 `(step + 1) % args.accumulate == 0` {word}" for word in ("holds", "does not hold"))
-CLIP = "line 17 `args.clip` holds"
+CLIP, OPEN = "line 17 `args.clip` holds", "line 17 `args.clip` does not hold"
 
 #: What is done to the new text (a line of it becomes others), and what is said.
 SAID = [
     (
-        "            scaler.unscale_(optimizer)\n", "            scaler.unscale_(optimizer)\n" * 2,
-        f"{FP16}, {DUE}, {CLIP}: unscale_() is called twice before update() at line 16",
+        "                scaler.unscale_(optimizer)\n", "                scaler.unscale_(optimizer)\n" * 2,
+        f"{FP16}, {DUE}, {CLIP}: unscale_() is called twice before update() at line 17",
     ),
     (
-        "            scaler.unscale_(optimizer)\n", "",
+        "                scaler.unscale_(optimizer)\n", "",
         f"{FP16}, {DUE}, {CLIP}: gradients are read or changed here while they are still scaled at line 18",
     ),
     (
         "            scaler.update()\n", "",
-        f"{FP16}, {DUE}, {CLIP}: unscale_() is called after the step, before update() at line 16",
+        f"{FP16}, {DUE}, {CLIP}: unscale_() is called after the step, before update() at line 17",
     ),
     (
         "            optimizer.zero_grad()\n", "            optimizer.zero_grad()\n        scaler.update()\n",
@@ -72,7 +72,7 @@ SAID = [
     ),
     (
         "            scaler.step(optimizer)\n", "            optimizer.step()\n",
-        f"{FP16}, line 13 overflows, {DUE}, {CLIP}: after an overflow Apex left this step out, now it is taken "
+        f"{FP16}, {DUE}, {OPEN}: this step would use gradients that are not unscaled rightly "
         "at line 19",
     ),
     (

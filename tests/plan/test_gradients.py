@@ -80,7 +80,32 @@ PLAIN = {
     ),
     "a reader under a condition": (
         "BACK\nif bound:\n    clip_grad_(params, bound)\noptimizer.step()",
+        ["unscale before clip_grad_(params, bound)", "update behind optimizer.step()"],
+    ),
+    "readers in both arms": (
+        "BACK\nif bound:\n    clip_grad_(params, bound)\nelse:\n    print(p.grad)\noptimizer.step()",
         ["unscale before if bound:", "update behind optimizer.step()"],
+    ),
+    "readers in both arms of one arm": (
+        "BACK\nif bound:\n    if half:\n        clip_grad_(params, bound)\n    else:\n        print(p.grad)\n"
+        "optimizer.step()",
+        ["unscale before if half:", "update behind optimizer.step()"],
+    ),
+    "a reader under a condition and one behind it": (
+        "BACK\nif bound:\n    clip_grad_(params, bound)\nprint(p.grad)\noptimizer.step()",
+        ["unscale before if bound:", "update behind optimizer.step()"],
+    ),
+    "a reader under a condition and code that may read": (
+        "BACK\nif bound:\n    clip_grad_(params, bound)\nlook(model)\noptimizer.step()",
+        ["unscale before if bound:", "update behind optimizer.step()"],
+    ),
+    "a reader under a condition and a step under another": (
+        "BACK\nif bound:\n    clip_grad_(params, bound)\nif good:\n    optimizer.step()\noptimizer.zero_grad()",
+        ["unscale before if bound:", "update behind if good:"],
+    ),
+    "a reader under a condition and a way out": (
+        "BACK\nif bound:\n    clip_grad_(params, bound)\nif bad:\n    continue\noptimizer.step()",
+        ["unscale before if bound:", "update before continue", "update behind optimizer.step()"],
     ),
     "a reader before the backward of the same round": (
         "print(p.grad)\nBACK\noptimizer.step()\noptimizer.zero_grad()",

@@ -50,7 +50,7 @@ def test_an_alignment_of_several_lines() -> None:
     got, _ = lay_out("", text, [], "  ")
     assert got == f"gradient_norm = clip_the_gradient_norm_(\n  {GROUPS}, args.max_norm\n)\n"
     many = f"f(a,\n  {A}, {B[:-8]}, scaler,\n  b)\n"
-    assert lay_out("", many, [], "  ")[0] == f"f(a,\n  {A}, {B[:-8]},\n  scaler,\n  b)\n"
+    assert lay_out("", many, [], "  ")[0] == f"f(a,\n  {A}, {B[:-8]},\n  scaler, b)\n"
 
 
 def test_what_was_too_long_stays() -> None:

@@ -67,9 +67,11 @@ class Spread:
     # ------------------------------------------------------------ functions that come along
 
     def _constructors(self) -> list[ast.AST]:
-        """Constructors, not followed so far, of objects with a method that is followed: they set what it asks for."""
-        owners = {self.m.class_of(self.m.scope_of[f]) for f in self.marks.functions if f in self.m.scope_of}
-        made = {f for owner in owners if owner is not None for f in self.v.functions(Obj("class", owner, owner.name))}
+        """Constructors, not followed so far, of objects with a method that is followed, and those of their bases: they
+        set what it asks for."""
+        own = {self.m.class_of(self.m.scope_of[f]) for f in self.marks.functions if f in self.m.scope_of}
+        owners = {one for owner in own if owner is not None for one in self.v.order(owner)}
+        made = {f for owner in owners for f in self.v.functions(Obj("class", owner, owner.name))}
         found = [f for f in made - self.marks.functions if not self._own_of_network(f)]
         return sorted(found, key=self.m.start)
 

@@ -8,8 +8,8 @@ for x, y in loader:
     with torch.autocast("cuda", dtype=torch.float16):
         loss = criterion(model(x), y)
     scaler.scale(loss).backward()
-    scaler.unscale_(optimizer)
     if args.clip:
+        scaler.unscale_(optimizer)
         torch.nn.utils.clip_grad_value_(model.parameters(), args.clip)
     scaler.step(optimizer)
     scaler.update()

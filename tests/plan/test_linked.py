@@ -1,0 +1,82 @@
+"""Scripts that share files, of which one is broken or trains for itself."""
+
+from __future__ import annotations
+
+from migrate.linked import migrate_linked
+from migrate.model import FileText, ModuleResult, Settings
+
+HELPERS = """\
+import torch
+from apex import amp
+
+
+def load(model, path):
+    model.load_state_dict(torch.load(path))
+
+
+def load(config, model, optimizer, path):
+    state = torch.load(path)
+    optimizer.load_state_dict(state["optimizer"])
+    amp.load_state_dict(state["amp"])
+"""
+MAIN = """\
+import torch
+from apex import amp
+from helpers import load
+
+model = torch.nn.Linear(4, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+load(config, model, optimizer, "last.pt")
+for x, y in loader:
+    loss = torch.nn.functional.cross_entropy(model(x), y)
+    optimizer.zero_grad()
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()
+"""
+OLD = """\
+import torch
+from helpers import load
+
+model = torch.nn.Linear(4, 2)
+load(model, "last.pt")
+"""
+PLAIN = """\
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x, y in loader:
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(x), y).backward()
+        optimizer.step()
+
+
+if __name__ == "__main__":
+    train()
+"""
+
+
+def _migrated(other: str) -> list[ModuleResult]:
+    files = [
+        FileText(HELPERS, name="helpers.py"),
+        FileText(MAIN, name="main.py", links={"helpers": 0}),
+        FileText(other, name="other.py", links={"helpers": 0}),
+    ]
+    return migrate_linked(files, Settings())
+
+
+def test_the_last_function_of_a_name_takes_the_scaler_and_a_call_that_raises_does_not() -> None:
+    helpers, main, other = _migrated(OLD)
+    assert helpers.new_text is not None and main.new_text is not None and other.new_text is None
+    assert "def load(model, path):" in helpers.new_text
+    assert "def load(config, model, optimizer, scaler, path):" in helpers.new_text
+    assert 'load(config, model, optimizer, scaler, "last.pt")' in main.new_text
+
+
+def test_a_script_that_trains_for_itself_was_never_under_casts_of_another() -> None:
+    results = _migrated(OLD.replace("model =", "def train():\n    model =").replace("load(m", "    load(m") + PLAIN)
+    assert [one.new_text is not None for one in results] == [True, True, False]
+    assert not [f for one in results for f in one.findings if "trains without amp" in f.message]
+
+
+def test_one_that_does_not_parse_leaves_each_to_itself() -> None:
+    assert [one.parsed for one in _migrated(OLD + "else\n")] == [False] * 3
