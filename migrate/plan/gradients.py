@@ -661,7 +661,8 @@ def _step_elsewhere(
             calls = []
             break
     site = next(iter(scales_in(ctx, unit, scope)), unit.scales[0])
-    later = next((s for s in unit.steps if s.objects & site.optimizer_objects), None)
+    steps = [s for s in unit.steps if s.objects & site.optimizer_objects]
+    later = steps[0] if steps and all(m.function(s.call) is not scope for s in steps) else None
     if not calls and later is not None and m.function(site.call) is scope and (norms := norms_read(ctx, reader)):
         schedule.rescaled_clips.update((call, later) for call in norms)
         unit.review(
