@@ -155,7 +155,7 @@ SHAPES: dict[Callable[[int], Files], tuple[int, ...]] = {
     elif_chain: (200, 400, 800),
     ifs_in_the_loop: (25, 50, 100),
     forwards: (25, 50, 100),
-    optimizers: (5, 10, 20),
+    optimizers: (200, 400, 800),
     classes: (500, 1000, 2000),
     attributes: (50, 100, 200),
     literal: (25_000, 50_000, 100_000),
