@@ -5,6 +5,7 @@ somebody else's repository that would run its ``json.py`` for the library's, so 
 anything else is imported (``__future__`` too is a module).
 """
 
+import gc
 import os
 import sys
 
@@ -20,7 +21,9 @@ def main() -> int:
 
         if noticed:
             print(_FOREIGN, file=sys.stderr)
-        return cli.main()
+        code = cli.main()
+        gc.freeze()  # when Python ends it would look for cycles in all that is left, which takes its time
+        return code
     except KeyboardInterrupt:  # while modules are imported: later `cli` answers
         print("apex2native: interrupted.", file=sys.stderr)
         return 130

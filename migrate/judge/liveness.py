@@ -29,9 +29,9 @@ class Live:
         """Whether a name may be read by an operation or behind it."""
         return bool(self.masks[number] & self.bits.get(name, 0))
 
-    def died(self, before: int, number: int) -> list[str]:
+    def died(self, before: int, number: int) -> list[object]:
         """The names that may be read by one operation or behind it, and not by another."""
-        left, found = self.masks[before] & ~self.masks[number], list[str]()
+        left, found = self.masks[before] & ~self.masks[number], list[object]()
         while left:
             found.append(self.names[(left & -left).bit_length() - 1])
             left &= left - 1

@@ -147,7 +147,8 @@ class Locals(Store[object]):
 
     def __setitem__(self, name: object, term: Term) -> None:
         self.fresh.append(name)
-        super().__setitem__(name, term)
+        self._frozen = self._leaves = self._questioned = None  # `_changed`, without the calls: most is set here
+        dict.__setitem__(self, name, term)
 
     def take(self, values: Mapping[object, Term]) -> None:
         self.fresh.extend(values)
@@ -189,7 +190,7 @@ class Frame:
         self.results.clear()
 
     def frozen(self) -> object:
-        generators = tuple(sorted((k, f.frozen()) for k, f in self.generators.items()))
+        generators = tuple(sorted((k, f.frozen()) for k, f in self.generators.items())) if self.generators else ()
         return (id(self.code), self.pc, self.env.frozen(), generators)
 
 

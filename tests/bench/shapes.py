@@ -4,12 +4,15 @@ Each shape is a program that is made larger and larger: more functions, a longer
 import each other. It is migrated at several sizes, each in a process of its own. Printed are seconds of CPU without
 those of the smallest program there is, megabytes, and the exponent of the last doubling: 1 is linear, 2 quadratic.
 
-    python tests/bench/shapes.py [SHAPE…] [--limit SECONDS]
+    python tests/bench/shapes.py [SHAPE…] [--limit SECONDS] [--lines 5000]
+
+With ``--lines`` one file of so many lines of each shape is migrated instead, beside 100 times its own `ast.parse`.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import itertools
 import math
 import os
@@ -17,7 +20,8 @@ import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -151,7 +155,7 @@ SHAPES: dict[Callable[[int], Files], tuple[int, ...]] = {
     elif_chain: (200, 400, 800),
     ifs_in_the_loop: (25, 50, 100),
     forwards: (25, 50, 100),
-    optimizers: (5, 10, 20),
+    optimizers: (200, 400, 800),
     classes: (500, 1000, 2000),
     attributes: (50, 100, 200),
     literal: (25_000, 50_000, 100_000),
@@ -185,11 +189,48 @@ def measure(files: Files, limit: float) -> Cost | None:
         return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1e3)
 
 
+def of_lines(shape: Callable[[int], Files], lines: int) -> str:
+    """One file of a shape, of as many lines as it has at most."""
+
+    def text(n: int) -> str:
+        (only,) = shape(n).values()
+        return only
+
+    first, more = (text(n).count("\n") for n in (2, 102))
+    return text(2 + 100 * (lines - first) // (more - first))
+
+
+def parsed(text: str) -> float:
+    """The seconds of CPU of one `ast.parse`, the median of several."""
+    times = []
+    for _ in range(5):
+        begun = time.process_time()
+        ast.parse(text)
+        times.append(time.process_time() - begun)
+    return sorted(times)[2]
+
+
+def beside_parsing(lines: int, chosen: Sequence[str], limit: float) -> None:
+    """Files of one length: what each costs, the whole process, and what it may."""
+    for shape in SHAPES:
+        if shape in (cluster, calls_twice, amp_of_amp) or (chosen and shape.__name__ not in chosen):
+            continue
+        text = of_lines(shape, lines)
+        before, cost, after = parsed(text), measure({"x.py": text}, limit), parsed(text)
+        bound = max(2.0, 100 * (before + after) / 2)
+        took = f"{cost.seconds:.2f} s {cost.megabytes:.0f} MB" if cost is not None else f"over {limit:.0f} s"
+        print(f"{shape.__name__:<20}{took}, bound {bound:.2f} s", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="How the time of a migration grows with a program.")
     parser.add_argument("shapes", nargs="*", choices=[[], *(one.__name__ for one in SHAPES)])
     parser.add_argument("--limit", type=float, default=60, help="seconds of CPU for one migration")
+    parser.add_argument("--lines", type=int, help="one file of so many lines of each shape, beside its `ast.parse`")
     options = parser.parse_args()
+    if options.lines is not None:
+        beside_parsing(options.lines, options.shapes, options.limit)
+        return
     least = measure({"x.py": HEAD + MAIN}, options.limit)
     assert least is not None
     print(f"the smallest program takes {least.seconds:.2f} s and {least.megabytes:.0f} MB", flush=True)

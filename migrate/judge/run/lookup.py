@@ -34,10 +34,10 @@ class Lookup:
 
     def scaler(self, state: State, expr: ast.expr, facts: Facts) -> Key:
         """The scaler that an expression stands for; a crash where there is none yet."""
-        text = self.m.src(expr)
         term = self.value(state, expr, facts)
         if term[0] == "scaler":
             return term[1]  # type: ignore[no-any-return]
+        text = self.m.src(expr)
         if term == NONE:
             raise Crash(f"`{text}` is None here")
         if isinstance(expr, ast.Attribute) and self._never_made(state, expr.value, facts):

@@ -84,22 +84,23 @@ class Runner:
         self.memory.names, self.memory.rough, self.memory.values = names, rough, values
 
     def bury(self, state: State) -> None:
-        """Forget local names that are not read again."""
+        """Forget local names that are not read again: those that were set since it was last asked, and those that an
+        operation since then was the last to read."""
         for frame in state.frames:
-            if isinstance(frame.code.node, ast.Module) or frame.pc >= len(frame.code.ops):
+            env, before, now = frame.env, frame.env.buried, frame.pc
+            if before == now and not env.fresh:
                 continue
-            env, before = frame.env, frame.env.buried
-            if before == frame.pc and not env.fresh:
+            if isinstance(frame.code.node, ast.Module) or now >= len(frame.code.ops):
                 continue
             live = self._live_names(frame.code)
-            perhaps = [*env.fresh, *(live.died(before, frame.pc) if before is not None else ())]
-            outlived = self.program.definitions.outlived(frame.code.node)
-            for name in perhaps:
-                if isinstance(name, str) and name in env and name not in outlived and not live.at(frame.pc, name):
-                    if env[name][0] != "scaler":  # who holds no scaler is told from who has not made it yet
-                        del env[name]
-            env.buried = frame.pc
-            env.fresh.clear()
+            perhaps = env.fresh if before is None or before == now else env.fresh + live.died(before, now)
+            if perhaps:
+                outlived = self.program.definitions.outlived(frame.code.node)
+                for name in perhaps:
+                    if isinstance(name, str) and name in env and name not in outlived and not live.at(now, name):
+                        if env[name][0] != "scaler":  # who holds no scaler is told from who has not made it yet
+                            del env[name]
+            env.buried, env.fresh = now, []
 
     def _live_names(self, code: Code) -> Live:
         if code not in self._live:

@@ -24,6 +24,7 @@ class Variables:
         self.program, self.m, self.v, self.naming = program, program.m, program.v, program.naming
         self.memory = Memory(program.mattering.names)
         self._homes: dict[tuple[ast.AST, str], _Home] = {}
+        self._params: dict[tuple[ast.AST, str], Term] = {}
 
     def env_of(self, state: State, node: ast.AST, name: str) -> Mapping[object, Term] | None:
         """The variables that ``name`` at ``node`` belongs to; None where they are gone."""
@@ -103,6 +104,11 @@ class Variables:
 
     def param(self, function: ast.AST, name: str) -> Term:
         """What a parameter holds where nobody says what is handed to it."""
+        if (function, name) not in self._params:
+            self._params[function, name] = self._param(function, name)
+        return self._params[function, name]
+
+    def _param(self, function: ast.AST, name: str) -> Term:
         held = {self.naming.key(o) for o in opened(self.v, self.v.variable(name, self.m.scope_of[function]))}
         known = held & (self.program.objects.optimizers | self.program.objects.models)
         return ("obj", frozenset(known)) if known else opaque(self.naming.place(function), name)
