@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..errors import Tangled
-from ..facts.module import Copied, Module, Scope
+from ..facts.module import Module, Scope
 from ..facts.names import called_name, last_name
 from ..knowledge.apex import of_apex
 from ..nodes import walk
@@ -109,6 +109,7 @@ class Values:
         self._done: set[Var] = set()
         self._bound: set[tuple[int, Obj]] = set()
         self.calls: dict[ast.AST, list[ast.Call]] = defaultdict(list)  # function node -> its call sites
+        self._mapped: set[ast.AST] = set()  # functions that `map` calls
         self._opaque: list[tuple[ast.Call, Var]] = []
         self._asked: dict[ast.AST, frozenset[Obj]] = {}
         self._ranks: dict[Obj, tuple[str, ...]] = {}
@@ -148,6 +149,34 @@ class Values:
             found = {node for obj in self.of(call.func) for node in self.functions(obj)}
             self._run[call] = sorted(found, key=_position)
         return self._run[call]
+
+    def run_by(self, node: ast.AST) -> list[ast.AST]:
+        """Functions of this module that a node may run: a call, or what Python calls without one (decorators, the class
+        of what is raised, what a loop goes through, what `map` is handed)."""
+        match node:
+            case ast.Call(func=ast.Name(id="map"), args=args):
+                held = [obj for arg in args for obj in self.of(arg) if obj.kind in ("function", "method", "partial")]
+            case ast.Call():
+                return self.callees(node)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                held = [obj for decorator in node.decorator_list for obj in self.of(decorator)]
+            case ast.Raise(exc=ast.Name() | ast.Attribute() as error):
+                held = [obj for obj in self.of(error) if obj.kind == "class"]
+            case ast.For(iter=source) | ast.AsyncFor(iter=source) | ast.comprehension(iter=source):
+                return sorted({one for obj in self.of(source) for one in self._iterators(obj)}, key=_position)
+            case _:
+                return []
+        return sorted({one for obj in held if (one := self.callee(obj)) is not None}, key=_position)
+
+    def _iterators(self, obj: Obj) -> Iterator[ast.AST]:
+        """``__iter__`` of an object, and ``__next__`` of what that gives back."""
+        begin = self._method(obj.key, ("__iter__",), 0) if isinstance(obj.key, ast.ClassDef) else None
+        if obj.kind == "instance" and begin is not None:
+            yield begin
+            for given in self._pts.get(("r", begin), ()):
+                if given.kind == "instance" and isinstance(given.key, ast.ClassDef):
+                    following = self._method(given.key, ("__next__",), 0)
+                    yield from () if following is None else (following,)
 
     @cached_property
     def callers(self) -> dict[ast.AST, list[ast.AST]]:
@@ -208,7 +237,7 @@ class Values:
                 if scope.is_function:
                     for name in scope.params:
                         var: Var = ("n", scope, name)
-                        if not self._pts[var] and not self.calls[node]:
+                        if not self._pts[var] and not self.calls[node] and node not in self._mapped:
                             self._add(var, Obj("param", (scope, name), name))
             for call, var in self._opaque:
                 if not self._pts[var] and not self.callees(call):
@@ -268,22 +297,33 @@ class Values:
                 self._each_field(obj, lambda name: self._flow(("f", obj, name), dst))
                 if obj.kind in ("call", "param", "path"):
                     self._loads.append((src, ELEMENT_KEY, dst, "[]"))
+            elif obj.kind == "instance" and isinstance(obj.key, ast.ClassDef):
+                begin = self._method(obj.key, ("__iter__",), 0)
+                if begin is not None:
+                    self._each(("r", begin), of_iterator)
+
+        def of_iterator(obj: Obj) -> None:
+            if obj.kind in ("seq", "dict"):
+                self._each_field(obj, lambda name: self._flow(("f", obj, name), dst))
+            elif obj.kind == "instance" and isinstance(obj.key, ast.ClassDef):
+                following = self._method(obj.key, ("__next__",), 0)
+                if following is not None:
+                    self._flow(("r", following), dst)
 
         self._each(src, of_obj)
 
     # ------------------------------------------------------------ constraints
 
     def _constrain(self) -> None:
-        imported: dict[ast.stmt, list[Copied]] = defaultdict(list)
-        for one in self.m.copied:
-            imported[one.stmt].append(one)
         for (stmt, name), home in self.m.modules.items():
             self._add(self._name(name, self.m.scope(stmt)), Obj("module", home.node, name))
+        for cls in self.m.all(ast.ClassDef):  # ahead of all else, as bases are looked up where methods are
+            self._add(self._name(cls.name, self.m.scope(cls)), Obj("class", cls, cls.name))
+        for one in self.m.copied:
+            self._flow(self._name(one.original, one.source), self._name(one.name, one.scope))
         for node in self.m.nodes:
             if isinstance(node, ast.stmt):
                 self._statement(node)
-                for one in imported.get(node, ()):
-                    self._flow(self._name(one.original, one.source), self._name(one.name, one.scope))
             elif isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", None), (ast.Load, type(None))):
                 self._expr(node)
 
@@ -301,8 +341,7 @@ class Values:
                     self._add(self._name(alias.asname or alias.name, scope), apex(f"{whole}.{alias.name}"))
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self._define(node, scope)
-            case ast.ClassDef(name=name):
-                self._add(self._name(name, scope), Obj("class", node, name))
+            case ast.ClassDef():
                 self._decorate(node)
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
@@ -442,9 +481,44 @@ class Values:
                 pass
 
     def _key(self, index: ast.expr) -> str:
+        """The name of an item: its number, or its key (a text of digits is another one than the number)."""
+        if isinstance(index, ast.Name):
+            home = self.m.binding_scope(index.id, self.m.scope(index))
+            index = self._constants.get((home, index.id), index)
         if isinstance(index, ast.Constant) and isinstance(index.value, (int, str)):
-            return str(index.value)
+            text = str(index.value)
+            return f"'{text}'" if isinstance(index.value, str) and text.isdigit() else text
         return ELEMENT_KEY
+
+    @cached_property
+    def _constants(self) -> dict[tuple[Scope | None, str], ast.Constant]:
+        """Names that are given one number or text, once, and nothing else."""
+
+        def bound(name: str, node: ast.AST) -> tuple[Scope | None, str]:
+            return self.m.binding_scope(name, self.m.scope(node)), name
+
+        found = {
+            bound(target.id, target): value
+            for stmt in self.m.all(ast.Assign)
+            if isinstance(value := stmt.value, ast.Constant) and isinstance(value.value, (int, str))
+            for target in stmt.targets
+            if isinstance(target, ast.Name)
+        }
+        names = {name for _, name in found}
+        stored = Counter(
+            bound(n.id, n) for n in self.m.all(ast.Name) if n.id in names and not isinstance(n.ctx, ast.Load)
+        )
+        others = {
+            bound(name, alias)
+            for alias in self.m.all(ast.alias)
+            if (name := alias.asname or alias.name) in names and name not in self.m.scope(alias).linked
+        }
+        once = {key for key, times in stored.items() if times == 1 and key not in others}
+        return {
+            key: value
+            for key, value in found.items()
+            if key in once and key[0] is not None and key[1] not in (*key[0].params, *key[0].globals)
+        }
 
     def _load(self, base: Var, key: str, dst: Var) -> None:
         """``dst`` takes item ``key`` of what ``base`` holds."""
@@ -503,8 +577,8 @@ class Values:
                 self._super(node, given[:1], attr, var)
             case ast.Attribute(value=base, attr=attr):
                 self._attribute(self._expr(base), attr, var)
-            case ast.Subscript(value=base, slice=ast.Slice()):
-                self._flow(self._expr(base), var)
+            case ast.Subscript(value=base, slice=ast.Slice() as cut):
+                self._each(self._expr(base), lambda obj: self._slice(node, obj, cut, var))
             case ast.Subscript(value=base, slice=index):
                 self._load(self._expr(base), self._key(index), var)
             case ast.Tuple(elts=elts) | ast.List(elts=elts) | ast.Set(elts=elts):
@@ -547,6 +621,10 @@ class Values:
                 self._flow(self._expr(value), var)
             case ast.Await(value=value) | ast.Starred(value=value):
                 self._flow(self._expr(value), var)
+            case ast.Yield(value=ast.expr() as value):
+                self._flow(self._expr(value), self._yielded(node))
+            case ast.YieldFrom(value=value):
+                self._elements(self._expr(value), self._yielded(node))
             case ast.Lambda(body=body):
                 self._flow(self._expr(body), ("r", node))
                 self._add(var, Obj("function", node, "lambda"))
@@ -555,6 +633,15 @@ class Values:
             case _:
                 pass
         return var
+
+    def _yielded(self, node: ast.Yield | ast.YieldFrom) -> Var:
+        """What a generator gives, item by item: a call of it gives back something that holds them. What a context
+        manager yields is what a `with` binds."""
+        function = self._owner(node)
+        whole = Obj("seq", function, "generator")
+        if not any(map(_makes_context, getattr(function, "decorator_list", ()))):
+            self._add(("r", function), whole)
+        return self._field(whole, ELEMENT_KEY)
 
     def _attribute(self, base: Var, attr: str, dst: Var) -> None:
         def of_obj(obj: Obj) -> None:
@@ -577,6 +664,23 @@ class Values:
 
         self._each(base, of_obj)
         self._loads.append((base, attr, dst, ""))
+
+    def _slice(self, node: ast.Subscript, obj: Obj, cut: ast.Slice, dst: Var) -> None:
+        """A part of a list that is written out is another list; of anything else it is as good as the whole."""
+        if obj.kind != "seq" or not isinstance(obj.key, (ast.List, ast.Tuple)):
+            self._add(dst, obj)
+            return
+        part = Obj("seq", (node, obj), "list")
+        first, end = _bound(cut.lower, 0), _bound(cut.upper, len(obj.key.elts))
+
+        def of_item(name: str) -> None:
+            if not name.isdigit() or first is None or end is None or cut.step is not None:
+                self._flow(("f", obj, name), self._field(part, ELEMENT_KEY))
+            elif first <= int(name) < end:
+                self._flow(("f", obj, name), self._field(part, str(int(name) - first)))
+
+        self._each_field(obj, of_item)
+        self._add(dst, part)
 
     @cached_property
     def _patterns(self) -> list[str]:
@@ -621,10 +725,15 @@ class Values:
     def _defines(self, cls: ast.ClassDef, attr: str) -> bool:
         return attr in self.m.scope_of[cls].names
 
-    def _member(
-        self, obj: Obj, owner: ast.ClassDef, attr: str, dst: Var, below: tuple[ast.ClassDef, ...] = ()
-    ) -> None:
-        """A method or class attribute, looked up through the bases that stand in this module."""
+    def _member(self, obj: Obj, owner: ast.ClassDef, attr: str, dst: Var, below: tuple[ast.ClassDef, ...] = ()) -> None:
+        """A method or class attribute, looked up through the bases that stand in this module: that of the first class
+        in Python's order which has it, where each base can be only one."""
+        line = None if below or self._owns(owner, attr) else self._line(owner)
+        if line is not None:
+            first = next((cls for cls in line if self._owns(cls, attr)), None)
+            if first is not None:
+                self._member(obj, first, attr, dst)
+            return
         node = self.m.method(owner, attr)
         if node is not None:
             if any(isinstance(d, ast.Name) and d.id == "property" for d in node.decorator_list):
@@ -642,6 +751,19 @@ class Values:
                     if held.kind == "class" and isinstance(held.key, ast.ClassDef):
                         if held.key not in (owner, *below):
                             self._member(obj, held.key, attr, dst, (owner, *below))
+
+    def _owns(self, cls: ast.ClassDef, attr: str) -> bool:
+        return self.m.method(cls, attr) is not None or attr in self.m.scope_of[cls].names
+
+    def _line(self, cls: ast.ClassDef) -> list[ast.ClassDef] | None:
+        """A class and those of this module that it inherits from, in order; None where a base may be one of several."""
+        line = self.order(cls)
+        for one in line:
+            for base in one.bases:
+                own = self._name(base.id, self.m.scope(one)) if isinstance(base, ast.Name) else self._expr(base)
+                if sum(held.kind == "class" for held in self._pts[own]) > 1:
+                    return None
+        return line
 
     # ------------------------------------------------------------ calls
 
@@ -752,6 +874,9 @@ class Values:
         if name == "zip" and isinstance(node.func, ast.Name):
             self._zip(node, var)
             return
+        if name == "map" and isinstance(node.func, ast.Name):
+            self._map(node, var)
+            return
         if (dotted := by_name(node)) is not None:
             self._add(var, apex(dotted))
             return
@@ -773,8 +898,10 @@ class Values:
         if name == "extend" and isinstance(node.func, ast.Attribute) and node.args:
             more = self._expr(node.args[0])
             self._each(self._expr(node.func.value), lambda o: self._elements(more, self._field(o, self._item(o))))
-        if name == "update" and node.args and isinstance(node.func, ast.Attribute):
-            self._update(node.func.value, node.args[0])
+        if name == "update" and isinstance(node.func, ast.Attribute):
+            self._updated(self._expr(node.func.value), node)
+            if node.args:
+                self._update(node.func.value, node.args[0])
         if name == "__init__" and node.args:
             self._filled_by_base(node)
         if name == "setattr" and len(node.args) == 3:
@@ -800,6 +927,22 @@ class Values:
             own = self._methods(obj.key, name)
         if not own or any(getattr(one, "decorator_list", []) for one in own):
             self._add(var, obj)
+
+    def _updated(self, target: Var, node: ast.Call) -> None:
+        """``d.update({"a": x}, b=y)``: what a dictionary takes over from another."""
+
+        def of_obj(obj: Obj) -> None:
+            if obj.kind == "dict":
+                for arg in node.args[:1]:
+                    self._each(self._expr(arg), lambda held: self._spread(held, give(obj)))
+                for keyword in node.keywords:
+                    if keyword.arg is not None:
+                        give(obj)(keyword.arg, self._expr(keyword.value))
+
+        def give(obj: Obj) -> Callable[[str, Var], None]:
+            return lambda name, value: self._flow(value, self._field(obj, name))
+
+        self._each(target, of_obj)
 
     def _update(self, target: ast.expr, source: ast.expr) -> None:
         """``self.__dict__.update(kwargs)``: attributes by the names of a dictionary."""
@@ -844,11 +987,7 @@ class Values:
     @cached_property
     def _spelled(self) -> set[str]:
         """All strings of the module that could be a part of a name."""
-        return {
-            n.value
-            for n in self.m.all(ast.Constant)
-            if isinstance(n.value, str) and f"_{n.value}".isidentifier()
-        }
+        return {n.value for n in self.m.all(ast.Constant) if isinstance(n.value, str) and f"_{n.value}".isidentifier()}
 
     def _decorate(self, node: ast.ClassDef) -> None:
         """A decorator is handed the class: one of a registry keeps it."""
@@ -890,6 +1029,24 @@ class Values:
     @cached_property
     def _has_partials(self) -> bool:
         return bool(self.m.calls("partial"))
+
+    def _map(self, node: ast.Call, var: Var) -> None:
+        """``map(f, a, b)``: what ``f`` makes of an element of each."""
+        whole = Obj("seq", node, "map")
+
+        def of_obj(obj: Obj) -> None:
+            callee = self.callee(obj) if obj.kind in ("function", "method") else None
+            if isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                self._mapped.add(callee)
+                scope = self.m.scope_of[callee]
+                names = [p.arg for p in (*callee.args.posonlyargs, *callee.args.args)]
+                for name, arg in zip(names[1 if self._has_receiver(obj, callee) else 0 :], node.args[1:], strict=False):
+                    self._elements(self._expr(arg), ("n", scope, name))
+                self._flow(("r", callee), self._field(whole, ELEMENT_KEY))
+
+        for arg in node.args:
+            self._each(self._expr(arg), of_obj)
+        self._add(var, whole)
 
     def _record(self, node: ast.Call, var: Var) -> None:
         """``dict(a=x, **more)`` is ``{"a": x, **more}``."""
@@ -1076,6 +1233,14 @@ def tuple_fields(obj: Obj) -> list[str] | None:
             return [e.value for e in elts if isinstance(e, ast.Constant) and isinstance(e.value, str)]
         case _:
             return None
+
+
+def _bound(bound: ast.expr | None, default: int) -> int | None:
+    """Where a slice begins or ends, counted from the beginning; None where that is not written."""
+    if bound is None:
+        return default
+    known = isinstance(bound, ast.Constant) and isinstance(bound.value, int)
+    return bound.value if known else None  # type: ignore[attr-defined]
 
 
 def _makes_context(decorator: ast.expr) -> bool:

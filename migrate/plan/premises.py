@@ -657,7 +657,7 @@ def review_switches(ctx: Context, unit: Unit) -> None:
     for init in unit.initializes:
         cls = m.class_of(m.function(init.call))
         method = m.method(cls, "__init__") if cls is not None else None
-        if cls is None or len(ctx.v.calls.get(method, ()) if method is not None else ()) < 2:
+        if cls is None or method is None or len(_makers(ctx, method)) < 2:
             continue
         if any(isinstance(outer, ast.If) for outer in m.spine(init.call)):
             unit.review(
@@ -666,3 +666,16 @@ def review_switches(ctx: Context, unit: Unit) -> None:
                 f"several objects of {cls.name} are made, each with its own switch: once it was on for one of them, "
                 "Apex's casts held for all",
             )
+
+
+def _makers(ctx: Context, constructor: ast.AST, below: tuple[ast.AST, ...] = ()) -> set[ast.Call]:
+    """The calls that make an object with a constructor: where one that derives from it calls it, those of that one."""
+    found: set[ast.Call] = set()
+    for call in ctx.v.calls.get(constructor, ()):
+        outer = ctx.m.function(call).node
+        derived = isinstance(call.func, ast.Attribute) and call.func.attr == "__init__"
+        if not derived or getattr(outer, "name", "") != "__init__":
+            found.add(call)
+        elif outer not in (constructor, *below):
+            found |= _makers(ctx, outer, (constructor, *below))
+    return found
