@@ -538,7 +538,8 @@ def _place(
     in_header = mine is reader and mine is theirs  # the condition of the step reads gradients itself
     apart = mine is not theirs or in_header
     if step in unit.steps and not looped and apart and exits.thrown_away(ctx, mine, theirs, sites):
-        schedule.late[step] = theirs
+        inside = [s for s in unit.steps if s.objects & step.objects and m.inside(s.call, theirs)]
+        schedule.late.update(dict.fromkeys(inside, theirs))  # one update() for all arms
         exits.review(unit, step.stmt)
         return mine
     if is_clip(ctx, reader):

@@ -37,6 +37,7 @@ PASSES = {
         "init_in_class_init loss_expr_in_call loss_scale_one no_guard_overflow opt_level_conditional "
         "region_with_branches semicolons_one_line_suites several_optimizers_one_overflow static_scale_overflow "
         "tacotron_is_overflow text_comments torch_as_th",
+        "drop-region": "region_with_branches",
     },
     SPEED: {
         "drop-update": "cyclegan_methods gan_alternating init_in_class_init init_two_optimizers_one_model "

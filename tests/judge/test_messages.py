@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from migrate.validate import NO_CHECKS, _announces
+
 from .support import Case, judged_case
 
 OLD = """\
@@ -122,3 +124,10 @@ def test_one_of_several_scaled_losses() -> None:
     assert one is not None and "scaler.scale(loss)[0].backward()" in one.text and not one.verdict.differences
     found = one.judged(one.text.replace("scaler.scale(loss)[0]", "loss[0]"))
     assert found is not None and found.said.endswith("this loss was scaled and is not any more at line 13")
+
+
+def test_only_a_review_that_says_so_announces_what_raises_without_gradients() -> None:
+    left_out = _announces("APX060", "where this step is left out after an overflow, Apex left the next one out as well")
+    assert left_out == {"skip", "scale-time"}
+    assert _announces("APX060", f"scaler.step() raises ({NO_CHECKS})") == left_out | {"no-gradients"}
+    assert not _announces("APX050", NO_CHECKS)

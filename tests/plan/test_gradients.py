@@ -156,6 +156,11 @@ PLAIN = {
         "elif clip_grad_norm_(params, 1) < 9:\n    optimizer.step()",
         ["unscale before if i < 3:", "update behind if i < 3:"],
     ),
+    "a norm above steps in some of the arms": (
+        "BACK\nnorm = clip_grad_norm_(params, 1)\nif i < 3:\n    optimizer.step()\n"
+        "elif norm < 9:\n    optimizer.step()\noptimizer.zero_grad()",
+        ["unscale before norm = clip_grad_norm_(params, 1)"] * 2 + ["update behind if i < 3:"],
+    ),
     "a norm above a step in each arm": (
         "BACK\nif clip_grad_norm_(params, 1) < 9:\n    optimizer.step()\nelse:\n    halve()\n    optimizer.step()",
         ["unscale before if clip_grad_norm_(params, 1) < 9:"] * 2 + ["update behind optimizer.step()"] * 2,

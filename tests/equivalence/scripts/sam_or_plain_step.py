@@ -1,5 +1,5 @@
-# expect: safe
-# shape: SAM's two steps in one arm, the ordinary step in the other, clipped
+# expect: review: the gradients of an overflow are thrown away before this step
+# shape: SAM's two steps for one epoch, clipped, and the ordinary step for the next
 
 import torch
 import torch.nn as nn
@@ -39,6 +39,9 @@ class SAM(torch.optim.Optimizer):
         if zero_grad:
             self.zero_grad()
 
+    def step(self, closure=None):
+        self.base_optimizer.step()
+
     def _grad_norm(self):
         return torch.norm(
             torch.stack(
@@ -73,6 +76,7 @@ def main():
     optimizer = SAM(model.parameters(), torch.optim.SGD, lr=0.1, momentum=0.9)
     model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
     train(model, optimizer, loader, True, out)
+    train(model, optimizer, loader, False, out)
     return out
 
 
