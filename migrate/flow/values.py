@@ -298,16 +298,14 @@ class Values:
                 if obj.kind in ("call", "param", "path"):
                     self._loads.append((src, ELEMENT_KEY, dst, "[]"))
             elif obj.kind == "instance" and isinstance(obj.key, ast.ClassDef):
-                begin = self._method(obj.key, ("__iter__",), 0)
-                if begin is not None:
+                for begin in self._methods(obj.key, "__iter__"):
                     self._each(("r", begin), of_iterator)
 
         def of_iterator(obj: Obj) -> None:
             if obj.kind in ("seq", "dict"):
                 self._each_field(obj, lambda name: self._flow(("f", obj, name), dst))
             elif obj.kind == "instance" and isinstance(obj.key, ast.ClassDef):
-                following = self._method(obj.key, ("__next__",), 0)
-                if following is not None:
+                for following in self._methods(obj.key, "__next__"):
                     self._flow(("r", following), dst)
 
         self._each(src, of_obj)

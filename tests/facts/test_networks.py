@@ -381,6 +381,13 @@ def test_what_asks_whether_it_has_a_tensor_may_be_handed_something_else() -> Non
     assert not found.leaving and found.emptying == {"to_cpu": {(0, "x")}}
 
 
+def test_what_autocast_leaves_in_half() -> None:
+    """O1 ran `std` and `var` in float32 wherever they were; no region does, so that what they are handed has to be."""
+    found = elsewhere([outline("def contrast(x, y):\n    return x.std() / torch.var(x, 1).sqrt() + y\n")])
+    assert found.computing == {"contrast": {(0, "x")}} and not found.widening
+    assert not elsewhere([outline("def contrast(x):\n    return np.std(x) + x.float().std()\n")]).computing
+
+
 @pytest.mark.parametrize(
     ("call", "handed"),
     [

@@ -28,6 +28,7 @@ ARITHMETIC = "the last statement of the region is arithmetic: the judge looks at
 ANNOUNCED = "the report says that steps are skipped otherwise here, or may find no gradients"
 LEFT_OVER = "a scaler that is off, made behind one that is on, is taken for a second run in one process"
 THRESHOLD = "the threshold of this clip was divided by the scale: the judge does not compute thresholds"
+LISTED = "the parts that `model.children()` lists are the planner's alone: the judge takes them for no model"
 NO_SCALE = "O3 has no loss scale: the scaler never scales"
 
 #: Mutants that the judge lets pass, and why.
@@ -70,6 +71,7 @@ PASSES = {
     },
     LEFT_OVER: {"scaler-in-loop": "init_in_sibling_arms"},
     THRESHOLD: dict.fromkeys(("drop-unscale", "move-unscale"), "body_clip_inside"),
+    LISTED: {"drop-region": "parts_that_a_model_lists"},
 }
 PASSING = {
     (script, kind): why for why, kinds in PASSES.items() for kind, names in kinds.items() for script in names.split()
