@@ -170,13 +170,13 @@ class Values:
 
     def _iterators(self, obj: Obj) -> Iterator[ast.AST]:
         """``__iter__`` of an object, and ``__next__`` of what that gives back."""
-        begin = self._method(obj.key, ("__iter__",), 0) if isinstance(obj.key, ast.ClassDef) else None
-        if obj.kind == "instance" and begin is not None:
+        if obj.kind != "instance" or not isinstance(obj.key, ast.ClassDef):
+            return
+        for begin in self._methods(obj.key, "__iter__"):
             yield begin
             for given in self._pts.get(("r", begin), ()):
                 if given.kind == "instance" and isinstance(given.key, ast.ClassDef):
-                    following = self._method(given.key, ("__next__",), 0)
-                    yield from () if following is None else (following,)
+                    yield from self._methods(given.key, "__next__")
 
     @cached_property
     def callers(self) -> dict[ast.AST, list[ast.AST]]:
