@@ -55,10 +55,13 @@ def _say(ctx: Context, expr: ast.AST, here: Scope, there: Scope, said: dict[str,
 
 
 def _given(ctx: Context, name: ast.Name, here: Scope, there: Scope) -> str | None:
-    """What a local variable is given, once: ``half = cfg.DTYPE == "float16"``."""
+    """What a local variable is given, once: ``half = cfg.DTYPE == "float16"``. Said in its own file alone: scripts that
+    share another one have to say the same there."""
     m = ctx.m
     home = m.binding_scope(name.id, here)
     if home is None or not home.is_function or name.id in home.params or name.id in home.outer:
+        return None
+    if m.file(home.node) is not m.file(there.node):
         return None
     match [m.parent[n] for n in m.stores(name.id, home)]:
         case [ast.Assign(targets=[ast.Name()], value=ast.Compare() | ast.Attribute() as value)] if plain(value):
