@@ -628,7 +628,8 @@ def _step_elsewhere(
             break
     site = next((s for s in unit.scales if m.function(s.call) is scope), unit.scales[0])
     later = next((s for s in unit.steps if s.objects & site.optimizer_objects), None)
-    if not calls and later is not None and m.function(site.call) is scope and (norms := norms_read(ctx, reader)):
+    apart = later is not None and m.function(later.call) is not scope and m.function(site.call) is scope
+    if not calls and later is not None and apart and ctx.v.calls[scope.node] and (norms := norms_read(ctx, reader)):
         schedule.rescaled_clips.update((call, later) for call in norms)
         unit.review(
             reader,

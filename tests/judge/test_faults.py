@@ -63,8 +63,8 @@ PASSES = {
         "tacotron_is_overflow",
     ),
     ANNOUNCED: {
-        "bare-step": "clip_each_microbatch clip_each_microbatch_loose hf_train_accumulation opt_level_format "
-        "step_left_out_by_continue",
+        "bare-step": "clip_each_microbatch clip_each_microbatch_loose hf_train_accumulation list_of_optimizers "
+        "opt_level_format step_left_out_by_continue",
         "duplicate-update": "step_left_out_by_continue",
     },
     LEFT_OVER: {"scaler-in-loop": "init_in_sibling_arms"},
