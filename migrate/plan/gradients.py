@@ -664,7 +664,8 @@ def _step_elsewhere(
     site = next(iter(scales_in(ctx, unit, scope)), unit.scales[0])
     steps = [s for s in unit.steps if s.objects & site.optimizer_objects]
     later = steps[0] if steps and all(m.function(s.call) is not scope for s in steps) else None
-    if not calls and later is not None and m.function(site.call) is scope and (norms := norms_read(ctx, reader)):
+    apart = later is not None and m.function(site.call) is scope and ctx.v.calls[scope.node]
+    if not calls and later is not None and apart and (norms := norms_read(ctx, reader)):
         schedule.rescaled_clips.update((call, later) for call in norms)
         unit.review(
             reader,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -49,6 +50,8 @@ LAZY = frozenset(
 _READ_LATER = "a generator calls the model here, and runs it where it is read"
 # Operations of torch by which a loss is made; a sum of losses that are there is none.
 _CASTED = (NATIVE_HALF | NATIVE_FLOAT) - {"sum"}
+# Where a cell begins: of a notebook whose cells are one text, or of a script that editors run cell by cell.
+_CELL = re.compile(r"^#(?:apex2native:cell | ?%%)", re.M)
 
 
 @dataclass(eq=False)
@@ -677,6 +680,16 @@ class Planner:
             self._reach_hoist(hoist)
         self.regions = self._outermost()
         self.regions = [part for region in self.regions for part in self._by_gradients(region)]
+        self.regions = [part for region in self.regions for part in self._by_cells(region)]
+
+    def _by_cells(self, region: Region) -> list[Region]:
+        """Cells of a notebook, or of a script that is read as one (``# %%``), are run one by one: each has a region."""
+        m, body = self.ctx.m, region.block.body
+        pairs = range(region.first, region.last)
+        ends = [at for at in pairs if _CELL.search(m.text, m.end(body[at]), m.start(body[at + 1]))]
+        firsts, lasts = [region.first, *(at + 1 for at in ends)], [*ends, region.last]
+        spans = zip(firsts, lasts, strict=True)
+        return [Region(region.block, first, last, region.why) for first, last in spans] if ends else [region]
 
     def _by_gradients(self, region: Region) -> list[Region]:
         """A region that runs a model without gradients, and then with them, becomes two: autocast keeps the half copies

@@ -22,6 +22,7 @@ from ..facts.predicates import predicate
 from ..model import DeleteLines, Edit, InsertLines, Reindent, Replace
 from ..nodes import walk
 
+_HEADING = 5  # words of a comment, its # among them
 _ABOUT_AMP = re.compile(r"\bapex\b|\bamp\b|\bfp16\b|mixed.precision|half.precision|loss.scal|\bopt_level\b", re.I)
 _OPPOSITE: dict[type[ast.cmpop], str] = {ast.Is: "is not", ast.IsNot: "is", ast.Eq: "!=", ast.NotEq: "=="}
 
@@ -88,7 +89,8 @@ class Draft:
         self._before[stmt] += [line for line in lines if line not in self._before[stmt]]
 
     def above(self, stmt: ast.stmt, *lines: str) -> None:
-        """Like `before`, and above the comment lines that lead the statement."""
+        """Like `before`, and above the comment lines that lead the statement; a heading of a few words (``# Step``)
+        leads what is put there, too."""
         self._lead.add(stmt)
         self.before(stmt, *lines)
 
@@ -542,6 +544,8 @@ class Draft:
             if stmt in self._lead:
                 while line > 1 and m.line_text(line - 1).startswith(f"{indent}#"):
                     line -= 1
+                if m.first_line(stmt) - line == 1 and len(m.line_text(line).split()) <= _HEADING:
+                    line += 1
             self._edits.append(InsertLines(line, self._expand(before, indent, stmt)))
         if after:
             lines = self._expand(after, indent, stmt)

@@ -38,7 +38,7 @@ def translate(ctx: Context, expr: ast.expr, text: str, there: Scope) -> str | No
 def _say(ctx: Context, expr: ast.AST, here: Scope, there: Scope, said: dict[str, str]) -> bool:
     """Find what to say for each name in ``expr``, or for what it is read from; False where there is nothing."""
     if isinstance(expr, ast.Name):
-        found = _name(ctx, expr, here, there) or _handed(ctx, expr, there)
+        found = _name(ctx, expr, here, there) or _handed(ctx, expr, there) or _given(ctx, expr, here, there)
         if found is not None:
             said[ast.unparse(expr)] = found
         return found is not None
@@ -52,6 +52,29 @@ def _say(ctx: Context, expr: ast.AST, here: Scope, there: Scope, said: dict[str,
             said[ast.unparse(expr)] = found
             return True
     return False
+
+
+def _given(ctx: Context, name: ast.Name, here: Scope, there: Scope) -> str | None:
+    """What a local variable is given, once: ``half = cfg.DTYPE == "float16"``. Said in its own file alone: scripts that
+    share another one have to say the same there."""
+    m = ctx.m
+    home = m.binding_scope(name.id, here)
+    if home is None or not home.is_function or name.id in home.params or name.id in home.outer:
+        return None
+    if m.file(home.node) is not m.file(there.node):
+        return None
+    match [m.parent[n] for n in m.stores(name.id, home)]:
+        case [ast.Assign(targets=[ast.Name()], value=ast.Compare() | ast.Attribute() as value)] if plain(value):
+            said: dict[str, str] = {}
+            return _substitute(ast.unparse(value), said) if _say(ctx, value, home, there, said) else None
+        case _:
+            return None
+
+
+def plain(value: ast.expr) -> bool:
+    """Whether a value is made of names, attributes, constants and comparisons alone."""
+    parts = (ast.Name, ast.Attribute, ast.Constant, ast.Compare, ast.expr_context, ast.cmpop)
+    return all(isinstance(n, parts) for n in walk(value))
 
 
 def _handed(ctx: Context, expr: ast.expr, there: Scope, depth: int = 0) -> str | None:
