@@ -225,15 +225,16 @@ class Sources:
         objects = {o for call in self.m.all(ast.Call) for o in self.v.of(call) if o.kind in ("call", "instance")}
         return frozenset(self.naming.key(o) for o in objects if self._has_none(o)) - self.models
 
-    def _has_none(self, obj: Obj) -> bool:
+    def _has_none(self, obj: Obj, trail: frozenset[Obj] = frozenset()) -> bool:
         if obj.kind == "instance" and isinstance(obj.key, ast.ClassDef):
             return not any(self._class_makes_parameters(cls) for cls in self.v.order(obj.key))
         call = obj.key
         if not isinstance(call, ast.Call):
             return False
         if isinstance(call.func, ast.Attribute) and call.func.attr in SELF_METHODS:  # `.cuda()` gives the module back
-            held = self.v.of(call.func.value) - {obj}
-            return bool(held) and all(o.kind in ("call", "instance") and self._has_none(o) for o in held)
+            trail |= {obj}
+            held = self.v.of(call.func.value) - trail
+            return bool(held) and all(o.kind in ("call", "instance") and self._has_none(o, trail) for o in held)
         return not self._makes_parameters(call)
 
     def _class_makes_parameters(self, cls: ast.ClassDef) -> bool:

@@ -626,3 +626,61 @@ def test_what_stays_is_said() -> None:
         "those of `criterion` stay, unscaled by the step before, and the next backward adds scaled ones to them; "
         "`optimizer.zero_grad()` clears all. Write that at line 39"
     )
+
+
+WINDOWS = (
+    HEAD
+    + """\
+
+
+def train_epoch(net, optimizer, batches, every):
+    AHEAD
+    for i, x in enumerate(batches):
+        loss = net(x).abs().mean() / every
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+        if TEST:
+            optimizer.step()
+            optimizer.zero_grad()
+    BEHIND
+
+
+def main(batches, every):
+    net = nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    net, optimizer = amp.initialize(net, optimizer, opt_level="O1")
+    for epoch in range(3):
+        train_epoch(net, optimizer, batches, every)
+"""
+)
+DUE = "(i + 1) % every == 0"
+
+
+@pytest.mark.parametrize(
+    ("ahead", "test", "behind", "grade"),
+    [
+        ("pass", DUE, "pass", "safe"),  # what is left of a window goes on into the next epoch
+        ("optimizer.zero_grad()", DUE, "pass", "review"),
+        ("pass", DUE, "optimizer.zero_grad()", "review"),
+        ("for p in net.parameters(): p.grad = None", DUE, "pass", "review"),
+        ("optimizer.zero_grad()", f"{DUE} or i + 1 == len(batches)", "pass", "safe"),  # none is left
+    ],
+)
+def test_what_is_left_of_a_window(ahead: str, test: str, behind: str, grade: str) -> None:
+    """Thrown away behind an overflow, Apex left out the next step, whose gradients are good."""
+    text = WINDOWS.replace("AHEAD", ahead).replace("TEST", test).replace("BEHIND", behind)
+    assert _grades(text) == [grade]
+
+
+def test_a_window_that_is_left_in_the_one_loop_there_is() -> None:
+    """Gradients that are cleared once for all are those of no window."""
+    text = WINDOWS.replace("TEST", DUE).replace("BEHIND", "pass").replace("        train_epoch(", "        print(")
+    text = text.replace("    AHEAD\n    for i, x", "    optimizer.zero_grad()\n    for i, x")
+    assert _grades(text + "    train_epoch(net, optimizer, batches, every)\n") == ["safe"]
+
+
+def test_modules_that_are_moved_to_and_fro() -> None:
+    """Each call of `.cuda()` may give back what the other one gave."""
+    text = SOURCES.replace("CRITERION", "nn.MSELoss()").replace("MADE", PLUS).replace("CLEAR", "net.zero_grad()")
+    moved = "        criterion = criterion.cpu()\n        criterion = criterion.cuda()\n"
+    assert _grades(text.replace("        loss =", f"{moved}        loss =")) == ["safe"]
