@@ -41,6 +41,11 @@ _LEVELS = re.compile(rb"[=!]=[ \t]*[\"']O[1-3][\"']")
 _FUNCTIONS = re.compile(rb"\bclass[ \t]+\w+\([\w.]*\bFunction\)")
 _OPTIMIZER = re.compile(rb"\bclass[ \t]+\w+\([\w.]*Optimizer\)")
 _SCALER = re.compile(rb"\.(\w*scaler\w*)")
+_FUSED_ADAM = re.compile(rb"\bFusedAdam\b")
+_COUNTED = re.compile(  # group["step"], optimizer.param_groups[0].get("step"), "step" in group
+    rb"group\w*(?:\[[\w-]*\])?[ \t]*(?:\[|\.(?:get|setdefault|pop)\()[ \t]*[\"'](?:step|bias_correction)[\"']"
+    rb"|[\"'](?:step|bias_correction)[\"'][ \t]+(?:not[ \t]+)?in[ \t]+[\w.]*group"
+)
 _THREADS = re.compile(rb"\bThread(?:Pool|PoolExecutor)?\(")
 _HANDED = re.compile(rb"[(,=][ \t]*(?:self\.)?(?:model|net|network|encoder|decoder)[,)]")
 _LEAVES = re.compile(rb"\.cpu\(\)|\.numpy\(\)")
@@ -66,6 +71,7 @@ class Component:
 def single(source: Source, selection: Selection, imports: Imports) -> Component:
     """A program of one file."""
     at = source.location
+    source = replace(source, neighbours=replace(source.neighbours, counted=_counted(at, imports)))
     if not (source.uses_amp or source.spells_amp):
         if "*" in source.neighbours.exported:  # of files that are called alike, by their last name
             exported = imports.taken(at, (at,))
@@ -103,6 +109,15 @@ def _scalers(files: Collection[str], imports: Imports) -> frozenset[str]:
     for one in near:
         found.update(imports.words(_SCALER, one))
     return frozenset(found)
+
+
+def _counted(at: str, imports: Imports) -> bool:
+    """Whether a file makes Apex's Adam, and one that may run in its process asks groups of parameters for what only
+    that kept there. One with an optimizer of its own asks its own groups."""
+    if not imports.words(_FUSED_ADAM, at):
+        return False
+    others = [one for one in _below(_above([at], imports), imports) if one != at]
+    return any(imports.words(_COUNTED, one) and not imports.words(_OPTIMIZER, one) for one in others)
 
 
 def _elsewhere(at: str, imports: Imports) -> Elsewhere:
@@ -445,7 +460,10 @@ def _component(members: Sequence[str], selection: Selection, imports: Imports) -
         links.append(mine)
     taken = {location: imports.taken(location, number) for location in number}
     spelled, scalers = _spelled(selection, imports, number), _scalers(number, imports)
-    near = {at: Neighbours(taken[at], spelled, scalers, _elsewhere(at, imports)) for at in number}
+    near = {
+        at: Neighbours(taken[at], spelled, scalers, _elsewhere(at, imports), counted=_counted(at, imports))
+        for at in number
+    }
     return Component(tuple(replace(s, neighbours=near[s.location]) for s in sources), tuple(links))
 
 

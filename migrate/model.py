@@ -59,7 +59,8 @@ class Neighbours:
     ``exported`` are names that other files import from it (``*``: all). ``spelled`` says whether one of them reads an
     attribute called ``amp``, ``scalers`` which attributes with `scaler` in their names they have, ``elsewhere``
     what those that it imports make of networks. ``hold`` says why its units have to stay, where a file that
-    belongs to them still needs Apex."""
+    belongs to them still needs Apex. ``counted``: one that runs in its process asks groups of parameters for the step
+    that Apex's Adam counted there."""
 
     exported: frozenset[str] = frozenset()
     spelled: bool = True
@@ -68,6 +69,7 @@ class Neighbours:
     hold: str | None = None
     follow: bool = False  # all units that use this file's casts are migrated, so its casts are too
     unled: bool = False  # nothing is known to use its casts or what scales in it, and nothing else needs Apex's amp
+    counted: bool = False
     scattered: bool = False  # no import joins the files of its program: a library's runner does
 
 

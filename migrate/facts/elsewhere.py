@@ -49,7 +49,7 @@ _STRING = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
 _LEAVES = re.compile(r"\.(?:cpu|numpy)\(\)")
 _AS_TENSOR = (
     r"(?<![\w.])(\w+)(?:\[[^\[\]\n]*\])?\.(?:detach|data|cpu|cuda|numpy|clone|view|reshape|permute|transpose|squeeze|"
-    r"unsqueeze|softmax|sigmoid|mul|add|sub|div|mm|matmul|abs|clamp|topk|argmax|size|shape|dim|t|pow|sum|exp|norm|mean)\b"
+    r"unsqueeze|softmax|sigmoid|mul|add|sub|div|mm|matmul|abs|clamp|topk|argmax|size|shape|dim|t|pow|sum|exp|norm|mean|std|var)\b"
 )
 _OF_TORCH = r"\b(?:torch|F|functional)\.\w+\([ \t]*(\w+)[ \t]*[,)]"
 _IN_MATMUL = r"(?<![\w.])(\w+)[ \t]*@|@[ \t]*(\w+)(?![\w.])"
@@ -64,6 +64,7 @@ _TORCHS_WORK = "|".join(sorted(operations.O1_FLOAT_FUNCTIONAL))
 _WIDENED = re.compile(
     rf"\b(?:torch|F|functional)\.(?:{_TENSORS_WORK}|{_TORCHS_WORK})\(|(\b\w+|[\])])\.(?:{_TENSORS_WORK})\("
 )
+_SPREAD = re.compile(r"\btorch\.(?:std|var)\(|(\b\w+|[\])])\.(?:std|var)\(")  # autocast leaves these in half
 _NO_HALF = re.compile(
     r"\.(?:float|double|eq|ne|gt|lt|ge|le|long|int|bool|item|numpy|cpu|argmax|isnan|isinf)\(|[=!<>]=|[<>]|\bnp\."
     r"|\b(?:correct|count|mask|num|match|weight)"
@@ -82,10 +83,10 @@ class Elsewhere:
     by the parameter's number and name, for a class which any of its methods calls of what it holds (None).
     ``multiplying`` are functions and methods outside of networks that compute products of torch, ``widening`` those
     that compute what O1 ran in float32, ``operations`` all functions that networks call. ``leaving`` are functions and
-    methods that take tensors which they are handed from the GPU, ``computing`` those that multiply or widen them, with
-    the parameters; ``emptying`` take from the GPU what lies in a list or dictionary that they are handed. ``keeping``
-    says for a class which attributes of its objects hold what they are made with, and which methods and properties give
-    those back."""
+    methods that take tensors which they are handed from the GPU, ``computing`` those that multiply them or compute what
+    O1 ran in float32, with the parameters; ``emptying`` take from the GPU what lies in a list or dictionary that they
+    are handed. ``keeping`` says for a class which attributes of its objects hold what they are made with, and which
+    methods and properties give those back."""
 
     networks: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
@@ -129,6 +130,7 @@ class _Function:
     goes through for which, what it calls and what it gives back; which attributes of its object it sets. ``apart`` is
     one that no region may be around, ``builds`` one that is called as what puts a network together, or none,
     ``multiplies`` one that computes a product of torch, ``widens`` one that computes what O1 ran in float32,
+    ``spreads`` one that does so where autocast does not,
     ``yields`` a generator, ``leaves`` one that takes something from the GPU; ``tensors`` are names that it takes for
     tensors, ``hands`` what it hands to which function."""
 
@@ -143,6 +145,7 @@ class _Function:
     builds: bool
     multiplies: bool
     widens: bool
+    spreads: bool
     yields: bool
     leaves: bool
     tensors: frozenset[str]
@@ -184,7 +187,7 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
     widening = _all(lambda found: _computing(functions, classes, plain, found, _float_work))
     parts = {**{one.name: one for one in functions}, **_methods(classes)}
     leaving = _handed(parts, lambda one: one.leaves)
-    computing = _handed(parts, lambda one: one.multiplies or one.widens)
+    computing = _handed(parts, lambda one: one.multiplies or one.widens or one.spreads)
     emptying = {name: frozenset(enumerate(one.parameters)) for name, one in parts.items() if one.leaves}
     emptying = {name: handed for name, handed in emptying.items() if name not in leaving}
     used = frozenset(
@@ -312,7 +315,8 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             apart=bool(_APART.search(body)),
             builds=NO_NETWORK.fit(name) or BUILDS.fit(name),
             multiplies=bool(_PRODUCT.search(body)) or (not numpy and bool(_MATMUL.search(_STRING.sub("''", body)))),
-            widens=any(map(_widens, body.splitlines())),
+            widens=any(_works(_WIDENED, line) for line in body.splitlines()),
+            spreads=any(_works(_SPREAD, line) for line in body.splitlines()),
             yields=bool(_YIELD.search(body)),
             leaves=any(map(_leaves, body.splitlines())),
             tensors=frozenset(name for found in _TENSOR.findall(body) for name in found if name),
@@ -458,11 +462,11 @@ def _float_work(function: _Function) -> bool:
     return function.widens
 
 
-def _widens(line: str) -> bool:
+def _works(pattern: re.Pattern[str], line: str) -> bool:
     """Whether a line computes what O1 ran in float32, of what may be a half result."""
     return any(
         found.group(1) not in _NO_TENSORS and not _NO_HALF.search(line[: found.end()])
-        for found in _WIDENED.finditer(line)
+        for found in pattern.finditer(line)
     )
 
 

@@ -47,6 +47,8 @@ O1_FLOAT_FUNCTIONAL = frozenset(
     "softmax log_softmax softmin softplus normalize cosine_similarity cross_entropy nll_loss kl_div l1_loss mse_loss "
     "smooth_l1_loss binary_cross_entropy_with_logits".split()
 )
+# … as layers …
+O1_FLOAT_LAYERS = frozenset("Softmax LogSoftmax Softmin Softplus CosineSimilarity".split())
 # … and, of those, what takes two results of a model.
 O1_PAIRS = frozenset("cosine_similarity kl_div l1_loss mse_loss smooth_l1_loss".split())
 # Of both, those that give no integers: they take none, or make float32 of them as a cast before would.

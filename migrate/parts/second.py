@@ -94,7 +94,8 @@ def _context(text: str, neighbours: Neighbours, settings: Settings) -> Context:
     facts = collect(m, v, neighbours.elsewhere)
     taken = m.handed_on([neighbours.exported])
     conditions = Conditions(m, v, facts, keep_fused=settings.keep_fused, parts=True)
-    return Context(m, v, facts, conditions, settings, taken, neighbours.spelled, neighbours.scalers)
+    counted = neighbours.counted
+    return Context(m, v, facts, conditions, settings, taken, neighbours.spelled, neighbours.scalers, counted=counted)
 
 
 def _part(dotted: str) -> bool:

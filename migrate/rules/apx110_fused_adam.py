@@ -5,10 +5,10 @@ Apex decays weights as AdamW does unless ``adam_w_mode=False``, and does not dec
 Where ``bias_correction`` is not on for sure, which torch has no parameter for, a class that has it is
 written out behind the file's imports; it also clips as that of older Apex did (``max_grad_norm``). That one, which
 ``apex.contrib.optimizers`` still has, corrects its bias in another way, and is a class of its own (``ClippingAdam``).
-Where the class itself is handed on or derived from, or the file asks parameter groups for the ``step`` that Apex
-counted there, one that takes the same arguments and keeps it takes its place. From ``--target-torch`` 2.4 on
-``fused=True`` keeps all parameters in one kernel, wherever they lie when the optimizer is made. A state that Apex's
-optimizer saved has one ``step`` a group, torch's has one a parameter.
+Where the class itself is handed on or derived from, or the file, or another one of its process, asks parameter groups
+for the ``step`` that Apex counted there, one that takes the same arguments and keeps it takes its place. From
+``--target-torch`` 2.4 on ``fused=True`` keeps all parameters in one kernel, wherever they lie when the optimizer is
+made. A state that Apex's optimizer saved has one ``step`` a group, torch's has one a parameter.
 
 Source: apex/optimizers/fused_adam.py at tag 25.05; torch/optim/adamw.py.
 """
@@ -155,11 +155,11 @@ def _registered(ctx: Context, site: Site) -> bool:
 
 
 def _in_groups(ctx: Context, site: Site, given: Options) -> bool:
-    """Whether bias correction is said in ``**options`` or in a group of parameters, or the file asks groups for what
-    only Apex's had: the `step` that it counted there, its `bias_correction`."""
+    """Whether bias correction is said in ``**options`` or in a group of parameters, or this file or another one of
+    its process asks groups for what only Apex's had: the `step` that it counted there, its `bias_correction`."""
     said = [n for n in ctx.m.strings("bias_correction") if site.call is not None and ctx.m.inside(n, site.call)]
     asked = [n for name in ("step", "bias_correction") for n in ctx.m.strings(name) if _of_a_group(ctx, n)]
-    return "bias_correction" in given.keys or bool(said or asked)
+    return "bias_correction" in given.keys or bool(said or asked) or ctx.counted
 
 
 def _of_a_group(ctx: Context, key: ast.Constant) -> bool:

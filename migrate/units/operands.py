@@ -15,9 +15,12 @@ _PROMOTING = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _FUNCTIONAL = frozenset({"F", "nn.functional", "functional", "torch.nn.functional"})
 
 
-def to_float(call: ast.Call, receiver: bool) -> list[ast.expr]:
-    """The operands that O1 turned into float32. ``receiver``: the call is a method of a tensor."""
+def to_float(call: ast.Call, receiver: bool, layer: str = "") -> list[ast.expr]:
+    """The operands that O1 turned into float32. ``receiver``: the call is a method of a tensor; ``layer`` is what torch
+    calls the module that is called."""
     func = call.func
+    if layer in operations.O1_FLOAT_LAYERS:
+        return call.args
     if not isinstance(func, ast.Attribute):
         return []
     if receiver:
@@ -26,7 +29,9 @@ def to_float(call: ast.Call, receiver: bool) -> list[ast.expr]:
     if module in ("torch", "th") and func.attr in operations.O1_FLOAT:
         return call.args[:1]
     if module in _FUNCTIONAL and func.attr in operations.O1_FLOAT_FUNCTIONAL:
-        return call.args[:2] if func.attr in operations.O1_PAIRS else call.args[:1]
+        several = 2 if func.attr in operations.O1_PAIRS else 1
+        named = [k.value for k in call.keywords if k.arg in ("input", "target", "x1", "x2")[: 2 * several]]
+        return (call.args[:several] + named)[:several]
     return []
 
 

@@ -36,6 +36,7 @@ from .translate import partial_of, passed, receiver
 from .unit import Context, Unit
 
 MAX_DEPTH = 5
+_EMPTY = frozenset("list dict set deque OrderedDict".split())  # what they make holds nothing yet
 MAX_ROUNDS = 4  # in which what one function leaves behind reaches another
 
 
@@ -55,6 +56,7 @@ class _Frame:
     dynamic: bool
     depth: int
     returned: Value = NOTHING
+    yielded: Value | None = None  # what a generator hands out
     leaves: list[list[_Env]] = field(default_factory=list)
 
 
@@ -109,14 +111,17 @@ class Precision:
                 scope = m.function(call)
                 roots[scope.node] = roots.get(scope.node, False) or not self.casts.covered(scope)
         self._add_callers(roots)
-        for node in self.kept.readers():
-            roots.setdefault(node, not self.casts.covered(m.scope_of[node]))
+        readers = [node for node in self.kept.readers() if node not in roots]
+        roots |= {node: not self.casts.covered(m.scope_of[node]) for node in readers if not self.ctx.v.calls[node]}
         done: set[ast.AST] = set(hooks := self._hooks())
         for hook in hooks:
             self._run_hook(hook)
             roots.pop(hook, None)
         for node in sorted(roots, key=lambda n: not roots[n]):
             if roots[node] or not self.complete(node):
+                self._root(node, done)
+        for node in readers:  # those that were not entered by all who call them
+            if node not in done and node not in hooks and not self.complete(node):
                 self._root(node, done)
         # what others may call with arguments that were not seen is run once more, with nothing known of them
         while left := [n for n in self.entered if n not in done and not self.complete(n)]:
@@ -204,7 +209,7 @@ class Precision:
                 for item in items:
                     held = self._expr(frame, item.context_expr, env)
                     if item.optional_vars is not None:
-                        self._assign(frame, item.optional_vars, held, env)
+                        self._assign(frame, item.optional_vars, held if held.each is None else held.each, env)
                 return self._block(frame, body, env)
             case ast.Try():
                 return self._try(frame, stmt, env)
@@ -261,7 +266,8 @@ class Precision:
             case ast.Subscript(value=base):
                 self._expr(frame, target.slice, env)
                 key = _key(base)
-                env[key] = _with_item(env.get(key), target.slice if key == ast.unparse(base) else None, held)
+                at = target.slice if key == ast.unparse(base) else None
+                env[key] = _with_item(env.get(key), at, _nested(base, held))
             case ast.Starred(value=inner):
                 self._assign(frame, inner, held, env)
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
@@ -276,7 +282,9 @@ class Precision:
                 pass
 
     def _iterate(self, frame: _Frame, target: ast.expr, source: ast.expr, env: _Env) -> None:
-        self._assign(frame, target, self._expr(frame, source, env).element, env)
+        held = self._expr(frame, source, env)
+        own = None if held.holds else self._by_method(frame, source, "__iter__")
+        self._assign(frame, target, (own or held).element, env)
 
     def _listed(self, frame: _Frame, node: ast.Call, name: str, owner: Value, args: list[Value]) -> Value | None:
         """What `zip`, `enumerate`, and `items` and `values` of a dictionary go over."""
@@ -299,22 +307,31 @@ class Precision:
             case ast.Name(id="TensorDataset") | ast.Attribute(attr="TensorDataset"):
                 return many(Value(items=tuple(args)))
             case ast.Name(id="DataLoader") | ast.Attribute(attr="DataLoader") if node.args:
-                return args[0] if args[0].holds else self._data_set(frame, node.args[0])
+                item = None if args[0].holds else self._by_method(frame, node.args[0], "__getitem__")
+                return args[0] if item is None else many(item)
             case ast.Attribute(attr="get" | "pop" | "setdefault") if owner.holds and node.args:
                 return joined([_subscript(owner, node.args[0]), *args[1:2]])
             case _:
                 return None
 
-    def _data_set(self, frame: _Frame, expr: ast.expr) -> Value | None:
-        """What a loader gives of a data set that is written here: its items, put together."""
+    def _by_method(self, frame: _Frame, expr: ast.expr, name: str, *given: Value) -> Value | None:
+        """What a special method of an object of the program gives; None where it has none."""
+        if name not in self._specials:
+            return None
         m, found = self.ctx.m, list[Value]()
         for obj in self.ctx.v.in_order(self.ctx.v.of(expr)):
-            for cls in self.ctx.v.order(obj.key) if isinstance(obj.key, ast.ClassDef) else ():
-                method = m.method(cls, "__getitem__")
-                if isinstance(method, FunctionNode):
-                    found.append(self._run_with(frame, method, self._cast(frame, expr), {}))
-                    break
-        return many(joined(found)) if found else None
+            if obj.kind != "instance" or not isinstance(obj.key, ast.ClassDef):
+                continue
+            methods = (method for cls in self.ctx.v.order(obj.key) if (method := m.method(cls, name)) is not None)
+            if isinstance(method := next(methods, None), FunctionNode):
+                names = [a.arg for a in method.args.args][1:]
+                inner = dict(zip(names, given, strict=False))
+                found.append(self._run_with(frame, method, self._cast(frame, expr), inner))
+        return joined(found) if found else None
+
+    @cached_property
+    def _specials(self) -> frozenset[str]:
+        return frozenset(f.name for f in self.ctx.m.all(ast.FunctionDef) if f.name.startswith("__"))
 
     def _member(self, base: ast.expr, held: Value) -> Value:
         """Any value of a dictionary: a model's may hold integers (a detector's labels), of others it is known."""
@@ -361,7 +378,9 @@ class Precision:
                 return of(OTHER) if attr in operations.ATTRIBUTES else _part(held, attr)
             case ast.Subscript(value=base, slice=index):
                 held = self._expr(frame, base, env)
-                self._expr(frame, index, env)
+                at = self._expr(frame, index, env)
+                if not held.holds and (got := self._by_method(frame, base, "__getitem__", at)) is not None:
+                    return got
                 if (item := self.kept.item(node)).flat:
                     return item
                 return _subscript(held, index)
@@ -398,7 +417,9 @@ class Precision:
             case ast.Await(value=value) | ast.Starred(value=value):
                 return self._expr(frame, value, env)
             case ast.Yield(value=ast.expr() as value) | ast.YieldFrom(value=value):
-                frame.returned = join(frame.returned, self._expr(frame, value, env))
+                held = self._expr(frame, value, env)
+                held = held.element if isinstance(node, ast.YieldFrom) else held
+                frame.yielded = join(frame.yielded or NOTHING, held)
                 return of(OTHER)
             case ast.Lambda():
                 return of(OTHER)
@@ -477,14 +498,25 @@ class Precision:
         named = [self._expr(frame, k.value, env) for k in node.keywords]
         given = [*args, *named]
         name = self._label(func) or last_name(func)
+        if name in _EMPTY and not args and isinstance(func, (ast.Name, ast.Attribute)) and not owner.flat & {HALF}:
+            if not any(k.arg != "maxlen" for k in node.keywords):
+                return NOTHING
+        if name == "defaultdict" and len(args) == 1:
+            return NOTHING
         tensor = name == "add" and HALF in owner.known
-        if name in operations.CONTAINER_WRITES and isinstance(func, ast.Attribute) and args and not tensor:
+        own = isinstance(func, ast.Attribute) and bool(self.ctx.v.callees(node))  # a method of the program
+        if name in operations.CONTAINER_WRITES and isinstance(func, ast.Attribute) and args and not tensor and not own:
             key = _key(func.value)
             item = args[-1].element if name == "extend" else args[-1]
-            env[key] = join(env.get(key, NOTHING), many(item))
-            self.kept.add(func.value, item)
+            match func.value:
+                case ast.Call(func=ast.Attribute(value=base, attr="setdefault"), args=[at, *_]):
+                    env[_key(base)] = _with_item(env.get(_key(base)), at, many(item))
+                    self.kept.add(ast.Subscript(base, at, ast.Load()), item)
+                case _:
+                    env[key] = join(env.get(key, NOTHING), many(_nested(func.value, item)))
+                    self.kept.add(func.value, item)
             return of(OTHER)
-        if name == "update" and isinstance(func, ast.Attribute) and (owner.holds or not owner.flat):
+        if name == "update" and isinstance(func, ast.Attribute) and not own and (owner.holds or not owner.flat):
             more = joined([*args[:1], record({k.arg or "": v for k, v in zip(node.keywords, named, strict=True)})])
             env[_key(func.value)] = join(env.get(_key(func.value), NOTHING), more)
             self.kept.add(func.value, more.element)
@@ -610,7 +642,8 @@ class Precision:
         """Whether O1 cast an operand of a call to float32 that nothing casts natively; it is remembered."""
         found = [a for a in operands.in_place(node) if proved(self.value(a))]
         if not self._cast(frame, node):
-            found += [a for a in operands.to_float(node, receiver) if self.halves(a, node) and not _a_loss(a)]
+            cast = operands.to_float(node, receiver, self._label(node.func))
+            found += [a for a in cast if self.halves(a, node) and not _a_loss(a)]
             if self._mixes(node):
                 return True
         self.widened |= dict.fromkeys(found, node)
@@ -798,9 +831,10 @@ class Precision:
             found.setdefault(name, held)
         if others is not None:
             found |= {name: others for name in positional[len(given) :] if name not in found}
-        if rest is not None and (spare or others is not None):
+        if rest is not None:
             exact = others is None
-            found[rest.arg] = Value(items=tuple(spare)) if exact else many(joined([*spare, others or NOTHING]))
+            several = Value(items=tuple(spare)) if spare else NOTHING
+            found[rest.arg] = several if exact else many(joined([*spare, others or NOTHING]))
         named = {p.arg for p in (*callee.args.args, *callee.args.kwonlyargs)}
         left = {k.arg: self._expr(frame, k.value, env) for k in call.keywords if k.arg and k.arg not in named}
         for keyword in call.keywords:
@@ -810,8 +844,9 @@ class Precision:
                 found |= {name: value for name, value in fields.items() if name in named and name not in found}
                 left |= {name: value for name, value in fields.items() if name not in named}
                 left |= {} if held.names else {"**": held.element}
-        if more is not None and left:
-            found[more.arg] = many(joined(left.values())) if "**" in left else record(left)
+        if more is not None:
+            named_ones = record(left) if left else NOTHING
+            found[more.arg] = many(joined(left.values())) if "**" in left else named_ones
         return found
 
     def _in_order(self, frame: _Frame, args: list[ast.expr], env: _Env) -> tuple[list[Value], Value | None]:
@@ -839,7 +874,8 @@ class Precision:
         else:
             self._block(below, callee.body, inner)
         self._stack.pop()
-        result = below.returned if below.returned.flat else of(OTHER)
+        result = below.returned if below.yielded is None else many(below.yielded)
+        result = result if result.flat else of(OTHER)
         self._memo[key] = result
         return result
 
@@ -878,7 +914,7 @@ def _subscript(held: Value, index: ast.expr) -> Value:
             return field if field is not None else held.element if held.holds else _part(held, name)
         case ast.Slice() if held.each is not None or held.names:
             return held
-        case _ if held.items is None or held.names:
+        case _ if held.items is None:
             return held.element
         case ast.Constant(value=int() as at) if -len(held.items) <= at < len(held.items):
             return held.items[at]
@@ -902,6 +938,13 @@ def _with_item(held: Value | None, key: ast.expr | None, item: Value) -> Value:
             return record(dict(zip(held.names, held.items or (), strict=True)) | {name: item})
         case _:
             return join(held or NOTHING, many(item))
+
+
+def _nested(container: ast.expr, item: Value) -> Value:
+    """What lies in the outermost container where an item is put into ``logs["a"][i]``."""
+    while isinstance(container, ast.Subscript):
+        container, item = container.value, many(item)
+    return item
 
 
 def _dictionary(keys: Sequence[ast.expr | None], values: Sequence[Value]) -> Value:

@@ -50,6 +50,7 @@ class Context:
     spelled: bool = True  # whether one of those reads an attribute called ``amp``
     scalers: frozenset[str] = frozenset()  # names for a scaler that are attributes there
     unled: bool = False  # nobody who initializes is known to use what is here, and nothing else needs Apex's amp
+    counted: bool = False  # another file asks groups of parameters for what only Apex's Adam kept there
     _found: dict[object, Any] = field(default_factory=dict, init=False)  # what `once` keeps
 
     def exported(self, node: ast.AST) -> frozenset[str]:

@@ -315,6 +315,13 @@ def test_what_others_widen_multiply_and_take_from_the_gpu() -> None:
     assert found.computing["Own.update"] == {(1, "out")}
 
 
+def test_what_autocast_leaves_in_half() -> None:
+    """O1 ran `std` and `var` in float32 wherever they were; no region does, so that what they are handed has to be."""
+    found = elsewhere([outline("def contrast(x, y):\n    return x.std() / torch.var(x, 1).sqrt() + y\n")])
+    assert found.computing == {"contrast": {(0, "x")}} and not found.widening
+    assert not elsewhere([outline("def contrast(x):\n    return np.std(x) + x.float().std()\n")]).computing
+
+
 @pytest.mark.parametrize(
     ("call", "handed"),
     [

@@ -55,3 +55,42 @@ main(parse())
 def test_what_changes_from_call_to_call(calls: str, named: bool) -> None:
     findings = migrate_module(TEXT.replace("CALLS", calls), Settings()).findings
     assert any(one.rule == "APX035" for one in findings) is named
+
+
+OBJECTS = """\
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+
+@dataclass
+class Config:
+    fp16: bool = True
+    data: tuple = ()
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "named"),
+    [
+        ("run(Config())\n    run(Config(fp16=False))", True),
+        ("run(Config(fp16=False))\n    run(Config())", False),  # the run without it is first, and as it was
+        ("run(Config(fp16=True))\n    run(Config())", False),
+        ("run(SimpleNamespace(fp16=True, data=()))\n    run(SimpleNamespace(fp16=False, data=()))", True),
+        ("run(parse(['--fp16']))\n    run(parse(['--lr', '0.1']))", True),
+        ("run(parse(['--fp16']))\n    run(parse(['--fp16', '--lr', '0.1']))", False),
+        ("a, b = Config(), 1\n    run(a)\n    run(a)", False),
+        ("off = Config(fp16=False)\n    run(args)\n    run(off)", False),  # of the first nothing is written
+        ("on, off = 0, 1\n    off = Config(fp16=False)\n    run(Config())\n    run(off)", False),
+        ("on = Config()\n    off = Config(fp16=False)\n    run(on)\n    run(off)", True),
+        ("run(args)\n    args.fp16 = False\n    run(args)", True),
+        ("args.fp16 = False\n    run(args)\n    run(args)", False),
+        ("run(args)\n    args.fp16 = True\n    run(args)", False),
+        ("run(args)\n    args.data = ()\n    run(args)", False),
+    ],
+)
+def test_objects_that_say_something_else(calls: str, named: bool) -> None:
+    text = TEXT.replace("args, use_amp=True", "args").replace("use_amp", "args.fp16").replace("CALLS", calls)
+    findings = migrate_module(OBJECTS + text, Settings()).findings
+    assert any(one.rule == "APX035" for one in findings) is named

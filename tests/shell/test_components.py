@@ -484,3 +484,38 @@ def test_a_generator_that_runs_a_model_belongs_to_it(tmp_path: Path, text: str) 
     files = {"main.py": MAIN.replace("from engine", "import feed\nfrom engine"), "engine.py": ENGINE, "feed.py": text}
     (program,) = components(*_selected(tmp_path, files))
     assert ("feed.py" in _names(program)) is LATER[text]
+
+
+ADAM = """\
+from apex.optimizers import FusedAdam
+
+
+def make(params):
+    return FusedAdam(params, lr=0.1)
+"""
+USES_ADAM = """\
+from optim import make
+from schedulers import last
+
+print(last(make([])))
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "kept"),
+    [
+        ('return optimizer.param_groups[0]["step"]', True),
+        ('return [group.get("step", 0) for group in optimizer.param_groups]', True),
+        ('return "step" in optimizer.param_groups[0]', True),
+        ('return optimizer.param_groups[0]["lr"]', False),
+        ('return optimizer.state["step"]', False),
+        ("return Own(optimizer.param_groups)", False),
+    ],
+)
+def test_a_step_that_another_file_asks_groups_for(tmp_path: Path, body: str, kept: bool) -> None:
+    """Only Apex's Adam counts it there, so one that does is written out; an optimizer of one's own has its own."""
+    own = "class Own(torch.optim.Optimizer):\n    def step(self):\n        for group in self.groups:\n            "
+    asks = f"def last(optimizer):\n    {body}\n" + (f'{own}group["step"] += 1\n' if "Own" in body else "")
+    results = _results(tmp_path, {"optim.py": ADAM, "main.py": USES_ADAM, "schedulers.py": asks})
+    told = [change.message for change in results["optim.py"].changes]
+    assert any("ApexAdam" in message for message in told) is kept, told

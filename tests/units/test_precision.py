@@ -165,6 +165,12 @@ STATEMENTS = {
     "value = []\nvalue.extend([out])": " [half]",
     "value = {'a': y}\nvalue['b'] = out\nvalue = value['b']": "half",
     "value = {}\nvalue.update(a=out)\nvalue = value['a']": "half",
+    "value = {}\nvalue.setdefault('a', []).append(out)\nvalue = value['a'][0]": "half",
+    "value = deque(maxlen=2)\nvalue.append(out)": " [half]",
+    "value = defaultdict(list)\nvalue['a'].append(out)\nvalue = value[k]": " [half]",
+    "for b, value in f5([out]):\n    pass": "half",
+    "value = f6(out, *[out])": "half",
+    "value = f6()": "other",
     "value = {}\nvalue['a'] = out": " (half)",
     "value = x\nfor i in y:\n    value = out": "half/other",
     "value = x\nfor i in y:\n    if i:\n        value = out\n        continue\n    value = loss": "float/half/other",
@@ -182,7 +188,7 @@ STATEMENTS = {
     "value = x\nmatch a:\n    case 1:\n        value = out": "half/other",
     "value = f1(out)": "half",
     "value = f2(out)": "float",
-    "value = f3(out)": "half/other",
+    "value = f3(out)": " [half/other]",
     "value = f4()": "other",
     "value = out\ndel value\nvalue = x": "other",
 }
@@ -197,6 +203,11 @@ def f3(a):
     yield 1
 def f4():
     pass
+def f5(several):
+    yield from enumerate(several)
+def f6(*several, **named):
+    for one in [*several, *named.values()]:
+        return one
 """
 
 

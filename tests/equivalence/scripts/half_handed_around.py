@@ -2,7 +2,7 @@
 # shape: half results reach softmax and sums by map, *args, **kwargs, records, tuples in a list and .values()
 # casts: real
 
-from collections import namedtuple
+from collections import deque, namedtuple
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -40,8 +40,27 @@ class Meter:
         return sum(self.weight * one.pow(2).sum().item() for one in self.given)
 
 
+class Bank:
+    def __init__(self):
+        self.kept = deque(maxlen=2)
+
+    def add(self, logits, y):
+        self.kept.append((logits, y))
+
+    def __getitem__(self, index):
+        return self.kept[index][0]
+
+    def __iter__(self):
+        return iter([one for one, _ in self.kept])
+
+
+def numbered(several):
+    for number, one in enumerate(several):
+        yield number, one
+
+
 def entropy(logits):
-    p = F.softmax(logits, 1)
+    p = F.softmax(input=logits, dim=1)
     return -(p * p.log()).sum(1).mean().item()
 
 
@@ -67,7 +86,7 @@ def main():
     model = nn.Linear(6, 4).cuda()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
-    kept, rows, outputs = [], [], []
+    kept, rows, outputs, bank, table = [], [], [], Bank(), {}
     for step in range(3):
         x, y = torch.randn(8, 6).cuda(), (torch.arange(8) % 3).cuda()
         out = model(30 * x)
@@ -78,6 +97,8 @@ def main():
         optimizer.step()
         logits = out.detach()
         kept.append(logits)
+        bank.add(100 * logits, y)
+        table.setdefault("all", []).append(100 * logits)
         rows.append((100 * logits, y))
         outputs.append({"student": logits, "teacher": 0.5 * logits})
         done, batch, row = Output(logits, y), Batch(100 * logits, step), Row(100 * logits, step)
@@ -89,6 +110,9 @@ def main():
     print("%.3e" % all_entropies(*kept, more=kept[0]))
     print("%.3e" % sum(divergence(**one) for one in outputs))
     print("%.3e" % evaluate(rows))
+    print("%.3e %.3e" % (bank[-1].pow(2).sum().item(), sum(one.pow(2).sum().item() for one in bank)))
+    print("%.3e" % torch.cat(table["all"]).pow(2).sum().item())
+    print("%.3e" % sum((100 * one).pow(2).sum().item() for _, one in numbered(kept)))
     by_name = {str(number): one for number, one in enumerate(kept)}
     print("%.3e" % sum((100 * one).pow(2).sum().item() for one in by_name.values()))
 
