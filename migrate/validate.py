@@ -17,7 +17,7 @@ from .plan.decide import Plan
 from .plan.exits import clears
 from .plan.schedule import Schedule
 from .rewrite.trace import Run
-from .units.unit import Context, Unit
+from .units.unit import Context, Step, Unit
 
 # Differences that a rule's review announces, by the rule.
 _ANNOUNCED: dict[str, frozenset[str]] = {
@@ -28,6 +28,7 @@ _ANNOUNCED: dict[str, frozenset[str]] = {
     "APX071": frozenset({"scale-time"}),
 }
 NO_CHECKS = "no inf checks were recorded"
+_BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.Try, ast.FunctionDef, ast.ClassDef)
 # Worth a look, and then the unit is *review*: what ran in half precision and goes on in float32, or the reverse; a
 # loss scale that is read between an overflow and update(); a good step that Apex left out, as the gradients of an
 # overflow had been thrown away before; a plain backward that the scaler serves too. The rule, and what a reader may do.
@@ -103,11 +104,44 @@ def _announces(rule: str, message: str) -> frozenset[str]:
 
 
 def _accumulates(m: Module, units: Sequence[Unit]) -> bool:
-    """Whether several backwards make one step, by a counter: then the two count overflows at another pace anyway."""
-    around = [s for unit in units for step in unit.steps for s in (*m.spine(step.anchor), *step.within)]
+    """Whether several backwards make one step, by a counter, and no window is thrown away that one can see: then the
+    two count overflows at another pace anyway."""
+    steps = [step for unit in units for step in unit.steps]
+    around = [s for step in steps for s in (*m.spine(step.anchor), *step.within)]
     tests = [s.test for s in around if isinstance(s, ast.If)]
-    counted = any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for test in tests for n in walk(test))
-    return counted and not _drops_a_round(m, units)
+    if not any(map(_counts, tests)) or _drops_a_round(m, units):
+        return False
+    return any(map(_steps_at_the_end, tests)) or not any(_drops_the_rest(m, step) for step in steps)
+
+
+def _counts(test: ast.AST) -> bool:
+    return any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for n in walk(test))
+
+
+def _steps_at_the_end(test: ast.expr) -> bool:
+    """``(i + 1) % accumulate == 0 or i + 1 == len(loader)``: no window is open behind the loop."""
+    either = [n for n in walk(test) if isinstance(n, ast.BoolOp) and isinstance(n.op, ast.Or)]
+    return any(any(map(_counts, n.values)) and not all(map(_counts, n.values)) for n in either)
+
+
+def _drops_the_rest(m: Module, step: Step) -> bool:
+    """Whether gradients are cleared once a round of the loop around the step's, ahead of it or behind it: what is left
+    of a window at its end is thrown away."""
+    loops = m.loops(step.anchor)
+    if not loops:
+        return False
+    here = m.function(step.anchor)
+    each = [stmt for stmt, (block, _) in m.place.items() if m.function(stmt) is here and not isinstance(stmt, _BLOCKS)]
+    outside = [stmt for stmt in each if not m.inside(stmt, loops[0]) and clears(stmt)]
+    # what stands outside of all loops of a function runs again where the function does, and that is what an epoch is
+    return any(m.loops(stmt) or len(loops) == 1 for stmt in outside) and not _flushes(m, step, loops[0])
+
+
+def _flushes(m: Module, step: Step, loop: ast.stmt) -> bool:
+    """Whether the same optimizer is stepped behind the loop as well."""
+    block, index = m.place[loop]
+    text = m.src(step.call)
+    return any(text in m.src(stmt) for stmt in block.body[index + 1 :])
 
 
 def _drops_a_round(m: Module, units: Sequence[Unit]) -> bool:

@@ -107,7 +107,7 @@ class Owners:
             return None
         source = gone_through(loop.target, loop.iter, loss.id)
         if isinstance(source, ast.Name):
-            values = self._values(source)
+            values = self.values_of(source)
             source = values[0] if len(values) == 1 and not self._changed(source) else source
         items = source.elts if isinstance(source, (ast.Tuple, ast.List)) else []
         plain = row < len(items) and not any(isinstance(e, ast.Starred) for e in items)
@@ -155,7 +155,7 @@ class Owners:
                     continue
                 found |= self.meant(at.func)
             if isinstance(at, ast.Name):
-                todo += self._values(at)
+                todo += self.values_of(at)
             elif isinstance(at, ast.Attribute):
                 todo += [
                     v for one, v in self._stored(at.attr) if self.naming.keys(one.value) & self.naming.keys(at.value)
@@ -163,7 +163,7 @@ class Owners:
             todo += children(at)
         return frozenset(found)
 
-    def _values(self, name: ast.Name) -> list[ast.expr]:
+    def values_of(self, name: ast.Name) -> list[ast.expr]:
         """What a name may hold where it is read: the last value assigned above in a block around it, and those
         assigned since; where there is none, any (a loop brings it)."""
         above = [(t, value) for t, value in self._assigned(name.id, name) if self.m.start(t) < self.m.start(name)]

@@ -7,6 +7,7 @@ Gradients of an optimizer are a set of contributions since they were last cleare
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -65,6 +66,14 @@ class StackBlock:
 @dataclass(frozen=True)
 class PlainBlock:
     """A ``nullcontext`` in the place of a scaled block."""
+
+
+@dataclass(frozen=True)
+class Left:
+    """Where some of an optimizer's gradients were cleared, and which were left, in the words of the text."""
+
+    site: ast.AST
+    kept: tuple[str, ...]
 
 
 Context = CastsBlock | ScaledBlock | StackBlock | PlainBlock
@@ -207,6 +216,7 @@ class State:
     grads: Gradients = field(default_factory=dict)
     renewed: frozenset[Key] = frozenset()  # models made since the last backward
     zeroed: frozenset[Key] = frozenset()  # models and parts cleared since then, one by one
+    left: dict[Key, Left] = field(default_factory=dict)  # where some of an optimizer's were cleared: to say so
     made: frozenset[Key] = frozenset()  # optimizers that were seen to be made
     casts: bool = False
     # Apex
@@ -328,6 +338,8 @@ class State:
 
     def clear(self, optimizers: Iterable[Key], to_none: bool) -> None:
         for one in optimizers:
+            if one in self.left:
+                self.left = {other: left for other, left in self.left.items() if other != one}
             had = self.grads.get(one, frozenset())
             self.grads[one] = frozenset() if to_none or not had else frozenset({ZEROS})
 

@@ -74,6 +74,16 @@ _NO_NETWORK = (
     "*config* *processor *featureextractor"
 )
 NO_NETWORK = Patterns(_NO_NETWORK, "*ema*")
+# Modules of torch without parameters.
+NO_PARAMETERS = Patterns(
+    "L1Loss NLLLoss PoissonNLLLoss GaussianNLLLoss KLDivLoss MSELoss BCELoss BCEWithLogitsLoss HingeEmbeddingLoss "
+    "MultiLabelMarginLoss SmoothL1Loss HuberLoss SoftMarginLoss CrossEntropyLoss MultiLabelSoftMarginLoss CTCLoss "
+    "CosineEmbeddingLoss MarginRankingLoss MultiMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss "
+    "CosineSimilarity PairwiseDistance Dropout* *Pool?d *Pad?d Identity Flatten Unflatten Fold Unfold Upsample* "
+    "PixelShuffle PixelUnshuffle Softmax* LogSoftmax Softmin ReLU ReLU6 LeakyReLU ELU SELU CELU GELU GLU SiLU Mish "
+    "Sigmoid LogSigmoid Tanh Tanhshrink Hardtanh Hardswish Hardsigmoid Hardshrink Softplus Softshrink Softsign",
+    exact=True,
+)
 # Functions and classes whose result is a network.
 NETWORK_MADE = Patterns(
     "create_model from_pretrained resnet* resnext* wide_resnet* vgg* densenet* efficientnet* mobilenet* inception* "

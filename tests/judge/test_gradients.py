@@ -500,3 +500,187 @@ def test_a_comprehension_is_a_loop(epochs: str, again: bool) -> None:
     text = EPOCHS.replace("EPOCHS", epochs)
     assert _grades(text.replace("LEAVE", "pass")) == ["safe"]
     assert _grades(text.replace("LEAVE", "if loss.item() > 10:\n            break")) == ["review" if again else "safe"]
+
+
+SOURCES = (
+    HEAD
+    + """\
+
+
+class Prototypes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.centers = nn.Parameter(torch.randn(3, 2))
+
+    def forward(self, x, y):
+        return (x - self.centers[y]).pow(2).mean()
+
+
+class Focal(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gamma, self.plain = 2, nn.CrossEntropyLoss()
+
+    def forward(self, x, y):
+        return self.plain(x, y) ** self.gamma
+
+
+class Both(nn.Module):
+    def __init__(self, net, criterion):
+        super().__init__()
+        self.net, self.criterion = net, criterion
+
+    def forward(self, x, y):
+        return self.criterion(self.net(x), y)
+
+
+def main(batches):
+    net, criterion = nn.Linear(2, 2), CRITERION
+    optimizer = torch.optim.SGD(MADE, lr=0.1)
+    net, optimizer = amp.initialize(net, optimizer, opt_level="O1")
+    for x, y in batches:
+        CLEAR
+        loss = criterion(net(x), y)
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+        optimizer.step()
+"""
+)
+PLUS = "list(net.parameters()) + list(criterion.parameters())"
+GROUPS = '[{"params": net.parameters()}, {"params": criterion.parameters()}]'
+EACH = "for p in {}: p.grad = None"
+
+
+@pytest.mark.parametrize(
+    ("criterion", "made", "clear", "grade"),
+    [
+        ("Prototypes()", PLUS, "net.zero_grad()", "manual"),
+        ("Prototypes().cuda()", GROUPS, "net.zero_grad()", "manual"),
+        ("Prototypes()", GROUPS, "criterion.zero_grad()", "manual"),
+        ("Prototypes()", GROUPS, "net.zero_grad(); criterion.zero_grad()", "safe"),
+        ("Prototypes()", GROUPS, "for one in (net, criterion): one.zero_grad()", "safe"),
+        ("Prototypes()", PLUS, "optimizer.zero_grad()", "safe"),
+        ("Prototypes()", "net.parameters()", "net.zero_grad()", "safe"),
+        ("nn.CrossEntropyLoss()", PLUS, "net.zero_grad()", "safe"),  # it has no parameters
+        ("nn.CrossEntropyLoss().cuda()", GROUPS, "net.zero_grad()", "safe"),
+        ("Focal()", GROUPS, "net.zero_grad()", "safe"),
+        ("Prototypes()", PLUS, EACH.format("net.parameters()"), "manual"),
+        ("Prototypes()", PLUS, EACH.format("criterion.parameters()"), "manual"),
+        ("Prototypes()", PLUS, f"{EACH.format('net.parameters()')}\n{EACH.format('criterion.parameters()')}", "safe"),
+        ("Prototypes()", PLUS, EACH.format(f"({PLUS})"), "safe"),
+        ("Prototypes()", GROUPS, EACH.format("optimizer.param_groups[0]['params']"), "manual"),
+        ("Prototypes()", PLUS, EACH.format("optimizer.param_groups[0]['params']"), "safe"),  # its only group
+        ("Prototypes()", GROUPS, "for g in optimizer.param_groups:\n    for p in g['params']: p.grad = None", "safe"),
+    ],
+)
+def test_gradients_of_all_that_an_optimizer_was_made_of(criterion: str, made: str, clear: str, grade: str) -> None:
+    """Apex adds gradients to those that stay; a GradScaler has left them unscaled, and adds scaled ones."""
+    text = SOURCES.replace("CRITERION", criterion).replace("MADE", made)
+    assert _grades(text.replace("        CLEAR\n", indent(clear, " " * 8) + "\n")) == [grade]
+
+
+@pytest.mark.parametrize(
+    ("before", "clear", "grade"),
+    [
+        ("both = Both(net, criterion)", "both.zero_grad()", "safe"),  # it has what the optimizer has
+        ("both = nn.ModuleList([net, criterion])", "both.zero_grad()", "safe"),
+        ("net.criterion = criterion", "net.zero_grad()", "safe"),
+        ("net.add_module('criterion', criterion)", "net.zero_grad()", "safe"),
+        ("optimizer.add_param_group({'params': criterion.parameters()})", "net.zero_grad()", "manual"),
+        ("optimizer.add_param_group({'params': criterion.parameters()})", "optimizer.zero_grad()", "safe"),
+    ],
+)
+def test_who_has_a_module(before: str, clear: str, grade: str) -> None:
+    made = "net.parameters()" if "add_param_group" in before else PLUS
+    text = SOURCES.replace("CRITERION", "Prototypes()").replace("MADE", made).replace("CLEAR", clear)
+    made_here = "    net, optimizer = amp.initialize"
+    assert _grades(text.replace(made_here, f"    {before}\n{made_here}")) == [grade]
+
+
+CHOSEN = "for p in filter(lambda p: p.requires_grad, net.parameters()): p.grad = None"
+
+
+@pytest.mark.parametrize(
+    ("before", "inside", "clear", "grade"),
+    [
+        ("net.weight.requires_grad = False", "pass", CHOSEN, "safe"),  # what is frozen has no gradients
+        ("pass", "net.weight.requires_grad_(len(y) > 2)", CHOSEN, "manual"),  # but what is frozen from now on has
+        ("pass", "net.weight.requires_grad_(len(y) > 2)", "optimizer.zero_grad()", "safe"),
+        ("pass", "pass", "for p in net.parameters():\n    if p.requires_grad: p.grad = None", "safe"),
+        ("pass", "pass", "for p in [p for p in net.parameters() if p.dim() > 1]: p.grad = None", "manual"),
+        ("pass", "pass", "getattr(net, ('enc', 'head')[len(y) % 2]).zero_grad()", "manual"),
+        ("pass", "pass", "head = net.head\nhead.zero_grad()", "manual"),
+    ],
+)
+def test_gradients_of_some_parameters(before: str, inside: str, clear: str, grade: str) -> None:
+    text = SOURCES.replace("CRITERION", "nn.CrossEntropyLoss()").replace("MADE", "net.parameters()")
+    text = text.replace("    for x, y in", f"    {before}\n    for x, y in")
+    assert _grades(text.replace("        CLEAR\n", indent(f"{inside}\n{clear}", " " * 8) + "\n")) == [grade]
+
+
+def test_what_stays_is_said() -> None:
+    text = SOURCES.replace("CRITERION", "Prototypes()").replace("MADE", GROUPS).replace("CLEAR", "net.zero_grad()")
+    (said,) = [f.message for f in engine.migrate_module(text, Settings()).findings if f.rule == "APX091"]
+    assert said == (
+        "the result would not be the same program: `net.zero_grad()` clears only some gradients of this optimizer: "
+        "those of `criterion` stay, unscaled by the step before, and the next backward adds scaled ones to them; "
+        "`optimizer.zero_grad()` clears all. Write that at line 39"
+    )
+
+
+WINDOWS = (
+    HEAD
+    + """\
+
+
+def train_epoch(net, optimizer, batches, every):
+    AHEAD
+    for i, x in enumerate(batches):
+        loss = net(x).abs().mean() / every
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+        if TEST:
+            optimizer.step()
+            optimizer.zero_grad()
+    BEHIND
+
+
+def main(batches, every):
+    net = nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    net, optimizer = amp.initialize(net, optimizer, opt_level="O1")
+    for epoch in range(3):
+        train_epoch(net, optimizer, batches, every)
+"""
+)
+DUE = "(i + 1) % every == 0"
+
+
+@pytest.mark.parametrize(
+    ("ahead", "test", "behind", "grade"),
+    [
+        ("pass", DUE, "pass", "safe"),  # what is left of a window goes on into the next epoch
+        ("optimizer.zero_grad()", DUE, "pass", "review"),
+        ("pass", DUE, "optimizer.zero_grad()", "review"),
+        ("for p in net.parameters(): p.grad = None", DUE, "pass", "review"),
+        ("optimizer.zero_grad()", f"{DUE} or i + 1 == len(batches)", "pass", "safe"),  # none is left
+    ],
+)
+def test_what_is_left_of_a_window(ahead: str, test: str, behind: str, grade: str) -> None:
+    """Thrown away behind an overflow, Apex left out the next step, whose gradients are good."""
+    text = WINDOWS.replace("AHEAD", ahead).replace("TEST", test).replace("BEHIND", behind)
+    assert _grades(text) == [grade]
+
+
+def test_a_window_that_is_left_in_the_one_loop_there_is() -> None:
+    """Gradients that are cleared once for all are those of no window."""
+    text = WINDOWS.replace("TEST", DUE).replace("BEHIND", "pass").replace("        train_epoch(", "        print(")
+    text = text.replace("    AHEAD\n    for i, x", "    optimizer.zero_grad()\n    for i, x")
+    assert _grades(text + "    train_epoch(net, optimizer, batches, every)\n") == ["safe"]
+
+
+def test_modules_that_are_moved_to_and_fro() -> None:
+    """Each call of `.cuda()` may give back what the other one gave."""
+    text = SOURCES.replace("CRITERION", "nn.MSELoss()").replace("MADE", PLUS).replace("CLEAR", "net.zero_grad()")
+    moved = "        criterion = criterion.cpu()\n        criterion = criterion.cuda()\n"
+    assert _grades(text.replace("        loss =", f"{moved}        loss =")) == ["safe"]

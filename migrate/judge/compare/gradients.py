@@ -77,6 +77,7 @@ class Gradients:
             if before in (after, _before_update(pair, after)):
                 continue
             if any("S" in f for _, f in after):
+                self._tell_left(pair, one, "read-scaled", None)
                 message = "gradients are read or changed here while they are still scaled"
                 raise Differs("read-scaled", old.node, message)
             raise Differs("read-other", old.node, "gradients are read here that are not the same as before")
@@ -117,9 +118,28 @@ class Gradients:
             raise Differs(crash.kind, new.node, crash.message) from crash
         for one in sorted(before, key=str):
             if one in after:
+                if before[one] != after[one] and "S" in after[one].partition(" ")[2]:
+                    self._tell_left(pair, one, "step-scaled", old.node)
                 self._compare_step(pair, old.node, before[one], after[one])
             elif not any(known in after for known in before):  # else the same optimizer by another name
                 raise Differs("order", old.node, "another optimizer is stepped here")
+
+    def _tell_left(self, pair: Pair, optimizer: Key, kind: str, step: ast.AST | None) -> None:
+        """Gradients that are scaled where they should not be: because some were left where others were cleared."""
+        left = pair.old.left.get(optimizer)
+        if left is None:
+            return
+        m = self.old.m
+        above = m.parent[left.site]
+        what = f"`{m.src(above)}()`" if isinstance(above, ast.Attribute) else f"a loop over `{m.src(left.site)}`"
+        kept = ", ".join(left.kept) or "others"
+        named = isinstance(step, ast.Call) and isinstance(step.func, ast.Attribute)
+        clear = f"`{m.src(step.func.value)}.zero_grad()`" if named else "its own `zero_grad()`"  # type: ignore[union-attr]
+        message = (
+            f"{what} clears only some gradients of this optimizer: {kept} stay, unscaled by the step before, and the "
+            f"next backward adds scaled ones to them; {clear} clears all. Write that"
+        )
+        raise Differs(kind, left.site, message)
 
     def _compare_step(self, pair: Pair, node: ast.AST, before: str, after: str) -> None:
         if before == after:

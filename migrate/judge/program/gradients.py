@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from functools import cached_property
 
 from ...facts.module import Module
 from ...flow.tensors import own_gradient
@@ -67,23 +68,29 @@ class Gradients:
         return ".zero_()" in text and isinstance(self.m.statement(node), ast.Expr)
 
     def _some_only(self, node: ast.AST) -> bool:
-        """Whether this runs for some parameters only: a condition chooses them, or a part of the model has them."""
+        """Whether this runs for some parameters only, which a condition chooses. Of those that need no gradients none
+        has any, unless they are frozen while training goes on."""
         for outer in self.m.spine(node)[1:]:
             if isinstance(outer, (ast.For, ast.While)):
-                return isinstance(outer, ast.For) and self._of_a_part(outer.iter)
-            if isinstance(outer, ast.If) and ".grad" not in self.m.src(outer.test):
+                return isinstance(outer, ast.For) and any(map(self._chooses, _filters(outer.iter)))
+            if isinstance(outer, ast.If) and self._chooses(outer.test):
                 return True
         return False
 
-    def _of_a_part(self, source: ast.expr) -> bool:
-        """Whether a loop goes over the parameters of something that is no whole model."""
-        owners = [
-            n.func.value
-            for n in walk(source)
-            if isinstance(n, ast.Call) and last_name(n.func) in ("parameters", "named_parameters")
-            if isinstance(n.func, ast.Attribute)
-        ]
-        return bool(owners) and not any(self.naming.keys(owner) & self.objects.models for owner in owners)
+    def _chooses(self, test: ast.expr) -> bool:
+        text = self.m.src(test)
+        return ".grad" not in text and (".requires_grad" not in text or self._frozen_meanwhile)
+
+    @cached_property
+    def _frozen_meanwhile(self) -> bool:
+        """Whether parameters are frozen in a loop that trains."""
+        return any(
+            ".backward(" in self.m.src(loop)
+            for node in self.m.nodes
+            if _freezes(self.m, node)
+            for site in (node, *self.v.calls.get(self.m.function(node).node, ()))
+            for loop in self.m.loops(site)
+        )
 
     # ------------------------------------------------------------ reading
 
@@ -172,3 +179,32 @@ def _function_grad(node: ast.Attribute) -> bool:
     """``torch.autograd.grad``, not ``p.grad``."""
     value = node.value
     return getattr(value, "attr", getattr(value, "id", "")) in ("autograd", "torch")
+
+
+def _filters(source: ast.expr) -> list[ast.expr]:
+    """The conditions by which a loop goes over some things only, as its header says them."""
+    found: list[ast.expr] = []
+    for node in walk(source):
+        match node:
+            case ast.GeneratorExp(generators=each) | ast.ListComp(generators=each):
+                found += [test for one in each for test in one.ifs]
+            case ast.Call(func=ast.Name(id="filter"), args=[ast.Lambda(body=test), *_]):
+                found.append(test)
+            case _:
+                pass
+    return found
+
+
+def _freezes(m: Module, node: ast.AST) -> bool:
+    """Whether a parameter needs no gradients from here on, or may not."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="requires_grad_"), args=[ast.Constant(value=value), *_]):
+            return not value
+        case ast.Call(func=ast.Attribute(attr="requires_grad_"), args=args, keywords=keywords):
+            return bool(args or keywords)
+        case ast.Attribute(attr="requires_grad", ctx=ast.Store()):
+            above = m.parent[node]
+            given = above.value if isinstance(above, ast.Assign) else None
+            return not (isinstance(given, ast.Constant) and given.value)
+        case _:
+            return False

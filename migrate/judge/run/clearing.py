@@ -1,62 +1,92 @@
-"""What `zero_grad()` clears: all of an optimizer's gradients, or those of a model or of a part of one, which may be
-some of them or none."""
+"""What is cleared: all of an optimizer's gradients, or those of a model or of a part of one, which may be some of them
+or none. By `zero_grad()`, or by loops that give `p.grad` the value None."""
 
 from __future__ import annotations
 
 import ast
-from functools import cached_property
 
 from ...flow.values import Obj
 from ...nodes import walk
 from ..owners import Owners
 from ..program.program import Program
-from ..state import Key, State
+from ..sources import Source, Sources
+from ..state import Key, Left, State
 from ..terms import Facts
 from .values import Evaluator
 
 _SAME = frozenset({"module"})  # what a wrapper wraps
-
-
-_Sources = frozenset[frozenset[Key]]
+_SOME_PART: frozenset[Key] = frozenset({("part", "?")})
 
 
 class Clearing:
-    """The calls of `zero_grad` of one program. Each source of an optimizer's parameters is a set: it may be any of
-    these models, by their keys, or parts of models, by the names of their attributes."""
+    """The calls of `zero_grad` of one program, and its loops."""
 
     def __init__(self, program: Program, owners: Owners, evaluator: Evaluator) -> None:
         self.program, self.m, self.v, self.naming = program, program.m, program.v, program.naming
         self.owners, self.evaluator = owners, evaluator
+        self.sources = Sources(program, owners)
         self.optimizers, self.models = program.objects.optimizers, program.objects.models
-        self._above: dict[Key, frozenset[Key]] = {}  # the models that parts belong to
-        self._sources = self._find_sources()
 
     def cleared(self, state: State, receiver: ast.expr, facts: Facts) -> frozenset[Key]:
         """The optimizers of which no gradient is left once a call has cleared those of ``receiver``, which is none."""
         whole = self._whole(state, receiver, facts)
-        if whole is None:
-            return self.optimizers
-        state.zeroed |= whole
-        found = frozenset(o for o in self.optimizers if self._covered(o, state.zeroed))
-        state.zeroed &= self._partial
+        return self.optimizers if whole is None else self._without(state, whole, receiver)
+
+    def by_loop(self, state: State, stmt: ast.stmt, named: frozenset[Key]) -> frozenset[Key]:
+        """The same for ``p.grad = None``; ``named`` are those that the statement is about."""
+        found = [self._gone_through(n) for n in walk(stmt) if isinstance(n, ast.Attribute) and n.attr == "grad"]
+        over = [each for each in found if each is not None]
+        if any(self.naming.keys(n) & self.optimizers for each in over for n in walk(each)):
+            return self._of_groups(state, over, named)
+        listed = self.sources.listed(over)
+        whole = frozenset[Key]().union(*map(self.sources.holders, listed))
+        return self._without(state, whole, over[0]) if listed else named
+
+    def _of_groups(self, state: State, over: list[ast.expr], named: frozenset[Key]) -> frozenset[Key]:
+        """The same for loops over what an optimizer has: all of it, or one of several groups."""
+        one = next((node for each in over for node in walk(each) if _one_group(node)), None)
+        some = frozenset(o for o in named if one is not None and self.sources.groups(o) > 1)
+        if one is not None:
+            state.left = {**state.left, **dict.fromkeys(some, Left(one, ("those of its other groups",)))}
+        return named - some
+
+    def _gone_through(self, grad: ast.Attribute) -> ast.expr | None:
+        """What a loop goes over whose target is the parameter of a gradient."""
+        loops = [s for s in self.m.spine(grad) if isinstance(s, ast.For)]
+        names = {n.id for n in walk(grad.value) if isinstance(n, ast.Name)}
+        mine = [s for s in loops if any(isinstance(n, ast.Name) and n.id in names for n in walk(s.target))]
+        return mine[0].iter if mine else None
+
+    def _without(self, state: State, whole: frozenset[Key], site: ast.AST) -> frozenset[Key]:
+        """The optimizers without gradients once those of ``whole`` are cleared as well."""
+        zeroed = state.zeroed = state.zeroed | whole
+        found = frozenset(o for o in self.optimizers if self._covered(o, zeroed))
+        if whole:
+            self._leave(state, frozenset(o for o in self.optimizers - found if self._touched(o, zeroed)), site)
+        state.zeroed &= self.sources.to_remember
         return found
 
     def _covered(self, optimizer: Key, zeroed: frozenset[Key]) -> bool:
-        sources = self._sources.get(optimizer)
-        return sources is None or all(
-            any(one in zeroed or self._in_others(one, zeroed) for one in maybe) for maybe in sources
+        sources = self.sources.of.get(optimizer)
+        return sources is None or all(self.sources.cleared(one.maybe, zeroed) for one in sources)
+
+    def _touched(self, optimizer: Key, zeroed: frozenset[Key]) -> bool:
+        sources = self.sources.of.get(optimizer) or ()
+        return any(
+            self.sources.cleared(one.maybe, zeroed) or self.sources.touched(one.maybe, zeroed) for one in sources
         )
 
-    def _in_others(self, one: Key, zeroed: frozenset[Key]) -> bool:
-        """Whether all parts of a model were cleared, or the model that has a part."""
-        parts = self._parts.get(one, frozenset())
-        return (bool(parts) and parts <= zeroed) or not zeroed.isdisjoint(self._above.get(one, ()))
+    def _leave(self, state: State, optimizers: frozenset[Key], site: ast.AST) -> None:
+        """Note for whoever has to say why: some gradients of these are left."""
+        for one in optimizers:
+            sources = self.sources.of.get(one) or ()
+            kept = [s for s in sources if s.text and not self.sources.cleared(s.maybe, state.zeroed)]
+            texts = sorted(self._said(s, state.zeroed) for s in kept)
+            state.left = {**state.left, one: Left(site, tuple(texts))}
 
-    @cached_property
-    def _partial(self) -> frozenset[Key]:
-        """What has to be remembered, as it is cleared one by one."""
-        several = [maybe for s in self._sources.values() if s is not None and len(s) > 1 for maybe in s]
-        return frozenset[Key]().union(*several, *self._parts.values())
+    def _said(self, source: Source, zeroed: frozenset[Key]) -> str:
+        some = self.sources.touched(source.maybe, zeroed)
+        return f"other ones of `{source.text}`" if some else f"those of `{source.text}`"
 
     # ------------------------------------------------------------ what a receiver is
 
@@ -66,38 +96,45 @@ class Clearing:
             receiver = receiver.value
         if models := self._models(state, receiver, facts):
             return models
-        if isinstance(receiver, (ast.Attribute, ast.Subscript)) and self._below_a_model(receiver):
-            return self._part(receiver)
+        if self._some_part(receiver):
+            return _SOME_PART
         held = self.v.of(receiver)
         inside = frozenset[Key]().union(*map(self._holds, held))
+        mine = self.sources.holders(receiver)
+        if mine := frozenset(key for key in mine if key[0] == "part" or key in self.sources.known):
+            return mine | inside
         if inside:
             return inside
-        if not held or any(map(self._made_of_them, held)) or None in map(self._sources.get, self.optimizers):
+        if not held or any(map(self._made_of_them, held)) or None in map(self.sources.of.get, self.optimizers):
             return None
         return frozenset()  # another model, which no optimizer has
 
     def _models(self, state: State, receiver: ast.expr, facts: Facts) -> frozenset[Key]:
         term = self.evaluator.value(state, receiver, facts)
-        known = frozenset(term[1]) & self.models if term[0] == "obj" else frozenset[Key]()
-        return known or self.owners.meant(receiver)
+        others = self.sources.known - self.models
+        if term[0] == "obj" and (known := frozenset(term[1]) & (self.models | others)):
+            return known
+        models = self.owners.meant(receiver)
+        return models | (self.naming.keys(receiver) & others) if models else models
 
-    def _below_a_model(self, expr: ast.expr) -> frozenset[Key]:
-        """The models that an expression is a part of."""
-        while isinstance(expr, (ast.Attribute, ast.Subscript)):
-            expr = expr.value
-            if models := self.naming.keys(expr) & self.models:
-                return models
-        return frozenset()
-
-    def _part(self, expr: ast.expr) -> frozenset[Key]:
-        return frozenset({("part", expr.attr)}) if isinstance(expr, ast.Attribute) else frozenset()
+    def _some_part(self, receiver: ast.expr) -> bool:
+        """Whether a receiver is a part of a model by a name that is worked out, and not one after the other."""
+        match receiver:
+            case ast.Call(func=ast.Name(id="getattr"), args=[model, name, *_]) if not isinstance(name, ast.Constant):
+                around = [s for s in self.m.spine(receiver) if isinstance(s, ast.For)]
+                names = {n.id for n in walk(name) if isinstance(n, ast.Name)}
+                mine = [s for s in around if any(isinstance(n, ast.Name) and n.id in names for n in walk(s.target))]
+                each = bool(mine) and ".backward(" not in self.m.src(mine[0])
+                return bool(self.owners.meant(model)) and not each
+            case _:
+                return False
 
     def _holds(self, obj: Obj) -> frozenset[Key]:
-        """The models that an object of the program keeps."""
+        """The models, and other modules of which an optimizer was made, that an object of the program keeps."""
         if obj.kind != "instance":
             return frozenset()
         held = (o for name in self.v.attributes(obj) for o in self.v.field(obj, name))
-        return frozenset(map(self.naming.key, held)) & self.models
+        return frozenset(map(self.naming.key, held)) & (self.models | self.sources.known)
 
     def _made_of_them(self, obj: Obj) -> bool:
         """Whether code that is not here made an object of a model or an optimizer: it may clear what these have."""
@@ -107,45 +144,11 @@ class Clearing:
             return obj.kind not in ("instance", "call")
         return any(self.program.objects.known(n) for n in walk(obj.key) if isinstance(n, ast.expr))
 
-    # ------------------------------------------------------------ where an optimizer's parameters come from
 
-    def _find_sources(self) -> dict[Key, _Sources | None]:
-        """For each optimizer what it was made of; None where that is not known."""
-        made = {key[1]: key for key in self.optimizers if key[0] == "call"}
-        found: dict[Key, _Sources | None] = {}
-        for call in self.m.all(ast.Call):
-            optimizer = made.get(self.naming.place(call))
-            if optimizer is not None:
-                found[optimizer] = self._sources_of(call)
-        return found
-
-    def _sources_of(self, call: ast.Call) -> _Sources | None:
-        found: set[frozenset[Key]] = set()
-        for listed in self.owners.behind(call):
-            match listed:
-                case ast.Call(func=ast.Attribute(value=owner, attr="parameters" | "named_parameters")):
-                    pass
-                case _:
-                    continue
-            source = self.owners.meant(owner)
-            if not source and isinstance(owner, ast.Attribute) and (above := self._below_a_model(owner)):
-                source = self._part(owner)
-                self._above |= {part: self._above.get(part, frozenset()) | above for part in source}
-            if not source:
-                return None
-            found.add(source)
-        models = frozenset(found) or frozenset({self.owners.made_of(call)} - {frozenset()})
-        return models or None
-
-    @cached_property
-    def _parts(self) -> dict[Key, frozenset[Key]]:
-        """For each model of a class of the program its parts."""
-        found: dict[Key, frozenset[Key]] = {}
-        for cls in self.m.all(ast.ClassDef):
-            made = Obj("instance", cls, cls.name)
-            key = self.naming.key(made)
-            if key in self.models:
-                held = {name: self.v.field(made, name) for name in self.v.attributes(made)}
-                layers = {n for n, objects in held.items() if any(o.kind in ("call", "instance") for o in objects)}
-                found[key] = frozenset(("part", name) for name in layers)
-        return found
+def _one_group(node: ast.AST) -> bool:
+    """``optimizer.param_groups[0]``."""
+    match node:
+        case ast.Subscript(value=ast.Attribute(attr="param_groups"), slice=at):
+            return not isinstance(at, ast.Slice)
+        case _:
+            return False

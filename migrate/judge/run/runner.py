@@ -189,6 +189,8 @@ class Runner:
         if op.kind in ("read", "clear"):
             assert isinstance(op.node, ast.stmt)
             about = self._about(op.node)
+            if op.kind == "clear":
+                about = self.training.clearing.by_loop(state, op.node, about)
         return Event(op.kind, op.node, about)
 
     def _about(self, node: ast.AST) -> frozenset[Key]:
