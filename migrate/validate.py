@@ -28,7 +28,6 @@ _ANNOUNCED: dict[str, frozenset[str]] = {
     "APX071": frozenset({"scale-time"}),
 }
 NO_CHECKS = "no inf checks were recorded"
-_BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With, ast.Try, ast.FunctionDef, ast.ClassDef)
 # Worth a look, and then the unit is *review*: what ran in half precision and goes on in float32, or the reverse; a
 # loss scale that is read between an overflow and update(); a good step that Apex left out, as the gradients of an
 # overflow had been thrown away before; a plain backward that the scaler serves too. The rule, and what a reader may do.
@@ -131,7 +130,7 @@ def _drops_the_rest(m: Module, step: Step) -> bool:
     if not loops:
         return False
     here = m.function(step.anchor)
-    each = [stmt for stmt, (block, _) in m.place.items() if m.function(stmt) is here and not isinstance(stmt, _BLOCKS)]
+    each = [stmt for kind in (ast.Expr, ast.Assign, ast.Delete) for stmt in m.own(here, kind)]
     outside = [stmt for stmt in each if not m.inside(stmt, loops[0]) and clears(stmt)]
     # what stands outside of all loops of a function runs again where the function does, and that is what an epoch is
     return any(m.loops(stmt) or len(loops) == 1 for stmt in outside) and not _flushes(m, step, loops[0])
