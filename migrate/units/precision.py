@@ -12,7 +12,6 @@ Abstract Interpretation, 1977.
 from __future__ import annotations
 
 import ast
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -25,10 +24,11 @@ from ..facts.networks import gives_several, handed_elsewhere
 from ..flow.values import FORWARD_HOOK, NAMESPACES, Obj, Values, tuple_fields
 from ..knowledge import operations
 from ..knowledge.models import FORWARDING
-from ..knowledge.results import integers, loss, predicted
+from ..knowledge.results import loss
 from ..nodes import children, walk
 from . import operands
 from .compute import Compute
+from .contents import arithmetic, converted, dictionary, facts_of, item_of, nested, part_of, with_item
 from .doubles import made_double
 from .halves import DOUBLE, FLOAT, HALF, MAYBE, NOTHING, OTHER, Value, join, joined, many, of, proved, record
 from .kept import Kept
@@ -187,7 +187,7 @@ class Precision:
                 self._assign(frame, target, self._expr(frame, value, env), env)
             case ast.AugAssign(target=target, op=op, value=value):
                 old = self._read(target, env)
-                held = _arithmetic(old, self._expr(frame, value, env), op, self._cast(frame, stmt))
+                held = arithmetic(old, self._expr(frame, value, env), op, self._cast(frame, stmt))
                 self._assign(frame, target, held, env)
             case ast.Return(value=value):
                 if value is not None:
@@ -267,7 +267,7 @@ class Precision:
                 self._expr(frame, target.slice, env)
                 key = _key(base)
                 at = target.slice if key == ast.unparse(base) else None
-                env[key] = _with_item(env.get(key), at, _nested(base, held))
+                env[key] = with_item(env.get(key), at, nested(base, held))
             case ast.Starred(value=inner):
                 self._assign(frame, inner, held, env)
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
@@ -276,7 +276,7 @@ class Precision:
                     if exact is not None and not any(isinstance(e, ast.Starred) for e in elts):
                         self._assign(frame, elt, exact[number], env)
                     else:
-                        part = held.element if held.holds else _part(Value(held.flat), _key(elt), unpacked=True)
+                        part = held.element if held.holds else part_of(Value(held.flat), _key(elt), unpacked=True)
                         self._assign(frame, elt, many(part) if isinstance(elt, ast.Starred) else part, env)
             case _:
                 pass
@@ -310,7 +310,7 @@ class Precision:
                 item = None if args[0].holds else self._by_method(frame, node.args[0], "__getitem__")
                 return args[0] if item is None else many(item)
             case ast.Attribute(attr="get" | "pop" | "setdefault") if owner.holds and node.args:
-                return joined([_subscript(owner, node.args[0]), *args[1:2]])
+                return joined([item_of(owner, node.args[0]), *args[1:2]])
             case _:
                 return None
 
@@ -369,13 +369,13 @@ class Precision:
                 if (field := held.field(attr)) is not None:
                     return self._with_items(node, join(field, kept) if kept else field)
                 if kept or self.kept.inside(node).flat:
-                    part = _part(held, attr) if HALF in held.known else None
+                    part = part_of(held, attr) if HALF in held.known else None
                     return self._with_items(node, join(kept, part) if kept and part else kept or part)
                 if attr in self._properties and (got := self._property(frame, base, attr)) is not None:
                     return got
                 if held.items is not None and attr in ("values", "indices") and len(held.items) == 2:
                     return held.items[attr == "indices"]
-                return of(OTHER) if attr in operations.ATTRIBUTES else _part(held, attr)
+                return of(OTHER) if attr in operations.ATTRIBUTES else part_of(held, attr)
             case ast.Subscript(value=base, slice=index):
                 held = self._expr(frame, base, env)
                 at = self._expr(frame, index, env)
@@ -383,7 +383,7 @@ class Precision:
                     return got
                 if (item := self.kept.item(node)).flat:
                     return item
-                return _subscript(held, index)
+                return item_of(held, index)
             case ast.Tuple(elts=elts) | ast.List(elts=elts) | ast.Set(elts=elts):
                 items = tuple(self._expr(frame, e, env) for e in elts)
                 if not elts:
@@ -394,7 +394,7 @@ class Precision:
                 return Value(frozenset(), items)
             case ast.Dict(keys=keys, values=values):
                 self._children_of(frame, [k for k in keys if k is not None], env)
-                return _dictionary(keys, [self._expr(frame, v, env) for v in values])
+                return dictionary(keys, [self._expr(frame, v, env) for v in values])
             case ast.ListComp(elt=elt, generators=gens) | ast.SetComp(elt=elt, generators=gens):
                 return self._comprehension(frame, elt, gens, env)
             case ast.GeneratorExp(elt=elt, generators=gens) | ast.DictComp(value=elt, generators=gens):
@@ -510,10 +510,10 @@ class Precision:
             item = args[-1].element if name == "extend" else args[-1]
             match func.value:
                 case ast.Call(func=ast.Attribute(value=base, attr="setdefault"), args=[at, *_]):
-                    env[_key(base)] = _with_item(env.get(_key(base)), at, many(item))
+                    env[_key(base)] = with_item(env.get(_key(base)), at, many(item))
                     self.kept.add(ast.Subscript(base, at, ast.Load()), item)
                 case _:
-                    env[key] = join(env.get(key, NOTHING), many(_nested(func.value, item)))
+                    env[key] = join(env.get(key, NOTHING), many(nested(func.value, item)))
                     self.kept.add(func.value, item)
             return of(OTHER)
         if name == "update" and isinstance(func, ast.Attribute) and not own and (owner.holds or not owner.flat):
@@ -529,7 +529,7 @@ class Precision:
         if (said := made_double(self.ctx.v, node, [g.known == {DOUBLE} for g in (owner, *given)])) is not None:
             if said:
                 return of(DOUBLE)
-            if name not in ("float", "half", "bfloat16") and not (owner.known | _known(given)) & {HALF, MAYBE, FLOAT}:
+            if name not in ("float", "half", "bfloat16") and not (owner.known | facts_of(given)) & {HALF, MAYBE, FLOAT}:
                 return of(FLOAT) if self._creates(node) else of(OTHER)
         if (listed := self._listed(frame, node, name, owner, args)) is not None:
             return listed
@@ -546,7 +546,7 @@ class Precision:
         self._hands_on(frame, node)
         receiver = owner.known - {OTHER}
         first = owner if receiver or not args else args[0]
-        if not (owner.known | _known(given)) & {HALF, MAYBE, FLOAT, DOUBLE}:
+        if not (owner.known | facts_of(given)) & {HALF, MAYBE, FLOAT, DOUBLE}:
             return self._unknown(frame, node, name)
         rest = args if receiver else args[1:]
         return self._known(frame, node, name, first, rest, given)
@@ -561,9 +561,7 @@ class Precision:
         """Whether functions were cast, as O1 did; O2 and O3 cast what their models were handed."""
         return any("O1" in o.levels for o in self.unit.options.values())
 
-    def _widen_doubles(
-        self, frame: _Frame, node: ast.Call, args: list[Value], named: list[Value], runs: bool
-    ) -> None:
+    def _widen_doubles(self, frame: _Frame, node: ast.Call, args: list[Value], named: list[Value], runs: bool) -> None:
         """Remember the float64 that a model or a loss is handed under casts."""
         if not self._cast(frame, node) or (runs and self.compute.inner(node)):
             return
@@ -630,7 +628,7 @@ class Precision:
             if operand is not None and proved(self.value(operand)):
                 self.widened[operand] = node
                 return of(FLOAT)
-        return _arithmetic(one, other, op, cast)
+        return arithmetic(one, other, op, cast)
 
     def halves(self, operand: ast.expr, node: ast.expr) -> bool:
         """Whether an operand is half at times and floating whenever ``node`` runs: what is not is no operand of it, or
@@ -694,7 +692,7 @@ class Precision:
         if name == "cpu":
             return of(FLOAT) if proved(first) else first
         if name in ("to", "type"):
-            return _converted(node, first)
+            return converted(node, first)
         if name in operations.INTEGER:
             return of(OTHER)
         if name in ("sigmoid", "Sigmoid"):
@@ -702,7 +700,7 @@ class Precision:
         if name in operations.PAIR:
             dims = bool(rest) or any(k.arg in ("dim", "k", "axis") for k in node.keywords)
             if name in ("max", "min") and rest and rest[0].known & {HALF, FLOAT}:
-                return _arithmetic(first, rest[0], ast.Add(), False)
+                return arithmetic(first, rest[0], ast.Add(), False)
             if name in ("max", "min") and not dims:
                 return Value(first.flat)
             return Value(frozenset(), (Value(first.flat), of(OTHER)))
@@ -726,7 +724,7 @@ class Precision:
             pair = given[1:] if name == "where" and len(given) == 3 else [first, *rest]
             result = pair[0]
             for other in pair[1:]:
-                result = _arithmetic(result, other, ast.Add(), False)
+                result = arithmetic(result, other, ast.Add(), False)
             return result
         if name in operations.HALF_RESULTS:
             return of(HALF) if self._cast(frame, node) and any(proved(g) for g in (first, *given)) else of(MAYBE)
@@ -894,72 +892,6 @@ def sigmoids_of(obj: Obj) -> list[str]:
     ]
 
 
-# ---------------------------------------------------------------- values
-
-
-def _known(values: Iterable[Value]) -> frozenset[str]:
-    return frozenset[str]().union(*(value.known for value in values))
-
-
-def _part(held: Value, name: str, unpacked: bool = False) -> Value:
-    """An item or attribute of a value that may be a model's output: a float, unless its name says otherwise."""
-    if HALF not in held.known:
-        return Value(held.flat)
-    if integers(name) or (unpacked and predicted(name)):
-        return of(MAYBE)
-    return Value(held.flat)
-
-
-def _subscript(held: Value, index: ast.expr) -> Value:
-    match index:
-        case ast.Constant(value=str() as name):
-            field = held.field(name)
-            return field if field is not None else held.element if held.holds else _part(held, name)
-        case ast.Slice() if held.each is not None or held.names:
-            return held
-        case _ if held.items is None:
-            return held.element
-        case ast.Constant(value=int() as at) if -len(held.items) <= at < len(held.items):
-            return held.items[at]
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as at)) if at <= len(held.items):
-            return held.items[-at]
-        case ast.Slice(lower=None | ast.Constant() as low, upper=None | ast.Constant() as high, step=None):
-            first, last = low.value if low else None, high.value if high else None
-            if isinstance(first, int | None) and isinstance(last, int | None):
-                return Value(held.facts, held.items[first:last])
-            return many(held.element)
-        case ast.Slice():
-            return many(held.element)
-        case _:
-            return held.element
-
-
-def _with_item(held: Value | None, key: ast.expr | None, item: Value) -> Value:
-    """What holds for a container into which an item was put; a key that is not known stands for any."""
-    match key:
-        case ast.Constant(value=str() as name) if held is not None and (held == NOTHING or held.names):
-            return record(dict(zip(held.names, held.items or (), strict=True)) | {name: item})
-        case _:
-            return join(held or NOTHING, many(item))
-
-
-def _nested(container: ast.expr, item: Value) -> Value:
-    """What lies in the outermost container where an item is put into ``logs["a"][i]``."""
-    while isinstance(container, ast.Subscript):
-        container, item = container.value, many(item)
-    return item
-
-
-def _dictionary(keys: Sequence[ast.expr | None], values: Sequence[Value]) -> Value:
-    """A dictionary that is written out."""
-    named = [k.value if isinstance(k, ast.Constant) and isinstance(k.value, str) else None for k in keys]
-    if not keys:
-        return NOTHING
-    if None not in named:
-        return record({name or "": value for name, value in zip(named, values, strict=True)})
-    return many(joined(v.element if key is None else v for key, v in zip(keys, values, strict=True)))
-
-
 def _fields(v: Values, node: ast.Call) -> list[str] | None:
     """The fields of the object that a call makes of them, in order; None where it makes something else."""
     if called_name(node) in NAMESPACES:
@@ -970,45 +902,6 @@ def _fields(v: Values, node: ast.Call) -> list[str] | None:
         if (names := tuple_fields(obj)) is not None:
             return names
     return None
-
-
-def _arithmetic(one: Value, other: Value, op: ast.operator, cast: bool) -> Value:
-    """What ``one op other`` may hold; a float with anything gives a float."""
-    if one.holds and (other.holds or not other.flat or other.known == {OTHER}):
-        return many(join(one.element, other.element if other.holds else NOTHING))  # lists put together, or repeated
-    if other.holds and not one.flat:
-        return many(other.element)
-    if one.holds or other.holds:
-        return Value(one.flat | other.flat)
-    flat = one.flat | other.flat
-    if {DOUBLE} in (one.known, other.known):
-        return of(DOUBLE)
-    marks = frozenset(f for f in flat if "@" in f)
-    if cast and isinstance(op, ast.Pow) and flat & {HALF}:
-        return Value(marks | {FLOAT})
-    if one.known == {FLOAT} or other.known == {FLOAT}:
-        return Value(marks | {FLOAT})
-    if one.known == {HALF} or other.known == {HALF}:
-        return Value(marks | {HALF})
-    if proved(one) or proved(other):
-        return Value(marks | {HALF, FLOAT})
-    return Value(flat)
-
-
-def _converted(node: ast.Call, held: Value) -> Value:
-    """``x.to(...)`` and ``x.type(...)``."""
-    given = [*node.args, *(k.value for k in node.keywords if k.arg in ("dtype", "device", "other"))]
-    if not given:
-        return of(OTHER) if called_name(node) == "type" else held
-    for arg in given:
-        text = ast.unparse(arg)
-        if re.search(r"float32|torch\.float$|FloatTensor|\.float$", text):
-            return of(FLOAT) if "Half" not in text else held
-        if re.search(r"\.(u?int\d*|long|bool|short)$|LongTensor|IntTensor|ByteTensor|BoolTensor", text):
-            return of(OTHER)
-        if "dtype" in text or text.endswith((".type()", "_type")):
-            return of(MAYBE) if held.known & {HALF, MAYBE} else held
-    return Value(held.flat)
 
 
 def _key(node: ast.expr) -> str:
