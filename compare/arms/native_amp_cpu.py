@@ -36,8 +36,8 @@ class NativeAmp:
         self.scaler.scale(loss / self.accumulate).backward()
         self.batches += 1
         if self.batches % self.accumulate == 0:
-            self.scaler.unscale_(self.optimizer)
             if self.max_norm is not None:
+                self.scaler.unscale_(self.optimizer)
                 nn.utils.clip_grad_norm_((p for group in self.optimizer.param_groups for p in group["params"]), self.max_norm)
             self.scaler.step(self.optimizer)
             self.scaler.update()

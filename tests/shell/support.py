@@ -6,9 +6,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from migrate.exports import within_apex
+from migrate.reach import Imports
 
 PROJECT = Path(__file__).resolve().parents[2]
 LEGACY = "import apex\n"
@@ -68,3 +71,10 @@ def repository(root: Path, files: Mapping[str, str | bytes]) -> Path:
     git(root, "add", "--all", "--force")
     git(root, "commit", "--quiet", "--message", "all of it")
     return root
+
+
+def exported(users: Sequence[str], wanted: Sequence[str]) -> dict[str, frozenset[str]]:
+    """For each file of ``wanted`` the names that ``users`` take from a module called like it."""
+    imports = Imports([*users, *wanted])
+    vendored = any(map(within_apex, wanted))
+    return {location: imports.taken_by_name(location, vendored) for location in wanted}

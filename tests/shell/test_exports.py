@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from migrate.exports import exported, module_name
+from migrate.exports import module_name
+
+from .support import exported
 
 
 def test_names_of_every_import_form(tmp_path: Path) -> None:

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from migrate import reading, sources
-from migrate.exports import exported
+from migrate.components import single
 from migrate.model import Settings
 from migrate.pipeline import analyse_file
 from migrate.reach import Imports
 from migrate.sources import Source, collect
 from tests.shell.fake import engine
-from tests.shell.support import LEGACY, NATIVE, PROJECT, environment, report_of, tool, tree
+from tests.shell.support import LEGACY, NATIVE, PROJECT, environment, exported, report_of, tool, tree
 
 
 def pipe(path: Path) -> None:
@@ -144,7 +144,10 @@ def test_a_huge_file_is_not_read_whole(huge: Path, monkeypatch: pytest.MonkeyPat
 def test_a_large_file_may_import_all_of_what_it_mentions(tmp_path: Path) -> None:
     filler = "x = 1\n" * (reading.SOURCE_LIMIT // 6 + 1)
     tree(tmp_path, {"large.py": "from train import f\n" + filler, "train.py": LEGACY, "other.py": LEGACY})
-    taken = {source.shown: source.neighbours.exported for source in collect([str(tmp_path)]).candidates}
+    selection = collect([str(tmp_path)])
+    imports = Imports(selection.python)
+    programs = [single(source, selection, imports) for source in selection.candidates]
+    taken = {source.shown: source.neighbours.exported for one in programs for source in one.sources}
     assert taken == {"train.py": frozenset("*"), "other.py": frozenset()}
     imports = Imports([str(tmp_path / name) for name in ("large.py", "train.py")])
     assert imports.reached(str(tmp_path / "large.py"), [str(tmp_path / "train.py")])
