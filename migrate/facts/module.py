@@ -470,6 +470,19 @@ class Module:
             found[called_name(call)].append(call)
         return found
 
+    def defined(self, name: str) -> Sequence[ast.AST]:
+        """The functions of this name."""
+        return self._by_definition.get(name, ())
+
+    @cached_property
+    def _by_definition(self) -> dict[str, list[ast.AST]]:
+        found: dict[str, list[ast.AST]] = defaultdict(list)
+        functions: list[ast.FunctionDef | ast.AsyncFunctionDef] = [*self.all(ast.FunctionDef)]
+        functions += self.all(ast.AsyncFunctionDef)
+        for node in functions:
+            found[node.name].append(node)
+        return found
+
     def own(self, scope: Scope, kind: type[Node]) -> Sequence[Node]:
         """The nodes of just this class whose `function` is ``scope``, in order."""
         return self._by_function.get((scope, kind), ())  # type: ignore[return-value]

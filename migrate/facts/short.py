@@ -7,12 +7,15 @@ at the position of what was written. The text stays; `rewrite.draft` writes the 
 from __future__ import annotations
 
 import ast
+import re
+
+_MAY_BE = re.compile(r"\band\b[^#\n]*\.step\(|\.step\([^()]*(?:\([^()]*\)[^()]*)*\)\s*for\b")
 
 
 def lengthen(tree: ast.Module, text: str) -> set[ast.stmt]:
     """Put loops and ``if`` in the place of such steps; what was put there."""
     found: set[ast.stmt] = set()
-    if ".step(" not in text:
+    if not _MAY_BE.search(text):
         return found
     for node in ast.walk(tree):
         for name in ("body", "orelse", "finalbody"):

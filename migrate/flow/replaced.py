@@ -17,7 +17,7 @@ def replaced(m: Module, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     What is decorated may be known to its decorator, and code of the file's own level that calls may call it.
     """
     block, index = m.place[node]
-    if not isinstance(block.owner, ast.Module) or node.decorator_list:
+    if not isinstance(block.owner, ast.Module) or node.decorator_list or len(m.defined(node.name)) < 2:
         return False
     for stmt in block.body[index + 1 :]:
         if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef)) and stmt.name == node.name:

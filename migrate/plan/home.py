@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import combinations, pairwise
 
 from ..facts.loops import gone_through
@@ -181,12 +182,17 @@ class Finder:
             if isinstance(target, ast.Name)
         )
 
+    @cached_property
+    def _saves(self) -> bool:
+        """Whether somebody saves or loads amp's state."""
+        return any(d.endswith("state_dict") for d in self.ctx.facts.uses.values())
+
     def _anew(self, scope: Scope, name: str) -> bool:
         """Whether a function gives a parameter what the one with ``initialize`` makes of it, and nobody saves amp's
         state: each run of it begins with a loss scale of its own."""
         m, v = self.ctx.m, self.ctx.v
         begins = {m.function(i.call) for i in self.unit.initializes if i.optimizers}
-        if len(begins) != 1 or any(d.endswith("state_dict") for d in self.ctx.facts.uses.values()):
+        if len(begins) != 1 or self._saves:
             return False
         begin = begins.pop()
         given = [stmt.value for node in m.stores(name, scope) if isinstance(stmt := m.statement(node), ast.Assign)]
