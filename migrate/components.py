@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from .exports import within_apex
 from .facts.elsewhere import (
     Elsewhere,
     elsewhere,
@@ -79,8 +78,7 @@ def single(source: Source, selection: Selection, imports: Imports) -> Component:
     at = source.location
     source = replace(source, neighbours=replace(source.neighbours, counted=_counted(at, imports)))
     if not (source.uses_amp or source.spells_amp):
-        vendored = any(within_apex(one.location) for one in selection.candidates)
-        exported = imports.taken_by_name(at, vendored)
+        exported = imports.taken_by_name(at, selection.vendored)
         if "*" in exported:  # of files that are called alike, by their last name
             exported = imports.taken(at, (at,))
         return Component((replace(source, neighbours=replace(source.neighbours, exported=exported)),), ({},))

@@ -56,3 +56,8 @@ def _children(node: ast.AST) -> list[ast.AST]:
         elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
             found.append(value)
     return found
+
+
+def positional_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[str]:
+    """The parameters of a function that a call may fill by their place."""
+    return [one.arg for one in (*function.args.posonlyargs, *function.args.args)]

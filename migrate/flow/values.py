@@ -22,7 +22,7 @@ from ..errors import Tangled
 from ..facts.module import Module, Scope
 from ..facts.names import called_name, last_name
 from ..knowledge.apex import of_apex
-from ..nodes import walk
+from ..nodes import positional_parameters, walk
 from .replaced import replaced
 
 Var = tuple[object, ...]
@@ -996,7 +996,7 @@ class Values:
             if not isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 return
             scope = self.m.scope_of[callee]
-            names = [p.arg for p in (*callee.args.posonlyargs, *callee.args.args)]
+            names = positional_parameters(callee)
             names = names[1 if self._has_receiver(obj, callee) else 0 :]
             if names:
                 self._add(("n", scope, names[0]), made)
@@ -1037,7 +1037,7 @@ class Values:
             if isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
                 self._mapped.add(callee)
                 scope = self.m.scope_of[callee]
-                names = [p.arg for p in (*callee.args.posonlyargs, *callee.args.args)]
+                names = positional_parameters(callee)
                 for name, arg in zip(names[1 if self._has_receiver(obj, callee) else 0 :], node.args[1:], strict=False):
                     self._elements(self._expr(arg), ("n", scope, name))
                 self._flow(("r", callee), self._field(whole, ELEMENT_KEY))
@@ -1087,7 +1087,8 @@ class Values:
                 callee = self.callee(obj)
                 assert isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
                 skip = 1 if self._has_receiver(obj, callee) else 0
-                if _fits(node, callee.args, _positional(callee)[skip:]):  # else it would raise: never run, or not this
+                # else it would raise: never run, or not this
+                if _fits(node, callee.args, positional_parameters(callee)[skip:]):
                     self.calls[callee].append(node)
                 self._bind(node, callee, skip)
                 if obj.kind == "method":
@@ -1160,7 +1161,7 @@ class Values:
     def _bind(self, call: ast.Call, callee: ast.AST, skip: int, drop: int = 0) -> None:
         scope = self.m.scope_of[callee]
         assert isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-        positional = _positional(callee)[skip:]
+        positional = positional_parameters(callee)[skip:]
         rest = callee.args.vararg
         if not drop and not _fits(call, callee.args, positional):
             return  # would raise: a call of something else, or never run
@@ -1274,11 +1275,6 @@ def default_of(function: ast.AST, name: str) -> ast.expr | None:
 def unbound(obj: Obj) -> bool:
     """Whether a method was taken from its class: ``Base.__init__(self, x)``."""
     return obj.kind == "method" and obj.key[0].kind == "class"  # type: ignore[index]
-
-
-def _positional(callee: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[str]:
-    """The parameters of a function that a call may fill by their place."""
-    return [p.arg for p in (*callee.args.posonlyargs, *callee.args.args)]
 
 
 def _fits(call: ast.Call, args: ast.arguments, positional: list[str]) -> bool:

@@ -25,7 +25,7 @@ from ..flow.values import FORWARD_HOOK, NAMESPACES, Obj, Values, tuple_fields
 from ..knowledge import operations
 from ..knowledge.models import FORWARDING
 from ..knowledge.results import loss
-from ..nodes import children, walk
+from ..nodes import children, positional_parameters, walk
 from . import operands
 from .compute import Compute
 from .contents import arithmetic, converted, dictionary, facts_of, item_of, nested, part_of, with_item
@@ -150,7 +150,7 @@ class Precision:
 
     def _run_hook(self, function: ast.AST) -> None:
         assert isinstance(function, FunctionNode)
-        args = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+        args = positional_parameters(function)
         env = {name: of(HALF, FLOAT) for name in args[-1:]}  # the result; which type it has depends on the part
         if isinstance(function, ast.Lambda):
             self._expr(_Frame(True, 0), function.body, env)
@@ -591,7 +591,7 @@ class Precision:
             callee = v.callee(obj) if obj.kind in ("function", "method", "instance", "partial") else None
             if not isinstance(callee, FunctionNode):
                 continue
-            names = [a.arg for a in (*callee.args.posonlyargs, *callee.args.args)]
+            names = positional_parameters(callee)
             names = names[1:] if self.ctx.m.self_name(self.ctx.m.scope_of[callee]) in names[:1] else names
             filled, inner = list[Value](), _Env()
             if obj.kind == "partial":
@@ -825,7 +825,7 @@ class Precision:
         spread = any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
         if not (spread or rest or more) or partial_of(self.ctx, call) is not None:
             return found
-        positional = [p.arg for p in (*callee.args.posonlyargs, *callee.args.args)][receiver(self.ctx, call, scope) :]
+        positional = positional_parameters(callee)[receiver(self.ctx, call, scope) :]
         given, others = self._in_order(frame, call.args, env)
         spare = given[len(positional) :]
         for name, held in zip(positional, given, strict=False):

@@ -268,20 +268,24 @@ def once_of_unit(find: Callable[[Context, Unit], T]) -> Callable[[Context, Unit]
     return found
 
 
+M = TypeVar("M", Scale, "Step")
+
+
+def _by_function(m: Module, moments: list[M]) -> dict[Scope, list[M]]:
+    found: dict[Scope, list[M]] = defaultdict(list)
+    for moment in moments:
+        found[m.function(moment.call)].append(moment)
+    return found
+
+
 @once_of_unit
 def _scales_by_function(ctx: Context, unit: Unit) -> dict[Scope, list[Scale]]:
-    found: dict[Scope, list[Scale]] = defaultdict(list)
-    for scale in unit.scales:
-        found[ctx.m.function(scale.call)].append(scale)
-    return found
+    return _by_function(ctx.m, unit.scales)
 
 
 @once_of_unit
 def _steps_by_function(ctx: Context, unit: Unit) -> dict[Scope, list[Step]]:
-    found: dict[Scope, list[Step]] = defaultdict(list)
-    for step in unit.steps:
-        found[ctx.m.function(step.call)].append(step)
-    return found
+    return _by_function(ctx.m, unit.steps)
 
 
 @once_of_unit
@@ -396,10 +400,10 @@ def group(facts: Facts, m: Module) -> list[Unit]:
         shared = [("model", o) for o in models if o.kind in ("call", "instance", "param", "path")]
         for held in [*(("optimizer", o) for o in site.optimizer_objects), *shared]:
             parent[find(i)] = find(first.setdefault(held, i))
-    for i, site in enumerate(sites):
-        beside = (n for n, other in enumerate(sites) if isinstance(other, Initialize) and _beside(m, site, other))
-        for other in beside:
-            parent[find(i)] = find(other)
+    for i, alone in enumerate(facts.initializes):
+        for n, training in enumerate(facts.initializes) if not alone.optimizers else ():
+            if training.optimizers and _beside(m, alone, training):
+                parent[find(i)] = find(n)
     groups: dict[int, list[Initialize | Scale]] = {}
     for i, site in enumerate(sites):
         groups.setdefault(find(i), []).append(site)
@@ -413,10 +417,8 @@ def group(facts: Facts, m: Module) -> list[Unit]:
     return units
 
 
-def _beside(m: Module, site: Initialize | Scale, other: Initialize) -> bool:
+def _beside(m: Module, site: Initialize, other: Initialize) -> bool:
     """Whether a call that initializes a model alone follows one that trains, in its block or below, at its level."""
-    if not isinstance(site, Initialize) or site.optimizers or not other.optimizers:
-        return False
     first = m.statement(other.call)
     block = m.block(first)
     options = [{name: ast.dump(value) for name, value in one.options.items()} for one in (site, other)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...flow.values import unbound
+from ...nodes import positional_parameters
 from ..program.program import Program
 from ..state import Frame, State
 from ..terms import Facts, Term, record
@@ -32,7 +33,7 @@ class Arguments:
             if receiver is not None and owner[0] == "obj":
                 frame.env[receiver] = owner
         elif callee in self.v.callees(call):  # else it is handed to code that is not here
-            names = [p.arg for p in (*callee.args.posonlyargs, *callee.args.args)]
+            names = positional_parameters(callee)
             names = self._partial(state, frame, call, names, facts)
             names = self._receiver(state, frame, call, names, facts)
             self._positional(state, frame, call, names, facts)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from ...facts.predicates import predicate
 from ...flow.values import argument, default_of
+from ...nodes import positional_parameters
 from ..names import ASKS, PURE, SELF_METHODS, WRAPPERS
 from ..owners import Owners
 from ..program.definitions import NAMESPACES
@@ -139,7 +140,7 @@ class Results:
         assert isinstance(callee, ast.FunctionDef)
         scope = self.program.m.scope_of[callee]
         frame, own = Frame(self.program.code(callee)), self.program.m.self_name(scope)
-        names = [a.arg for a in (*callee.args.posonlyargs, *callee.args.args)]
+        names = positional_parameters(callee)
         if own is not None:
             if not isinstance(call.func, ast.Attribute) or call.func.attr != callee.name:
                 return None
