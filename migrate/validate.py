@@ -15,7 +15,7 @@ from .judge.verdict import Difference, Verdict
 from .nodes import walk
 from .plan.decide import Plan
 from .plan.exits import clears
-from .plan.schedule import Schedule
+from .plan.schedule import NO_CHECKS, Schedule
 from .rewrite.trace import Run
 from .units.unit import Context, Step, Unit
 
@@ -27,7 +27,6 @@ _ANNOUNCED: dict[str, frozenset[str]] = {
     "APX060": frozenset({"no-gradients", "skip", "scale-time"}),
     "APX071": frozenset({"scale-time"}),
 }
-NO_CHECKS = "no inf checks were recorded"
 # Worth a look, and then the unit is *review*: what ran in half precision and goes on in float32, or the reverse; a
 # loss scale that is read between an overflow and update(); a good step that Apex left out, as the gradients of an
 # overflow had been thrown away before; a plain backward that the scaler serves too. The rule, and what a reader may do.

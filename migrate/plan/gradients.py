@@ -36,7 +36,7 @@ from . import exits
 from .blocks import common, exclusive
 from .home import free_name
 from .looked import looked_at
-from .schedule import Early, Scaler, Schedule, Unscale
+from .schedule import NO_CHECKS, Early, Scaler, Schedule, Unscale
 from .shared import Taken
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -740,7 +740,7 @@ def _check_one_step(ctx: Context, unit: Unit) -> None:
                     event.node,
                     "APX060",
                     "this step may come with no backward since the last one, by its own condition alone: Apex did "
-                    "nothing then, scaler.step() raises (no inf checks were recorded)",
+                    f"nothing then, scaler.step() raises ({NO_CHECKS})",
                 )
             elif again or around:
                 raise Manual(

@@ -27,7 +27,7 @@ from .fold import Fold
 from .gradients import stays_in_place
 from .pending import pending
 from .regions import Planner
-from .schedule import Schedule
+from .schedule import NO_CHECKS, Schedule
 
 _RUNS = Patterns("OptimizerHook build_runner *Runner")
 
@@ -61,7 +61,7 @@ def check(ctx: Context, unit: Unit) -> None:
                 "APX041",
                 "several optimizers share this loss: on overflow Apex left out all their steps, GradScaler leaves out "
                 "those whose own gradients overflowed; and where the loss reaches no parameter of one, its "
-                "scaler.step() raises (no inf checks were recorded), which Apex let pass",
+                f"scaler.step() raises ({NO_CHECKS}), which Apex let pass",
             )
     alone = _trains_plainly(ctx, unit) or _only_evaluates(ctx, unit)
     if not unit.scales and any(i.optimizers for i in unit.initializes) and not alone:

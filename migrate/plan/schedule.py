@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from ..flow.values import Obj
 from ..units.unit import Step
 
+# What `scaler.step()` says of an optimizer without gradients: a review that names it announces that difference.
+NO_CHECKS = "no inf checks were recorded"
+
 
 @dataclass(eq=False)
 class Scaler:

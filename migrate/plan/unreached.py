@@ -10,6 +10,7 @@ from ..flow.values import Obj
 from ..nodes import walk
 from ..units.ownership import said_of
 from ..units.unit import Context, Manual, Step, Unit
+from .schedule import NO_CHECKS
 
 
 def check_one_of_several(ctx: Context, unit: Unit) -> None:
@@ -23,7 +24,7 @@ def check_one_of_several(ctx: Context, unit: Unit) -> None:
                 raise Manual(
                     step.call,
                     f"the backward in line {scale.call.lineno} is for one of these optimizers, and all are stepped: "
-                    "scaler.step() raises for those that it gave no gradients (no inf checks were recorded), where "
+                    f"scaler.step() raises for those that it gave no gradients ({NO_CHECKS}), where "
                     "Apex's step did nothing",
                     f"step {ctx.m.src(one)} alone",
                 )
@@ -50,7 +51,7 @@ def review_unreached(ctx: Context, unit: Unit) -> None:
                 step.call,
                 "APX060",
                 f"`{ctx.m.src(use)}` (line {use.lineno}) runs under a condition: after a forward without it "
-                "this optimizer has no gradients, and scaler.step() raises (no inf checks were recorded); Apex did "
+                f"this optimizer has no gradients, and scaler.step() raises ({NO_CHECKS}); Apex did "
                 "nothing then",
             )
 
