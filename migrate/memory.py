@@ -1,8 +1,8 @@
 """When memory is given back.
 
-Nearly all that the analysis of a program makes lives until its end, and hangs together in circles. To look for circles that
-nobody holds any more while it goes on takes a good part of its time and finds next to nothing; behind it, all is found. So
-it is done seldom, and behind a program only where this process has grown.
+Nearly all that the analysis of a program makes lives until its end, and hangs together in circles. To look for circles
+that nobody holds any more while it goes on takes a good part of its time and finds next to nothing; behind it, all is
+found. So it is done seldom, and behind a program only where this process has grown.
 """
 
 from __future__ import annotations

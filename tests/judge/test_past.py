@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from migrate.judge.compare.past import Past
 from migrate.judge.compare.pair import Pair
+from migrate.judge.compare.past import Past
 from migrate.judge.state import Gradients, State
 from migrate.model import Applicability
 from tests.bench.shapes import one_optimizer
