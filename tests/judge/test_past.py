@@ -99,3 +99,17 @@ def test_results_that_were_used_make_no_further_states() -> None:
 def test_a_loop_that_was_left_makes_no_further_states() -> None:
     loop = "        for x in data():\n            if log(model(x)):\n                {}\n"
     assert pairs(HEAD + loop.format("break") + ROUND) <= pairs(HEAD + loop.format("continue") + ROUND)
+
+
+def test_which_of_two_values_is_meant_is_no_question_where_neither_matters() -> None:
+    """`None if args.plain else …` among what a model is handed, as scripts write it."""
+    given = "        batch = {{'x': data(epoch), 'mask': {}}}\n"
+    chosen = given.format("None if args.plain else data(epoch)")
+    later = "        if args.plain:\n            model(epoch)\n"
+    assert pairs(HEAD + chosen + ROUND + later) == pairs(HEAD + given.format("data(epoch)") + ROUND + later)
+
+
+def test_which_of_two_models_is_meant_stays_a_question() -> None:
+    """One of them is called under casts on both sides, or neither is: it is asked once, for both programs."""
+    chosen = "        run = model if args.plain else log\n"
+    assert pairs(HEAD + chosen + ROUND) > pairs(HEAD + "        run = log\n" + ROUND)
