@@ -7,17 +7,16 @@ if they change nothing that it runs.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from .engine import migrate_program
 from .facts.module import reached_from
+from .memory import give_back
 from .model import Applicability, FileText, ModuleResult, Settings, Severity, UnitSummary, by_hand, renumbered
 from .untouched import runs_as_before, still_fits
 
 MOST_AGAIN = 20  # files that are tried together though one of their programs stays by itself
-LARGE = 200_000  # characters of a program whose memory is given back at once
 UNCALLED = "APX023"  # what is said of code that a program does not call
 Numbers = tuple[int, ...]  # of the files of one program
 
@@ -42,11 +41,10 @@ def migrate_linked(files: Sequence[FileText], settings: Settings) -> list[Module
 
 
 def _by_itself(files: Sequence[FileText], settings: Settings) -> list[ModuleResult]:
-    """What becomes of one program. What its analysis took hangs together in circles: that of a large one is given back
-    ahead of the next, as several would lie in memory side by side."""
+    """What becomes of one program. What its analysis took is given back ahead of the next one: several would lie in
+    memory side by side."""
     found = migrate_program(files, settings)
-    if sum(len(file.text) for file in files) > LARGE:
-        gc.collect()
+    give_back()
     return found
 
 
