@@ -35,6 +35,7 @@ class Sight(Protocol):
     def reading(self, stmt: ast.stmt) -> tuple[bool, bool]: ...
     def reads(self, stmt: ast.stmt) -> bool: ...
     def clears(self, stmt: ast.stmt) -> bool: ...
+    def maps(self, call: ast.Call) -> bool: ...
     def resumes(self, expr: ast.expr) -> bool: ...
     def trains(self, expr: ast.expr) -> bool: ...
 
@@ -426,7 +427,7 @@ class _Compiler:
                 for keyword in keywords:
                     self.expression(keyword.value)
                 if self.sight.event(root):
-                    self.emit(Op("call", root))
+                    self._called(root)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() if self.sight.trains(root):
                 self._comprehension(root)
             case _:
@@ -434,6 +435,18 @@ class _Compiler:
                     self.expression(child)
                 if isinstance(root, ast.Attribute) and self.sight.event(root):
                     self.emit(Op("call", root))
+
+    def _called(self, call: ast.Call) -> None:
+        """What a call does; what is handed to ``map`` runs no time, once or several times."""
+        start, over = Label(), Label()
+        mapped = self.sight.maps(call)
+        if mapped:
+            self.mark(start)
+            self.emit(Op("again", call, over))
+        self.emit(Op("call", call))
+        if mapped:
+            self.emit(Op("jump", call, start))
+            self.mark(over)
 
     def _comprehension(self, root: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
         """A loop in which training happens: no round, one or several. What it goes over is evaluated once."""

@@ -24,7 +24,7 @@ from .naming import Naming
 from .objects import Objects, known_objects
 from .scaling import Scaling
 from .spread import Spread
-from .syntax import ANY, ANY_OF_FILES, FUNCTIONS, generator_call
+from .syntax import ANY, ANY_OF_FILES, FUNCTIONS, generator_call, maps
 from .tree import AnnotatedTree
 
 
@@ -170,6 +170,10 @@ class Program:
         if call is None:
             return False
         return any(c in self.marks.functions and self.code(c).generator for c in self.v.callees(call))
+
+    def maps(self, call: ast.Call) -> bool:
+        """Whether a call runs a function that trains item by item."""
+        return maps(self.m, call) and self.trains(call)
 
     def trains(self, expr: ast.expr) -> bool:
         """Whether functions of the old program that train are called in an expression."""

@@ -6,6 +6,8 @@ import ast
 
 from ...nodes import walk
 from ..code import Op
+from ..listed import listed_part
+from ..owners import Owners
 from ..program.program import Program
 from ..program.syntax import generator_call
 from ..state import Frame, Key, State, Unfollowed
@@ -23,10 +25,17 @@ class Loops:
     """The loops of one program: over optimizers item by item, else round by round as long as anything is new."""
 
     def __init__(
-        self, program: Program, variables: Variables, evaluator: Evaluator, binding: Binding, arguments: Arguments
+        self,
+        program: Program,
+        variables: Variables,
+        evaluator: Evaluator,
+        binding: Binding,
+        arguments: Arguments,
+        owners: Owners,
     ) -> None:
         self.program, self.v, self.naming = program, program.v, program.naming
         self.variables, self.evaluator, self.binding, self.arguments = variables, evaluator, binding, arguments
+        self.owners = owners
         self._groups: dict[ast.AST, frozenset[Key]] = {}
 
     def _group(self, node: ast.For | ast.AsyncFor | Comprehension) -> frozenset[Key]:
@@ -40,7 +49,11 @@ class Loops:
         named = [self._group_of(one, node) for t in targets for one in walk(t) if isinstance(one, ast.Name)]
         found = frozenset[Key]().union(*named)
         kinds = {self.program.marks.kind.get(n) for n in walk(node)} - {None}
-        return found if kinds == {"zero"} else found & self.program.objects.optimizers
+        if kinds != {"zero"}:
+            return found & self.program.objects.optimizers
+        zeroed = (n.func.value for n in walk(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute))
+        parts = (listed_part(self.program.m, self.v, self.owners, one) for one in zeroed)
+        return found.union(*(self.naming.keys(p.of) & self.program.objects.models for p in parts if p and p.each))
 
     def items(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         assert isinstance(op.node, (ast.For, ast.AsyncFor))
@@ -79,10 +92,11 @@ class Loops:
         return None
 
     def again(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
-        """A round of a comprehension begins, or it is over. Over optimizers it goes once, for all of them."""
+        """A round of a comprehension or a ``map`` begins, or it is over. Over optimizers it goes once, for all of
+        them."""
         node = op.node
-        assert isinstance(node, Comprehension) and op.target is not None
-        if not self._group(node):
+        assert isinstance(node, (Comprehension, ast.Call)) and op.target is not None
+        if isinstance(node, ast.Call) or not self._group(node):
             frame.pc += 1
             return Event("round", node, op.target.at)
         slot = ("once", self.naming.place(node))
@@ -101,7 +115,7 @@ class Loops:
 
     def begin_round(self, state: State, node: ast.AST, facts: Facts) -> None:
         """A round of a loop begins: its target is new. Those of a comprehension are its own and never kept."""
-        if isinstance(node, Comprehension):
+        if isinstance(node, (Comprehension, ast.Call)):
             return
         assert isinstance(node, (ast.For, ast.AsyncFor))
         for one in walk(node.target):

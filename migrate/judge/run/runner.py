@@ -44,7 +44,7 @@ class Runner:
         arguments = Arguments(program, variables, self.evaluator)
         contexts = Contexts(program, self.evaluator, self.binding)
         exits = Exits(program, variables, self.evaluator)
-        self.loops = Loops(program, variables, self.evaluator, self.binding, arguments)
+        self.loops = Loops(program, variables, self.evaluator, self.binding, arguments, self.owners)
         self.calls = Calls(program, variables, self.evaluator, arguments)
         self.training = Training(program, self.evaluator, contexts, self.calls, self.owners, legacy, maybe_o0, scaled)
         self._live: dict[Code, Live] = {}
