@@ -293,7 +293,7 @@ class Finder(Handing):
         if not any(p.function is taker for p in self.homes.parameters):
             self.homes.parameters.append(Parameter(taker, after, scaler.name))
             cls = self.ctx.m.class_of(taker)
-            name = cls.name if cls is not None else getattr(taker.node, "name", "")
+            name = cls.name if cls is not None and kept is not None else getattr(taker.node, "name", "")
             self.unit.review(
                 taker.node,
                 "APX023",
