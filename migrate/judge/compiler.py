@@ -36,6 +36,7 @@ class Sight(Protocol):
     def reads(self, stmt: ast.stmt) -> bool: ...
     def clears(self, stmt: ast.stmt) -> bool: ...
     def maps(self, call: ast.Call) -> bool: ...
+    def manages(self, item: ast.withitem) -> bool: ...
     def resumes(self, expr: ast.expr) -> bool: ...
     def trains(self, expr: ast.expr) -> bool: ...
 
@@ -308,6 +309,9 @@ class _Compiler:
             return
         item, rest = items[0], items[1:]
         self.expression(item.context_expr)
+        if self.sight.manages(item):
+            self._managed(stmt, item, rest, body)
+            return
         if not self.sight.context(item):
             if item.optional_vars is not None:
                 self.emit(Op("bind", item.optional_vars, value=item.context_expr, name="entered"))
@@ -328,6 +332,35 @@ class _Compiler:
         self.emit(Op("raise", stmt))
         self.mark(end)
 
+    def _managed(
+        self, stmt: ast.With | ast.AsyncWith, item: ast.withitem, rest: list[ast.withitem], body: list[ast.stmt]
+    ) -> None:
+        """A block of a context manager that is a generator of the program: it runs to its ``yield``, and behind the
+        block to its end."""
+        end, before, mine = Label(), self.pad, Label()
+        self.emit(Op("generate", item, value=item.context_expr))
+        self.emit(Op("resume", item, end))
+        self.pad = mine
+        self.cleanup.append((item, before))
+        self._with(stmt, rest, body)
+        self.cleanup.pop()
+        self.pad = before
+        self._left(item)
+        self.emit(Op("jump", stmt, end))
+        self.mark(mine)
+        self.emit(Op("thrown", item, end))
+        self.mark(end)
+
+    def _left(self, item: ast.withitem) -> None:
+        """The end of a block."""
+        if self.sight.manages(item):
+            over = Label()
+            self.emit(Op("resume", item, over, name="end"))
+            self.emit(Op("raise", item))  # RuntimeError: it yields once more
+            self.mark(over)
+        else:
+            self.emit(Op("leave", item))
+
     def _leave(self, down_to: int) -> None:
         """Leave the blocks around a jump, innermost first."""
         kept, outer = list(self.cleanup), self.pad
@@ -336,7 +369,7 @@ class _Compiler:
             if isinstance(last, list):
                 self.block(last)
             else:
-                self.emit(Op("leave", last))
+                self._left(last)
         self.cleanup, self.pad = kept, outer
 
     def _try(self, stmt: ast.Try) -> None:

@@ -742,3 +742,51 @@ def test_modules_that_are_moved_to_and_fro() -> None:
     text = SOURCES.replace("CRITERION", "nn.MSELoss()").replace("MADE", PLUS).replace("CLEAR", "net.zero_grad()")
     moved = "        criterion = criterion.cpu()\n        criterion = criterion.cuda()\n"
     assert _grades(text.replace("        loss =", f"{moved}        loss =")) == ["safe"]
+
+
+MANAGED = (
+    "from contextlib import contextmanager\n"
+    + HEAD
+    + """\
+
+
+@contextmanager
+def around(net, optimizer):
+    FIRST
+    yield optimizer
+    LAST
+
+
+def main(batches):
+    net = nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    net, optimizer = amp.initialize(net, optimizer, opt_level="O1")
+    for x in batches:
+        loss = net(x).abs().mean()
+        optimizer.zero_grad()
+        with around(net, optimizer):
+            LEAVE
+            with amp.scale_loss(loss, optimizer) as scaled:
+                scaled.backward()
+        STEP
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "leave", "last", "step", "grade"),
+    [
+        ("pass", "pass", "pass", "optimizer.step()", "safe"),
+        ("pass", "pass", "optimizer.step()", "pass", "safe"),
+        ("print(net.weight.grad)", "pass", "pass", "optimizer.step()", "safe"),
+        ("pass", "pass", "print(net.weight.grad)", "optimizer.step()", "manual"),  # they are scaled there
+        ("pass", "pass", "net.zero_grad()", "optimizer.step()", "manual"),  # a step without gradients
+        ("pass", "if x.sum() > 3:\n                continue", "optimizer.step()", "pass", "manual"),
+        ("pass", "if x.sum() > 3:\n                continue", "pass", "optimizer.step()", "safe"),
+    ],
+)
+def test_a_generator_as_a_context_manager_runs_around_its_block(
+    first: str, leave: str, last: str, step: str, grade: str
+) -> None:
+    text = MANAGED.replace("FIRST", first).replace("LEAVE", leave).replace("LAST", last).replace("STEP", step)
+    assert _grades(text) == [grade]

@@ -24,7 +24,7 @@ from .naming import Naming
 from .objects import Objects, known_objects
 from .scaling import Scaling
 from .spread import Spread
-from .syntax import ANY, ANY_OF_FILES, FUNCTIONS, generator_call, maps
+from .syntax import ANY, ANY_OF_FILES, FUNCTIONS, generator_call, makes_context, maps
 from .tree import AnnotatedTree
 
 
@@ -170,6 +170,13 @@ class Program:
         if call is None:
             return False
         return any(c in self.marks.functions and self.code(c).generator for c in self.v.callees(call))
+
+    def manages(self, item: ast.withitem) -> bool:
+        """Whether a block is one of a context manager that is a generator here and has a part in training."""
+        call = item.context_expr
+        return isinstance(call, ast.Call) and any(
+            c in self.marks.functions and makes_context(c) and self.code(c).generator for c in self.v.callees(call)
+        )
 
     def maps(self, call: ast.Call) -> bool:
         """Whether a call runs a function that trains item by item."""

@@ -58,6 +58,12 @@ def generator_call(expr: ast.expr) -> ast.Call | None:
     return None
 
 
+def makes_context(function: ast.AST) -> bool:
+    """Whether a decorator makes a context manager of a generator."""
+    marks = getattr(function, "decorator_list", ())
+    return any(last_name(d) in ("contextmanager", "asynccontextmanager") for d in marks)
+
+
 def attributes_set(function: ast.AST) -> set[str]:
     return {n.attr for n in walk(function) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
 

@@ -15,6 +15,7 @@ from ..terms import NONE, TRUE, Facts, Term, opaque
 from .arguments import Arguments
 from .binding import Binding
 from .event import Event
+from .exits import unwind
 from .values import Evaluator
 from .variables import Variables
 
@@ -129,17 +130,29 @@ class Loops:
         call = generator_call(op.value)
         assert call is not None
         callee = next(c for c in self.v.callees(call) if c in self.program.marks.functions)
-        frame.generators[self.naming.place(op.node)] = self.arguments.frame_for(state, call, callee, facts)
+        frame.generators[self._slot(op)] = self.arguments.frame_for(state, call, callee, facts)
         frame.pc += 1
         return Event("head", callee)
 
     def resume(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
-        made = frame.generators.pop(self.naming.place(op.node), None)
+        made = frame.generators.pop(self._slot(op), None)
         if made is None:
             raise Unfollowed("a generator that is resumed out of turn")
         state.frames.append(made)
 
-    def yield_value(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event:
+    def _slot(self, op: Op) -> int:
+        """Where a generator that waits is kept, by the loop or the block that reads it."""
+        return self.naming.place(op.node.context_expr if isinstance(op.node, ast.withitem) else op.node)
+
+    def thrown(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        """An exception in the block of a context manager is raised where that yielded."""
+        made = frame.generators.pop(self._slot(op), None)
+        if made is not None:
+            made.pc -= 1
+            state.frames.append(made)
+        unwind(state)
+
+    def yield_value(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
         if len(state.frames) < 2:
             raise Unfollowed("a generator that nobody here reads")
         below = state.frames[-2]
@@ -149,7 +162,16 @@ class Loops:
         term = self.evaluator.value(state, op.value, facts) if op.value is not None else NONE
         frame.pc += 1
         state.frames.pop()
-        below.generators[self.naming.place(at.node)] = frame
+        if isinstance(at.node, ast.withitem):
+            if at.name == "end":
+                below.pc += 1
+                return None
+            below.generators[self._slot(at)] = frame
+            if at.node.optional_vars is not None:
+                self.binding.bind(state, at.node.optional_vars, term, facts)
+            below.pc += 1
+            return None
+        below.generators[self._slot(at)] = frame
         assert isinstance(at.node, (ast.For, ast.AsyncFor))
         target = at.node.target
         if isinstance(at.node.iter, ast.Call) and getattr(at.node.iter.func, "id", "") == "enumerate":

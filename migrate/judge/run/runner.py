@@ -55,6 +55,7 @@ class Runner:
             "define": self.binding.define, "changed": self.binding.change, "call": self.training.call,
             "items": self.loops.items, "round": self.loops.round, "again": self.loops.again,
             "generate": self.loops.generate, "resume": self.loops.resume, "yield": self.loops.yield_value,
+            "thrown": self.loops.thrown,
             "enter": contexts.enter, "leave": contexts.leave, "abandon": contexts.abandon,
             "return": exits.return_value, "raise": exits.raise_exception, "handler": exits.handler,
             "epilogue": self.calls.epilogue, "case": self._case, "branch": self._branch, "jump": self._jump,
