@@ -8,6 +8,7 @@ from ...nodes import walk
 from ..code import Op
 from ..listed import listed_part
 from ..owners import Owners
+from ..program.counting import LAST_ROUND
 from ..program.program import Program
 from ..program.syntax import generator_call
 from ..state import Frame, Key, State, Unfollowed
@@ -119,6 +120,9 @@ class Loops:
         if isinstance(node, (Comprehension, ast.Call)):
             return
         assert isinstance(node, (ast.For, ast.AsyncFor))
+        if node in self.program.counted:
+            place = self.naming.place(node)
+            state.frames[-1].env[("last", place)] = opaque(place, LAST_ROUND)
         for one in walk(node.target):
             if isinstance(one, (ast.Name, ast.Attribute)) and isinstance(one.ctx, ast.Store):
                 self.binding.bind(state, one, self.variables.unknown(one), facts)
