@@ -71,6 +71,7 @@ def _tell_growth(ctx: Context, unit: Unit) -> None:
                 continue
             tops = common(ctx, m.statement(site.call), step.anchor)
             apart = tops is not None and any(isinstance(c, ast.If) for c in _conditions(ctx, unit, tops[1], step))
+            apart = apart and not _cleared_each_round(ctx, unit, site)
             if apart or len(m.loops(site.call)) > len(m.loops(step.anchor)):
                 unit.infos.append(
                     (
@@ -82,6 +83,19 @@ def _tell_growth(ctx: Context, unit: Unit) -> None:
                     )
                 )
                 return
+
+
+def _cleared_each_round(ctx: Context, unit: Unit, site: Scale) -> bool:
+    """Whether all gradients are cleared in each round in which a backward runs, be the step taken or not."""
+    m, loops = ctx.m, ctx.m.loops(site.call)
+    for call in m.calls("zero_grad") if loops else ():
+        if m.loops(call) != loops or not isinstance(call.func, ast.Attribute):
+            continue
+        around = m.spine(call)[1 : m.spine(call).index(loops[0])]
+        mine = ctx.v.of(call.func.value) & (site.optimizer_objects | unit.model_objects)
+        if mine and all(isinstance(outer, (ast.With, ast.AsyncWith)) for outer in around):
+            return True
+    return False
 
 
 def _may_clear(ctx: Context, unit: Unit, loop: ast.stmt) -> bool:

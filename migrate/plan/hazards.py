@@ -28,6 +28,7 @@ from ..units.unit import Context, Manual, Unit
 from .coverage import Coverage
 from .fold import Fold
 from .regions import Planner
+from .unnamed import review_unnamed
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
 
@@ -162,6 +163,8 @@ class _Search:
                 self.unit.infos.append((node, "APX032", _said_doubt(bfloat16)))
         if found.outputs:
             self.unit.review(found.outputs[0].call, "APX032", _said_output(bfloat16))
+        if not bfloat16:
+            review_unnamed(self.ctx, self.unit, self.precision)
 
     def operands(self, found: Hazards) -> None:
         """Half results that something outside of every region computes with, as O1 did in float32."""
@@ -285,6 +288,8 @@ class _Search:
                 call = self.m.parent[above]
                 called = isinstance(call, ast.Call) and call.func is above
                 converts = above.attr in ("to", "astype", "type") and called and _to_float(call)
+                if above.attr == "dtype":
+                    return False
                 if above.attr in operations.TYPE_FORGOTTEN or converts:
                     return True
                 if above.attr not in operations.SAME_NUMBERS or (bfloat16 and above.attr == "numpy"):

@@ -14,6 +14,7 @@ from functools import cached_property
 from ..facts.loops import gone_through
 from ..facts.module import Scope
 from ..facts.sites import opened
+from ..flow.values import unwraps
 from ..nodes import walk
 from ..units.translate import paired, passed
 from ..units.unit import Manual
@@ -130,6 +131,8 @@ class Finder(Handing):
                 if isinstance(given, ast.Name) and scope.is_function and given.id in scope.params:
                     return given
             value = self._given(node)
+            if isinstance(value, ast.IfExp) and unwraps(value):
+                value = value.orelse if opened(v, v.of(value.orelse)) & scaler.objects else value.body
             if value is None or not opened(v, v.of(value)) & scaler.objects:
                 return None
             if not isinstance(value, (ast.Attribute, ast.Subscript, ast.ListComp, ast.List, ast.Tuple)):
@@ -293,7 +296,7 @@ class Finder(Handing):
         if not any(p.function is taker for p in self.homes.parameters):
             self.homes.parameters.append(Parameter(taker, after, scaler.name))
             cls = self.ctx.m.class_of(taker)
-            name = cls.name if cls is not None else getattr(taker.node, "name", "")
+            name = cls.name if cls is not None and kept is not None else getattr(taker.node, "name", "")
             self.unit.review(
                 taker.node,
                 "APX023",

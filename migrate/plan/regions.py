@@ -31,6 +31,7 @@ from ..units.slices import Slices
 from ..units.translate import passed
 from ..units.unit import Context, Manual, Unit
 from .gradless import Scan, kept_copy, no_gradient
+from .swapped import Swapped
 from .tight import Tight
 
 MAX_CLIMB = 4
@@ -92,6 +93,7 @@ class Planner:
         self.slices = Slices(ctx)
         self.order = Order(ctx, unit)
         self.tight = Tight(ctx.m, self.compute)
+        self.swapped = Swapped(ctx)
         self.regions: list[Region] = []
         self.hoists: list[Hoist] = []
         self._hoisted: set[ast.AST] = set()
@@ -493,6 +495,8 @@ class Planner:
             return True
         if self.compute.forbids_function(scope.node) or generates(scope.node) or self._stays_inside(scope):
             return False
+        if self.swapped.swaps(scope.node):
+            return False
         if any(self.early(c) for c in calls) and not self.order.switches(scope.node):
             return True
         if self.ctx.m.loops(call) or any(self.compute.forbidden(self.ctx.m.statement(c)) for c in calls):
@@ -522,7 +526,7 @@ class Planner:
         tainted = self.slices.defines(stmt)
         for i in range(index + 1, len(block.body)):
             later = block.body[i]
-            if compute.forbidden(later) or self._has_scope_statement(later):
+            if compute.forbidden(later) or self._has_scope_statement(later) or self.swapped.swaps(later):
                 break
             if isinstance(later, (ast.Return, ast.Break, ast.Continue, ast.Raise)) and not compute.weak(later):
                 break
@@ -665,7 +669,7 @@ class Planner:
             merged: list[list[int]] = []
             why: list[str] = []
             for low, high, reason in marked:
-                if merged and self._joins(marks.block, merged[-1][1], low):
+                if merged and self._joins(marks.block, merged[-1][1], low, high):
                     merged[-1][1] = max(merged[-1][1], high)
                 else:
                     merged.append([low, high])
@@ -748,6 +752,8 @@ class Planner:
             return False
         if other.last != region.first - 1 and other.first != region.last + 1:
             return False
+        if any(map(self.swapped.swaps, [*other.stmts(), *region.stmts()])):
+            return False
         region.first, region.last = min(region.first, other.first), max(region.last, other.last)
         return True
 
@@ -755,11 +761,17 @@ class Planner:
         """A region that ends a little above a loss with a line of its own goes on to it."""
         block, index = self.ctx.m.place[hoist.stmt]
         for region in self.regions:
-            if region.block.body is block.body and region.last < index and self._joins(block, region.last, index):
+            above = region.block.body is block.body and region.last < index
+            if above and self._joins(block, region.last, index, index):
                 region.last = index - 1
 
-    def _joins(self, block: Block, end: int, low: int) -> bool:
-        if low <= end + 1:
+    def _joins(self, block: Block, end: int, low: int, high: int) -> bool:
+        """Whether what ends at ``end`` and what goes from ``low`` to ``high`` are one region."""
+        if low <= end:
+            return True
+        if any(map(self.swapped.swaps, block.body[end : high + 1])):
+            return False
+        if low == end + 1:
             return True
         gap = block.body[end + 1 : low]
         return len(gap) <= 2 and not any(

@@ -173,6 +173,8 @@ def _fills_none(ctx: Context, call: ast.Call, callee: Scope, name: str, trail: f
 def _stands_alone(ctx: Context, call: ast.Call, stmt: ast.stmt) -> bool:
     """Whether a step is a statement, or gives what is assigned or returned: the value of ``scaler.step()`` is the
     same, as Apex's steps give what the optimizer gives too, and nothing where they are left out."""
+    if isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Tuple):  # `a.step(), b.step()`
+        return call in stmt.value.elts
     if isinstance(stmt, (ast.Expr, ast.Return)):
         return stmt.value is call
     if not isinstance(stmt, (ast.Assign, ast.AnnAssign)):
