@@ -92,12 +92,15 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled)
     units = group(facts, m)
     neighbours = files[0].neighbours
+    split = scaling.apart(ctx, units, neighbours.unled)
+    if split is not None and any(unit.initializes for unit in split):  # a native backend serves: Apex's goes
+        units, split = split, None
     plans, manual, ignored = _decide(ctx, units, neighbours.hold)
     if manual and neighbours.scattered and (one := handed.joined(ctx, units)) is not None:
         again = _decide(ctx, [one], neighbours.hold)
         if again[0]:
             units, (plans, manual, ignored) = [one], again
-    if manual and (split := scaling.apart(ctx, units, neighbours.unled)) is not None:
+    if manual and split is not None:
         again = _decide(ctx, split, neighbours.hold)
         if again[0]:
             units, (plans, manual, ignored) = split, again
