@@ -28,7 +28,7 @@ from .model import (
     UnitSummary,
 )
 from .parts.second import second
-from .plan import handed, scaling
+from .plan import arms, handed, scaling
 from .plan.bare import assign_state, unresolved
 from .plan.carried import through_parameter
 from .plan.decide import Plan, decide
@@ -95,7 +95,12 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     split = scaling.apart(ctx, units, neighbours.unled)
     if split is not None and any(unit.initializes for unit in split):  # a native backend serves: Apex's goes
         units, split = split, None
-    plans, manual, ignored = _decide(ctx, units, neighbours.hold)
+    served = arms.split(ctx, units)
+    decided = _decide(ctx, served, neighbours.hold) if served is not None else ([], [], [])
+    if served is not None and decided[0]:
+        units, (plans, manual, ignored) = served, decided
+    else:
+        plans, manual, ignored = _decide(ctx, units, neighbours.hold)
     if manual and neighbours.scattered and (one := handed.joined(ctx, units)) is not None:
         again = _decide(ctx, [one], neighbours.hold)
         if again[0]:

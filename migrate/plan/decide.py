@@ -100,7 +100,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     """Everything about one unit. ``state`` are the uses of the scaler's state that belong to it."""
     scaled = bool(unit.scales) and ctx.settings.dtype == "float16"
     backend = native_backend(ctx, unit) if not state else None
-    if backend is None:
+    if backend is None and not unit.served:
         premises.check(ctx, unit)
     if state and not scaled and unit.scales:
         raise Manual(
@@ -120,9 +120,11 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
             unit.infos.append((init.call, "APX021", text))
     merged: list[Fold] = []
     schedule = Schedule()
-    if backend is not None:
+    if unit.served and state:
+        raise Manual(state[0][0], "amp's state is saved beside the native scaler's: which one is meant is not known")
+    if backend is not None or unit.served:
         unit.review(unit.initializes[0].call, "APX043", _BACKEND)
-        return Plan(ctx, unit, Planner(ctx, unit), merged, schedule, state, scaled, backend=backend)
+        return Plan(ctx, unit, Planner(ctx, unit), merged, schedule, state, scaled and not unit.served, backend=backend)
     if unit.scales:
         premises.scale_plain_backwards(ctx, unit)
         unit.steps = find_steps(ctx, unit) if not unit.apart else scaling.steps(ctx, unit)

@@ -2,7 +2,7 @@
 
 A run of statements goes under autocast from its first computation to its last. Where a loop or an arm in it also
 loads data, moves it or logs, the region goes inside, around what computes there. Only what no cast of autocast
-reaches is left out, so the values stay the same.
+reaches is left out, so the values stay the same. So is an arm of a condition that has an autocast of its own.
 """
 
 from __future__ import annotations
@@ -66,6 +66,8 @@ class Tight:
         """Whether a statement computes something that autocast matters for, or may."""
         if isinstance(stmt, _SIMPLE):
             return self._computes(stmt)
+        if own_autocast(stmt) and isinstance(self.m.parent[stmt], ast.If):
+            return False  # one inside of another is what its own says
         return self._header_computes(stmt) or any(map(self._wanted, _inner(stmt)))
 
     def _taken_apart(self, stmt: ast.stmt) -> list[Span] | None:
@@ -76,7 +78,8 @@ class Tight:
 
     def _inside(self, stmt: ast.stmt) -> list[Span] | None:
         bodies = _bodies(stmt)
-        if not bodies or not self.of_note(stmt) or self._header_computes(stmt):
+        beside = isinstance(stmt, ast.If) and any(map(own_autocast, _inner(stmt)))
+        if not bodies or not (beside or self.of_note(stmt)) or self._header_computes(stmt):
             return None
         found: list[Span] = []
         for body in bodies:
@@ -115,6 +118,12 @@ class Tight:
         if not isinstance(stmt, _SIMPLE) or self._computes(stmt):
             return False
         return any(isinstance(n, ast.Call) and (_of_the_host(n) or called_name(n) in OF_NOTE) for n in walk_now(stmt))
+
+
+def own_autocast(stmt: ast.stmt) -> bool:
+    """Whether a statement is a block under an autocast of the file's own."""
+    items = stmt.items if isinstance(stmt, (ast.With, ast.AsyncWith)) else []
+    return any(isinstance(i.context_expr, ast.Call) and called_name(i.context_expr) == "autocast" for i in items)
 
 
 def _bodies(stmt: ast.stmt) -> list[list[ast.stmt]]:

@@ -2,6 +2,8 @@
 
 ``amp_autocast = torch.cuda.amp.autocast`` and ``loss_scaler = NativeScaler()``, which the native arm sets, are what
 Apex's condition asks for now: where one arm follows the other they become one, else Apex's sets the same.
+Where each guard of the training has a native arm that does the same (``if apex: with amp.scale_loss… else:
+scaler.scale(loss).backward()…``), these arms serve both and the guards go (`plan/arms.py`).
 ``amp.initialize`` goes, and with it a class that scales by Apex, once nothing makes one. What runs under autocast and
 how the loss is scaled is then what the file says of its native backend, so this is for review: Apex's casts held for
 the whole process.
@@ -38,7 +40,10 @@ NOTES = {
 
 
 def apply(plan: Plan, work: Work) -> None:
-    """Let Apex's arm set what the native one sets."""
+    """Let Apex's arm set what the native one sets, or the native arm serve for both."""
+    for guard in plan.unit.served:
+        work.draft.unwrap(guard, "orelse")
+        work.note(plan.unit.number, ID, guard, _SERVES)
     backend = plan.backend
     if backend is None:
         return
