@@ -10,7 +10,8 @@ from textwrap import dedent
 
 from migrate.facts.module import Module
 from migrate.facts.sites import collect, opened
-from migrate.flow.values import Obj, Values
+from migrate.flow.objects import Obj
+from migrate.flow.values import Values
 from migrate.model import Settings
 from migrate.units.conditions import Conditions
 from migrate.units.unit import Context, Unit, group

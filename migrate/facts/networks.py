@@ -6,7 +6,8 @@ import ast
 import sys
 from collections.abc import Collection, Mapping
 
-from ..flow.values import Obj, Values
+from ..flow.objects import Obj
+from ..flow.values import Values
 from ..knowledge.host import HOST_MODULES
 from ..knowledge.models import (
     BY_NAME,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from ..flow.values import ITEM_KEY, Obj, Values, argument, by_name
+from ..flow.arguments import argument
+from ..flow.objects import ITEM_KEY, Obj, by_name
+from ..flow.values import Values
 from ..knowledge.apex import of_apex
 from .elsewhere import NOWHERE, Elsewhere
 from .module import Module

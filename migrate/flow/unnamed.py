@@ -16,7 +16,8 @@ from ..facts.module import Module
 from ..facts.names import called_name, last_name
 from ..knowledge.gradients import SCHEDULERS
 from ..nodes import walk
-from .values import Obj, Values
+from .objects import Obj
+from .values import Values
 
 _BY_NAME = frozenset("__init__ __new__ __call__ __del__ __init_subclass__ __post_init__ __setattr__".split())
 _GETTER = "attrgetter"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..facts.names import last_name
-from ..flow.values import SELF_METHODS, Obj
+from ..flow.objects import SELF_METHODS, Obj
 from ..knowledge.models import NO_PARAMETERS
 from ..nodes import walk
 from .owners import Owners

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from ..facts.module import Module, Scope
 from ..facts.names import called_name
-from ..flow.values import by_name
+from ..flow.objects import by_name
 from ..knowledge.apex import of_apex
 from ..units.unit import Context
 

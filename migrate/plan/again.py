@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from ..facts.module import Scope
-from ..flow.values import default_of
+from ..flow.arguments import default_of
 from ..nodes import walk
 from ..units.translate import passed
 from ..units.unit import Context, Unit

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ..facts.module import Scope
 from ..facts.names import called_name, last_name
-from ..flow.values import Obj, by_name
+from ..flow.objects import Obj, by_name
 from ..knowledge.host import CHECKPOINTS
 from ..nodes import walk
 from ..units.translate import receiver

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ..facts.names import last_name
 from ..facts.sites import Initialize, Scale
-from ..flow.values import Obj
+from ..flow.objects import Obj
 from ..nodes import walk
 from ..units import options
 from ..units.conditions import Term, reads
@@ -18,13 +18,16 @@ from . import gradients, handed, hazards, premises, scaling
 from .again import review_runs_again
 from .backends import Backend, native_backend
 from .carried import OLD_STATE, handed_for_state, sometimes_imported
+from .cases import either
 from .caught import check_caught
 from .fold import Fold, folds
 from .gradless import review_kept_copies
+from .guards import guards, terms_there
 from .handed import Handed
 from .hazards import Hazards
-from .home import Finder, either, free_name, guards, terms_there
+from .home import Finder
 from .hooked import review_products_in_hooks
+from .inserted import free_name
 from .levels import levels_handed, review_levels
 from .made import leave_out_makers, not_made
 from .named import Named, named

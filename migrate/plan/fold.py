@@ -10,7 +10,7 @@ import ast
 from dataclasses import dataclass
 
 from ..facts.sites import Scale
-from ..flow.values import Obj
+from ..flow.objects import Obj
 from ..nodes import walk
 from ..units.ownership import owns_all
 from ..units.unit import Context, Unit

@@ -15,7 +15,7 @@ from collections import defaultdict
 
 from ..facts.module import Scope
 from ..facts.sites import Scale
-from ..flow.values import Obj
+from ..flow.objects import Obj
 from ..nodes import header, walk
 from ..units.degree import scale_free_reader
 from ..units.events import (
@@ -34,7 +34,7 @@ from ..units.translate import passed
 from ..units.unit import Context, Manual, Step, Unit, scales_in, steps_in
 from . import exits
 from .blocks import common, exclusive
-from .home import free_name
+from .inserted import free_name
 from .looked import looked_at
 from .schedule import NO_CHECKS, Early, Scaler, Schedule, Unscale
 from .shared import Taken

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
 from ..facts.names import called_name
-from ..flow.values import Obj
+from ..flow.objects import Obj
 from ..knowledge.models import NOT_RUN_BY_METHOD
 from ..nodes import walk
 from ..units.compute import Compute

@@ -20,7 +20,7 @@ from ..knowledge.words import Patterns
 from ..units.conditions import TRUE, Term, negation, reads
 from ..units.unit import Context, Manual, Unit
 from .fold import Fold
-from .home import free_name
+from .inserted import free_name
 from .places import Creation, Homes
 from .schedule import Scaler, Schedule
 from .switch import constructor

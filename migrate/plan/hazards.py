@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from ..facts.module import Module
 from ..facts.names import called_name, last_name
-from ..flow.values import argument
+from ..flow.arguments import argument
 from ..knowledge import operations
 from ..model import Settings
 from ..nodes import walk

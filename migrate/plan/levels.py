@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..facts.module import Module
 from ..facts.sites import Initialize
-from ..flow.values import default_of
+from ..flow.arguments import default_of
 from ..knowledge.words import Patterns
 from ..nodes import walk
 from ..units.references import handed_on

@@ -13,7 +13,7 @@ from ..facts.sites import Scale
 from ..units.ownership import owns_all
 from ..units.unit import Context, Step, Unit
 from .fold import Fold
-from .home import free_name
+from .inserted import free_name
 from .schedule import Pending, Schedule
 
 

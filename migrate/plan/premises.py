@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from ..facts.module import Scope
 from ..facts.names import called_name
 from ..facts.sites import Initialize, Scale, on_stack
+from ..flow.objects import FORWARD_HOOK, Obj
 from ..flow.tensors import own_gradient
-from ..flow.values import FORWARD_HOOK, Obj
 from ..knowledge.gradients import SCHEDULERS
 from ..knowledge.host import BEFORE_INITIALIZE
 from ..knowledge.words import Patterns

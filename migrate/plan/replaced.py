@@ -7,7 +7,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..flow.values import Obj, listed_names
+from ..flow.objects import Obj
+from ..flow.spelled import listed_names
 from ..units.unit import Context, Manual, Unit
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

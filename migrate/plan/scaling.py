@@ -16,7 +16,7 @@ from ..units.events import find_steps
 from ..units.unit import Context, Manual, Step, Unit
 from .backends import native_backend
 from .carried import OLD_STATE
-from .home import free_name
+from .inserted import free_name
 from .places import Creation, Homes
 from .schedule import Schedule
 from .switch import constructor

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from ..flow.values import Obj
+from ..flow.objects import Obj
 from ..units.unit import Step
 
 # What `scaler.step()` says of an optimizer without gradients: a review that names it announces that difference.

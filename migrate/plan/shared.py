@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from ..facts.module import Block, Scope
-from ..flow.values import Obj
+from ..flow.objects import Obj
 from ..units.events import Event
 from ..units.ownership import share_parameters, sources
 from ..units.unit import Context, Manual

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..flow.values import Obj
+from ..flow.objects import Obj
 from ..nodes import walk
 from ..units.ownership import said_of
 from ..units.unit import Context, Manual, Step, Unit

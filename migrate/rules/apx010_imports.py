@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from ..facts.module import Module, Scope
 from ..facts.names import called_name
-from ..flow.values import WRAPPERS
+from ..flow.objects import WRAPPERS
 from ..knowledge.apex import EXTENSIONS, FP16_UTILS, of_apex
 from ..nodes import walk
 from ..parts.sites import Role, computed

@@ -14,7 +14,8 @@ import ast
 from dataclasses import replace
 
 from ..facts.sites import Initialize
-from ..plan.home import free_name, guards
+from ..plan.guards import guards
+from ..plan.inserted import free_name
 from ..plan.places import Creation
 from ..plan.premises import model_alone
 from ..units.conditions import TRUE, conjunction

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 
-from ..plan.home import behind, call_offset
+from ..plan.inserted import behind, call_offset
 from ..plan.places import Parameter
 from .common import Plan, Stage, Work
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import ast
 
 from ..nodes import walk
-from ..plan.home import free_name
+from ..plan.inserted import free_name
 from ..plan.schedule import Pending
 from ..units.unit import Step
 from .common import Plan, Stage, Work

@@ -10,7 +10,7 @@ from ..facts.module import Scope
 from ..facts.names import called_name, last_name
 from ..facts.networks import is_network, kept_elsewhere, made_elsewhere, may_be_network, runs_elsewhere
 from ..facts.sites import opened
-from ..flow.values import ELEMENT_KEY, Obj, unbound
+from ..flow.objects import ELEMENT_KEY, Obj, unbound
 from ..knowledge.host import HOST_MODULES, NO_COMPUTATION
 from ..knowledge.models import (
     FORWARDING,

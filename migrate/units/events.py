@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from ..facts.module import Scope
 from ..facts.names import called_name
 from ..facts.sites import Scale, opened
+from ..flow.objects import ELEMENT_KEY, Obj
 from ..flow.tensors import own_gradient
-from ..flow.values import ELEMENT_KEY, Obj
 from ..knowledge import gradients
 from ..knowledge.gradients import COLLECTS
 from ..nodes import children, header, walk

@@ -2,7 +2,7 @@
 
 A result that is left there and computed with somewhere else is followed from place to place: a hook that fills a
 dictionary, `self.features = h` in a network's `forward`, a list of a module. Whatever is put in a place may be found
-there, whenever it was (flow-insensitive); the objects are those of the values (flow/values.py).
+there, whenever it was (flow-insensitive); the objects are those of the values (flow/objects.py).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import ast
 from collections.abc import Callable
 
 from ..facts.module import Scope
-from ..flow.values import Obj
+from ..flow.objects import Obj
 from .halves import NOTHING, Value, join, joined, many
 from .unit import Context
 

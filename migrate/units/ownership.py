@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 
 from ..facts.module import Scope
-from ..flow.values import Obj
+from ..flow.objects import Obj
 from ..nodes import children, walk
 from .unit import Context
 

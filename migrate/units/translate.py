@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ..facts.module import Scope
-from ..flow.values import Obj, unbound
+from ..flow.objects import Obj, unbound
 from ..nodes import children, walk
 from .unit import Context
 

@@ -16,8 +16,9 @@ from typing import Any, TypeVar
 from ..facts.module import File, Module, Scope
 from ..facts.names import called_name
 from ..facts.sites import Facts, Initialize, Scale, opened
+from ..flow.objects import Obj
 from ..flow.unnamed import Unnamed
-from ..flow.values import Obj, Values
+from ..flow.values import Values
 from ..knowledge import gradients
 from ..knowledge.host import CALLS_NOTHING
 from ..knowledge.models import COPIES

@@ -9,7 +9,8 @@ from functools import cached_property
 
 from ...facts.module import Module
 from ...facts.networks import runs_elsewhere
-from ...flow.values import Obj, Values
+from ...flow.objects import Obj
+from ...flow.values import Values
 from ...knowledge.models import FORWARDING, MAPPING, NO_MODULE, NOT_RUN_BY_METHOD
 from ...knowledge.operations import NATIVE_HALF
 from ...nodes import walk

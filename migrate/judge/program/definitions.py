@@ -7,7 +7,9 @@ from collections import defaultdict
 from functools import cached_property
 
 from ...facts.module import Module
-from ...flow.values import Obj, Values, attribute_name
+from ...flow.objects import Obj
+from ...flow.spelled import attribute_name
+from ...flow.values import Values
 from ...nodes import walk
 from ..state import Key
 from .marks import Marks

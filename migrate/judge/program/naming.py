@@ -7,7 +7,8 @@ import ast
 
 from ...facts.module import Module, Scope
 from ...facts.sites import opened
-from ...flow.values import Obj, Values
+from ...flow.objects import Obj
+from ...flow.values import Values
 from ..origin import Origin
 from ..state import Key
 

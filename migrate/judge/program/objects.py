@@ -10,7 +10,9 @@ from ...facts.elsewhere import NOWHERE, Elsewhere
 from ...facts.module import Module
 from ...facts.networks import is_network, kept_elsewhere, may_be_network, runs_elsewhere
 from ...facts.sites import Facts
-from ...flow.values import Obj, Values, argument
+from ...flow.arguments import argument
+from ...flow.objects import Obj
+from ...flow.values import Values
 from ...knowledge.models import NO_NETWORK
 from ..names import TRAINING
 from ..state import Key

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from functools import cached_property
 
-from ...flow.values import Obj
+from ...flow.objects import Obj
 from ...nodes import walk
 from ..names import PROTOCOL
 from .objects import within_module_class

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ...flow.values import unbound
+from ...flow.objects import unbound
 from ...nodes import positional_parameters
 from ..program.program import Program
 from ..state import Frame, State

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ...flow.values import Obj
+from ...flow.objects import Obj
 from ..code import Op
 from ..program.program import Program
 from ..state import Frame, Key, State

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ...flow.values import argument
+from ...flow.arguments import argument
 from .. import machines
 from ..code import Op
 from ..program.program import Program

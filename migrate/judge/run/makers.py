@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ...flow.values import Obj
+from ...flow.objects import Obj
 from ...nodes import walk
 from ..owners import Owners
 from ..program.program import Program

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from ...facts.predicates import predicate
-from ...flow.values import argument, default_of
+from ...flow.arguments import argument, default_of
 from ...nodes import positional_parameters
 from ..names import ASKS, PURE, SELF_METHODS, WRAPPERS
 from ..owners import Owners

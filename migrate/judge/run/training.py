@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from ...flow.values import argument
+from ...flow.arguments import argument
 from .. import machines
 from ..code import Op
 from ..owners import Owners

@@ -1,0 +1,33 @@
+"""How the arguments of a call meet the parameters of a function."""
+
+from __future__ import annotations
+
+import ast
+
+
+def argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
+    """The argument a call gives for a parameter, by position or by name; None where it gives none."""
+    if position < len(call.args) and not any(isinstance(a, ast.Starred) for a in call.args[: position + 1]):
+        return call.args[position]
+    return next((k.value for k in call.keywords if k.arg == name), None)
+
+
+def default_of(function: ast.AST, name: str) -> ast.expr | None:
+    """What a parameter is where nobody hands it anything; None where it has to be handed."""
+    assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+    args = function.args
+    positional = [*args.posonlyargs, *args.args]
+    pairs = [*zip(reversed(positional), reversed(args.defaults), strict=False)]
+    pairs += [(p, d) for p, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None]
+    return next((default for parameter, default in pairs if parameter.arg == name), None)
+
+
+def fits(call: ast.Call, args: ast.arguments, positional: list[str]) -> bool:
+    """Whether a call's arguments fill a function's parameters."""
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+        return True
+    if len(call.args) > len(positional) and args.vararg is None:
+        return False
+    filled = {*positional[: len(call.args)], *(k.arg for k in call.keywords)}
+    required = positional[: len(positional) - len(args.defaults)] if args.defaults else positional
+    return all(name in filled for name in required)

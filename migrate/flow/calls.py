@@ -1,0 +1,258 @@
+"""Calls: arguments flow into parameters, results back, and what torch, Apex and Python's own functions do."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from functools import cached_property
+
+from ..facts.module import Module
+from ..facts.names import called_name
+from ..nodes import positional_parameters
+from .arguments import argument, fits
+from .containers import Containers
+from .objects import ELEMENT_KEY, NAMESPACES, SELF_METHODS, WRAPPERS, Obj, Var, apex, by_name, tuple_fields, unbound
+from .spelled import listed_names
+
+
+class Calls(Containers):
+    """Points-to sets with what calls bind and give back."""
+
+    def __init__(self, module: Module) -> None:
+        super().__init__(module)
+        self.calls: dict[ast.AST, list[ast.Call]] = defaultdict(list)  # function node -> its call sites
+        self._mapped: set[ast.AST] = set()  # functions that `map` calls
+        self._opaque: list[tuple[ast.Call, Var]] = []
+        self._bound: set[tuple[int, Obj]] = set()
+
+    def _call(self, node: ast.Call, var: Var) -> None:
+        func = self._expr(node.func)
+        for arg in node.args:
+            self._expr(arg.value if isinstance(arg, ast.Starred) else arg)
+        for keyword in node.keywords:
+            self._expr(keyword.value)
+        name = called_name(node)
+        self._each(func, lambda obj: self._apply(node, var, obj))
+        if name == "super" and isinstance(node.func, ast.Name):
+            scope = self.m.function(node)
+            first = self.m.self_name(scope)
+            if first is not None:
+                self._flow(("n", scope, first), var)
+            return
+        if name == "zip" and isinstance(node.func, ast.Name):
+            self._zip(node, var)
+            return
+        if name == "map" and isinstance(node.func, ast.Name):
+            self._map(node, var)
+            return
+        if (dotted := by_name(node)) is not None:
+            self._add(var, apex(dotted))
+            return
+        if name in ("dict", "OrderedDict") and node.keywords and not node.args:
+            self._record(node, var)
+            return
+        if name in NAMESPACES and node.keywords and not node.args:
+            self._with_fields(node, var, [])
+            return
+        if name == "partial" and node.args:
+            self._add(var, Obj("partial", node, "partial"))
+            return
+        if self._has_partials:
+            for handed in (*node.args, *(k.value for k in node.keywords)):
+                self._each(self._expr(handed), self._hand_over)
+        if name in ("append", "add", "insert", "setdefault") and isinstance(node.func, ast.Attribute) and node.args:
+            value = self._expr(node.args[-1])
+            self._each(self._expr(node.func.value), lambda o: self._flow(value, self._field(o, self._item(o))))
+        if name == "extend" and isinstance(node.func, ast.Attribute) and node.args:
+            more = self._expr(node.args[0])
+            self._each(self._expr(node.func.value), lambda o: self._elements(more, self._field(o, self._item(o))))
+        if name == "update" and isinstance(node.func, ast.Attribute):
+            self._updated(self._expr(node.func.value), node)
+            if node.args:
+                self._update(node.func.value, node.args[0])
+        if name == "__init__" and node.args:
+            self._filled_by_base(node)
+        if name == "setattr" and len(node.args) == 3:
+            for key in listed_names(self.m, node.args[1]):
+                self._set_attribute(self._expr(node.args[0]), key, self._expr(node.args[2]))
+        if name == "getattr" and len(node.args) >= 2:
+            for key in listed_names(self.m, node.args[1]):
+                self._get_attribute(self._expr(node.args[0]), key, var)
+        if name in WRAPPERS and node.args and not isinstance(node.args[0], ast.Starred):
+            self._flow(self._expr(node.args[0]), var)
+            if name in ("next",):
+                self._elements(self._expr(node.args[0]), var)
+        if name in SELF_METHODS and isinstance(node.func, ast.Attribute):
+            of_base = called_name(node.func.value) == "super"
+            self._each(self._expr(node.func.value), lambda obj: self._given_back(obj, "" if of_base else name, var))
+        self._opaque.append((node, var))
+
+    def _given_back(self, obj: Obj, name: str, var: Var) -> None:
+        """A method that gives its object back: torch's; the program's own, such as ``trainer.train``, say what."""
+        own: list[ast.AST] = []
+        if obj.kind == "instance":
+            assert isinstance(obj.key, ast.ClassDef)
+            own = self._methods(obj.key, name)
+        if not own or any(getattr(one, "decorator_list", []) for one in own):
+            self._add(var, obj)
+
+    def _decorate(self, node: ast.ClassDef) -> None:
+        """A decorator is handed the class: one of a registry keeps it."""
+        made = Obj("class", node, node.name)
+
+        def of_obj(obj: Obj) -> None:
+            callee = self.callee(obj) if obj.kind in ("function", "method") else None
+            if not isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                return
+            scope = self.m.scope_of[callee]
+            names = positional_parameters(callee)
+            names = names[1 if self._has_receiver(obj, callee) else 0 :]
+            if names:
+                self._add(("n", scope, names[0]), made)
+
+        for decorator in node.decorator_list:
+            self._each(self._expr(decorator), of_obj)
+
+    @cached_property
+    def _has_partials(self) -> bool:
+        return bool(self.m.calls("partial"))
+
+    def _map(self, node: ast.Call, var: Var) -> None:
+        """``map(f, a, b)``: what ``f`` makes of an element of each."""
+        whole = Obj("seq", node, "map")
+
+        def of_obj(obj: Obj) -> None:
+            callee = self.callee(obj) if obj.kind in ("function", "method") else None
+            if isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                self._mapped.add(callee)
+                scope = self.m.scope_of[callee]
+                names = positional_parameters(callee)
+                for name, arg in zip(names[1 if self._has_receiver(obj, callee) else 0 :], node.args[1:], strict=False):
+                    self._elements(self._expr(arg), ("n", scope, name))
+                self._flow(("r", callee), self._field(whole, ELEMENT_KEY))
+
+        for arg in node.args:
+            self._each(self._expr(arg), of_obj)
+        self._add(var, whole)
+
+    # ------------------------------------------------------------ what is called
+
+    def _apply(self, node: ast.Call, var: Var, obj: Obj) -> None:
+        if (id(node), obj) in self._bound:
+            return
+        self._bound.add((id(node), obj))
+        match obj.kind:
+            case "apex":
+                self._apply_apex(node, var, obj.label)
+            case "class":
+                assert isinstance(obj.key, ast.ClassDef)
+                made = Obj("instance", obj.key, obj.key.name)
+                self._add(var, made)
+                init = ("init", obj.key)
+                self._member(made, obj.key, "__init__", init)
+                self._each(init, lambda m: self._apply(node, ("void",), m))
+                if not self._methods(obj.key, "__init__"):
+                    self._fill(node, made)
+            case "instance":
+                assert isinstance(obj.key, ast.ClassDef)
+                for method in ("forward", "__call__"):
+                    called: Var = ("called", node, obj.key, method)
+                    self._member(obj, obj.key, method, called)
+                    self._each(called, lambda m: self._apply(node, var, m))
+                self._add(var, Obj("call", node, called_name(node) or "call"))
+            case "function" | "method":
+                callee = self.callee(obj)
+                assert isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+                skip = 1 if self._has_receiver(obj, callee) else 0
+                # else it would raise: never run, or not this
+                if fits(node, callee.args, positional_parameters(callee)[skip:]):
+                    self.calls[callee].append(node)
+                self._bind(node, callee, skip)
+                if obj.kind == "method":
+                    first = self.m.self_name(self.m.scope_of[callee])
+                    if first is not None and not unbound(obj):
+                        self._add(("n", self.m.scope_of[callee], first), obj.key[0])  # type: ignore[index]
+                self._flow(("r", callee), var)
+            case "partial":
+                assert isinstance(obj.key, ast.Call)
+                part = obj.key
+                callee = self.callee(obj)
+                if isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                    self.calls[callee].append(node)
+                    self._bind(part, callee, skip=0, drop=1)
+                    self._bind(node, callee, skip=len(part.args) - 1)
+                    self._flow(("r", callee), var)
+            case "call" if (names := tuple_fields(obj)) is not None:
+                self._with_fields(node, var, names)
+            case _:
+                pass
+
+    def _apply_apex(self, node: ast.Call, var: Var, name: str) -> None:
+        tail = name.split(".")[-1]
+        if tail == "initialize" and name.startswith("apex.amp"):
+            models, optimizers = argument(node, 0, "models"), argument(node, 1, "optimizers")
+            if models is None:
+                return
+            if optimizers is None or (isinstance(optimizers, ast.Constant) and optimizers.value is None):
+                self._flow(self._expr(models), var)
+                return
+            pair = Obj("seq", node, "initialized")
+            self._flow(self._expr(models), self._field(pair, "0"))
+            self._flow(self._expr(optimizers), self._field(pair, "1"))
+            self._add(var, pair)
+        elif tail in ("DistributedDataParallel", "convert_syncbn_model", "LARC") and node.args:
+            self._flow(self._expr(node.args[0]), var)
+        else:
+            self._add(var, Obj("call", node, tail))
+
+    def _hand_over(self, obj: Obj) -> None:
+        """A partial that somebody else will call fills what it fills all the same."""
+        callee = self.callee(obj) if obj.kind == "partial" else None
+        if isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            assert isinstance(obj.key, ast.Call)
+            self._bind(obj.key, callee, skip=0, drop=1)
+
+    def _has_receiver(self, obj: Obj, callee: ast.AST) -> bool:
+        scope = self.m.scope_of[callee]
+        if obj.kind != "method" or self.m.class_name(scope) is not None:
+            return obj.kind == "method"
+        return self.m.self_name(scope) is not None and not unbound(obj)
+
+    def _bind(self, call: ast.Call, callee: ast.AST, skip: int, drop: int = 0) -> None:
+        scope = self.m.scope_of[callee]
+        assert isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        positional = positional_parameters(callee)[skip:]
+        rest = callee.args.vararg
+        if not drop and not fits(call, callee.args, positional):
+            return  # would raise: a call of something else, or never run
+        for number, arg in enumerate(call.args[drop:]):
+            if isinstance(arg, ast.Starred):
+                for name in positional[number:]:
+                    self._elements(self._expr(arg.value), ("n", scope, name))
+                if rest is not None:
+                    whole = Obj("seq", rest, rest.arg)
+                    self._elements(self._expr(arg.value), self._field(whole, ELEMENT_KEY))
+                    self._add(("n", scope, rest.arg), whole)
+                break
+            if number < len(positional):
+                self._flow(self._expr(arg), ("n", scope, positional[number]))
+            elif rest is not None:
+                whole = Obj("seq", rest, rest.arg)
+                self._flow(self._expr(arg), self._field(whole, ELEMENT_KEY))
+                self._add(("n", scope, rest.arg), whole)
+        named = {p.arg for p in (*callee.args.args, *callee.args.kwonlyargs)}
+        more = callee.args.kwarg
+        if more is not None:
+            self._add(("n", scope, more.arg), Obj("dict", more, more.arg))
+
+        def give(name: str, value: Var) -> None:
+            if name in named:
+                self._flow(value, ("n", scope, name))
+            elif more is not None:
+                self._flow(value, self._field(Obj("dict", more, more.arg), name))
+
+        for keyword in call.keywords:
+            if keyword.arg is not None:
+                give(keyword.arg, self._expr(keyword.value))
+            else:
+                self._each(self._expr(keyword.value), lambda obj: self._spread(obj, give))

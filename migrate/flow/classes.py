@@ -1,0 +1,177 @@
+"""Classes of the program and what they inherit: Python's order of bases, members, and what calling an object runs."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from functools import cached_property
+
+from .objects import Obj, Var
+from .solver import Solver
+
+
+class Classes(Solver):
+    """Points-to sets with what is known of the program's classes."""
+
+    # ------------------------------------------------------------ bases
+
+    def order(self, cls: ast.ClassDef, below: tuple[ast.ClassDef, ...] = ()) -> list[ast.ClassDef]:
+        """A class and its bases in this module, each behind all that inherit from it; ``below`` are those that a base
+        is looked up for: two classes of one name may seem to inherit from each other."""
+        found = [cls]
+        for base in cls.bases:
+            for held in tuple(self._pts[self._expr(base)]):
+                if held.kind == "class" and isinstance(held.key, ast.ClassDef) and held.key not in (cls, *below):
+                    inner = self.order(held.key, (cls, *below))
+                    found = [c for c in found if c not in inner] + inner
+        return found
+
+    def _line(self, cls: ast.ClassDef) -> list[ast.ClassDef] | None:
+        """A class and those of this module that it inherits from, in order; None where a base may be one of several."""
+        line = self.order(cls)
+        for one in line:
+            for base in one.bases:
+                own = self._name(base.id, self.m.scope(one)) if isinstance(base, ast.Name) else self._expr(base)
+                if sum(held.kind == "class" for held in self._pts[own]) > 1:
+                    return None
+        return line
+
+    def _owns(self, cls: ast.ClassDef, attr: str) -> bool:
+        return self.m.method(cls, attr) is not None or attr in self.m.scope_of[cls].names
+
+    def _defines(self, cls: ast.ClassDef, attr: str) -> bool:
+        return attr in self.m.scope_of[cls].names
+
+    def _subclasses(self, base: ast.ClassDef) -> list[ast.ClassDef]:
+        """The classes of this module that have a base of that name, or inherit from one that has."""
+        found: list[ast.ClassDef] = []
+        todo = [base]
+        while todo:
+            for node in self._by_base.get(todo.pop().name, ()):
+                if node is not base and node not in found:
+                    found.append(node)
+                    todo.append(node)
+        return found
+
+    @cached_property
+    def _by_base(self) -> dict[str, list[ast.ClassDef]]:
+        """Classes by the names of their bases."""
+        found: dict[str, list[ast.ClassDef]] = defaultdict(list)
+        for node in self.m.scope_of:
+            if isinstance(node, ast.ClassDef):
+                for name in {name for b in node.bases if (name := self._base_name(b, node)) is not None}:
+                    found[name].append(node)
+        return found
+
+    def _base_name(self, base: ast.expr, node: ast.ClassDef) -> str | None:
+        """What a base is called where it is defined."""
+        scope = self.m.scope(node)
+        match base:
+            case ast.Name(id=name):
+                home = self.m.binding_scope(name, scope)
+                copies = (c.original for c in self.m.copied if c.name == name and c.scope is home)
+                return next(copies, name)
+            case ast.Attribute(value=ast.Name(id=name), attr=attr):
+                home = self.m.binding_scope(name, scope)
+                names = ((self.m.scope(stmt), one) for stmt, one in self.m.modules)
+                return attr if home is not None and (home, name) in names else None
+            case _:
+                return None
+
+    # ------------------------------------------------------------ members
+
+    def _member(self, obj: Obj, owner: ast.ClassDef, attr: str, dst: Var, below: tuple[ast.ClassDef, ...] = ()) -> None:
+        """A method or class attribute, looked up through the bases that stand in this module: that of the first class
+        in Python's order which has it, where each base can be only one."""
+        line = None if below or self._owns(owner, attr) else self._line(owner)
+        if line is not None:
+            first = next((cls for cls in line if self._owns(cls, attr)), None)
+            if first is not None:
+                self._member(obj, first, attr, dst)
+            return
+        node = self.m.method(owner, attr)
+        if node is not None:
+            if any(isinstance(d, ast.Name) and d.id == "property" for d in node.decorator_list):
+                self._flow(("r", node), dst)
+            else:
+                self._add(dst, Obj("method", (obj, node), attr))
+            return
+        scope = self.m.scope_of[owner]
+        if attr in scope.names:
+            self._flow(("n", scope, attr), dst)
+        for base in owner.bases:
+            if isinstance(base, (ast.Name, ast.Attribute)):
+                own = self._name(base.id, self.m.scope(owner)) if isinstance(base, ast.Name) else self._expr(base)
+                for held in tuple(self._pts[own]):
+                    if held.kind == "class" and isinstance(held.key, ast.ClassDef):
+                        if held.key not in (owner, *below):
+                            self._member(obj, held.key, attr, dst, (owner, *below))
+
+    def _methods(
+        self, owner: ast.ClassDef, *names: str, known: dict[ast.ClassDef, list[ast.AST]] | None = None
+    ) -> list[ast.AST]:
+        """The methods of a class, or of its bases in this module, that a name may mean; of several names what comes
+        first in a class. Where a base may be one of several classes, it is that of any of them; what stands behind a
+        base that has the method, whichever class it is, is not meant."""
+        known = {} if known is None else known
+        if owner in known:
+            return known[owner]
+        own = [node for name in names if (node := self.m.method(owner, name)) is not None]
+        if own:
+            return [min(own, key=self.m.index)]
+        known[owner] = found = list[ast.AST]()  # two classes of one name may seem to inherit from each other
+        for base in owner.bases:
+            classes = [o.key for o in self.in_order(self._pts.get(("e", base), ())) if o.kind == "class"]
+            each = [self._methods(one, *names, known=known) for one in classes if isinstance(one, ast.ClassDef)]
+            found += dict.fromkeys(node for here in each for node in here if node not in found)
+            if each and all(each):
+                break
+        return found
+
+    def property_of(self, owner: ast.ClassDef, name: str) -> ast.AST | None:
+        """The function that reading an attribute of an instance runs, where a property of that name stands here."""
+        found = next(iter(self._methods(owner, name)), None)
+        decorators = getattr(found, "decorator_list", [])
+        return found if any(isinstance(d, ast.Name) and d.id == "property" for d in decorators) else None
+
+    def declared(self, cls: ast.ClassDef) -> list[str]:
+        """The fields that a dataclass or a NamedTuple declares, in order."""
+        return [n.target.id for n in cls.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)]
+
+    # ------------------------------------------------------------ what a call runs
+
+    def callee(self, obj: Obj) -> ast.AST | None:
+        """The first of the `functions` that calling ``obj`` may run; None if none is here."""
+        return next(iter(self.functions(obj)), None)
+
+    def functions(self, obj: Obj) -> list[ast.AST]:
+        """The functions of this program that calling ``obj`` may run: itself, constructors, a ``forward``. It is more
+        than one where several classes may be a base of its class."""
+        match obj.kind:
+            case "function":
+                return [obj.key] if isinstance(obj.key, ast.AST) else []
+            case "method":
+                return [obj.key[1]]  # type: ignore[index]
+            case "class":
+                assert isinstance(obj.key, ast.ClassDef)
+                return self._methods(obj.key, "__init__")
+            case "instance":
+                assert isinstance(obj.key, ast.ClassDef)
+                return self._methods(obj.key, "forward", "__call__")
+            case "partial":
+                filled = {node for o in self._filled(obj) if o.kind != "partial" for node in self.functions(o)}
+                return self.m.in_order(filled)[:1]
+            case _:
+                return []
+
+    def _filled(self, partial: Obj) -> list[Obj]:
+        """What a partial fills, and what those of these fill that are partials: ``f = partial(f, x)`` is its own."""
+        found, todo = [partial], [partial]
+        while todo:
+            obj = todo.pop()
+            if obj.kind == "partial":
+                assert isinstance(obj.key, ast.Call)
+                more = [o for o in self._pts[("e", obj.key.args[0])] if o not in found]
+                found += more
+                todo += more
+        return found

@@ -1,0 +1,257 @@
+"""Containers: lists, dictionaries, records, and what goes through them."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from ..facts.module import Scope
+from ..facts.names import called_name, last_name
+from .attributes import Attributes
+from .objects import CONTAINERS, ELEMENT_KEY, ITEM_KEY, Obj, Var, part
+
+
+class Containers(Attributes):
+    """Points-to sets with what containers hold, item by item where that is written."""
+
+    # ------------------------------------------------------------ items
+
+    def is_container(self, obj: Obj) -> bool:
+        """Whether an object is of a class of this file that is a list or a tuple."""
+        if obj.kind != "instance" or not isinstance(obj.key, ast.ClassDef):
+            return False
+        return any(last_name(base) in CONTAINERS for cls in self.order(obj.key) for base in cls.bases)
+
+    def _item(self, obj: Obj, key: str = ELEMENT_KEY) -> str:
+        return ITEM_KEY if self.is_container(obj) else key
+
+    def _key(self, index: ast.expr) -> str:
+        """The name of an item: its number, or its key (a text of digits is another one than the number)."""
+        if isinstance(index, ast.Name):
+            home = self.m.binding_scope(index.id, self.m.scope(index))
+            index = self._constants.get((home, index.id), index)
+        if isinstance(index, ast.Constant) and isinstance(index.value, (int, str)):
+            text = str(index.value)
+            return f"'{text}'" if isinstance(index.value, str) and text.isdigit() else text
+        return ELEMENT_KEY
+
+    @cached_property
+    def _constants(self) -> dict[tuple[Scope | None, str], ast.Constant]:
+        """Names that are given one number or text, once, and nothing else."""
+
+        def bound(name: str, node: ast.AST) -> tuple[Scope | None, str]:
+            return self.m.binding_scope(name, self.m.scope(node)), name
+
+        found = {
+            bound(target.id, target): value
+            for stmt in self.m.all(ast.Assign)
+            if isinstance(value := stmt.value, ast.Constant) and isinstance(value.value, (int, str))
+            for target in stmt.targets
+            if isinstance(target, ast.Name)
+        }
+        names = {name for _, name in found}
+        stored = Counter(
+            bound(n.id, n) for n in self.m.all(ast.Name) if n.id in names and not isinstance(n.ctx, ast.Load)
+        )
+        others = {
+            bound(name, alias)
+            for alias in self.m.all(ast.alias)
+            if (name := alias.asname or alias.name) in names and name not in self.m.scope(alias).linked
+        }
+        once = {key for key, times in stored.items() if times == 1 and key not in others}
+        return {
+            key: value
+            for key, value in found.items()
+            if key in once and key[0] is not None and key[1] not in (*key[0].params, *key[0].globals)
+        }
+
+    def _elements(self, src: Var, dst: Var) -> None:
+        """Everything a container may hold flows to ``dst``."""
+
+        def of_obj(obj: Obj) -> None:
+            if obj.kind == "apex":
+                self._add(dst, part(obj, "[]"))
+            elif self.is_container(obj):
+                self._flow(("f", obj, ITEM_KEY), dst)
+            elif obj.kind in ("seq", "dict", "call", "param", "path"):
+                self._each_field(obj, lambda name: self._flow(("f", obj, name), dst))
+                if obj.kind in ("call", "param", "path"):
+                    self._loads.append((src, ELEMENT_KEY, dst, "[]"))
+            elif obj.kind == "instance" and isinstance(obj.key, ast.ClassDef):
+                for begin in self._methods(obj.key, "__iter__"):
+                    self._each(("r", begin), of_iterator)
+
+        def of_iterator(obj: Obj) -> None:
+            if obj.kind in ("seq", "dict"):
+                self._each_field(obj, lambda name: self._flow(("f", obj, name), dst))
+            elif obj.kind == "instance" and isinstance(obj.key, ast.ClassDef):
+                for following in self._methods(obj.key, "__next__"):
+                    self._flow(("r", following), dst)
+
+        self._each(src, of_obj)
+
+    def _load(self, base: Var, key: str, dst: Var) -> None:
+        """``dst`` takes item ``key`` of what ``base`` holds."""
+
+        def of_obj(obj: Obj) -> None:
+            if obj.kind == "apex":
+                self._add(dst, part(obj, "[]"))
+            elif self.is_container(obj):
+                self._flow(("f", obj, ITEM_KEY), dst)
+            elif key == ELEMENT_KEY:
+                self._each_field(obj, lambda name: self._flow(("f", obj, name), dst))
+            elif obj.kind == "seq" and isinstance(obj.key, (ast.Tuple, ast.List)):
+                self._flow(self._field(obj, key), dst)
+                self._flow(self._field(obj, ELEMENT_KEY), dst)
+            else:
+                self._flow(("f", obj, key), dst)
+                self._flow(("f", obj, ELEMENT_KEY), dst)
+
+        self._each(base, of_obj)
+        self._loads.append((base, key, dst, ""))
+
+    def _slice(self, node: ast.Subscript, obj: Obj, cut: ast.Slice, dst: Var) -> None:
+        """A part of a list that is written out is another list; of anything else it is as good as the whole."""
+        if obj.kind != "seq" or not isinstance(obj.key, (ast.List, ast.Tuple)):
+            self._add(dst, obj)
+            return
+        part = Obj("seq", (node, obj), "list")
+        first, end = _bound(cut.lower, 0), _bound(cut.upper, len(obj.key.elts))
+
+        def of_item(name: str) -> None:
+            if not name.isdigit() or first is None or end is None or cut.step is not None:
+                self._flow(("f", obj, name), self._field(part, ELEMENT_KEY))
+            elif first <= int(name) < end:
+                self._flow(("f", obj, name), self._field(part, str(int(name) - first)))
+
+        self._each_field(obj, of_item)
+        self._add(dst, part)
+
+    # ------------------------------------------------------------ going through
+
+    def _iterate(self, target: ast.expr, source: ast.expr) -> None:
+        src = self._expr(source)
+        name = called_name(source) if isinstance(source, ast.Call) else ""
+        if isinstance(source, ast.Call) and isinstance(target, (ast.Tuple, ast.List)):
+            if name == "enumerate" and source.args and len(target.elts) == 2:
+                self._iterate(target.elts[1], source.args[0])
+                return
+            if name == "zip":
+                for elt, arg in zip(target.elts, source.args, strict=False):
+                    self._into(elt, self._expr(arg))
+                return
+            if name == "items" and isinstance(source.func, ast.Attribute) and len(target.elts) == 2:
+                self._into(target.elts[1], self._expr(source.func.value))
+                return
+        self._into(target, src)
+
+    def _into(self, target: ast.expr, container: Var) -> None:
+        element: Var = ("i", target)
+        self._elements(container, element)
+        self._assign(target, element)
+
+    def _zip(self, node: ast.Call, var: Var) -> None:
+        """``zip(a, b)``: tuples of an element of each."""
+        every, one = Obj("seq", node, "zip"), Obj("seq", node.func, "tuple")
+        for number, arg in enumerate(node.args):
+            if isinstance(arg, ast.Starred):
+                self._elements(self._expr(arg.value), ("z", node, number))
+                self._elements(("z", node, number), self._field(one, ELEMENT_KEY))
+            else:
+                self._elements(self._expr(arg), self._field(one, str(number)))
+        self._add(self._field(every, ELEMENT_KEY), one)
+        self._add(var, every)
+
+    # ------------------------------------------------------------ filling
+
+    def _record(self, node: ast.Call, var: Var) -> None:
+        """``dict(a=x, **more)`` is ``{"a": x, **more}``."""
+        whole = Obj("dict", node, "dict")
+
+        def give(name: str, value: Var) -> None:
+            self._flow(value, self._field(whole, name))
+
+        for keyword in node.keywords:
+            if keyword.arg is not None:
+                give(keyword.arg, self._expr(keyword.value))
+            else:
+                self._each(self._expr(keyword.value), lambda obj: self._spread(obj, give))
+        self._add(var, whole)
+
+    def _spread(self, obj: Obj, give: Callable[[str, Var], None]) -> None:
+        """The items of a dictionary that a call is handed by ``**``."""
+        if obj.kind == "dict":
+            self._each_field(obj, lambda name: give(name, ("f", obj, name)))
+
+    def _updated(self, target: Var, node: ast.Call) -> None:
+        """``d.update({"a": x}, b=y)``: what a dictionary takes over from another."""
+
+        def of_obj(obj: Obj) -> None:
+            if obj.kind == "dict":
+                for arg in node.args[:1]:
+                    self._each(self._expr(arg), lambda held: self._spread(held, give(obj)))
+                for keyword in node.keywords:
+                    if keyword.arg is not None:
+                        give(obj)(keyword.arg, self._expr(keyword.value))
+
+        def give(obj: Obj) -> Callable[[str, Var], None]:
+            return lambda name, value: self._flow(value, self._field(obj, name))
+
+        self._each(target, of_obj)
+
+    def _update(self, target: ast.expr, source: ast.expr) -> None:
+        """``self.__dict__.update(kwargs)``: attributes by the names of a dictionary."""
+        if not isinstance(target, ast.Attribute) or target.attr != "__dict__":
+            return
+        given, owner = self._expr(source), self._expr(target.value)
+
+        def give(obj: Obj, held: Obj) -> None:
+            self._spread(held, lambda name, var: self._flow(var, self._field(obj, name)))
+
+        self._each(owner, lambda obj: self._each(given, lambda held: give(obj, held)))
+
+    def _with_fields(self, node: ast.Call, var: Var, names: Sequence[str]) -> None:
+        """An object that is made of its fields: ``SimpleNamespace(net=net)``, ``Pair(net, x)`` of a ``namedtuple``."""
+        made = Obj("call", node, called_name(node))
+        given = [*zip(names, node.args, strict=False), *((k.arg, k.value) for k in node.keywords if k.arg is not None)]
+        for name, value in given:
+            self._flow(self._expr(value), self._field(made, name))
+        self._add(var, made)
+
+    def _fill(self, call: ast.Call, made: Obj) -> None:
+        """A class without constructor here (a dataclass, a NamedTuple): arguments fill the fields it declares; or a
+        list of the file's own, which takes its items."""
+        assert isinstance(made.key, ast.ClassDef)
+        if self.is_container(made):
+            for arg in call.args[:1]:
+                self._elements(self._expr(arg), self._field(made, ITEM_KEY))
+            return
+        declared = self.declared(made.key)
+        for name, arg in zip(declared, call.args, strict=False):
+            self._flow(self._expr(arg), self._field(made, name))
+        for keyword in call.keywords:
+            if keyword.arg in declared:
+                self._flow(self._expr(keyword.value), self._field(made, keyword.arg))
+
+    def _filled_by_base(self, call: ast.Call) -> None:
+        """``super().__init__(items)`` in the constructor of a list of the file's own."""
+        scope = self.m.function(call)
+        own = self.m.self_name(scope)
+        if own is None:
+            return
+
+        def of_obj(obj: Obj) -> None:
+            if self.is_container(obj):
+                self._elements(self._expr(call.args[-1]), self._field(obj, ITEM_KEY))
+
+        self._each(("n", scope, own), of_obj)
+
+
+def _bound(bound: ast.expr | None, default: int) -> int | None:
+    """Where a slice begins or ends, counted from the beginning; None where that is not written."""
+    if bound is None:
+        return default
+    known = isinstance(bound, ast.Constant) and isinstance(bound.value, int)
+    return bound.value if known else None  # type: ignore[attr-defined]

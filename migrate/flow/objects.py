@@ -1,0 +1,93 @@
+"""The things that a points-to analysis speaks of: objects by the place that made them, names of Apex, and what torch
+and Python hand back as it is."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from ..facts.names import called_name
+
+Var = tuple[object, ...]
+
+# Calls that hand back their first argument, wrapped or not: what holds for the model holds for these.
+WRAPPERS = frozenset(
+    "DistributedDataParallel DDP DataParallel DataParallelModel convert_syncbn_model convert_sync_batchnorm "
+    "wrap_optimizer BalancedDataParallel MMDataParallel MMDistributedDataParallel compile script unwrap_model "
+    "enumerate reversed iter list tuple sorted next cast tqdm trange".split()
+)
+# Methods and attributes that give the receiver back.
+SELF_METHODS = frozenset(
+    "cuda to cpu half float double train eval module requires_grad_ share_memory apply values copy".split()
+)
+FORWARD_HOOK = "register_forward_hook"
+NAMESPACES = frozenset("SimpleNamespace Namespace".split())
+ELEMENT_KEY = "*"
+ITEM_KEY = "[]"  # what an object holds that is a container itself
+CONTAINERS = frozenset("list tuple UserList deque".split())
+MAX_APEX = 8  # parts of a dotted name of Apex; the longest that is in use has five
+
+
+@dataclass(frozen=True)
+class Obj:
+    """An abstract object. ``kind`` is one of call, instance, class, function, method, seq, dict,
+    partial, apex, param, path, module; ``label`` is what a reader would call it."""
+
+    kind: str
+    key: object
+    label: str = ""
+    _hash: int = field(init=False, repr=False)  # worked out once: keys hold other objects
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.kind, self.key)))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Obj) or other._hash != self._hash or other.kind != self.kind:
+            return False
+        if isinstance(self.key, ast.AST) or isinstance(other.key, ast.AST):
+            return self.key is other.key
+        return self.key == other.key
+
+
+def by_name(call: ast.Call) -> str | None:
+    """What of Apex a call imports by name: ``importlib.import_module("apex.amp")``."""
+    match call.args[:1]:
+        case [ast.Constant(value=str() as dotted)] if called_name(call) in ("import_module", "__import__"):
+            package = dotted.split(".")[0]
+            whole = called_name(call) == "import_module" or len(call.args) > 3 or bool(call.keywords)  # `fromlist`
+            return None if package != "apex" else dotted if whole else package
+        case _:
+            return None
+
+
+def apex(dotted: str) -> Obj:
+    """The object that a dotted name of Apex stands for."""
+    return Obj("apex", dotted, dotted)
+
+
+def part(whole: Obj, part: str) -> Obj:
+    """What an attribute or item of a name of Apex stands for; so deep that Apex has no such name, the same again."""
+    return apex(whole.label + part) if whole.label.count(".") + whole.label.count("[") < MAX_APEX else whole
+
+
+def tuple_fields(obj: Obj) -> list[str] | None:
+    """The fields of a class that ``namedtuple`` made; None of another object."""
+    if obj.label != "namedtuple" or not isinstance(obj.key, ast.Call):
+        return None
+    match obj.key.args:
+        case [_, ast.Constant(value=str() as listed)]:
+            return listed.replace(",", " ").split()
+        case [_, ast.List(elts=elts) | ast.Tuple(elts=elts)]:
+            return [e.value for e in elts if isinstance(e, ast.Constant) and isinstance(e.value, str)]
+        case _:
+            return None
+
+
+def unbound(obj: Obj) -> bool:
+    """Whether a method was taken from its class: ``Base.__init__(self, x)``."""
+    return obj.kind == "method" and obj.key[0].kind == "class"  # type: ignore[index]

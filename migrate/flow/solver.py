@@ -1,0 +1,131 @@
+"""The points-to solver: which objects each variable holds; they flow along edges until nothing moves."""
+
+from __future__ import annotations
+
+import ast
+from abc import ABC, abstractmethod
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable
+
+from ..errors import Tangled
+from ..facts.module import Module, Scope
+from .objects import Obj, Var
+
+MAX_FACTS = 1_000_000  # "this may hold that"; a file of a thousand lines has ten thousand, seldom sixty
+
+
+class Solver(ABC):
+    """Sets of objects for variables, edges between them, and what waits for an object or an attribute to turn up."""
+
+    def __init__(self, module: Module) -> None:
+        self.m = module
+        self._pts: dict[Var, set[Obj]] = defaultdict(set)
+        self._edges: dict[Var, set[Var]] = defaultdict(set)
+        self._watch: dict[Var, list[Callable[[Obj], None]]] = defaultdict(list)
+        self._queue: deque[tuple[Var, Obj]] = deque()
+        self._loads: list[tuple[Var, str, Var, str]] = []
+        self._fields: dict[Obj, set[str]] = defaultdict(set)
+        self._field_watch: dict[Obj, list[Callable[[str], None]]] = defaultdict(list)
+        self._ranks: dict[Obj, tuple[str, ...]] = {}
+        self._facts = 0
+
+    @abstractmethod
+    def _expr(self, node: ast.expr) -> Var:
+        """The variable of an expression, whose constraints are there from now on."""
+
+    @abstractmethod
+    def _assign(self, target: ast.expr, src: Var) -> None:
+        """What a variable holds flows to a target."""
+
+    # ------------------------------------------------------------ questions
+
+    def field(self, obj: Obj, name: str) -> frozenset[Obj]:
+        """What attribute or key ``name`` of ``obj`` may hold."""
+        return frozenset(self._pts.get(("f", obj, name), ()))
+
+    def attributes(self, obj: Obj) -> set[str]:
+        """Attributes and keys that are stored on ``obj`` somewhere in the module."""
+        return set(self._fields[obj])
+
+    # ------------------------------------------------------------ solving
+
+    def _add(self, var: Var, obj: Obj) -> None:
+        if obj not in self._pts[var]:
+            self._pts[var].add(obj)
+            self._queue.append((var, obj))
+            self._facts += 1
+            if self._facts > MAX_FACTS:
+                raise Tangled("what its names and attributes may hold has no end in sight")
+
+    def _flow(self, src: Var, dst: Var) -> None:
+        if src != dst and dst not in self._edges[src]:
+            self._edges[src].add(dst)
+            for obj in tuple(self._pts[src]):
+                self._add(dst, obj)
+
+    def _each(self, var: Var, do: Callable[[Obj], None]) -> None:
+        self._watch[var].append(do)
+        for obj in tuple(self._pts[var]):
+            do(obj)
+
+    def _solve(self) -> None:
+        while self._queue:
+            var, obj = self._queue.popleft()
+            for dst in tuple(self._edges[var]):
+                self._add(dst, obj)
+            for do in tuple(self._watch[var]):
+                do(obj)
+
+    # ------------------------------------------------------------ variables
+
+    def _name(self, name: str, scope: Scope) -> Var:
+        return ("n", self.m.binding_scope(name, scope) or self.m.root(scope), name)
+
+    def _field(self, obj: Obj, name: str) -> Var:
+        if name not in self._fields[obj]:
+            self._fields[obj].add(name)
+            for do in tuple(self._field_watch[obj]):
+                do(name)
+        return ("f", obj, name)
+
+    def _slot(self, obj: Obj, name: str) -> Var:
+        """An attribute of an object, or a name of a file."""
+        return self._global(obj, name) if obj.kind == "module" else self._field(obj, name)
+
+    def _global(self, module: Obj, name: str) -> Var:
+        assert isinstance(module.key, ast.Module)
+        return self._name(name, self.m.scope_of[module.key])
+
+    def _each_field(self, obj: Obj, do: Callable[[str], None]) -> None:
+        self._field_watch[obj].append(do)
+        for name in tuple(self._fields[obj]):
+            do(name)
+
+    # ------------------------------------------------------------ order
+
+    def in_order(self, objects: Iterable[Obj]) -> list[Obj]:
+        """Objects in an order that the text alone decides, for where one of several is taken: that of a set hangs on
+        where in memory their nodes lie."""
+        found = [*objects]
+        return found if len(found) < 2 else sorted(found, key=self._rank)
+
+    def _rank(self, obj: Obj) -> tuple[str, ...]:
+        """Where an object comes from, as words that can be compared."""
+        if obj not in self._ranks:
+            self._ranks[obj] = (*self._words(obj.key), obj.kind, obj.label)
+        return self._ranks[obj]
+
+    def _words(self, part: object) -> tuple[str, ...]:
+        match part:
+            case Obj():
+                return self._rank(part)
+            case Scope():
+                return self._words(part.node)
+            case ast.AST() if hasattr(part, "lineno"):
+                return (f"{self.m.start(part):09}", f"{self.m.end(part):09}")
+            case ast.Module():
+                return (f"{self.m.file(part).number:09}",)
+            case tuple():
+                return tuple(word for one in part for word in self._words(one))
+            case _:
+                return (str(part),)

@@ -1,0 +1,137 @@
+"""Names that code makes at run time: what ``setattr`` and ``getattr`` may be handed, as far as it is written."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+
+from ..facts.module import Module
+from ..nodes import walk
+from .objects import ELEMENT_KEY
+
+
+def listed_names(m: Module, expr: ast.expr) -> list[str]:
+    """The names that ``setattr`` or ``getattr`` may be handed, as far as they are written.
+
+    ``for name in self.model_names`` goes through those of a list that stands in the file, and is nowhere changed;
+    ``random.choice(names)`` is one of a list."""
+    if (item := _item_of(m, expr)) is not None:
+        made = _given_once(m, item)
+        if isinstance(made, (ast.ListComp, ast.GeneratorExp)):
+            return [attribute_name(made.elt)]
+        return (_listed(m, made) if isinstance(made, (ast.List, ast.Tuple)) else None) or [ELEMENT_KEY]
+    if isinstance(expr, ast.Name) and (source := _loop_over(m, expr)) is not None:
+        if (listed := _listed(m, source)) is not None:
+            return listed
+    return [attribute_name(expr)]
+
+
+def _item_of(m: Module, expr: ast.expr) -> ast.expr | None:
+    """What an expression is one item of: ``random.choice(names)``, ``names[at]``, or a name for one."""
+    match _given_once(m, expr):
+        case ast.Call(func=ast.Attribute(attr="choice"), args=[whole], keywords=[]):
+            return whole
+        case ast.Subscript(value=ast.Name() as whole, slice=index) if not isinstance(index, (ast.Slice, ast.Constant)):
+            return whole
+        case _:
+            return None
+
+
+def _given_once(m: Module, expr: ast.expr) -> ast.expr:
+    """The value of a local name that gets one, and that nothing but the place asked about reads; else what is asked."""
+    scope = m.binding_scope(expr.id, m.scope(expr)) if isinstance(expr, ast.Name) else None
+    if not isinstance(expr, ast.Name) or scope is None or not scope.is_function or expr.id in scope.params:
+        return expr
+    uses = [n for n in m.all(ast.Name) if n.id == expr.id and m.binding_scope(n.id, m.scope(n)) is scope]
+    stored = [n for n in uses if isinstance(n.ctx, ast.Store)]
+    above = m.parent[stored[0]] if len(stored) == 1 and len(uses) == 2 else None
+    plain = isinstance(above, ast.Assign) and above.targets == stored
+    return above.value if plain and isinstance(above, ast.Assign) else expr
+
+
+def _loop_over(m: Module, name: ast.Name) -> ast.expr | None:
+    """What the only loop, or the comprehension, goes over that gives ``name`` its value."""
+    for outer in m.ancestors(name):
+        for one in getattr(outer, "generators", ()):
+            if isinstance(one.target, ast.Name) and one.target.id == name.id:
+                return one.iter  # type: ignore[no-any-return]
+        if isinstance(outer, ast.For) and isinstance(outer.target, ast.Name) and outer.target.id == name.id:
+            stored = [n for n in walk(outer) if isinstance(n, ast.Name) and n.id == name.id]
+            return outer.iter if sum(isinstance(n.ctx, ast.Store) for n in stored) == 1 else None
+        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return None
+    return None
+
+
+def _listed(m: Module, expr: ast.expr) -> list[str] | None:
+    """The strings of a list: one that is written here, or an attribute that only ever holds lists that are."""
+    if isinstance(expr, (ast.List, ast.Tuple)):
+        texts = [e.value for e in expr.elts if isinstance(e, ast.Constant) and isinstance(e.value, str)]
+        plain = len(texts) == len(expr.elts) and not any(ELEMENT_KEY in text for text in texts)
+        return texts if plain else None
+    if not isinstance(expr, ast.Attribute):
+        return None
+    found: list[str] = []
+    for use in m.all(ast.Attribute):
+        if use.attr != expr.attr:
+            continue
+        above = m.parent[use]
+        if isinstance(use.ctx, ast.Load):
+            if isinstance(above, (ast.For, ast.comprehension)) and above.iter is use:
+                continue  # it is only gone through
+            return None
+        if not isinstance(above, ast.Assign) or len(above.targets) != 1 or isinstance(above.value, ast.Attribute):
+            return None
+        listed = _listed(m, above.value)
+        if listed is None:
+            return None
+        found += listed
+    return sorted(set(found)) or None
+
+
+def attribute_name(expr: ast.expr) -> str:
+    """The name of an attribute that ``setattr`` or ``getattr`` is handed: a ``*`` stands for what is not written."""
+    parts = _written(expr)
+    if None not in parts:
+        return "".join(part or "" for part in parts)
+    first, last = parts.index(None), parts[::-1].index(None)
+    ahead, behind = parts[:first], parts[len(parts) - last :]
+    return "".join(p or "" for p in ahead) + ELEMENT_KEY + "".join(p or "" for p in behind)
+
+
+def _written(expr: ast.expr) -> list[str | None]:
+    """The parts of a text, None for what is not known."""
+    match expr:
+        case ast.Constant(value=str(text)) if ELEMENT_KEY not in text:
+            return [text]
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return [*_written(left), *_written(right)]
+        case ast.JoinedStr(values=values):
+            return [part for value in values for part in _written(value)]
+        case ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Mod()):
+            return _around(re.split(r"%[^a-zA-Z%]*[a-zA-Z%]", text))
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format")):
+            return _around(re.split(r"{[^}]*}", text))
+        case _:
+            return [None]
+
+
+def _around(texts: list[str]) -> list[str | None]:
+    """Texts with something that is not known between them."""
+    return [part for text in texts for part in (text, None)][:-1]
+
+
+def meet(one: str, other: str) -> bool:
+    """Whether two names, of which a ``*`` may stand for a part, may be the same."""
+    (start, star, end), (begin, also, rest) = one.partition(ELEMENT_KEY), other.partition(ELEMENT_KEY)
+    if star and also:
+        return _either(str.startswith, start, begin) and _either(str.endswith, end, rest)
+    if not star and not also:
+        return one == other
+    (ahead, behind), name = ((start, end), other) if star else ((begin, rest), one)
+    return len(name) >= len(ahead) + len(behind) and name.startswith(ahead) and name.endswith(behind)
+
+
+def _either(holds: Callable[[str, str], bool], one: str, other: str) -> bool:
+    return holds(one, other) or holds(other, one)

@@ -1,0 +1,53 @@
+"""What a run of a function in the precision analysis keeps: its names, its frame, and where autocast is on."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ..facts.module import Scope
+from .halves import NOTHING, Value, join
+
+MAX_DEPTH = 5
+
+Env = dict[str, Value]
+
+
+def merge(one: Env | None, other: Env | None) -> Env | None:
+    if one is None or other is None:
+        return one if other is None else other
+    return {k: join(one.get(k, NOTHING), other.get(k, NOTHING)) for k in {**one, **other}}
+
+
+@dataclass
+class Frame:
+    """One function being run: what it returns, where its loops are left, whether all of it is under autocast."""
+
+    dynamic: bool
+    depth: int
+    returned: Value = NOTHING
+    yielded: Value | None = None  # what a generator hands out
+    leaves: list[list[Env]] = field(default_factory=list)
+
+
+class Casts(Protocol):
+    """Where autocast is on: the plan of the unit knows."""
+
+    def autocast(self, node: ast.AST) -> bool:
+        """Whether ``node`` surely runs under autocast."""
+
+    def covered(self, scope: Scope) -> bool:
+        """Whether a function only ever runs under autocast."""
+
+    def off(self, node: ast.AST) -> bool:
+        """Whether a ``with`` around ``node`` switches casts off."""
+
+
+def key_of(node: ast.expr) -> str:
+    """The name under which an assignment target is remembered."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    if isinstance(node, ast.Name):
+        return node.id
+    return ast.unparse(node) if isinstance(node, ast.Attribute) else ""

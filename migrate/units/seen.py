@@ -1,0 +1,211 @@
+"""What the precision analysis has seen of a unit, and the questions about single expressions that it answers."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from functools import cached_property
+
+from ..facts.names import called_name, last_name
+from ..facts.networks import handed_elsewhere
+from ..flow.objects import Obj
+from ..knowledge import operations
+from ..knowledge.results import loss
+from ..nodes import walk
+from . import operands
+from .compute import Compute
+from .frames import Casts, Frame
+from .halves import DOUBLE, FLOAT, HALF, MAYBE, NOTHING, OTHER, Value, join, many, of, proved
+from .kept import Kept
+from .unit import Context, Unit
+
+
+class Seen:
+    """What every expression of one unit may hold, as far as its functions were run, and what was noted of operands."""
+
+    def __init__(self, ctx: Context, unit: Unit, compute: Compute, casts: Casts) -> None:
+        self.ctx, self.unit, self.compute, self.casts = ctx, unit, compute, casts
+        self.kept = Kept(ctx, frozenset({HALF, MAYBE, DOUBLE}), self._first)
+        self._forget()
+
+    def _forget(self) -> None:
+        self.seen: dict[ast.AST, Value] = {}  # every expression that was run -> what it may hold
+        self.entered: dict[ast.AST, set[ast.Call]] = defaultdict(set)
+        self.widened: dict[ast.expr, ast.expr] = {}  # operand that O1 cast to float32, outside of regions -> its use
+        self.mixed: dict[ast.expr, ast.expr] = {}  # half factor of a product with one that is not, likewise
+        self.handed: dict[ast.expr, ast.Call] = {}  # operand that code of another file makes float32 -> the call
+        self.doubles: dict[ast.expr, ast.Call] = {}  # float64 that a model or a loss is handed -> the call
+        self.emptied: dict[ast.Call, str] = {}  # calls of such code that is handed a list of half results: what it does
+        self._memo: dict[tuple[ast.AST, bool, tuple[tuple[str, Value], ...]], Value] = {}
+        self._calls: dict[ast.Call, bool] = {}
+        self._stack: list[ast.AST] = []
+
+    def complete(self, function: ast.AST) -> bool:
+        """Whether every call of a function in this module was followed into it."""
+        calls = self.ctx.v.calls[function]
+        return bool(calls) and self.entered[function] >= set(calls)
+
+    def value(self, node: ast.AST) -> Value:
+        """What an expression may hold, from all runs."""
+        return self.seen.get(node, NOTHING)
+
+    # ------------------------------------------------------------ expressions
+
+    def _cast(self, frame: Frame, node: ast.AST) -> bool:
+        """Whether ``node`` runs under autocast."""
+        if self.casts.off(node):
+            return False
+        return frame.dynamic or self.casts.autocast(node)
+
+    def halves(self, operand: ast.expr, node: ast.expr) -> bool:
+        """Whether an operand is half at times and floating whenever ``node`` runs: what is not is no operand of it, or
+        gives float32 either way."""
+        held = self.value(operand)
+        return proved(held) or (HALF in held.known and not held.holds and operands.takes_floats(node))
+
+    def _widens(self, frame: Frame, node: ast.Call, receiver: bool) -> bool:
+        """Whether O1 cast an operand of a call to float32 that nothing casts natively; it is remembered."""
+        found = [a for a in operands.in_place(node) if proved(self.value(a))]
+        if not self._cast(frame, node):
+            cast = operands.to_float(node, receiver, self._label(node.func))
+            found += [a for a in cast if self.halves(a, node) and not a_loss(a)]
+            if self._mixes(node):
+                return True
+        self.widened |= dict.fromkeys(found, node)
+        return bool(found)
+
+    def _mixes(self, node: ast.expr) -> bool:
+        """Whether a product outside of regions has a factor in half and one in float32."""
+        factors = operands.multiplied(node)
+        half = [f for f in factors if proved(self.value(f)) and FLOAT not in self.value(f).known]
+        if len(half) != 1 or not all(self.value(f).known == {FLOAT} for f in factors if f is not half[0]):
+            return False
+        self.mixed[half[0]] = node
+        return True
+
+    def _hands_on(self, frame: Frame, node: ast.Call) -> None:
+        """Remember what code of another file takes from the GPU, or computes with outside of every region."""
+        v, elsewhere = self.ctx.v, self.ctx.facts.elsewhere
+        found = handed_elsewhere(v, node, elsewhere.leaving)
+        if not self._cast(frame, node):
+            found += (computing := handed_elsewhere(v, node, elsewhere.computing))
+            if any(HALF in self.value(a).known and self.value(a).holds for a in computing):
+                self.emptied[node] = "computes with results that lie in what it is handed"
+        self.handed |= {a: node for a in found if proved(self.value(a)) and not a_loss(a)}
+        emptied = [*handed_elsewhere(v, node, elsewhere.emptying), *(a for a in found if self.value(a).holds)]
+        if any(HALF in self.value(a).known for a in emptied):
+            self.emptied.setdefault(node, "takes results from the GPU")
+
+    def _takes_types(self, node: ast.Call, name: str) -> bool:
+        """Whether a call is one of O1's float32 functions, or of a loss of torch."""
+        of_losses = loss(name) and not self.ctx.v.callees(node)
+        return self._by_level and (of_losses or name in operations.O1_FLOAT_FUNCTIONAL)
+
+    @cached_property
+    def _by_level(self) -> bool:
+        """Whether functions were cast, as O1 did; O2 and O3 cast what their models were handed."""
+        return any("O1" in o.levels for o in self.unit.options.values())
+
+    def _widen_doubles(self, frame: Frame, node: ast.Call, args: list[Value], named: list[Value], runs: bool) -> None:
+        """Remember the float64 that a model or a loss is handed under casts."""
+        if not self._cast(frame, node) or (runs and self.compute.inner(node)):
+            return
+        given = zip((*node.args, *(k.value for k in node.keywords)), (*args, *named), strict=True)
+        self.doubles |= {a: node for a, held in given if held.known == {DOUBLE}}
+
+    # ------------------------------------------------------------ what a call is
+
+    def _runs(self, node: ast.Call) -> bool:
+        if node not in self._calls:
+            layer = bool(self._label(node.func) or loss(called_name(node)))
+            own = bool(self.ctx.v.of(node.func) & self.unit.model_objects)
+            self._calls[node] = (own or not layer) and self.compute.runs_model(node)
+        return self._calls[node]
+
+    def _creates(self, call: ast.Call) -> bool:
+        """Whether a call makes a new tensor of the default type."""
+        made = called_name(call) in operations.CREATE and self._of_torch(call.func)
+        return made and not any(k.arg == "dtype" for k in call.keywords)
+
+    def _of_torch(self, func: ast.expr) -> bool:
+        return isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id in ("torch", "th")
+
+    def _layer(self, node: ast.Call) -> bool:
+        """Whether, in a model's own method, a call is one of a layer: ``layer(x)``, ``self.layers[i](x)``."""
+        scope = self.ctx.m.function(node)
+        if not self.compute.own_method(scope) or not node.args:
+            return False
+        func = node.func
+        if isinstance(func, ast.Name):
+            return func.id in scope.names
+        return isinstance(func, ast.Subscript)
+
+    def _label(self, func: ast.expr) -> str:
+        """What layer of torch an expression holds, where only one is possible: ``Sigmoid`` for ``self.act``."""
+        held = self.ctx.v.of(func)
+        label = next(iter(held)).label if len(held) == 1 else ""
+        known = label in operations.KEEP or label in operations.FLOAT_RESULTS or loss(label)
+        return label if label[:1].isupper() and known else ""
+
+    def _sequential(self, node: ast.Call) -> list[str]:
+        """Marks of the sigmoids that stand in a ``Sequential`` which is called here."""
+        found: list[str] = []
+        for obj in self.ctx.v.in_order(self.ctx.v.of(node.func)):
+            found += sigmoids_of(obj)
+        return found
+
+    @cached_property
+    def _properties(self) -> frozenset[str]:
+        """The names of all properties of the program."""
+        methods = self.ctx.m.all(ast.FunctionDef)
+        return frozenset(f.name for f in methods if any(last_name(d) == "property" for d in f.decorator_list))
+
+    @cached_property
+    def _specials(self) -> frozenset[str]:
+        return frozenset(f.name for f in self.ctx.m.all(ast.FunctionDef) if f.name.startswith("__"))
+
+    # ------------------------------------------------------------ containers
+
+    def _first(self, value: ast.expr | None) -> Value:
+        """What a place holds that is made with a value: nothing, a new tensor, or what is not known."""
+        match value:
+            case ast.Constant(value=None) | ast.List(elts=[]) | ast.Dict(keys=[]) | ast.Tuple(elts=[]):
+                return NOTHING
+            case ast.Call(func=ast.Name(id="list" | "dict" | "set" | "deque"), args=[], keywords=[]):
+                return NOTHING
+        return of(FLOAT if isinstance(value, ast.Call) and self._creates(value) else OTHER)
+
+    def _kept(self, node: ast.Name | ast.Attribute) -> Value | None:
+        """What another function left there, if one did."""
+        held = self.kept.of(node)
+        return held if held.flat else None
+
+    def _with_items(self, node: ast.expr, held: Value | None) -> Value:
+        """What a name holds, and what was put into the container that it may be."""
+        inside = self.kept.inside(node)
+        if held is None:
+            return many(inside) if inside.flat else of(OTHER)
+        return held if inside.flat <= held.flat else join(held, many(inside))
+
+    def _member(self, base: ast.expr, held: Value) -> Value:
+        """Any value of a dictionary: a model's may hold integers (a detector's labels), of others it is known."""
+        if held.holds:
+            return held.element
+        return of(MAYBE) if HALF in held.known and not self.kept.inside(base).flat else Value(held.flat)
+
+
+def sigmoids_of(obj: Obj) -> list[str]:
+    """Marks of the ``nn.Sigmoid()`` that an ``nn.Sequential(...)`` is made of."""
+    if obj.kind != "call" or obj.label != "Sequential" or not isinstance(obj.key, ast.Call):
+        return []
+    return [
+        f"sigmoid@{n.lineno}:{n.col_offset}"
+        for n in walk(obj.key)
+        if isinstance(n, ast.Call) and called_name(n) == "Sigmoid"
+    ]
+
+
+def a_loss(node: ast.expr) -> bool:
+    """Whether a value is called as a loss is: those a model hands back are float32 already."""
+    names = [n.id for n in walk(node) if isinstance(n, ast.Name)]
+    return any(loss(n) for n in [*names, *(n.attr for n in walk(node) if isinstance(n, ast.Attribute))])
