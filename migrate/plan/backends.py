@@ -50,10 +50,33 @@ def native_backend(ctx: Context, unit: Unit) -> Backend | None:
             found = _served(ctx, init, native[0], mine[1])
             if found is None or not (found.given or not init.optimizers):  # who trains needs a scaler too
                 continue
-            if _is_entered(ctx, _autocast_name(native[0])) and not _others_left(ctx, found):
+            entered = _is_entered(ctx, _autocast_name(native[0]))
+            if entered and not _others_left(ctx, found) and all(_offers(ctx, *pair) for pair in found.given):
                 beside = _one_behind_the_other(ctx, mine[1], native[0])
                 return _made_no_more(ctx, unit, replace(found, arms=beside))
     return None
+
+
+def _offers(ctx: Context, apex: ast.expr, native: ast.expr) -> bool:
+    """Whether an object of the native arm has all methods and attributes that the class of Apex's gives its objects,
+    as far as both classes are here: its state may be saved by whoever has it."""
+    classes = [{o.key for o in ctx.v.of(value) if o.kind == "instance"} for value in (apex, native)]
+    if not all(classes):
+        return True
+    names = [set.intersection(*map(_given_by, held)) for held in classes]
+    return names[0] <= names[1]
+
+
+def _given_by(cls: object) -> set[str]:
+    body = cls.body if isinstance(cls, ast.ClassDef) else []
+    defined = {stmt.name for stmt in body if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    return defined - {"__init__"} | {
+        target.id
+        for stmt in body
+        if isinstance(stmt, ast.Assign)
+        for target in stmt.targets
+        if isinstance(target, ast.Name)
+    }
 
 
 def _others_left(ctx: Context, backend: Backend) -> bool:

@@ -102,7 +102,8 @@ class Plan:
 def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     """Everything about one unit. ``state`` are the uses of the scaler's state that belong to it."""
     scaled = bool(unit.scales) and ctx.settings.dtype == "float16"
-    backend = native_backend(ctx, unit) if not state else None
+    elsewhere = [use for use, _ in state if ctx.m.class_of(ctx.m.function(use)) not in unit.beside]
+    backend = native_backend(ctx, unit) if not elsewhere else None
     if backend is None and not unit.served:
         premises.check(ctx, unit)
     if state and not scaled and unit.scales:

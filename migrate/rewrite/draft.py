@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ..facts.module import Block, Module
+from ..facts.module import Block, Module, file_at
 from ..facts.names import called_name
 from ..facts.predicates import predicate
 from ..model import DeleteLines, Edit, InsertLines, Reindent, Replace
@@ -286,6 +286,15 @@ class Draft:
         gone = {n for e in self._edits if isinstance(e, DeleteLines) for n in range(e.first, e.last + 1)}
         kept = {n for e in self._edits if isinstance(e, InsertLines) for n in (e.before - 1, e.before)}
         last = len(self.m.starts)
+        for end in sorted(n for n in gone if n + 1 not in gone):  # and between lines that go, unless widest
+            between = range(end + 1, end + 1 + self._blank(range(end + 1, last + 1), gone))
+            if between and between.stop in gone and not kept & {*between, between.stop}:
+                first = next(n for n in range(end, 0, -1) if n - 1 not in gone)
+                behind = next(n for n in range(between.stop, last + 2) if n not in gone)
+                around = self._blank(range(first - 1, 0, -1), gone), self._blank(range(behind, last + 1), gone)
+                if len(between) <= max(around):
+                    self._edits.append(DeleteLines(between.start, between.stop - 1))
+                    gone |= set(between)
         for first in sorted(n for n in gone if n - 1 not in gone):
             end = first
             while end + 1 in gone:
@@ -294,6 +303,8 @@ class Draft:
             below = self._blank(range(end + 1, last + 1), gone)
             if first - above == 1 or self.m.line_text(first - above - 1).rstrip().endswith(":"):  # none is above
                 above, less = 0, below
+            elif end + below + 1 >= file_at(self.m.files, end).fence:  # none is below
+                less = above
             else:
                 less = min(above, below)
             edge = range(first - less, first) if above else range(end + 1, end + 1 + less)
