@@ -51,9 +51,9 @@ TRAINING = {
         ["out = model(x); log(1); loss = F.mse_loss(out, y)"],
     ),
     "numbers that are told behind": (
-        "loss = model(x)\nif name.startswith('ot'):\n    one, other = loss\n    n = one.sum().item()\n    meter['one'](n)\n"
+        "loss = model(x)\nif name.startswith('ot'):\n    one, other = loss\n    n = one.item()\n    meter['one'](n)\n"
         "    loss = one.mean() + other.sum()\n    meter['ot'](loss.item())",
-        ["loss = model(x)", "n = one.sum().item()", "loss = one.mean() + other.sum()"],
+        ["loss = model(x)", "loss = one.mean() + other.sum()"],
     ),
     "a tensor that is handed on behind": (
         "loss = model(x)\nif name.startswith('ot'):\n    loss = loss.sum()\n    meter['ot'](loss)",
