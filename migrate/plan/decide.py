@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ..facts.module import Scope
 from ..facts.names import last_name
 from ..facts.sites import Initialize, Scale
 from ..flow.objects import Obj
@@ -523,7 +524,7 @@ def _said(ctx: Context, unit: Unit, stmt: ast.stmt) -> Term | str:
     """The unit's condition as the function of ``stmt`` can say it, without what already holds there."""
     scope = ctx.m.function(stmt)
     cases: list[list[Term]] = []
-    for init in unit.initializes:
+    for init in _awake(ctx, unit, scope):
         around = set(ctx.m.ancestors(stmt))
         try:
             every = guards(ctx, unit, init, None, scope)
@@ -540,6 +541,23 @@ def _said(ctx: Context, unit: Unit, stmt: ast.stmt) -> Term | str:
             return said
         cases.append([term for term in said if not _moves_on(ctx, term, stmt)])
     return either(cases)
+
+
+def _awake(ctx: Context, unit: Unit, scope: Scope) -> list[Initialize]:
+    """The ``initialize`` calls that may run in a process that comes to a function: where it holds one itself, not those
+    that only the main block of an imported file leads to."""
+    mine = [init for init in unit.initializes if ctx.m.function(init.call) is scope]
+    awake = [init for init in unit.initializes if init in mine or not _asleep(ctx, init.call, frozenset())]
+    return awake if mine else unit.initializes
+
+
+def _asleep(ctx: Context, node: ast.AST, seen: frozenset[Scope]) -> bool:
+    """Whether only main blocks of imported files lead to a node."""
+    scope = ctx.m.function(node)
+    if ctx.m.idle(node) or scope in seen or not scope.is_function:
+        return ctx.m.idle(node) or scope in seen
+    calls = ctx.v.calls[scope.node]
+    return bool(calls) and all(_asleep(ctx, call, seen | {scope}) for call in calls)
 
 
 def _moves_on(ctx: Context, term: Term, stmt: ast.stmt) -> bool:

@@ -519,6 +519,8 @@ class Planner:
             return False
         if self.compute.forbids_function(scope.node) or generates(scope.node) or self._stays_inside(scope):
             return False
+        if any(self.ctx.m.function(init.call) is scope for init in self.unit.initializes):
+            return False  # here mixed precision is switched on, under a condition that callers may not know
         if any(self.early(c) for c in calls) and not self.order.switches(scope.node):
             return True
         if self.ctx.m.loops(call) or any(self.compute.forbidden(self.ctx.m.statement(c)) for c in calls):
