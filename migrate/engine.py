@@ -28,7 +28,7 @@ from .model import (
     UnitSummary,
 )
 from .parts.second import second
-from .plan import handed, scaling
+from .plan import arms, handed, scaling
 from .plan.bare import assign_state, unresolved
 from .plan.carried import through_parameter
 from .plan.decide import Plan, decide
@@ -92,12 +92,20 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled)
     units = group(facts, m)
     neighbours = files[0].neighbours
-    plans, manual, ignored = _decide(ctx, units, neighbours.hold)
+    split = scaling.apart(ctx, units, neighbours.unled)
+    if split is not None and any(unit.initializes for unit in split):  # a native backend serves: Apex's goes
+        units, split = split, None
+    served = arms.split(ctx, units)
+    decided = _decide(ctx, served, neighbours.hold) if served is not None else ([], [], [])
+    if served is not None and decided[0]:
+        units, (plans, manual, ignored) = served, decided
+    else:
+        plans, manual, ignored = _decide(ctx, units, neighbours.hold)
     if manual and neighbours.scattered and (one := handed.joined(ctx, units)) is not None:
         again = _decide(ctx, [one], neighbours.hold)
         if again[0]:
             units, (plans, manual, ignored) = [one], again
-    if manual and (split := scaling.apart(ctx, units, neighbours.unled)) is not None:
+    if manual and split is not None:
         again = _decide(ctx, split, neighbours.hold)
         if again[0]:
             units, (plans, manual, ignored) = split, again

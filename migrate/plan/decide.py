@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ..facts.module import Scope
 from ..facts.names import last_name
 from ..facts.sites import Initialize, Scale
 from ..flow.objects import Obj
@@ -102,8 +103,9 @@ class Plan:
 def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     """Everything about one unit. ``state`` are the uses of the scaler's state that belong to it."""
     scaled = bool(unit.scales) and ctx.settings.dtype == "float16"
-    backend = native_backend(ctx, unit) if not state else None
-    if backend is None:
+    elsewhere = [use for use, _ in state if ctx.m.class_of(ctx.m.function(use)) not in unit.beside]
+    backend = native_backend(ctx, unit) if not elsewhere else None
+    if backend is None and not unit.served:
         premises.check(ctx, unit)
     if state and not scaled and unit.scales:
         raise Manual(
@@ -123,9 +125,11 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
             unit.infos.append((init.call, "APX021", text))
     merged: list[Fold] = []
     schedule = Schedule()
-    if backend is not None:
+    if unit.served and state:
+        raise Manual(state[0][0], "amp's state is saved beside the native scaler's: which one is meant is not known")
+    if backend is not None or unit.served:
         unit.review(unit.initializes[0].call, "APX043", _BACKEND)
-        return Plan(ctx, unit, Planner(ctx, unit), merged, schedule, state, scaled, backend=backend)
+        return Plan(ctx, unit, Planner(ctx, unit), merged, schedule, state, scaled and not unit.served, backend=backend)
     if unit.scales:
         premises.scale_plain_backwards(ctx, unit)
         unit.steps = find_steps(ctx, unit) if not unit.apart else scaling.steps(ctx, unit)
@@ -520,7 +524,7 @@ def _said(ctx: Context, unit: Unit, stmt: ast.stmt) -> Term | str:
     """The unit's condition as the function of ``stmt`` can say it, without what already holds there."""
     scope = ctx.m.function(stmt)
     cases: list[list[Term]] = []
-    for init in unit.initializes:
+    for init in _awake(ctx, unit, scope):
         around = set(ctx.m.ancestors(stmt))
         try:
             every = guards(ctx, unit, init, None, scope)
@@ -537,6 +541,23 @@ def _said(ctx: Context, unit: Unit, stmt: ast.stmt) -> Term | str:
             return said
         cases.append([term for term in said if not _moves_on(ctx, term, stmt)])
     return either(cases)
+
+
+def _awake(ctx: Context, unit: Unit, scope: Scope) -> list[Initialize]:
+    """The ``initialize`` calls that may run in a process that comes to a function: where it holds one itself, not those
+    that only the main block of an imported file leads to."""
+    mine = [init for init in unit.initializes if ctx.m.function(init.call) is scope]
+    awake = [init for init in unit.initializes if init in mine or not _asleep(ctx, init.call, frozenset())]
+    return awake if mine else unit.initializes
+
+
+def _asleep(ctx: Context, node: ast.AST, seen: frozenset[Scope]) -> bool:
+    """Whether only main blocks of imported files lead to a node."""
+    scope = ctx.m.function(node)
+    if ctx.m.idle(node) or scope in seen or not scope.is_function:
+        return ctx.m.idle(node) or scope in seen
+    calls = ctx.v.calls[scope.node]
+    return bool(calls) and all(_asleep(ctx, call, seen | {scope}) for call in calls)
 
 
 def _moves_on(ctx: Context, term: Term, stmt: ast.stmt) -> bool:

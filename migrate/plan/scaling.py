@@ -30,9 +30,11 @@ def apart(ctx: Context, units: Sequence[Unit], unled: bool) -> list[Unit] | None
     if not scales or len(classes) != 1 or any(_class_of(ctx, scale) is None for scale in scales):
         return None
     begun = [Unit(0, unit.initializes, [], beside=frozenset(classes)) for unit in units if unit.initializes]
-    if not all(native_backend(ctx, unit) for unit in begun) or not (begun or unled):
+    backends = [native_backend(ctx, unit) for unit in begun]
+    if not all(backends) or not (begun or unled):
         return None
-    found = [*begun, Unit(0, [], scales, apart=True)]
+    unused = {cls for backend in backends if backend is not None for cls in backend.unused}
+    found = [*begun, *([] if classes <= unused else [Unit(0, [], scales, apart=True)])]
     for number, unit in enumerate(found, 1):
         unit.number = number
     return found

@@ -21,6 +21,7 @@ from ..knowledge.apex import EXTENSIONS, FP16_UTILS, of_apex
 from ..nodes import walk
 from ..parts.sites import Role, computed
 from ..plan.carried import AMP, becomes_true, sometimes_imported, through_parameter
+from ..units.available import unasked
 from ..units.unit import Context, listed
 from .common import Stage, Work
 
@@ -91,7 +92,7 @@ def _remove_served(ctx: Context, work: Work) -> None:
     dropped = _remove_flags(ctx, work, flags, doomed)
     _remove_fallbacks(ctx, work, names)
     _globals(ctx, work, names)
-    _remove_handed_on(ctx, work, names | dropped)
+    _remove_handed_on(ctx, work, names | dropped | _remove_unasked(ctx, work))
 
 
 def _asks_beside(ctx: Context, work: Work, stmt: ast.stmt, doomed: dict[ast.stmt, list[ast.alias]]) -> bool:
@@ -118,6 +119,17 @@ def _remove_handed_on(ctx: Context, work: Work, names: set[Key]) -> None:
                 gone.append(alias)
         if gone:
             _remove(ctx, work, stmt, gone)
+
+
+def _remove_unasked(ctx: Context, work: Work) -> set[Key]:
+    """Functions that only looked for Apex go where nobody asks them any more."""
+    found: set[Key] = set()
+    for key, node in unasked(ctx.m, work.draft.gone):
+        if not ctx.exported(node) & {node.name, "*"} and not listed(ctx, key[0], node.name):
+            work.draft.delete(node)
+            work.note(None, "APX011", node, f"{node.name}() is not asked any more")
+            found.add(key)
+    return found
 
 
 def _flags_for_objects(ctx: Context, work: Work) -> None:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ..facts.module import Scope
 from ..facts.names import called_name, last_name
-from ..facts.networks import is_network, kept_elsewhere, made_elsewhere, may_be_network, runs_elsewhere
+from ..facts.networks import idles_elsewhere, is_network, kept_elsewhere, made_elsewhere, may_be_network, runs_elsewhere
 from ..facts.sites import opened
 from ..flow.objects import ELEMENT_KEY, Obj, unbound
 from ..knowledge.host import HOST_MODULES, NO_COMPUTATION
@@ -168,7 +168,7 @@ class Compute:
         if callees and not all(_abstract(c) for c in callees):
             return False
         name = last_name(func)
-        if v.apex_names(func):
+        if v.apex_names(func) or idles_elsewhere(v, call, self.ctx.facts.elsewhere):
             return False
         if name in MAPPING and call.args and last_name(getattr(func, "value", func)) in (*MAPPING, "itertools"):
             return self.is_model(v.of(call.args[0])) and not NOT_RUN_BY_METHOD.fit(last_name(call.args[0]))

@@ -342,6 +342,8 @@ class Unit:
     unless_proved: list[Manual] = field(default_factory=list)  # why it stays where not every path can be compared
     apart: bool = False  # a class scales by itself what it is called with
     beside: frozenset[ast.ClassDef] = frozenset()  # the classes that do, of whom its initialize need know nothing
+    served: tuple[ast.If, ...] = ()  # guards of the training whose other arms are native and serve in Apex's place
+    natively: frozenset[ast.AST] = frozenset()  # functions that train natively now, and run models as they say
     handed: bool = False  # a library's runner trains: nothing here joins what initializes with what scales
     _found: dict[object, tuple[_Counts, Any]] = field(default_factory=dict, init=False, repr=False)  # by `once_of_unit`
 
