@@ -30,7 +30,7 @@ CONDITIONS = {
     'torch.__version__ >= "2.0"': "",
     # something else is compared
     'version.parse(apex.__version__) < version.parse("1.6")': "",
-    'version.parse(torch.__version__) < version.parse(args.least)': "",
+    "version.parse(torch.__version__) < version.parse(args.least)": "",
     'args.fp16 or torch.__version__ < "1.6"': "",
 }
 
