@@ -32,6 +32,7 @@ from .plan import arms, handed, scaling
 from .plan.bare import assign_state, unresolved
 from .plan.carried import through_parameter
 from .plan.decide import Plan, decide
+from .plan.outdated import outdated
 from .plan.unread import Unread, dead_options, lost_readers, unread_locals
 from .plan.unread import unread as find_unread
 from .report.placing import told
@@ -90,7 +91,7 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     conditions = Conditions(m, v, facts, keep_fused=settings.keep_fused)
     unled = files[0].neighbours.unled
     ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled)
-    units = group(facts, m)
+    units = [] if outdated(ctx) else group(facts, m)
     neighbours = files[0].neighbours
     split = scaling.apart(ctx, units, neighbours.unled)
     if split is not None and any(unit.initializes for unit in split):  # a native backend serves: Apex's goes

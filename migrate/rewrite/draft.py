@@ -361,6 +361,8 @@ class Draft:
     def _emptied(self, block: Block) -> bool:
         """A block lost all its statements: decide what becomes of its owner. True if that changed anything."""
         owner = block.owner
+        if isinstance(owner, ast.stmt) and self.kept_arm(owner) is block.body:
+            return self._once(owner)  # the only arm that was to stay went
         match owner:
             case ast.If() if block.field_name == "body":
                 rest = owner.orelse

@@ -11,7 +11,6 @@ Source: NVIDIA/apex pull request 1896 deleted ``apex.amp`` in May 2025.
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Iterator
 
 from ..facts.module import Module, Scope
@@ -229,17 +228,7 @@ def _serves_no_more(
     """Whether an imported name goes: amp that nobody reads any more, or any name of Apex that nobody ever read."""
     if alias.name == "*":
         file = ctx.m.file(stmt)
-        kept = [n for n in ctx.m.all(ast.Name) if ctx.m.file(n) is file and not work.draft.gone(n)]
-        names = {n.id for n in kept}
-        unknown = {
-            n.id
-            for n in kept
-            if ctx.m.binding_scope(n.id, ctx.m.scope(n)) is None and not hasattr(builtins, n.id)
-        } - {"__file__", "__name__", "__doc__"}
-        stars = [n for n in ctx.m.all(ast.ImportFrom) if n.names[0].name == "*" and ctx.m.file(n) is file]
-        elsewhere = any(n is not stmt for n in stars)
-        if unknown and not elsewhere:
-            return False  # undefined before, but nobody could be sure
+        names = {n.id for n in ctx.m.all(ast.Name) if ctx.m.file(n) is file and not work.draft.gone(n)}
         return (
             isinstance(stmt, ast.ImportFrom)
             and stmt.module == "apex.fp16_utils"

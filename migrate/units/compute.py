@@ -480,9 +480,18 @@ def _neighbours(ctx: Context, unit: Unit, own: set[Scope], near: list[ast.Call])
         elif node.func.attr[:1].isupper() and m.src(node.func.value) in ("nn", "torch.nn"):
             found |= {o for o in v.of(node) if o.kind == "call"}
     others = {o for o in found if any(i not in unit.initializes for i in ctx.initialized.get(o, ()))}
+    others |= {o for o in found if _result(ctx, unit, o)}
     return frozenset(
         o for o in found - others - ctx.optimizers if not NO_NETWORK.fit(o.label) and not _stands_alone(ctx, o)
     )
+
+
+def _result(ctx: Context, unit: Unit, obj: Obj) -> bool:
+    """Whether an object is what a network gave back: ``out = model(x); out = out.to("cpu")`` moves no network."""
+    if obj.kind != "call" or not isinstance(obj.key, ast.Call):
+        return False
+    run, elsewhere = ctx.v.of(obj.key.func), ctx.facts.elsewhere
+    return any(o in unit.model_objects or is_network(ctx.v, o, elsewhere) or _layer(ctx, o) for o in run)
 
 
 def _stands_alone(ctx: Context, obj: Obj) -> bool:
