@@ -33,6 +33,7 @@ from ..units.events import (
 from ..units.translate import passed
 from ..units.unit import Context, Manual, Step, Unit, scales_in, steps_in
 from . import exits
+from .beside import steps_natively
 from .blocks import common, exclusive
 from .inserted import free_name
 from .looked import looked_at
@@ -496,6 +497,7 @@ def _conditions(ctx: Context, unit: Unit, top: ast.stmt, step: Step) -> list[ast
         if isinstance(stmt, ast.If):
             arms = [
                 any(s.objects & step.objects and any(ctx.m.inside(s.call, x) for x in arm) for s in unit.steps)
+                or steps_natively(ctx, step, arm)
                 for arm in (stmt.body, stmt.orelse)
             ]
             if not all(arms):
