@@ -221,7 +221,7 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
             plan.marks.append(mark)
             plan.scaler_at[mark] = finder.reach(scaler, mark, mark.args[0])
         for use, kind in plan.state:
-            if kind in ("taken", "alias", "other"):
+            if kind in ("taken", "alias", "set alias", "other"):
                 continue
             if kind == "saved":
                 _saved_entry(unit, scalers, use)
