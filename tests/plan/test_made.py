@@ -31,6 +31,8 @@ class Trainer:
         return self.gan.net(torch.zeros(1, 4))
     def use(self):
         return self.gan.net
+    def rest(self):
+        return self.fp16
     def evaluate(self, x):
 EVALUATE
     def train(self, loader):
@@ -77,6 +79,8 @@ CASES = {
     ),
     "it was used": ("self.gan.eval()\nself.out = self.make()", ["self.out = self.make()"]),
     "a method used it": ("self.use()\nself.out = self.make()", ["self.out = self.make()"]),
+    "a method did not use it": ("self.rest()\nself.out = self.make()", ["missing"]),
+    "a method that is not here may have": ("self.other()\nself.out = self.make()", ["missing"]),
     "it is used behind the region": ("print(frozen(model=self.make()))\nself.gan.eval()", ["missing"]),
     "it was one or another": (
         "self.gan = self.gan or fresh()\nself.out = self.make()",
