@@ -137,7 +137,7 @@ def _tell_unled(ctx: Context, work: Work) -> None:
 def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Unit, Manual]]:
     """Why the units stay after all: a path on which the new text is another program."""
     assert attempt.texts is not None
-    if all(plan.backend is not None or plan.unit.apart for plan in plans):
+    if all(plan.backend is not None or (plan.unit.apart and not plan.unit.initializes) for plan in plans):
         return []  # what the file's own backend does is not compared with what Apex did: the report says so
     verdict = validate(ctx, plans, attempt.texts, attempt.runs)
     if verdict.unknown is not None or verdict.differences:

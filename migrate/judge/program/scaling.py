@@ -101,7 +101,7 @@ class Scaling:
 
     def sets_scale(self, call: ast.Call) -> bool:
         """Whether a call, or the one around it, gives a GradScaler the scale to begin with, and nothing else:
-        ``scaler.load_state_dict({**scaler.state_dict(), "scale": 1024})``, Apex's ``loss_scaler._loss_scale = 1024``."""
+        ``scaler.load_state_dict({**scaler.state_dict(), "scale": 1}``, for Apex's ``scaler._loss_scale = 1``."""
         above = self.m.parent.get(call)
         whole = self.m.parent.get(above) if isinstance(above, ast.Dict) else call
         match whole:
