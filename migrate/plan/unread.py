@@ -83,10 +83,10 @@ def unread_locals(ctx: Context, new: Sequence[str]) -> Iterator[ast.Assign]:
 
 
 def _chosen(value: ast.expr) -> bool:
-    """Whether a value is only looked up, or one of two that are."""
+    """Whether a value is only looked up or counted (``(i + 1) % n != 0``), or one of two that are."""
     if isinstance(value, ast.IfExp):
         return all(map(_chosen, (value.test, value.body, value.orelse)))
-    return _looked_up(value)
+    return _looked_up(value, ast.BinOp, ast.operator)
 
 
 def lost_readers(
@@ -240,9 +240,9 @@ def _argument(ctx: Context, call: ast.Call, scope: Scope, parameter: ast.arg) ->
     return call.args[index] if 0 <= index < len(call.args) else None
 
 
-def _looked_up(value: ast.expr) -> bool:
+def _looked_up(value: ast.expr, *besides: type[ast.AST]) -> bool:
     """Whether to evaluate an argument is nothing but to look at what is there."""
-    inner = (ast.expr_context, ast.boolop, ast.cmpop, ast.unaryop)
+    inner: tuple[type[ast.AST], ...] = (ast.expr_context, ast.boolop, ast.cmpop, ast.unaryop, *besides)
     return all(isinstance(n, (*_LOOKED_UP, *inner)) for n in walk(value))
 
 

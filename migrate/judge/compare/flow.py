@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from ...facts.names import called_name
 from ...nodes import walk
+from ..program.counting import LAST_ROUND
 from ..run.event import Event
 from ..state import Frame
-from ..terms import TRUE
+from ..terms import TRUE, opaque
 from .forgetting import Forgetting
 from .pair import Both, Differs, Pair
 
@@ -25,13 +27,18 @@ class Flow:
         self._waiting: dict[tuple[ast.AST, ast.AST], tuple[_Choices, _Choices]] = {}
 
     def round(self, pair: Pair, old: Event, new: Event) -> list[Pair]:
-        """A loop goes round once more in both, or is left."""
+        """A loop goes round once more in both, or is left; which of them, the round before may have been asked."""
         if self.old.program.naming.place(old.node) != self.new.program.naming.place(new.node):
             raise Differs("order", old.node, "the two programs are in different loops here")
+        place = self.old.program.naming.place(old.node)
+        slot = ("rounds", place)
+        begun = slot in pair.old.frames[-1].env
+        last = pair.facts.get(opaque(place, LAST_ROUND)) if begun else None
+        if not begun and self._counts(old.node):
+            last = False  # who asks for the last round has one
         self.forgetting.begin_round(pair, old.node)
         more, done = pair, pair.copy()
-        slot = ("rounds", self.old.program.naming.place(old.node))
-        if slot not in pair.old.frames[-1].env and self._trains(old.node):
+        if not begun and self._trains(old.node):
             done.idle = True
         pair.old.frames[-1].env[slot] = TRUE
         done.old.frames[-1].env.pop(slot, None)
@@ -39,7 +46,13 @@ class Flow:
             state.frames[-1].pc = event.about
         for state, event, runner in ((more.old, old, self.old), (more.new, new, self.new)):
             runner.loops.begin_round(state, event.node, more.facts)
-        return [more, done]
+        return [more, done] if last is None else [done] if last else [more]
+
+    def _counts(self, loop: ast.AST) -> bool:
+        """Whether a loop goes over numbers, and is asked for its last round."""
+        if not isinstance(loop, ast.For) or loop not in self.old.program.counted:
+            return False
+        return called_name(loop.iter) == "range"
 
     def _trains(self, loop: ast.AST) -> bool:
         if loop not in self._training_loops:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ...nodes import walk
+from ..program.counting import LAST_ROUND
 from ..terms import MEMORY, Ask, Facts, Term, forget, leaves
 from .pair import Both, Pair
 
@@ -29,6 +30,8 @@ class Kept:
     def about(self, term: Term) -> bool:
         """Whether a question is about nothing else."""
         names = _names_read(term)
+        if LAST_ROUND in names:
+            return True
         return bool(names and names <= self.names) or not leaves(term).isdisjoint(self.values)
 
 

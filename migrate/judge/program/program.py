@@ -14,6 +14,7 @@ from ..compiler import compile_body
 from ..origin import Origin
 from .callees import Callees
 from .classify import Classifier
+from .counting import last_rounds
 from .definitions import Definitions
 from .entries import Entries
 from .evaluation import Evaluation, find_asides
@@ -48,6 +49,8 @@ class Program:
         self._codes: dict[ast.AST, Code] = {}
         self._changed: dict[ast.AST, frozenset[str]] = {}
         self._begun: dict[File, ast.Module] = {}
+        self.last_rounds = last_rounds(m)
+        self.counted = frozenset(loop for loop, _ in self.last_rounds.values())
         self._find_kinds()
         Gradients(m, v, objects, self.marks, self.callees, old.marks if old is not None else None).find()
         if old is None:

@@ -6,6 +6,7 @@ import ast
 
 from ...nodes import walk
 from ..code import Op
+from ..program.counting import LAST_ROUND
 from ..program.program import Program
 from ..program.syntax import generator_call
 from ..state import Frame, Key, State, Unfollowed
@@ -104,6 +105,9 @@ class Loops:
         if isinstance(node, Comprehension):
             return
         assert isinstance(node, (ast.For, ast.AsyncFor))
+        if node in self.program.counted:
+            place = self.naming.place(node)
+            state.frames[-1].env[("last", place)] = opaque(place, LAST_ROUND)
         for one in walk(node.target):
             if isinstance(one, (ast.Name, ast.Attribute)) and isinstance(one.ctx, ast.Store):
                 self.binding.bind(state, one, self.variables.unknown(one), facts)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ..owners import Owners
+from ..program.counting import LAST_ROUND
 from ..program.program import Program
 from ..program.syntax import names_in
 from ..state import State
@@ -122,6 +123,10 @@ class Evaluator:
         return made_of(type(expr.op).__name__, self.value(state, expr.operand, facts))
 
     def _comparison(self, state: State, expr: ast.Compare, facts: Facts) -> Term:
+        if expr in self.program.last_rounds:
+            loop, holds = self.program.last_rounds[expr]
+            last = opaque(self.naming.place(loop), LAST_ROUND)
+            return last if holds else negated(last)
         match expr.left:
             case ast.Call(func=ast.Attribute(value=table, attr="get"), args=[asked, *_]) if (
                 self._new_option(expr, table, asked, "opt_level")
