@@ -94,7 +94,8 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     units = [] if outdated(ctx) else group(facts, m)
     neighbours = files[0].neighbours
     split = scaling.apart(ctx, units, neighbours.unled)
-    if split is not None and any(unit.initializes for unit in split):  # a native backend serves: Apex's goes
+    if split is not None and any(unit.initializes and not unit.apart for unit in split):
+        # a native backend serves: Apex's goes
         units, split = split, None
     served = arms.split(ctx, units)
     decided = _decide(ctx, served, neighbours.hold) if served is not None else ([], [], [])
@@ -146,7 +147,7 @@ def _tell_unled(ctx: Context, work: Work) -> None:
 def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Unit, Manual]]:
     """Why the units stay after all: a path on which the new text is another program."""
     assert attempt.texts is not None
-    if all(plan.backend is not None or plan.unit.apart for plan in plans):
+    if all(plan.backend is not None or (plan.unit.apart and not plan.unit.initializes) for plan in plans):
         return []  # what the file's own backend does is not compared with what Apex did: the report says so
     verdict = validate(ctx, plans, attempt.texts, attempt.runs)
     if verdict.unknown is not None or verdict.differences:

@@ -18,6 +18,7 @@ from ..units.unit import Context, Manual, Unit
 from . import gradients, handed, hazards, premises, scaling
 from .again import review_runs_again
 from .backends import Backend, native_backend
+from .beside import in_its_own
 from .carried import OLD_STATE, handed_for_state, sometimes_imported
 from .cases import either
 from .caught import check_caught
@@ -38,8 +39,10 @@ from .policy import tell_policy
 from .products import review_products
 from .regions import Planner, Region
 from .replaced import check_replaced
+from .scaling import class_of
 from .schedule import Scaler, Schedule
 from .stored import review_stored
+from .there import object_there
 from .threads import review_threads
 from .traced import review_traced
 from .unreached import check_one_of_several, review_unreached
@@ -132,7 +135,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         return Plan(ctx, unit, Planner(ctx, unit), merged, schedule, state, scaled and not unit.served, backend=backend)
     if unit.scales:
         premises.scale_plain_backwards(ctx, unit)
-        unit.steps = find_steps(ctx, unit) if not unit.apart else scaling.steps(ctx, unit)
+        unit.steps = in_its_own(ctx, unit, find_steps(ctx, unit)) if not unit.apart else scaling.steps(ctx, unit)
         if not unit.steps:
             raise Manual(
                 unit.scales[0].call,
@@ -157,10 +160,10 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         plan = Plan(ctx, unit, planner, merged, schedule, state, scaled)
         plan.handed, plan.homes, plan.scaler_at = handed.settle(ctx, unit, schedule, merged, state)
         return plan
-    if unit.apart:
+    if unit.apart and not scaled:
+        raise Manual(unit.line_node, "bfloat16 needs no GradScaler, and the class has nothing else to do")
+    if unit.apart and not unit.initializes:
         plan = Plan(ctx, unit, planner, merged, schedule, state, scaled)
-        if not scaled:
-            raise Manual(unit.line_node, "bfloat16 needs no GradScaler, and the class has nothing else to do")
         plan.homes, plan.scaler_at = scaling.settle(ctx, unit, schedule, state)
         return plan
     planner.plan()
@@ -173,7 +176,11 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     review_traced(ctx, unit, planner)
     review_levels(ctx, unit)
     plan = Plan(ctx, unit, planner, merged, schedule, state, scaled)
-    _homes(ctx, unit, plan)
+    if unit.apart:
+        plan.homes, plan.scaler_at = scaling.settle(ctx, unit, schedule, state)
+        _switches(ctx, unit, plan, Finder(ctx, unit, schedule.scalers, planner.order))
+    else:
+        _homes(ctx, unit, plan)
     if not _never(plan):
         review_products(ctx, unit, planner)
     _asks_for_amp(ctx, unit, plan)
@@ -225,7 +232,7 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
             plan.marks.append(mark)
             plan.scaler_at[mark] = finder.reach(scaler, mark, mark.args[0])
         for use, kind in plan.state:
-            if kind in ("taken", "alias", "other"):
+            if kind in ("taken", "alias", "set alias", "other"):
                 continue
             if kind == "saved":
                 _saved_entry(unit, scalers, use)
@@ -251,6 +258,12 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
                     "state_dict() and load_state_dict(), and state that the legacy code saved does not load "
                     "(KeyError: 'scale')",
                 )
+    _switches(ctx, unit, plan, finder)
+    plan.homes = finder.finish()
+
+
+def _switches(ctx: Context, unit: Unit, plan: Plan, finder: Finder) -> None:
+    """What each region under autocast is switched on by."""
     sources = [pair for init in unit.initializes for pair in _own_guards(ctx, unit, init)]
     early = [x for x in (*_calls(unit), *plan.planner.statements) if plan.planner.order.early(x)]
     plan.always = all(t.value for _, t in sources) and not early and not finder.late()
@@ -278,7 +291,6 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
         block, index = ctx.m.place[hoist.stmt]
         _check_made(ctx, plan, Region(block, index, index, "loss"), enabled)
         plan.hoist_enabled.append(enabled)
-    plan.homes = finder.finish()
 
 
 def _calls(unit: Unit) -> list[ast.Call]:
@@ -400,8 +412,8 @@ def _reached(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stm
 
 
 def _scaling(unit: Unit, plan: Plan) -> bool:
-    """Whether a scaler is there that is on wherever mixed precision is."""
-    return plan.scaled and not any(o.unscaled for o in unit.options.values())
+    """Whether a scaler is there that is on wherever mixed precision is, and off elsewhere."""
+    return plan.scaled and not unit.apart and not any(o.unscaled for o in unit.options.values())
 
 
 def _same_text_holds(ctx: Context, optimizer: ast.expr, there: ast.stmt) -> bool:
@@ -457,6 +469,10 @@ def _enabled(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stm
         if plan.planner.order.early(stmt):
             return f"{finder.reach(finder.scalers[0], stmt, None)}.is_enabled()"
     said = _said(ctx, unit, stmt)
+    if unit.apart and isinstance(said, str):
+        there = object_there(ctx, unit, class_of(ctx, unit), stmt)
+        if there is not None:
+            return there
     if not isinstance(said, str) and said.value is not False:
         return "" if said.value else _bool(said)
     if not isinstance(said, str):

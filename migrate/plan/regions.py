@@ -31,6 +31,7 @@ from ..units.slices import Slices
 from ..units.translate import passed
 from ..units.unit import Context, Manual, Unit
 from .gradless import Scan, kept_copy, no_gradient
+from .put_away import stored
 from .swapped import Swapped
 from .tight import Tight, own_autocast
 
@@ -134,6 +135,9 @@ class Planner:
             raise Manual(site, "scale_loss without a loss that can be read here")
         stmt = self.ctx.m.statement(site)
         found = self._sink(stmt, loss, "scaled loss", 0)
+        if not found:
+            for put in stored(self.ctx, stmt, loss):
+                found |= self._put(put)
         if not found and of_model:
             raise Manual(
                 site,
@@ -141,6 +145,12 @@ class Planner:
                 'put the forward and the loss under torch.autocast("cuda", dtype=torch.float16) where they are '
                 "computed",
             )
+
+    def _put(self, stmt: ast.stmt) -> bool:
+        """Mark a statement that puts the loss away, and what leads to it."""
+        block, index = self.ctx.m.place[stmt]
+        found = self._mark(block, [index], "scaled loss")
+        return self._slice(stmt, self.slices.reads(stmt), "scaled loss", 1) or found
 
     def _sink(self, stmt: ast.stmt, expr: ast.expr, why: str, depth: int) -> bool:
         """Mark what computes ``expr``, used by ``stmt``; True where a model call was found."""

@@ -211,7 +211,7 @@ def _is_amp(stmt: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
     if isinstance(stmt, ast.ImportFrom):
         source = stmt.module or ""
         return source.startswith("apex.amp") or (source == "apex" and alias.name == "amp")
-    return alias.name.split(".")[0] == "apex" and alias.name in ("apex", "apex.amp")
+    return alias.name == "apex" or alias.name.split(".")[:2] == ["apex", "amp"]
 
 
 def _of_apex(stmt: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:

@@ -128,6 +128,18 @@ class Flow:
             pair.event_new = None
         return True
 
+    def constructor_alone(self, pair: Pair, new: Event) -> bool:
+        """A constructor that a rule wrote for a class that had none: the new program goes in on its own, and what that
+        does of note, the old one has to do as well."""
+        if new.kind != "enter":
+            return False
+        callee, frame = new.about
+        if getattr(callee, "name", "") != "__init__" or self.new.program.naming.twin(callee) is not None:
+            return False
+        self.new.calls.enter(pair.new, new.node, callee, frame.copy())
+        pair.event_new = None
+        return True
+
     def aside(self, pair: Pair, old: Event, new: Event) -> list[Pair]:
         """A condition on which only evaluation hangs: both ways once for each state of the casts, else past it."""
         assert isinstance(old.node, ast.If)
