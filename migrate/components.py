@@ -161,6 +161,7 @@ def components(selection: Selection, imports: Imports) -> list[Component]:
     members = {*_between(amp, imports), *_users(amp, imports), *told, *joints}
     ends = {one for one in told if _refused(one, imports) or _multiplies_backward(one, imports)}
     members |= {one for at in {*amp, *members} if at not in ends for one in _ways(at, ends, imports)}
+    members |= _packages(told, members, imports)
     if len(members) > MOST_FILES + len(amp):
         members = set(amp).union(*(_ways(one, amp, imports) for one in amp))
     found = [_component(group, selection, imports) for group in _joined(amp, members, joints, imports)]
@@ -336,6 +337,26 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
     refused |= {one for one in _from(beside, imports).difference(amp) if _hands_on_half(one, imports)}
     backwards = {one for one in _below(list(beside), imports) if _multiplies_backward(one, imports)}
     return trains | refused | backwards | _near(amp, beside, imports)
+
+
+def _packages(told: Collection[str], members: Collection[str], imports: Imports) -> set[str]:
+    """The packages by way of which members import what no member imports itself: ``from hooks import Validate``."""
+    found = set[str]()
+    for one in told:
+        before: dict[str, str] = {}
+        todo = [] if any(user in members for user in imports.importers(one)) else [one]
+        while todo:
+            at = todo.pop(0)
+            if before and any(user in members for user in imports.importers(at)):
+                while at != one:
+                    found.add(at)
+                    at = before[at]
+                break
+            for user in imports.importers(at):
+                if os.path.basename(user) == "__init__.py" and user not in before and user != one:
+                    before[user] = at
+                    todo.append(user)
+    return found
 
 
 def _refused(location: str, imports: Imports) -> bool:

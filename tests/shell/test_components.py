@@ -486,6 +486,25 @@ def test_a_generator_that_runs_a_model_belongs_to_it(tmp_path: Path, text: str) 
     assert ("feed.py" in _names(program)) is LATER[text]
 
 
+HOOKS = {
+    "class Eval:\n    def after(self):\n        self.out = self.trainer.model(1)\n": True,
+    "def evaluate(trainer):\n    return trainer.model(1)\n": True,
+    "class Save:\n    def after(self):\n        self.out = self.trainer.model.state_dict()\n": False,
+}
+
+
+@pytest.mark.parametrize("text", HOOKS)
+@pytest.mark.parametrize("by", ["import hooks", "import parts.hooks", "from parts import hooked"])
+def test_hooks_that_run_the_model_of_what_they_were_given_belong_to_it(tmp_path: Path, text: str, by: str) -> None:
+    inside = "parts" in by
+    files = {"main.py": MAIN.replace("from engine", f"{by}\nfrom engine"), "engine.py": ENGINE}
+    files["parts/hooks.py" if inside else "hooks.py"] = text.replace("def evaluate", "hooked = 1\n\ndef evaluate")
+    if inside:
+        files["parts/__init__.py"] = "from .hooks import hooked\n"
+    (program,) = components(*_selected(tmp_path, files))
+    assert (("parts/hooks.py" if inside else "hooks.py") in _names(program)) is HOOKS[text]
+
+
 ADAM = """\
 from apex.optimizers import FusedAdam
 

@@ -1,0 +1,1 @@
+from .hooks import Collect, Hook, PreciseStatistics, Validate
