@@ -161,7 +161,7 @@ def components(selection: Selection, imports: Imports) -> list[Component]:
     members = {*_between(amp, imports), *_users(amp, imports), *told, *joints}
     ends = {one for one in told if _refused(one, imports) or _multiplies_backward(one, imports)}
     members |= {one for at in {*amp, *members} if at not in ends for one in _ways(at, ends, imports)}
-    members |= _packages(told, members, imports)
+    members |= _packages([one for one in told if _may_hold_networks(one, imports)], members, imports)
     if len(members) > MOST_FILES + len(amp):
         members = set(amp).union(*(_ways(one, amp, imports) for one in amp))
     found = [_component(group, selection, imports) for group in _joined(amp, members, joints, imports)]
@@ -339,7 +339,7 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
     return trains | refused | backwards | _near(amp, beside, imports)
 
 
-def _packages(told: Collection[str], members: Collection[str], imports: Imports) -> set[str]:
+def _packages(told: Iterable[str], members: Collection[str], imports: Imports) -> set[str]:
     """The packages by way of which members import what no member imports itself: ``from hooks import Validate``."""
     found = set[str]()
     for one in told:

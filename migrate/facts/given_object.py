@@ -11,6 +11,7 @@ from ..knowledge.models import (
     FORWARDING,
     GENERATING,
     NETWORK_MADE,
+    NO_NETWORK,
     NOT_RUN_BY_FUNCTION,
     NOT_RUN_BY_METHOD,
     OPTIONS,
@@ -72,9 +73,9 @@ def _runs(path: list[str], parameters: Collection[str], methods: Collection[str]
 def _network(path: list[str], parameters: Collection[str], methods: Collection[str]) -> bool:
     """Whether a path leads to what is called as a network is, by an object that the function holds or is handed."""
     path = [one for one in path if one != "module"]  # what a wrapper wraps
-    if len(path) < 2 or not OPTIONS.isdisjoint(path):
+    if len(path) < 2 or not OPTIONS.isdisjoint(path) or any(map(NO_NETWORK.fit, path)):
         return False
     first, last = path[0], path[-1]
     given = first in parameters and first != "cls" if first != "self" else len(path) > 2 and path[1] not in methods
-    makes = BUILDS.fit(last) or NOT_RUN_BY_METHOD.fit(last) or last.startswith("get_")
+    makes = BUILDS.fit(last) or NOT_RUN_BY_METHOD.fit(last) or last.startswith(("get_", "with_"))
     return given and NETWORK_MADE.fit(last) and not makes

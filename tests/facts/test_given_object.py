@@ -34,6 +34,8 @@ RUNS_NONE = [
     "return self.one().model",
     "return self.trainer.storage(self.data)",
     "return self.cfg.model(self.data)",
+    "return self.tokenizer.decoder(self.data)",
+    "return self.trainer.with_decoder(self.data)",
     "return save(self.trainer.model, self.data)",
     "return print(self.trainer.model)",
     "return torch.hub.model(self.data)",
