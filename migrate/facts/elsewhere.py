@@ -18,7 +18,7 @@ from ..knowledge.models import (
     NETWORK_MADE,
     NO_NETWORK,
 )
-from .given_object import runs_of_given
+from .given_object import Paths, getters, paths, runs_of_given
 from .idle import idle
 
 _PARENTHESES = r"\(((?:[^()]|\([^()]*\))*)\)"
@@ -63,9 +63,6 @@ _IN_MATMUL = r"(?<![\w.])(\w+)[ \t]*@|@[ \t]*(\w+)(?![\w.])"
 _CALCULATED = r"\([ \t]*(\w+)[ \t]*[-+*/]{1,2}[ \t]*(\w+)[^()\n]*\)\.\w"
 _TENSOR = re.compile(f"{_AS_TENSOR}|{_OF_TORCH}|{_IN_MATMUL}|{_CALCULATED}")
 _NUMPY = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:numpy|scipy)\b", re.M)
-_INNER = re.compile(r"\bdef[ \t]+\w+[ \t]*" + _PARENTHESES + r"|\blambda[ \t]+([^:\n]*):")
-_PASSES = re.compile(r"(?<![\w.])(\w+(?:\.\w+)*)\(([^()]*)\)")
-_DOTTED = re.compile(r"(?:^|[,=])[ \t\n]*(\w+(?:\.\w+)+)[ \t\n]*(?=,|\Z)")
 _HANDS = re.compile(r"(?<![\w.])(\w+|self\.\w+)\(([^()]*)\)")
 # What O1 ran in float32 and autocast does too, of torch and of a tensor; what stands before it where that is no result
 # of a model, or no half one any more.
@@ -146,9 +143,8 @@ class _Function:
     one that no region may be around, ``builds`` one that is called as what puts a network together, or none,
     ``multiplies`` one that computes a product of torch, ``widens`` one that computes what O1 ran in float32,
     ``spreads`` one that does so where autocast does not, ``yields`` a generator, ``leaves`` one that takes something
-    from the GPU; ``tensors`` are names that it takes for tensors, ``hands`` what it hands to which function,
-    ``passed`` what attributes; ``inner`` are parameters of the functions within it; ``many`` is one that gives back a
-    list, dictionary or tuple."""
+    from the GPU; ``tensors`` are names that it takes for tensors, ``hands`` what it hands to which function;
+    ``many`` is one that gives back a list, dictionary or tuple, ``paths`` are the attributes of what it is given."""
 
     name: str
     parameters: tuple[str, ...]
@@ -166,9 +162,8 @@ class _Function:
     leaves: bool
     tensors: frozenset[str]
     hands: frozenset[tuple[str, str]]
-    passed: frozenset[tuple[str, str]]
-    inner: frozenset[str]
     many: bool
+    paths: Paths
 
 
 @dataclass(frozen=True)
@@ -282,10 +277,13 @@ def may_hold_networks(file: Outline, imported: Sequence[Outline]) -> bool:
     every = (file, *imported)
     networks = _networks([cls for one in every for cls in one.classes], [f for one in every for f in one.functions])
     plain = [one for one in file.classes if not _modules(one.bases, networks)]
-    if any(map(runs_of_given, file.functions)):
+    if any(runs_of_given(one.paths) for one in file.functions):
+        return True
+    back = frozenset().union(*(getters(cls.methods) for one in every for cls in one.classes))
+    if any(not back.isdisjoint(cls.methods) for cls in plain):
         return True
     methods = [(cls, method) for cls in plain for method in cls.methods.values()]
-    return any(_calls_what_it_holds(cls, one) or runs_of_given(one, cls.methods) for cls, one in methods)
+    return any(_calls_what_it_holds(cls, one) or runs_of_given(one.paths, cls.methods, back) for cls, one in methods)
 
 
 def _calls_what_it_holds(cls: _Class, method: _Function) -> bool:
@@ -347,9 +345,8 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             tensors=frozenset(name for found in _TENSOR.findall(body) for name in found if name)
             - frozenset(_ASKED_TYPE.findall(body)),
             hands=frozenset((name, one) for name, given in _HANDS.findall(body) for one in _NAME.findall(given)),
-            passed=frozenset((name, one) for name, given in _PASSES.findall(body) for one in _DOTTED.findall(given)),
-            inner=frozenset(name for found in _INNER.findall(body) for name in _PARAMETER.findall(",".join(found))),
             many=_many(body),
+            paths=paths(parameters, body),
         )
 
 

@@ -25,6 +25,10 @@ RUNS = [
     "trainer = self.trainer\n        return trainer.network(self.data)",
     "return evaluate(self.trainer.model, self.data)",
     "model = runner.model\n        return model(self.data)",
+    "return self.trainer().model(self.data)",
+    "return self.state['model'](self.data)",
+    "model = self.trainer.get_model()\n        return model(self.data)",
+    "return runner.netG(self.data)",
     "return lambda learner: learner.model(self.data)",
 ]
 RUNS_NONE = [
@@ -58,6 +62,8 @@ def test_what_runs_none(body: str) -> None:
         ("def log(trainer):\n    print(trainer.model(x))\n", True),
         ("def log(into):\n    def call(trainer):\n        into.append(trainer.model(x))\n    return call\n", True),
         ("def log(trainer):\n    print(trainer.model)\n", False),
+        ("class B:\n    @property\n    def net(self):\n        return self.trainer.model\n", True),
+        ("class B:\n    @property\n    def lr(self):\n        return self.trainer.lr\n", False),
         ("def log(args):\n    return args.model(x)\n", False),
     ],
 )
