@@ -3,7 +3,7 @@
 import torch
 
 from parts import Collect, PreciseStatistics, Validate
-from parts.callbacks import Learner, Predict
+from parts.callbacks import Held, Learner, Predict
 from parts.functions import log_outputs
 from trainer import Trainer
 
@@ -17,10 +17,11 @@ def main():
     trainer.register([validate, collect, precise])
     logged = []
     trainer.calls.append(log_outputs(logged))
-    predict = Predict(data[0][0])
-    learner = Learner(trainer, [predict])
+    predict, held = Predict(data[0][0]), Held(data[1][0])
+    learner = Learner(trainer, [predict, held])
     learner.fit(data)
-    return trainer.losses, validate.scores, collect.kept, precise.means, predict.seen, logged, list(model.parameters())
+    seen = validate.scores, collect.kept, precise.means, predict.seen, held.seen, logged
+    return trainer.losses, seen, list(model.parameters())
 
 
 if __name__ == "__main__":
