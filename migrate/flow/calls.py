@@ -11,7 +11,19 @@ from ..facts.names import called_name
 from ..nodes import positional_parameters
 from .arguments import argument, fits
 from .containers import Containers
-from .objects import ELEMENT_KEY, NAMESPACES, SELF_METHODS, WRAPPERS, Obj, Var, apex, by_name, tuple_fields, unbound
+from .objects import (
+    ELEMENT_KEY,
+    NAMESPACES,
+    SELF_METHODS,
+    WRAPPERS,
+    Obj,
+    Var,
+    apex,
+    by_name,
+    referred,
+    tuple_fields,
+    unbound,
+)
 from .spelled import listed_names
 
 
@@ -182,6 +194,8 @@ class Calls(Containers):
                     self._bind(part, callee, skip=0, drop=1)
                     self._bind(node, callee, skip=len(part.args) - 1)
                     self._flow(("r", callee), var)
+            case "call" if (one := referred(obj)) is not None:
+                self._flow(self._expr(one), var)
             case "call" if (names := tuple_fields(obj)) is not None:
                 self._with_fields(node, var, names)
             case _:

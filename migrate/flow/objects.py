@@ -75,6 +75,17 @@ def part(whole: Obj, part: str) -> Obj:
     return apex(whole.label + part) if whole.label.count(".") + whole.label.count("[") < MAX_APEX else whole
 
 
+def referred(obj: Obj) -> ast.expr | None:
+    """What a weak reference is one to, and gives back when it is called."""
+    if obj.label != "ref" or not isinstance(obj.key, ast.Call):
+        return None
+    match obj.key:
+        case ast.Call(func=ast.Name() | ast.Attribute(value=ast.Name(id="weakref")), args=[one, *_]):
+            return None if isinstance(one, ast.Starred) else one
+        case _:
+            return None
+
+
 def tuple_fields(obj: Obj) -> list[str] | None:
     """The fields of a class that ``namedtuple`` made; None of another object."""
     if obj.label != "namedtuple" or not isinstance(obj.key, ast.Call):

@@ -274,6 +274,7 @@ HOLDS = {
     "a partial": ("def f(x, y):\n    ask(y)\ng = partial(f, A())\ng(B())", "B()"),
     "of a partial": ("def f(x, y):\n    ask(x)\ng = partial(f, A())\ng(B())", "A()"),
     "what a partial returns": ("def f(x):\n    return x\ng = partial(f, A())\nask(g())", "A()"),
+    "a weak reference": ("import weakref\nr = weakref.ref(A())\nask(r())", "A(), r()"),
     "a partial's keyword": ("def f(x, y):\n    ask(y)\ng = partial(f, y=A())\ng(B())", "A()"),
     # classes
     "an instance": ("class C:\n    pass\nask(C())", "<C>"),

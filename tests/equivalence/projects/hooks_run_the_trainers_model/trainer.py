@@ -13,6 +13,7 @@ class Trainer:
     def register(self, hooks):
         for hook in hooks:
             hook.trainer = weakref.proxy(self)
+            hook.asked = weakref.ref(self)
         self.hooks = list(hooks)
 
     def run(self, data):
