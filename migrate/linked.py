@@ -31,6 +31,7 @@ def migrate_linked(files: Sequence[FileText], settings: Settings) -> list[Module
     apart = [_by_itself(_part(files, numbers), settings) for numbers in programs]
     if not all(one.parsed for part in apart for one in part):
         return [ModuleResult(None, parsed=False) for _ in files]
+    apart = _followed(files, programs, apart, settings)
     found = None if _in_one_process(files, programs, apart) else _agreed(files, programs, apart)
     if found is not None:
         return found
@@ -38,6 +39,27 @@ def migrate_linked(files: Sequence[FileText], settings: Settings) -> list[Module
         return _without_the_staying(files, programs, apart, settings) or migrate_program(files, settings)
     together = migrate_program(files, settings)
     return (by_hand(together) and _without_the_staying(files, programs, apart, settings)) or together
+
+
+def _followed(
+    files: Sequence[FileText],
+    programs: Sequence[Numbers],
+    apart: list[list[ModuleResult]],
+    settings: Settings,
+) -> list[list[ModuleResult]]:
+    """What becomes of scripts that use Apex's casts and never initialize, beside others that are all migrated: in a run
+    of theirs the casts did nothing, so they go with the others' (``register_half_function`` in a script that only
+    evaluates)."""
+    if any(map(by_hand, apart)) or not any(map(_has_units, apart)):
+        return apart
+    waits = [not _has_units(part) and any(r.casts_only and r.amp_left is not None for r in part) for part in apart]
+    pairs = zip(programs, apart, waits, strict=True)
+    return [_by_itself(_told(_part(files, one)), settings) if waiting else part for one, part, waiting in pairs]
+
+
+def _told(files: list[FileText]) -> list[FileText]:
+    """The files of a program, told that who initializes is migrated."""
+    return [replace(file, neighbours=replace(file.neighbours, follow=True)) for file in files]
 
 
 def _by_itself(files: Sequence[FileText], settings: Settings) -> list[ModuleResult]:

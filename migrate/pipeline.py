@@ -28,6 +28,7 @@ from queue import SimpleQueue
 from . import memory, stops
 from .components import Component, components, scattered, single, widened
 from .errors import Tangled, reason
+from .facts.mentions import mentions
 from .journal import digest
 from .model import (
     Applicability,
@@ -607,14 +608,23 @@ def analyse_file(source: Source, settings: Settings, engine: Engine) -> FileResu
             "Break the longest expression up and run again.",
         )
     except Tangled as why:
-        return problem(
+        told = problem(
             source.shown,
             f"this file is too tangled to follow: {why}.",
             "Move its training loop into a file of its own and run again, or migrate it by hand.",
         )
+        return told if notebook else _with_sites(told, mentions(text))
     except Exception as error:
         return _internal_error(source.shown, _last_line(error))
     return _file_result(source, data, result, new)
+
+
+def _with_sites(result: FileResult, lines: tuple[int, ...]) -> FileResult:
+    """What is told of a file as a whole, at each of these lines."""
+    if not lines:
+        return result
+    every = (replace(one, line=lines[0], end_line=lines[0], lines=lines) for one in result.findings)
+    return replace(result, findings=tuple(every))
 
 
 def _file_result(source: Source, data: bytes, result: ModuleResult, new: bytes | None) -> FileResult:
