@@ -1,4 +1,4 @@
-# expect: manual handed to a decorator
+# expect: info is not read any more
 import torch
 from apex import amp
 from contextlib import contextmanager
