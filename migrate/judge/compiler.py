@@ -173,11 +173,16 @@ class _Compiler:
             case _:
                 self.header(stmt, stmt)
                 self._aside(stmt)
+                self.settle(stmt, stmt)
+
+    def settle(self, stmt: ast.stmt, expr: ast.AST) -> None:
+        """Results of calls have been used: with them, states that come here on other ways would not be the same."""
+        if self.sight.calls(expr):
+            self.emit(Op("settle", stmt))
 
     def header(self, stmt: ast.stmt, expr: ast.AST) -> None:
         """The events of a statement's own expressions."""
-        if self.sight.calls(expr):
-            self.emit(Op("settle", stmt))
+        self.settle(stmt, expr)
         self._changes(expr)
         self.expression(expr)
         if not isinstance(expr, ast.stmt):
@@ -255,9 +260,11 @@ class _Compiler:
             self.emit(Op("aside", stmt, other))
         else:
             self.branch(stmt.test, other)
+            self.settle(stmt, stmt.test)
         self.block(stmt.body)
         self.emit(Op("jump", stmt, end))
         self.mark(other)
+        self.settle(stmt, stmt.test)
         self.block(stmt.orelse)
         self.mark(end)
 
@@ -288,6 +295,7 @@ class _Compiler:
                 self.emit(Op("resume", stmt, over))
             else:
                 self.emit(Op("items", stmt, value=stmt.iter))
+                self.settle(stmt, stmt.iter)
                 self.mark(start)
                 self.emit(Op("round", stmt, over))
         else:
@@ -295,13 +303,18 @@ class _Compiler:
             self.emit(Op("head", stmt))
             self.header(stmt, stmt.test)
             self.branch(stmt.test, over)
+            self.settle(stmt, stmt.test)
         self.loops.append(_Loop(start, end, len(self.cleanup)))
         self.block(stmt.body)
         self.loops.pop()
         self.emit(Op("jump", stmt, start))
         self.mark(over)
+        if isinstance(stmt, ast.While):
+            self.settle(stmt, stmt.test)
         self.block(stmt.orelse)
         self.mark(end)
+        if not isinstance(stmt, ast.While):
+            self.emit(Op("left", stmt))
 
     def _with(self, stmt: ast.With | ast.AsyncWith, items: list[ast.withitem], body: list[ast.stmt]) -> None:
         if not items:
@@ -315,9 +328,11 @@ class _Compiler:
         if not self.sight.context(item):
             if item.optional_vars is not None:
                 self.emit(Op("bind", item.optional_vars, value=item.context_expr, name="entered"))
+            self.settle(stmt, item.context_expr)
             self._with(stmt, rest, body)
             return
         self.emit(Op("enter", item))
+        self.settle(stmt, item.context_expr)
         before, self.pad = self.pad, Label()
         mine = self.pad
         self.cleanup.append((item, before))

@@ -13,6 +13,7 @@ from functools import cached_property
 from ..facts.loops import gone_through
 from ..facts.module import Module, Scope
 from ..nodes import children, walk
+from .frozen import Frozen
 from .program.program import Program
 from .state import Key
 
@@ -25,6 +26,7 @@ class Owners:
     def __init__(self, program: Program) -> None:
         self.program, self.m, self.v = program, program.m, program.v
         self.naming = program.naming
+        self.frozen = Frozen(program)
         self._rows: dict[tuple[int, int], frozenset[Key]] = {}
         self._made_of: dict[ast.Call, frozenset[Key]] = {}
 
@@ -153,7 +155,8 @@ class Owners:
             if isinstance(at, ast.Call):
                 if isinstance(at.func, ast.Attribute) and at.func.attr in _CUT:
                     continue
-                found |= self.meant(at.func)
+                models = self.meant(at.func)
+                found |= models - self.frozen.at(at, models)
             if isinstance(at, ast.Name):
                 todo += self.values_of(at)
             elif isinstance(at, ast.Attribute):

@@ -51,9 +51,9 @@ LISTS_PARTS = ("children", "modules", "named_children", "named_modules")
 # Functions that take a model without running it.
 NOT_RUN_BY_FUNCTION = Patterns(
     # Python's own
-    "print len isinstance hasattr getattr setattr id type str super list tuple dict deepcopy copy partial vars next "
-    "iter enumerate zip map filter sum max min any all range reversed sorted cast append extend insert format join "
-    "cat stack",
+    "print len isinstance hasattr getattr setattr delattr id type str super list tuple dict deepcopy copy partial vars "
+    "next iter enumerate zip map filter sum max min any all range reversed sorted cast append extend insert format "
+    "join cat stack",
     # torch's, and wrappers
     "DistributedDataParallel DDP DataParallel *Parallel* convert_* compile script export trace *optim* *sched* Adam* "
     "SGD RMSprop Lamb broadcast* *clip* *norm_ *norm step backward eval reduce* sync* *hook* apply* prune* to_* "

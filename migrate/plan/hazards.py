@@ -18,6 +18,7 @@ from ..facts.module import Module
 from ..facts.names import called_name, last_name
 from ..flow.arguments import argument
 from ..knowledge import operations
+from ..knowledge.results import floating
 from ..model import Settings
 from ..nodes import walk
 from ..units.compute import walk_now
@@ -151,6 +152,7 @@ class _Search:
     def outputs(self, found: Hazards) -> None:
         bfloat16 = self.ctx.settings.dtype == "bfloat16"
         numpy = self.m.calls("numpy") if bfloat16 else ()
+        named = list[FloatOutput]()
         for node in self.m.in_order((*self.m.calls("cpu"), *numpy)):
             if not isinstance(node.func, ast.Attribute) or not self._stays(node):
                 continue
@@ -159,10 +161,15 @@ class _Search:
                 continue
             if proved(held) and not self._decoded(node):
                 found.outputs.append(FloatOutput(node, self._dot(node.func)))
+            elif HALF in held.known and not held.holds and _named_floating(node.func.value) and not self._decoded(node):
+                named.append(FloatOutput(node, self._dot(node.func)))
+                found.outputs.append(named[-1])
+                self.unit.review(node, "APX032", _SAID_NAMED)
             elif proved(held) or doubtful(held):
                 self.unit.infos.append((node, "APX032", _said_doubt(bfloat16)))
-        if found.outputs:
-            self.unit.review(found.outputs[0].call, "APX032", _said_output(bfloat16))
+        sure = [one for one in found.outputs if one not in named]
+        if sure:
+            self.unit.review(sure[0].call, "APX032", _said_output(bfloat16))
         if not bfloat16:
             review_unnamed(self.ctx, self.unit, self.precision)
 
@@ -517,6 +524,24 @@ def _said_output(bfloat16: bool) -> str:
         f"results leave autocast in {kind}; Apex handed them on in float32 (its patched Tensor.cpu(), or O2's cast of "
         "the model's outputs), now .float() does"
     )
+
+
+_SAID_NAMED = (
+    "this may be a half result, and by its name it is a floating one: Apex handed it on in float32, now .float() does"
+)
+
+
+def _named_floating(expr: ast.expr) -> bool:
+    """Whether what leaves, or what it is made like (``torch.empty_like(x)``), is called as a floating result is."""
+    match expr:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return floating(name)
+        case ast.Call(args=[first, *_]) if called_name(expr) in operations.LIKE:
+            return _named_floating(first)
+        case ast.Subscript(value=value) | ast.Call(func=ast.Attribute(value=value, attr="detach" | "clone" | "data")):
+            return _named_floating(value)
+        case _:
+            return False
 
 
 def _said_island(settings: Settings) -> str:

@@ -58,11 +58,9 @@ class Finder(Handing):
         root = self._root(optimizer)
         match root:
             case ast.Attribute(value=base):
-                owners = {
-                    self._defining_class(o.key, root)
-                    for o in v.of(base)
-                    if o.kind == "instance" and isinstance(o.key, ast.ClassDef)
-                }
+                made = [o for o in v.of(base) if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
+                having = [o for o in made if v.field(o, root.attr)]  # a base class alone may lack the attribute
+                owners = {self._defining_class(o.key, root) for o in having or made}  # type: ignore[arg-type]
                 if len(owners) == 1:
                     owner = owners.pop()
                     if isinstance(base, ast.Attribute) and self._only_declares(owner, root.attr):

@@ -228,8 +228,12 @@ def _check_body(ctx: Context, scale: Scale) -> None:
 
 
 def _only_evaluates(ctx: Context, unit: Unit) -> bool:
-    """Whether nothing trains here: no backward, no step, and the optimizer goes to nobody but to be saved or loaded."""
-    if ctx.m.calls("backward"):
+    """Whether nothing trains here: no backward but where another unit's loss is scaled, no step, and the optimizer goes
+    to nobody but to be saved or loaded."""
+    initialized = frozenset().union(*(init.optimizer_objects for init in ctx.facts.initializes))
+    known = all(scale.optimizer_objects & initialized for scale in ctx.facts.scales)
+    training = {ctx.m.function(scale.call) for scale in ctx.facts.scales} if known else set()
+    if any(ctx.m.function(call) not in training for call in ctx.m.calls("backward")):
         return False
     for node in ctx.touching(unit.optimizer_objects):
         name = called_name(node)

@@ -50,6 +50,15 @@ TRAINING = {
         "out = model(x)\nlog(1)\nloss = F.mse_loss(out, y)",
         ["out = model(x); log(1); loss = F.mse_loss(out, y)"],
     ),
+    "numbers that are told behind": (
+        "loss = model(x)\nif name.startswith('ot'):\n    one, other = loss\n    n = one.item()\n    meter['one'](n)\n"
+        "    loss = one.mean() + other.sum()\n    meter['ot'](loss.item())",
+        ["loss = model(x)", "loss = one.mean() + other.sum()"],
+    ),
+    "a tensor that is handed on behind": (
+        "loss = model(x)\nif name.startswith('ot'):\n    loss = loss.sum()\n    meter['ot'](loss)",
+        ["loss = model(x); if name.startswith('ot'):; loss = loss.sum(); meter['ot'](loss)"],
+    ),
     "zero_grad between": (
         "out = model(x)\noptimizer.zero_grad()\nloss = F.mse_loss(out, y)",
         ["out = model(x)", "loss = F.mse_loss(out, y)"],

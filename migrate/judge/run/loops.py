@@ -59,13 +59,24 @@ class Loops:
 
     def items(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         assert isinstance(op.node, (ast.For, ast.AsyncFor))
-        frame.env.pop(("rounds", self.naming.place(op.node)), None)  # a `break` left it there the last time
+        self._begin_anew(frame, op.node)  # an exception may have left it
         if self._group(op.node):
             term = self.evaluator.value(state, op.node.iter, facts)
             items = term if term[0] == "seq" and all(map(_says_which, term[1])) else ("seq", (TRUE,))
             frame.env[("items", self.naming.place(op.node))] = items
-            frame.env.pop(("row", self.naming.place(op.node)), None)
         frame.pc += 1
+
+    def left(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        """A loop is over, or a `break` has left it."""
+        self._begin_anew(frame, op.node)
+        frame.pc += 1
+
+    def _begin_anew(self, frame: Frame, loop: ast.AST) -> None:
+        """Forget how far a loop was."""
+        for what in ("rounds", "items", "row"):
+            slot = (what, self.naming.place(loop))
+            if slot in frame.env:
+                del frame.env[slot]
 
     def round(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
         node = op.node

@@ -53,7 +53,7 @@ class Runner:
         self._do: dict[str, Callable[[State, Frame, Op, Facts], Event | None]] = {
             "bind": self.binding.assign, "havoc": self.binding.havoc, "import": self.binding.import_names,
             "define": self.binding.define, "changed": self.binding.change, "call": self.training.call,
-            "items": self.loops.items, "round": self.loops.round, "again": self.loops.again,
+            "items": self.loops.items, "left": self.loops.left, "round": self.loops.round, "again": self.loops.again,
             "generate": self.loops.generate, "resume": self.loops.resume, "yield": self.loops.yield_value,
             "thrown": self.loops.thrown,
             "enter": contexts.enter, "leave": contexts.leave, "abandon": contexts.abandon,

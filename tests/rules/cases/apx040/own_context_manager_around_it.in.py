@@ -1,4 +1,3 @@
-# expect: info is not read any more
 import torch
 from apex import amp
 from contextlib import contextmanager
