@@ -46,6 +46,8 @@ from .units.unit import Context, Manual, Unit, group
 from .validate import validate
 from .writing import account, begun, came_from, edited
 
+# Plans of all units or of none, why units stay, and which of them their author asked to leave alone.
+_Decided = tuple[list[Plan], list[tuple[Unit, Manual]], list[tuple[Unit, Manual]]]
 _ROUNDS = 4  # of parameters that nothing reads once another is gone
 _IGNORE = re.compile(r"#\s*apex2native:\s*ignore\b")
 
@@ -93,24 +95,7 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled)
     units = [] if outdated(ctx) else group(facts, m)
     neighbours = files[0].neighbours
-    split = scaling.apart(ctx, units, neighbours.unled)
-    if split is not None and any(unit.initializes and not unit.apart for unit in split):
-        # a native backend serves: Apex's goes
-        units, split = split, None
-    served = arms.split(ctx, units)
-    decided = _decide(ctx, served, neighbours.hold) if served is not None else ([], [], [])
-    if served is not None and decided[0]:
-        units, (plans, manual, ignored) = served, decided
-    else:
-        plans, manual, ignored = _decide(ctx, units, neighbours.hold)
-    if manual and neighbours.scattered and (one := handed.joined(ctx, units)) is not None:
-        again = _decide(ctx, [one], neighbours.hold)
-        if again[0]:
-            units, (plans, manual, ignored) = [one], again
-    if manual and split is not None:
-        again = _decide(ctx, split, neighbours.hold)
-        if again[0]:
-            units, (plans, manual, ignored) = split, again
+    units, (plans, manual, ignored) = _grouped(ctx, units, neighbours)
     held: list[Plan] = []
     if settings.safe_only and any(p.unit.reviews for p in plans):
         held, plans = plans, []
@@ -165,9 +150,27 @@ def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Un
 # ---------------------------------------------------------------- deciding
 
 
-def _decide(
-    ctx: Context, units: list[Unit], hold: str | None
-) -> tuple[list[Plan], list[tuple[Unit, Manual]], list[tuple[Unit, Manual]]]:
+def _grouped(ctx: Context, units: list[Unit], neighbours: Neighbours) -> tuple[list[Unit], _Decided]:
+    """The first of several ways to part a program into units that leads to plans, with what was decided; where none
+    does, the plain one."""
+    split = scaling.apart(ctx, units, neighbours.unled)
+    if split is not None and any(unit.initializes and not unit.apart for unit in split):
+        units, split = split, None  # a native backend serves: Apex's goes
+    served = arms.split(ctx, units)
+    early = split is not None and scaling.is_called(ctx, split)  # who calls it stays as it is
+    for way in (served, split if early else None):
+        if way is not None and (decided := _decide(ctx, way, neighbours.hold))[0]:
+            return way, decided
+    plain = _decide(ctx, units, neighbours.hold)
+    if plain[1]:
+        one = handed.joined(ctx, units) if neighbours.scattered else None
+        for way in ([one] if one is not None else None, None if early else split):
+            if way is not None and (decided := _decide(ctx, way, neighbours.hold))[0]:
+                return way, decided
+    return units, plain
+
+
+def _decide(ctx: Context, units: list[Unit], hold: str | None) -> _Decided:
     """Plans of all units, or of none; why units stay; and which of them their author asked to leave alone.
 
     Apex's casts and scales are a state of the process: one unit that stays would find it taken down."""

@@ -45,6 +45,12 @@ def apart(ctx: Context, units: Sequence[Unit], unled: bool) -> list[Unit] | None
     return found
 
 
+def is_called(ctx: Context, units: Sequence[Unit]) -> bool:
+    """Whether objects of a class that makes its scaler are called: ``loss_scaler(loss, optimizer)``."""
+    scopes = [ctx.m.function(scale.call) for unit in units for scale in unit.scales]
+    return bool(scopes) and all(getattr(scope.node, "name", "") == "__call__" for scope in scopes)
+
+
 def _class_of(ctx: Context, scale: Scale) -> ast.ClassDef | None:
     """The class of a method that is handed both a loss and its optimizer."""
     m = ctx.m

@@ -89,7 +89,8 @@ def test_objects_in_a_loop_begin_anew() -> None:
     ],
 )
 def test_an_object_that_says_nothing_about_amp_is_not_asked(begin: str) -> None:
-    assert _migrated(begin)[0] is Applicability.MANUAL
+    _, text, _ = _migrated(begin)
+    assert "enabled=loss_scaler" not in text and "self.scaler" not in text
 
 
 CLASSES = """\
