@@ -37,6 +37,18 @@ NATIVE_FLOAT = (
     )
 )
 
+# Those of one tensor, their first argument, that autocast runs in the type they are handed: with float32 in its place
+# they do as amp.register_float_function had it.
+AS_HANDED = frozenset(
+    "sigmoid tanh relu leaky_relu elu selu silu gelu hardtanh mean std var sqrt dropout "
+    "avg_pool1d avg_pool2d adaptive_avg_pool2d".split()
+)
+# Those that autocast, or torch itself, runs in the widest type they are handed, as amp.register_promote_function
+# had it.
+NATIVE_PROMOTE = frozenset(
+    "addcdiv addcmul atan2 bilinear cross dot cat stack add sub mul div true_divide where maximum minimum".split()
+)
+
 # What O1 ran in float32, and native autocast leaves alone outside of its regions: of torch and of a tensor, …
 O1_FLOAT = (
     frozenset("exp expm1 log log10 log2 pow sum prod cumsum cumprod norm dist std var".split())
