@@ -156,6 +156,14 @@ def test_what_does_not_change_is_one_question() -> None:
     assert compared(behind) == Verdict(pairs=compared(behind).pairs)
 
 
+@pytest.mark.parametrize(("first", "again"), [("> 1", "<= 1"), ("> 1", "== 1"), ("== 1", "> 1"), ("< 2", ">= 2")])
+def test_what_is_compared_by_another_name_is_one_question(first: str, again: str) -> None:
+    """``args.number`` is read at one place, but what it holds is asked for at two."""
+    behind = f"n = args.number\nif not n {first}:\n    return\nfor x, y in data:\n    optimizer.zero_grad()\n"
+    assert not compared(f"{behind}if n {again}:\n    print(model(x))\n").differences
+    assert compared(f"{behind}n = b()\nif n {again}:\n    print(model(x))\n").differences
+
+
 def test_a_variable_of_another_function_is_another() -> None:
     inner = "\n\ndef later(model, x):\n    ok = b()\n    if not ok:\n        print(model(x))\n"
     behind = "ok = a()\nif not ok:\n    return\nlater(model, x)\n"
