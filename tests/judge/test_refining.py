@@ -126,6 +126,7 @@ UNFOLLOWED = {
     "by update": ("args.update({'ok': b()})", "args['ok']", ""),
     "by update with a dict": ("args.update(dict(ok=b()))", "args['ok']", ""),
     "by update with another": ("args.update(b())", "args['ok']", ""),
+    "by update with another's items": ("args.update(**b())", "args['ok']", ""),
     "by update, further down": ("check(args)", "args['ok']", "def check(options):\n    options.update(b())\n"),
     "by a method": (
         "Checks(args).run()",
@@ -147,7 +148,7 @@ def test_what_code_changes_that_is_not_followed(call: str, asked: str, more: str
 
 def test_what_an_update_does_not_name_stays() -> None:
     behind = "if not args.ok:\n    return\n{}\nif not args.ok:\n    print(model(x))\n"
-    for call in ("setattr(args, 'name', b())", "args.update({'name': 1})", "meter.update(b())", "vars(args)['n'] = 3"):
+    for call in ("setattr(args, 'name', b())", "args.update({'name': 1})", "meter.update(b())", "meter.update(n=1, **b())", "vars(args)['n'] = 3"):
         assert not compared(behind.format(call)).differences, call
 
 
