@@ -162,6 +162,11 @@ ATTRIBUTES = frozenset("shape device dtype is_cuda grad grad_fn requires_grad nd
 SAME_NUMBERS = frozenset(
     "detach data squeeze unsqueeze view reshape flatten permute transpose t contiguous clone numpy cpu T copy".split()
 )
+# Layers that multiply what they are handed with their weights, which has to be of the same type.
+WEIGHING = frozenset(
+    "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LSTM GRU RNN Sequential "
+    "MultiheadAttention".split()
+)
 # Those behind which the type no longer matters.
 TYPE_FORGOTTEN = frozenset(
     "float double half item tolist argmax argmin argsort long int bool byte short size dim numel shape ndim device "

@@ -72,6 +72,8 @@ class Called(Seen, ABC):
         runs = self._runs(node)
         if runs or self._takes_types(node, name):
             self._widen_doubles(frame, node, args, named, runs)
+        if runs or self._weighs(node):
+            self._part_types(frame, node, args)
         if runs:
             return self._model(frame, node, name, env)
         if (said := made_double(self.ctx.v, node, [g.flat == {DOUBLE} for g in (owner, *given)])) is not None:

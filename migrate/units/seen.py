@@ -112,6 +112,13 @@ class Seen:
         given = zip((*node.args, *(k.value for k in node.keywords)), (*args, *named), strict=True)
         self.doubles |= {a: node for a, held in given if held.flat == {DOUBLE}}
 
+    def _part_types(self, frame: Frame, node: ast.Call, args: list[Value]) -> None:
+        """Remember the half results that a network is handed outside of every region, where they would meet its float32
+        weights."""
+        if not self._cast(frame, node):
+            given = zip(node.args, args, strict=False)
+            self.mixed |= {a: node for a, held in given if proved(held) and not isinstance(a, ast.Starred)}
+
     # ------------------------------------------------------------ what a call is
 
     def _runs(self, node: ast.Call) -> bool:
@@ -120,6 +127,11 @@ class Seen:
             own = bool(self.ctx.v.of(node.func) & self.unit.model_objects)
             self._calls[node] = (own or not layer) and self.compute.runs_model(node)
         return self._calls[node]
+
+    def _weighs(self, node: ast.Call) -> bool:
+        """Whether a call is one of torch's layers that multiply with their weights, and of nothing else."""
+        held = self.ctx.v.of(node.func)
+        return bool(held) and all(o.kind == "call" and o.label in operations.WEIGHING for o in held)
 
     def _creates(self, call: ast.Call) -> bool:
         """Whether a call makes a new tensor of the default type."""
