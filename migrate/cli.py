@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from . import __version__, config, harmless, interactive, journal, stops
+from . import __version__, config, harmless, interactive, journal, memory, stops
 from .arguments import Once, Parser, by
 from .errors import UserError, reason
 from .gitstate import refuse_unsaved
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None, engine: Engine | None = None) -
     words = list(sys.argv[1:] if arguments is None else arguments)
     _open_streams()
     try:
-        with stops.answered():
+        with stops.answered(), memory.seldom_collected():
             return _dispatch(words, engine)
     except UserError as error:
         _complain(str(error))

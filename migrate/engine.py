@@ -28,10 +28,11 @@ from .model import (
     UnitSummary,
 )
 from .parts.second import second
-from .plan import handed, scaling
+from .plan import arms, handed, scaling
 from .plan.bare import assign_state, unresolved
 from .plan.carried import through_parameter
 from .plan.decide import Plan, decide
+from .plan.outdated import outdated
 from .plan.unread import Unread, dead_options, lost_readers, unread_locals
 from .plan.unread import unread as find_unread
 from .report.placing import told
@@ -45,6 +46,8 @@ from .units.unit import Context, Manual, Unit, group
 from .validate import validate
 from .writing import account, begun, came_from, edited
 
+# Plans of all units or of none, why units stay, and which of them their author asked to leave alone.
+_Decided = tuple[list[Plan], list[tuple[Unit, Manual]], list[tuple[Unit, Manual]]]
 _ROUNDS = 4  # of parameters that nothing reads once another is gone
 _IGNORE = re.compile(r"#\s*apex2native:\s*ignore\b")
 
@@ -90,17 +93,9 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     conditions = Conditions(m, v, facts, keep_fused=settings.keep_fused)
     unled = files[0].neighbours.unled
     ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled)
-    units = group(facts, m)
+    units = [] if outdated(ctx) else group(facts, m)
     neighbours = files[0].neighbours
-    plans, manual, ignored = _decide(ctx, units, neighbours.hold)
-    if manual and neighbours.scattered and (one := handed.joined(ctx, units)) is not None:
-        again = _decide(ctx, [one], neighbours.hold)
-        if again[0]:
-            units, (plans, manual, ignored) = [one], again
-    if manual and (split := scaling.apart(ctx, units, neighbours.unled)) is not None:
-        again = _decide(ctx, split, neighbours.hold)
-        if again[0]:
-            units, (plans, manual, ignored) = split, again
+    units, (plans, manual, ignored) = _grouped(ctx, units, neighbours)
     held: list[Plan] = []
     if settings.safe_only and any(p.unit.reviews for p in plans):
         held, plans = plans, []
@@ -137,7 +132,7 @@ def _tell_unled(ctx: Context, work: Work) -> None:
 def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Unit, Manual]]:
     """Why the units stay after all: a path on which the new text is another program."""
     assert attempt.texts is not None
-    if all(plan.backend is not None or plan.unit.apart for plan in plans):
+    if all(plan.backend is not None or (plan.unit.apart and not plan.unit.initializes) for plan in plans):
         return []  # what the file's own backend does is not compared with what Apex did: the report says so
     verdict = validate(ctx, plans, attempt.texts, attempt.runs)
     if verdict.unknown is not None or verdict.differences:
@@ -155,9 +150,27 @@ def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Un
 # ---------------------------------------------------------------- deciding
 
 
-def _decide(
-    ctx: Context, units: list[Unit], hold: str | None
-) -> tuple[list[Plan], list[tuple[Unit, Manual]], list[tuple[Unit, Manual]]]:
+def _grouped(ctx: Context, units: list[Unit], neighbours: Neighbours) -> tuple[list[Unit], _Decided]:
+    """The first of several ways to part a program into units that leads to plans, with what was decided; where none
+    does, the plain one."""
+    split = scaling.apart(ctx, units, neighbours.unled)
+    if split is not None and any(unit.initializes and not unit.apart for unit in split):
+        units, split = split, None  # a native backend serves: Apex's goes
+    served = arms.split(ctx, units)
+    early = split is not None and scaling.is_called(ctx, split)  # who calls it stays as it is
+    for way in (served, split if early else None):
+        if way is not None and (decided := _decide(ctx, way, neighbours.hold))[0]:
+            return way, decided
+    plain = _decide(ctx, units, neighbours.hold)
+    if plain[1]:
+        one = handed.joined(ctx, units) if neighbours.scattered else None
+        for way in ([one] if one is not None else None, None if early else split):
+            if way is not None and (decided := _decide(ctx, way, neighbours.hold))[0]:
+                return way, decided
+    return units, plain
+
+
+def _decide(ctx: Context, units: list[Unit], hold: str | None) -> _Decided:
     """Plans of all units, or of none; why units stay; and which of them their author asked to leave alone.
 
     Apex's casts and scales are a state of the process: one unit that stays would find it taken down."""

@@ -7,17 +7,16 @@ if they change nothing that it runs.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from .engine import migrate_program
 from .facts.module import reached_from
+from .memory import give_back
 from .model import Applicability, FileText, ModuleResult, Settings, Severity, UnitSummary, by_hand, renumbered
 from .untouched import runs_as_before, still_fits
 
 MOST_AGAIN = 20  # files that are tried together though one of their programs stays by itself
-LARGE = 200_000  # characters of a program whose memory is given back at once
 UNCALLED = "APX023"  # what is said of code that a program does not call
 Numbers = tuple[int, ...]  # of the files of one program
 
@@ -32,6 +31,7 @@ def migrate_linked(files: Sequence[FileText], settings: Settings) -> list[Module
     apart = [_by_itself(_part(files, numbers), settings) for numbers in programs]
     if not all(one.parsed for part in apart for one in part):
         return [ModuleResult(None, parsed=False) for _ in files]
+    apart = _followed(files, programs, apart, settings)
     found = None if _in_one_process(files, programs, apart) else _agreed(files, programs, apart)
     if found is not None:
         return found
@@ -41,12 +41,32 @@ def migrate_linked(files: Sequence[FileText], settings: Settings) -> list[Module
     return (by_hand(together) and _without_the_staying(files, programs, apart, settings)) or together
 
 
+def _followed(
+    files: Sequence[FileText],
+    programs: Sequence[Numbers],
+    apart: list[list[ModuleResult]],
+    settings: Settings,
+) -> list[list[ModuleResult]]:
+    """What becomes of scripts that use Apex's casts and never initialize, beside others that are all migrated: in a run
+    of theirs the casts did nothing, so they go with the others' (``register_half_function`` in a script that only
+    evaluates)."""
+    if any(map(by_hand, apart)) or not any(map(_has_units, apart)):
+        return apart
+    waits = [not _has_units(part) and any(r.casts_only and r.amp_left is not None for r in part) for part in apart]
+    pairs = zip(programs, apart, waits, strict=True)
+    return [_by_itself(_told(_part(files, one)), settings) if waiting else part for one, part, waiting in pairs]
+
+
+def _told(files: list[FileText]) -> list[FileText]:
+    """The files of a program, told that who initializes is migrated."""
+    return [replace(file, neighbours=replace(file.neighbours, follow=True)) for file in files]
+
+
 def _by_itself(files: Sequence[FileText], settings: Settings) -> list[ModuleResult]:
-    """What becomes of one program. What its analysis took hangs together in circles: that of a large one is given back
-    ahead of the next, as several would lie in memory side by side."""
+    """What becomes of one program. What its analysis took is given back ahead of the next one: several would lie in
+    memory side by side."""
     found = migrate_program(files, settings)
-    if sum(len(file.text) for file in files) > LARGE:
-        gc.collect()
+    give_back()
     return found
 
 

@@ -7,7 +7,6 @@ come back in, results are sorted by path and units numbered in that order.
 from __future__ import annotations
 
 import ast
-import gc
 import multiprocessing
 import os
 import re
@@ -22,12 +21,14 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
 
-from . import stops
+from . import memory, stops
 from .components import Component, components, scattered, single, widened
 from .errors import Tangled, reason
+from .facts.mentions import mentions
 from .journal import digest
 from .model import (
     Applicability,
@@ -57,7 +58,6 @@ INTERNAL_ERROR, HANDED = "APX000", "APX044"
 _WORTH_PROCESSES = 8  # below, starting them takes longer than they save
 MOST_SECONDS = 120  # of CPU, for one file
 MOST_MEMORY = 2 << 30  # bytes that one program may take, beside what the process has
-_MANY = 100_000  # objects that are made before cycles among them are looked for
 _RECURSION_LIMIT = 4000  # long chains of elif or + nest deeply; the C stack bears this on every version
 
 
@@ -504,7 +504,7 @@ def _pool(size: int) -> Iterator[ProcessPoolExecutor]:
     reader, writer = context.Pipe(duplex=False)  # nothing is ever written: its end tells of this process's
     with reader, writer:
         pool = ProcessPoolExecutor(
-            size, mp_context=context, initializer=stops.begin_worker, initargs=(reader, writer)
+            size, mp_context=context, initializer=_begin_worker, initargs=(reader, writer)
         )
         try:
             yield pool
@@ -514,6 +514,11 @@ def _pool(size: int) -> Iterator[ProcessPoolExecutor]:
             raise
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _begin_worker(parent: Connection, ours: Connection) -> None:
+    stops.begin_worker(parent, ours)
+    memory.begin()
 
 
 def _submitted(
@@ -530,6 +535,7 @@ def analyse_program(program: Component, settings: Settings, engine: Engine) -> t
     """What becomes of the files of a program; whatever happens, a result for each.
 
     Where several cannot be analysed together all are ``unparseable``: each by itself says why, or is well."""
+    memory.give_back()  # of the program before this one
     if len(program.sources) == 1:
         return (analyse_file(program.sources[0], settings, engine),)
     from .engine import migrate_program
@@ -602,14 +608,23 @@ def analyse_file(source: Source, settings: Settings, engine: Engine) -> FileResu
             "Break the longest expression up and run again.",
         )
     except Tangled as why:
-        return problem(
+        told = problem(
             source.shown,
             f"this file is too tangled to follow: {why}.",
             "Move its training loop into a file of its own and run again, or migrate it by hand.",
         )
+        return told if notebook else _with_sites(told, mentions(text))
     except Exception as error:
         return _internal_error(source.shown, _last_line(error))
     return _file_result(source, data, result, new)
+
+
+def _with_sites(result: FileResult, lines: tuple[int, ...]) -> FileResult:
+    """What is told of a file as a whole, at each of these lines."""
+    if not lines:
+        return result
+    every = (replace(one, line=lines[0], end_line=lines[0], lines=lines) for one in result.findings)
+    return replace(result, findings=tuple(every))
 
 
 def _file_result(source: Source, data: bytes, result: ModuleResult, new: bytes | None) -> FileResult:
@@ -671,7 +686,7 @@ def _last_line(error: Exception) -> str:
 @contextmanager
 def _guarded() -> Iterator[None]:
     """What the analysis of a program runs under."""
-    with warnings.catch_warnings(), _deep_recursion(), _limited_time(), _limited_memory(), _seldom_collected():
+    with warnings.catch_warnings(), _deep_recursion(), _limited_time(), _limited_memory():
         warnings.simplefilter("ignore")  # the files' own, such as invalid escapes
         yield
 
@@ -723,17 +738,6 @@ def _address_space() -> int:
     """Bytes that this process has mapped."""
     with open("/proc/self/statm", encoding="ascii") as told:
         return int(told.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-
-
-@contextmanager
-def _seldom_collected() -> Iterator[None]:
-    """Most of what the analysis of a file makes lives until its end: cycles to be thrown away are seldom looked for."""
-    before = gc.get_threshold()
-    gc.set_threshold(_MANY, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from ..knowledge.models import (
     NETWORK_MADE,
     NO_NETWORK,
 )
+from .idle import idle
 
 _PARENTHESES = r"\(((?:[^()]|\([^()]*\))*)\)"
 _BODY = r"([^\n]*\n?(?:\1[ \t]+[^\n]*\n?|[ \t\r]*\n)*)"
@@ -92,7 +93,7 @@ class Elsewhere:
     O1 ran in float32, with the parameters; ``emptying`` take from the GPU what lies in a list or dictionary that they
     are handed. ``keeping`` says for a class which attributes of its objects hold what they are made with, and which
     methods and properties give those back; ``several`` are networks, and functions that make one, whose result is a
-    list, dictionary or tuple."""
+    list, dictionary or tuple. ``idle`` are methods that run nothing of what they hold or are handed."""
 
     networks: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
@@ -107,6 +108,7 @@ class Elsewhere:
     emptying: Mapping[str, Handed] = field(default_factory=dict)
     keeping: Mapping[str, frozenset[str]] = field(default_factory=dict)
     several: frozenset[str] = frozenset()
+    idle: frozenset[str] = frozenset()
 
     def with_(self, other: Elsewhere) -> Elsewhere:
         """This, and what another has."""
@@ -126,6 +128,7 @@ class Elsewhere:
             {**self.emptying, **other.emptying},
             {**self.keeping, **other.keeping},
             self.several | other.several,
+            self.idle | other.idle,
         )
 
 
@@ -225,6 +228,7 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
         emptying,
         {one.name: held for one in classes if (held := _kept(one, classes))},
         _all(lambda found: _several(classes, functions, found)),
+        idle(classes, plain_names),
     )
 
 

@@ -114,6 +114,22 @@ def runs_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere, models: Coll
     return any(o in models or is_network(v, o, elsewhere) or _made_elsewhere(v, o, elsewhere) for o in objects)
 
 
+def idles_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere) -> bool:
+    """Whether all that a call may run are methods of other files that run nothing of what they hold or are handed."""
+    func = call.func
+    held = [(o, "__call__") for o in v.of(func)]
+    if isinstance(func, ast.Attribute):
+        held = [(o, func.attr) for o in v.of(func.value)]
+    named = {
+        f"{name_elsewhere(v, o.key.func)}.{method}"
+        if o.kind == "call" and isinstance(o.key, ast.Call) and comes_from_elsewhere(v, o.key.func)
+        else ""
+        for o, method in held
+        if o.kind != "seq"  # none calls a list
+    }
+    return bool(held) and named <= elsewhere.idle
+
+
 def widens_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere) -> bool:
     """Whether a call runs code of another file that computes what O1 ran in float32; any of a table may."""
     if not elsewhere.widening:

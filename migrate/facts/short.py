@@ -36,6 +36,12 @@ def _long(stmt: ast.AST, text: str) -> ast.stmt | None:
                 elt=ast.Call(func=ast.Attribute(attr="step")) as step,
                 generators=[ast.comprehension(target=ast.Name() as target, iter=over, ifs=[], is_async=0)],
             )
+        ) | ast.Assign(
+            targets=[ast.Name(id="_")],
+            value=ast.ListComp(
+                elt=ast.Call(func=ast.Attribute(attr="step")) as step,
+                generators=[ast.comprehension(target=ast.Name() as target, iter=over, ifs=[], is_async=0)],
+            ),
         ):
             return ast.For(target=target, iter=over, body=[_alone(step)], orelse=[])
         case ast.Expr(

@@ -14,7 +14,7 @@ Var = tuple[object, ...]
 WRAPPERS = frozenset(
     "DistributedDataParallel DDP DataParallel DataParallelModel convert_syncbn_model convert_sync_batchnorm "
     "wrap_optimizer BalancedDataParallel MMDataParallel MMDistributedDataParallel compile script unwrap_model "
-    "enumerate reversed iter list tuple sorted next cast tqdm trange".split()
+    "enumerate reversed iter list tuple sorted next cast tqdm trange proxy".split()
 )
 # Methods and attributes that give the receiver back.
 SELF_METHODS = frozenset(

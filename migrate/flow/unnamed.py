@@ -79,7 +79,7 @@ class Unnamed:
         name, of anything where the name is written somewhere else; or goes on with what does."""
         match node:
             case ast.Call():
-                return self._asks(node) or self._formats(node) or _runs_text(node)
+                return self._asks(node) or self._formats(node) or self._runs_text(node)
             case ast.MatchClass(kwd_attrs=names):
                 return "grad" in names
             case ast.Name(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
@@ -102,6 +102,16 @@ class Unnamed:
             return False
         text = call.func.value
         return _FIELD.search(text.value) is not None if _text(text) else True  # type: ignore[attr-defined]
+
+    def _runs_text(self, call: ast.Call) -> bool:
+        """Whether a text is run of which it is not known that no gradient stands in it. What an option says, and what
+        is called as soon as it is found (``eval(config.MODULE)(config)``), is a name."""
+        if not isinstance(call.func, ast.Name) or call.func.id not in _RUNS_TEXT or not call.args:
+            return False
+        text, above = call.args[0], self.m.parent[call]
+        if isinstance(text, ast.Attribute) or (isinstance(above, ast.Call) and above.func is call):
+            return False
+        return ".grad" in text.value if _text(text) else True  # type: ignore[attr-defined]
 
     def _goes_on(self, node: ast.Name | ast.Attribute) -> bool:
         """Whether a name or attribute holds what looks at gradients once it is gone on with, or called."""
@@ -182,14 +192,6 @@ def _setters(
 def _names(value: object) -> bool:
     """Whether a text is the name of a gradient, be it one step further: ``attrgetter("weight.grad")``."""
     return isinstance(value, str) and "grad" in value.split(".")
-
-
-def _runs_text(call: ast.Call) -> bool:
-    """Whether a text is run of which it is not known that no gradient stands in it."""
-    if not isinstance(call.func, ast.Name) or call.func.id not in _RUNS_TEXT or not call.args:
-        return False
-    text = call.args[0]
-    return ".grad" in text.value if _text(text) else True  # type: ignore[attr-defined]
 
 
 def _text(node: ast.expr) -> bool:

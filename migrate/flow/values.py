@@ -19,6 +19,7 @@ from functools import cached_property
 from ..facts.module import Module, Scope
 from ..facts.names import called_name, last_name
 from ..knowledge.apex import of_apex
+from ..knowledge.gradients import WRAPPED_OPTIMIZERS
 from ..nodes import walk
 from .calls import Calls
 from .objects import ELEMENT_KEY, Obj, Var, apex
@@ -318,7 +319,10 @@ class Values(Calls):
                 self._flow(self._expr(value), self._field(whole, ELEMENT_KEY))
                 self._add(var, whole)
             case ast.IfExp(body=one, orelse=other):
-                self._flow(self._expr(one), var)
+                if unwraps(node):  # of an object that is no wrapper there is no such attribute
+                    self._each(self._expr(one), lambda o: self._add(var, o) if o.kind != "path" else None)
+                else:
+                    self._flow(self._expr(one), var)
                 self._flow(self._expr(other), var)
             case ast.BoolOp(values=values):
                 for value in values:
@@ -352,6 +356,20 @@ class Values(Calls):
         if not any(map(_makes_context, getattr(function, "decorator_list", ()))):
             self._add(("r", function), whole)
         return self._field(whole, ELEMENT_KEY)
+
+
+def unwraps(choice: ast.IfExp) -> bool:
+    """``opt = o.optimizer if hasattr(o, "optimizer") else o``: what a wrapper of an optimizer wraps, or itself."""
+    match choice:
+        case ast.IfExp(
+            test=ast.Call(func=ast.Name(id="hasattr"), args=[asked, ast.Constant(value=str() as name)]),
+            body=ast.Attribute(value=owner, attr=attr),
+            orelse=other,
+        ):
+            same = ast.dump(asked) == ast.dump(owner) == ast.dump(other)
+            return name == attr and same and attr in WRAPPED_OPTIMIZERS
+        case _:
+            return False
 
 
 def _makes_context(decorator: ast.expr) -> bool:

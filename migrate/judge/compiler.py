@@ -35,6 +35,8 @@ class Sight(Protocol):
     def reading(self, stmt: ast.stmt) -> tuple[bool, bool]: ...
     def reads(self, stmt: ast.stmt) -> bool: ...
     def clears(self, stmt: ast.stmt) -> bool: ...
+    def maps(self, call: ast.Call) -> bool: ...
+    def manages(self, item: ast.withitem) -> bool: ...
     def resumes(self, expr: ast.expr) -> bool: ...
     def trains(self, expr: ast.expr) -> bool: ...
 
@@ -171,11 +173,16 @@ class _Compiler:
             case _:
                 self.header(stmt, stmt)
                 self._aside(stmt)
+                self.settle(stmt, stmt)
+
+    def settle(self, stmt: ast.stmt, expr: ast.AST) -> None:
+        """Results of calls have been used: with them, states that come here on other ways would not be the same."""
+        if self.sight.calls(expr):
+            self.emit(Op("settle", stmt))
 
     def header(self, stmt: ast.stmt, expr: ast.AST) -> None:
         """The events of a statement's own expressions."""
-        if self.sight.calls(expr):
-            self.emit(Op("settle", stmt))
+        self.settle(stmt, expr)
         self._changes(expr)
         self.expression(expr)
         if not isinstance(expr, ast.stmt):
@@ -253,9 +260,11 @@ class _Compiler:
             self.emit(Op("aside", stmt, other))
         else:
             self.branch(stmt.test, other)
+            self.settle(stmt, stmt.test)
         self.block(stmt.body)
         self.emit(Op("jump", stmt, end))
         self.mark(other)
+        self.settle(stmt, stmt.test)
         self.block(stmt.orelse)
         self.mark(end)
 
@@ -286,6 +295,7 @@ class _Compiler:
                 self.emit(Op("resume", stmt, over))
             else:
                 self.emit(Op("items", stmt, value=stmt.iter))
+                self.settle(stmt, stmt.iter)
                 self.mark(start)
                 self.emit(Op("round", stmt, over))
         else:
@@ -293,13 +303,18 @@ class _Compiler:
             self.emit(Op("head", stmt))
             self.header(stmt, stmt.test)
             self.branch(stmt.test, over)
+            self.settle(stmt, stmt.test)
         self.loops.append(_Loop(start, end, len(self.cleanup)))
         self.block(stmt.body)
         self.loops.pop()
         self.emit(Op("jump", stmt, start))
         self.mark(over)
+        if isinstance(stmt, ast.While):
+            self.settle(stmt, stmt.test)
         self.block(stmt.orelse)
         self.mark(end)
+        if not isinstance(stmt, ast.While):
+            self.emit(Op("left", stmt))
 
     def _with(self, stmt: ast.With | ast.AsyncWith, items: list[ast.withitem], body: list[ast.stmt]) -> None:
         if not items:
@@ -307,12 +322,17 @@ class _Compiler:
             return
         item, rest = items[0], items[1:]
         self.expression(item.context_expr)
+        if self.sight.manages(item):
+            self._managed(stmt, item, rest, body)
+            return
         if not self.sight.context(item):
             if item.optional_vars is not None:
                 self.emit(Op("bind", item.optional_vars, value=item.context_expr, name="entered"))
+            self.settle(stmt, item.context_expr)
             self._with(stmt, rest, body)
             return
         self.emit(Op("enter", item))
+        self.settle(stmt, item.context_expr)
         before, self.pad = self.pad, Label()
         mine = self.pad
         self.cleanup.append((item, before))
@@ -327,6 +347,35 @@ class _Compiler:
         self.emit(Op("raise", stmt))
         self.mark(end)
 
+    def _managed(
+        self, stmt: ast.With | ast.AsyncWith, item: ast.withitem, rest: list[ast.withitem], body: list[ast.stmt]
+    ) -> None:
+        """A block of a context manager that is a generator of the program: it runs to its ``yield``, and behind the
+        block to its end."""
+        end, before, mine = Label(), self.pad, Label()
+        self.emit(Op("generate", item, value=item.context_expr))
+        self.emit(Op("resume", item, end))
+        self.pad = mine
+        self.cleanup.append((item, before))
+        self._with(stmt, rest, body)
+        self.cleanup.pop()
+        self.pad = before
+        self._left(item)
+        self.emit(Op("jump", stmt, end))
+        self.mark(mine)
+        self.emit(Op("thrown", item, end))
+        self.mark(end)
+
+    def _left(self, item: ast.withitem) -> None:
+        """The end of a block."""
+        if self.sight.manages(item):
+            over = Label()
+            self.emit(Op("resume", item, over, name="end"))
+            self.emit(Op("raise", item))  # RuntimeError: it yields once more
+            self.mark(over)
+        else:
+            self.emit(Op("leave", item))
+
     def _leave(self, down_to: int) -> None:
         """Leave the blocks around a jump, innermost first."""
         kept, outer = list(self.cleanup), self.pad
@@ -335,7 +384,7 @@ class _Compiler:
             if isinstance(last, list):
                 self.block(last)
             else:
-                self.emit(Op("leave", last))
+                self._left(last)
         self.cleanup, self.pad = kept, outer
 
     def _try(self, stmt: ast.Try) -> None:
@@ -426,7 +475,7 @@ class _Compiler:
                 for keyword in keywords:
                     self.expression(keyword.value)
                 if self.sight.event(root):
-                    self.emit(Op("call", root))
+                    self._called(root)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() if self.sight.trains(root):
                 self._comprehension(root)
             case _:
@@ -434,6 +483,18 @@ class _Compiler:
                     self.expression(child)
                 if isinstance(root, ast.Attribute) and self.sight.event(root):
                     self.emit(Op("call", root))
+
+    def _called(self, call: ast.Call) -> None:
+        """What a call does; what is handed to ``map`` runs no time, once or several times."""
+        start, over = Label(), Label()
+        mapped = self.sight.maps(call)
+        if mapped:
+            self.mark(start)
+            self.emit(Op("again", call, over))
+        self.emit(Op("call", call))
+        if mapped:
+            self.emit(Op("jump", call, start))
+            self.mark(over)
 
     def _comprehension(self, root: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
         """A loop in which training happens: no round, one or several. What it goes over is evaluated once."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..nodes import walk
 from .code import Code, Op
 
-_FORKS = frozenset({"aside", "branch", "round", "handler", "case", "perhaps", "known", "resume", "again"})
+_FORKS = frozenset({"aside", "branch", "round", "handler", "case", "perhaps", "known", "resume", "again", "thrown"})
 _ENDS = frozenset({"return", "raise"})
 
 
@@ -89,7 +89,7 @@ def _read(op: Op) -> frozenset[str]:
             roots.append(loop.target)
             if op.kind == "items":
                 roots.append(loop.iter)
-        case ("enter", ast.withitem(context_expr=expr)):
+        case ("enter" | "generate", ast.withitem(context_expr=expr)):
             roots.append(expr)
         case ("aside", ast.If(test=test)):
             roots.append(test)
@@ -108,7 +108,7 @@ def _bound(op: Op) -> frozenset[str]:
     match op.kind, op.node:
         case ("bind" | "havoc", ast.Name(id=name)):
             return frozenset({name})
-        case ("enter", ast.withitem(optional_vars=ast.Name(id=name))):
+        case ("enter" | "resume", ast.withitem(optional_vars=ast.Name(id=name))) if op.name != "end":
             return frozenset({name})
         case ("round" | "resume", ast.For(target=target) | ast.AsyncFor(target=target)):
             return frozenset(n.id for n in walk(target) if isinstance(n, ast.Name))

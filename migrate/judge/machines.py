@@ -42,9 +42,11 @@ def apex_enter(state: State, optimizers: frozenset[Key], delay: bool) -> None:
         state.grads[one] = frozenset()
 
 
-def apex_leave(state: State, optimizers: frozenset[Key], delay: bool) -> None:
+def apex_leave(
+    state: State, optimizers: frozenset[Key], delay: bool, apart: frozenset[Key] = frozenset()
+) -> None:
     """The end of the block: new gradients are unscaled and added to the earlier ones; on overflow the next step
-    is armed to be skipped."""
+    is armed to be skipped. Those of ``apart`` have another loss scale, that of a block that is still open."""
     if not state.active:
         return
     if delay:
@@ -60,7 +62,7 @@ def apex_leave(state: State, optimizers: frozenset[Key], delay: bool) -> None:
     if overflowed:
         state.armed |= optimizers
         state.halved += 1
-        for one, had in list(state.grads.items()):
+        for one, had in ((one, had) for one, had in list(state.grads.items()) if one not in apart):
             state.grads[one] = frozenset((b, "old S" if f == "S" else f, inf) for b, f, inf in had)
 
 

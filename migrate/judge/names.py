@@ -27,7 +27,7 @@ TRAINING = (".backward(", "scale_loss", ".initialize(", "GradScaler", "zero_grad
 # what they are given alone.
 WRAPPERS = frozenset(
     "DistributedDataParallel DDP DataParallel convert_syncbn_model convert_sync_batchnorm compile bool "
-    "BalancedDataParallel list tuple".split()
+    "BalancedDataParallel list tuple proxy".split()
 )
 SELF_METHODS = frozenset("cuda to cpu train eval".split())
 PURE = frozenset("getattr hasattr isinstance len int str max min".split())

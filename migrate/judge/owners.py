@@ -13,6 +13,7 @@ from functools import cached_property
 from ..facts.loops import gone_through
 from ..facts.module import Module, Scope
 from ..nodes import children, walk
+from .frozen import Frozen
 from .program.program import Program
 from .state import Key
 
@@ -25,6 +26,7 @@ class Owners:
     def __init__(self, program: Program) -> None:
         self.program, self.m, self.v = program, program.m, program.v
         self.naming = program.naming
+        self.frozen = Frozen(program)
         self._rows: dict[tuple[int, int], frozenset[Key]] = {}
         self._made_of: dict[ast.Call, frozenset[Key]] = {}
 
@@ -66,7 +68,7 @@ class Owners:
             case ast.Name(id=name):
                 values = [value for _, value in self._assigned(name, expr)]
             case ast.Attribute(value=owner, attr=attr):
-                values = [v for one, v in self._stored(attr) if self.naming.keys(one.value) & self.naming.keys(owner)]
+                values = [v for one, v in self.stored(attr) if self.naming.keys(one.value) & self.naming.keys(owner)]
             case _:
                 return held
         before = [self.naming.keys(v) & held for v in values if self.program.marks.kind.get(v) != "initialize"]
@@ -153,12 +155,13 @@ class Owners:
             if isinstance(at, ast.Call):
                 if isinstance(at.func, ast.Attribute) and at.func.attr in _CUT:
                     continue
-                found |= self.meant(at.func)
+                models = self.meant(at.func)
+                found |= models - self.frozen.at(at, models)
             if isinstance(at, ast.Name):
                 todo += self.values_of(at)
             elif isinstance(at, ast.Attribute):
                 todo += [
-                    v for one, v in self._stored(at.attr) if self.naming.keys(one.value) & self.naming.keys(at.value)
+                    v for one, v in self.stored(at.attr) if self.naming.keys(one.value) & self.naming.keys(at.value)
                 ]
             todo += children(at)
         return frozenset(found)
@@ -177,11 +180,16 @@ class Owners:
                 return kept
         return [*kept, *(value for _, value in self._assigned(name.id, name) if value not in kept)]
 
+    def given(self, name: str, scope: Scope) -> list[ast.expr]:
+        """All that a name of a function or file is ever given in it."""
+        return [value for _, value in self._names.get((scope, name), [])]
+
     def _assigned(self, name: str, at: ast.AST) -> list[tuple[ast.AST, ast.expr]]:
         """What is assigned to a name in the function that ``at`` stands in, with the targets."""
         return self._names.get((self.m.function(at), name), [])
 
-    def _stored(self, attr: str) -> list[tuple[ast.Attribute, ast.expr]]:
+    def stored(self, attr: str) -> list[tuple[ast.Attribute, ast.expr]]:
+        """What attributes of a name are given, on any object."""
         return self._attributes.get(attr, [])
 
     @cached_property

@@ -41,6 +41,7 @@ class Sources:
         self.program, self.m, self.v, self.naming = program, program.m, program.v, program.naming
         self.owners, self.models = owners, program.objects.models
         self._above: dict[Key, frozenset[Key]] = {}  # models and parts that parts belong to
+        self.modules: dict[Key, list[ast.expr]] = {}  # of each optimizer in `of` what its parameters are listed of
 
     @cached_property
     def of(self) -> dict[Key, frozenset[Source] | None]:
@@ -64,7 +65,8 @@ class Sources:
     def _sources_of(self, optimizer: Key, call: ast.Call) -> frozenset[Source] | None:
         found: set[Source] = set()
         handed = [a for one in (call, *self._added(optimizer)) for a in (*one.args, *(k.value for k in one.keywords))]
-        for owner in self.listed(handed):
+        self.modules[optimizer] = self.listed(handed)
+        for owner in self.modules[optimizer]:
             source = self._source(owner)
             if not source.maybe:
                 return None

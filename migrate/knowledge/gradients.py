@@ -59,6 +59,8 @@ _STEPS = Patterns("step ?*_step step_?*", exact=True)
 _NO_STEPS = Patterns("get_* set_*", exact=True)
 # Classes that wrap an optimizer and step it.
 OPTIMIZER_WRAPPERS = Patterns("*ahead* *optim* *wrap* *sam *swa*")
+# Attributes by which wrappers of an optimizer keep it.
+WRAPPED_OPTIMIZERS = frozenset("optimizer _optimizer optim base_optimizer".split())
 SCHEDULERS = Patterns("*sched* *LR *warmup*")
 
 

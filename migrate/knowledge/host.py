@@ -33,10 +33,10 @@ TELLS = frozenset(
 WATCHERS = frozenset("logger logging _logger LOGGER writer tb_writer pbar progress_bar wandb os sys json".split())
 # … and moving data.
 OF_NOTE = TELLS | frozenset("to cuda cpu from_numpy synchronize".split())
-# What gives the same under autocast and not: it saves, joins, sorts, counts and converts.
+# What gives the same under autocast and not: it saves, joins, sorts, counts and converts, or looks at text.
 UNTOUCHED = frozenset(
     "save dump makedirs mkdir exists dirname basename join stack cat topk sort argsort argmax argmin eq ne bincount "
-    "half float double bfloat16".split()
+    "half float double bfloat16 startswith endswith split strip lower upper".split()
 )
 # Modules whose functions work on paths, text, Python's numbers and arrays: casts do not reach them.
 HOST_MODULES = frozenset("os np numpy math json re sys logging logger time random shutil pickle datetime".split())

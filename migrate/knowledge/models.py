@@ -51,9 +51,9 @@ LISTS_PARTS = ("children", "modules", "named_children", "named_modules")
 # Functions that take a model without running it.
 NOT_RUN_BY_FUNCTION = Patterns(
     # Python's own
-    "print len isinstance hasattr getattr setattr id type str super list tuple dict deepcopy copy partial vars next "
-    "iter enumerate zip map filter sum max min any all range reversed sorted cast append extend insert format join "
-    "cat stack",
+    "print len isinstance hasattr getattr setattr delattr id type str super list tuple dict deepcopy copy partial vars "
+    "next iter enumerate zip map filter sum max min any all range reversed sorted cast append extend insert format "
+    "join cat stack",
     # torch's, and wrappers
     "DistributedDataParallel DDP DataParallel *Parallel* convert_* compile script export trace *optim* *sched* Adam* "
     "SGD RMSprop Lamb broadcast* *clip* *norm_ *norm step backward eval reduce* sync* *hook* apply* prune* to_* "
@@ -106,6 +106,12 @@ RUN_AS_OTHER = Patterns(
 )
 # The same for what is called: a running average that is called is a network.
 CALLED_AS_OTHER = Patterns(*RUN_AS_OTHER.patterns, _NO_NETWORK)
+# Functions and methods that give a model other weights: those of a running average, of a checkpoint.
+SWAPS_WEIGHTS = Patterns(
+    "load_state_dict load_model load_weights load_checkpoint restore restore_* copy_to average_parameters apply_shadow "
+    "apply_ema apply_averag* ema_scope swap_* use_ema* use_averag* assign_ema* vector_to_parameters",
+    but="swap_axes swap_dims",
+)
 # Functions that make a copy or a running average of a model.
 COPIES = Patterns("*averag* *swa* *ema* *copy* *clone*")
 # Methods by which a model, or a part of one, is run.

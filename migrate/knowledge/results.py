@@ -10,6 +10,11 @@ from .words import Patterns, parts
 FLOAT_WORK = Patterns(
     "*loss* *criterion* *crit* *softmax* *sigmoid* log* *exp* *entropy* *mse* *norm* F *functional* *ctc* *kl_div*"
 )
+# Words of a name that holds a floating result: `q_dense`, `local_ctx_vectors`, `text_emb`.
+_FLOATING = frozenset(
+    "dense emb embs embed embeds embedding embeddings rep reps repr representation representations vec vecs vector "
+    "vectors feat feats feature features logit logits score scores prob probs hidden pooled".split()
+)
 # Words of a name that holds integers: `gt_labels`, `input_ids`.
 _INTEGERS = frozenset(
     "id ids idx idxs ind inds indices index label labels target targets gt gts mask masks len lens length lengths "
@@ -41,3 +46,8 @@ def integers(name: str) -> bool:
 def predicted(name: str) -> bool:
     """Whether a variable is called as one that holds predicted classes."""
     return not _PREDICTED.isdisjoint(parts(name))
+
+
+def floating(name: str) -> bool:
+    """Whether a variable is called as one that holds a floating result, and nothing in its name says otherwise."""
+    return not _FLOATING.isdisjoint(parts(name)) and not integers(name) and not predicted(name)

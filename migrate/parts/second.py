@@ -17,6 +17,7 @@ from ..facts.module import Module
 from ..facts.sites import collect
 from ..flow.values import Values
 from ..knowledge.apex import FRAMEWORK_BACKENDS
+from ..memory import give_back
 from ..model import (
     Applicability,
     Change,
@@ -64,6 +65,7 @@ def second(files: Sequence[FileText], first: Sequence[ModuleResult], settings: S
         if spelled != texts[number] and result.new_text == one.new_text:  # for nothing: the star stays one
             result = _again(known, one, texts[number], settings, stays)
         found.append(result)
+        give_back()
     return found
 
 

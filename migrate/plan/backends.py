@@ -8,11 +8,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..facts.names import called_name, last_name
 from ..facts.sites import Initialize
 from ..nodes import walk
+from ..rewrite.arms import LOOSER
 from ..units.unit import Context, Unit
 
 Arm = tuple[ast.expr | None, list[ast.stmt]]  # its condition (None: else) and its statements
@@ -23,11 +24,15 @@ _NATIVE = frozenset("autocast torch.autocast torch.amp.autocast torch.cuda.amp.a
 @dataclass(frozen=True, eq=False)
 class Backend:
     """Apex's arm: ``given`` are values in it and the native ones in their place, ``lines`` what it sets besides, ahead
-    of ``first``."""
+    of ``first``. ``arms``: it and the native one, where they stand one behind the other. ``unused``: classes of the
+    program that scale as Apex does, of which nobody makes an object any more; ``unread``: such as are imported."""
 
     first: ast.stmt
     given: tuple[tuple[ast.expr, ast.expr], ...]
     lines: tuple[str, ...]
+    arms: tuple[ast.If, ast.If] | None = None
+    unused: tuple[ast.ClassDef, ...] = ()
+    unread: tuple[ast.alias, ...] = ()
 
 
 def native_backend(ctx: Context, unit: Unit) -> Backend | None:
@@ -45,9 +50,33 @@ def native_backend(ctx: Context, unit: Unit) -> Backend | None:
             found = _served(ctx, init, native[0], mine[1])
             if found is None or not (found.given or not init.optimizers):  # who trains needs a scaler too
                 continue
-            if _is_entered(ctx, _autocast_name(native[0])) and not _others_left(ctx, found):
-                return found
+            entered = _is_entered(ctx, _autocast_name(native[0]))
+            if entered and not _others_left(ctx, found) and all(_offers(ctx, *pair) for pair in found.given):
+                beside = _one_behind_the_other(ctx, mine[1], native[0])
+                return _made_no_more(ctx, unit, replace(found, arms=beside))
     return None
+
+
+def _offers(ctx: Context, apex: ast.expr, native: ast.expr) -> bool:
+    """Whether an object of the native arm has all methods and attributes that the class of Apex's gives its objects,
+    as far as both classes are here: its state may be saved by whoever has it."""
+    classes = [{o.key for o in ctx.v.of(value) if o.kind == "instance"} for value in (apex, native)]
+    if not all(classes):
+        return True
+    names = [set.intersection(*map(_given_by, held)) for held in classes]
+    return names[0] <= names[1]
+
+
+def _given_by(cls: object) -> set[str]:
+    body = cls.body if isinstance(cls, ast.ClassDef) else []
+    defined = {stmt.name for stmt in body if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    return defined - {"__init__"} | {
+        target.id
+        for stmt in body
+        if isinstance(stmt, ast.Assign)
+        for target in stmt.targets
+        if isinstance(target, ast.Name)
+    }
 
 
 def _others_left(ctx: Context, backend: Backend) -> bool:
@@ -56,6 +85,36 @@ def _others_left(ctx: Context, backend: Backend) -> bool:
     makers = {called_name(value) for value, _ in backend.given if isinstance(value, ast.Call)}
     names = (last_name(n) for n in ctx.m.nodes if isinstance(n, (ast.Name, ast.Attribute)) and n not in replaced)
     return any(name in makers or _APEX_SCALER.search(name) for name in names)
+
+
+def _one_behind_the_other(
+    ctx: Context, mine: Sequence[ast.stmt], native: Sequence[ast.stmt]
+) -> tuple[ast.If, ast.If] | None:
+    """The conditions of two arms of which one is the other's ``elif``."""
+    one, other = ctx.m.parent[mine[0]], ctx.m.parent[native[0]]
+    if not (isinstance(one, ast.If) and isinstance(other, ast.If)) or isinstance(one.test, LOOSER):
+        return None
+    bodies = one.body[0] is mine[0] and other.body[0] is native[0]
+    follows = other in one.orelse or one in other.orelse
+    return (one, other) if bodies and follows and not isinstance(other.test, LOOSER) else None
+
+
+def _made_no_more(ctx: Context, unit: Unit, backend: Backend) -> Backend:
+    """With what only Apex's arm made an object of, and no other file takes or names in a text."""
+    makers = {called_name(value) for value, _ in backend.given if isinstance(value, ast.Call)}
+    makers -= {n.value for n in ctx.m.all(ast.Constant) if isinstance(n.value, str)}
+
+    def private(name: str, node: ast.AST) -> bool:
+        return name in makers and not ctx.exported(node) & {name, "*"}
+
+    unused = [cls for cls in unit.beside if private(cls.name, cls) and not cls.decorator_list]
+    unread = [
+        alias
+        for stmt in ctx.m.all(ast.ImportFrom)
+        for alias in stmt.names
+        if len(stmt.names) > 1 and private(alias.asname or alias.name, stmt)
+    ]
+    return replace(backend, unused=tuple(unused), unread=tuple(unread))
 
 
 def _used_besides(ctx: Context, unit: Unit) -> bool:
@@ -135,7 +194,7 @@ def _served(ctx: Context, init: Initialize, native: Sequence[ast.stmt], mine: Se
         match stmt:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in values and name not in given:
                 given[name] = (value, values[name])
-            case _ if _only_tells(stmt):
+            case _ if only_tells(stmt):
                 pass
             case _:
                 return None
@@ -143,7 +202,7 @@ def _served(ctx: Context, init: Initialize, native: Sequence[ast.stmt], mine: Se
     return Backend(mine[0], tuple(given.values()), tuple(lines))
 
 
-def _only_tells(stmt: ast.stmt) -> bool:
+def only_tells(stmt: ast.stmt) -> bool:
     """Whether a statement prints or logs, perhaps on one rank alone."""
     match stmt:
         case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
@@ -153,7 +212,7 @@ def _only_tells(stmt: ast.stmt) -> bool:
         case ast.Expr(value=ast.Constant()) | ast.Pass():
             return True
         case ast.If(body=body, orelse=orelse):
-            return all(map(_only_tells, (*body, *orelse)))
+            return all(map(only_tells, (*body, *orelse)))
         case _:
             return False
 

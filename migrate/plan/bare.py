@@ -14,6 +14,7 @@ from ..units.options import set_at_once
 from ..units.registered import registered
 from ..units.unit import Context, Manual, Unit
 from .carried import AMP, handed_for_state, holders, is_test, through_parameter, unknown_reader
+from .set_ahead import set_ahead
 
 _SCALERS = ("_amp_state.loss_scalers", "_amp_state._amp_state.loss_scalers")
 _ITEM = frozenset(f"apex.amp.{name}[]" for name in _SCALERS)
@@ -38,7 +39,8 @@ def assign_state(ctx: Context, units: list[Unit]) -> dict[int, list[tuple[ast.ex
 
 
 def _kind(ctx: Context, use: ast.expr, dotted: str) -> str | None:
-    """What a use asks of the state: see `state_kind`; ``taken`` and ``handed`` where a parameter takes the scaler."""
+    """What a use asks of the state: see `state_kind`; ``taken`` and ``handed`` where a parameter takes the scaler;
+    ``set`` where the loss scale is set ahead of training, ``set alias`` by way of a variable."""
     kind = state_kind(dotted)
     if kind in ("state_dict", "load_state_dict") and through_parameter(ctx, use):
         return "taken"
@@ -51,6 +53,10 @@ def _kind(ctx: Context, use: ast.expr, dotted: str) -> str | None:
             return "entries"
     if kind == "scale" and _alias(ctx, use) is not None:
         return "alias"
+    above = ctx.m.parent[use]
+    if kind == "scaler" and isinstance(above, ast.Attribute) and not _begins(ctx, above):
+        if set_ahead(ctx, use) is not None:
+            return "set alias" if isinstance(use, ast.Name) else "set"
     return kind
 
 
@@ -150,8 +156,7 @@ def _scaler_use(ctx: Context, use: ast.expr, kind: str) -> Manual | None:
     if kind == "scale":
         return None
     if kind == "scaler" and isinstance(above, ast.Attribute):
-        begun = [set_at_once(m, ctx.v, init) for init in ctx.facts.initializes]
-        if len(begun) == 1 and begun[0] is not None and m.parent[above] is begun[0]:
+        if _begins(ctx, above) or set_ahead(ctx, use) is not None:
             return None
         what = "its scale is set here" if above.attr.endswith("loss_scale") else f"{above.attr} is set here"
         advice = "init_scale=… where the GradScaler is made; later, behind a scaled loss: scaler.update(new_scale=…)"
@@ -163,6 +168,12 @@ def _scaler_use(ctx: Context, use: ast.expr, kind: str) -> Manual | None:
     return Manual(
         use, f"{m.src(use)}: this part of Apex's loss scaler has no counterpart", "scaler.get_scale() for the scale"
     )
+
+
+def _begins(ctx: Context, scale: ast.Attribute) -> bool:
+    """Whether an assignment right behind the one initialize says what a GradScaler begins with."""
+    begun = [set_at_once(ctx.m, ctx.v, init) for init in ctx.facts.initializes]
+    return len(begun) == 1 and begun[0] is not None and ctx.m.parent[scale] is begun[0]
 
 
 def _iterated(m: Module, use: ast.expr) -> bool:

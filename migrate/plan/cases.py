@@ -9,9 +9,12 @@ from ..units.conditions import FALSE, Term, conjunction, negation
 
 def without_opposites(cases: list[list[Term]]) -> list[list[Term]]:
     """Fewer cases that say the same: two that differ in one condition alone, which holds here and does not hold there,
-    are one without it (the arms of ``if … elif … else``)."""
+    are one without it (the arms of ``if … elif … else``); one that says all that another says, and more, is that."""
     for one, other in combinations(cases, 2):
         mine, theirs = _beyond(one, other), _beyond(other, one)
+        if not mine or not theirs:
+            more = other if not mine else one
+            return without_opposites([case for case in cases if case is not more])
         if len(mine) == len(theirs) == 1 and _opposites(mine[0], theirs[0]):
             rest = [term for term in one if term.text != mine[0].text]
             return without_opposites([*(case for case in cases if case is not one and case is not other), rest])

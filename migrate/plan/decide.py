@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ..facts.module import Scope
 from ..facts.names import last_name
 from ..facts.sites import Initialize, Scale
 from ..flow.objects import Obj
@@ -17,6 +18,7 @@ from ..units.unit import Context, Manual, Unit
 from . import gradients, handed, hazards, premises, scaling
 from .again import review_runs_again
 from .backends import Backend, native_backend
+from .beside import in_its_own
 from .carried import OLD_STATE, handed_for_state, sometimes_imported
 from .cases import either
 from .caught import check_caught
@@ -37,8 +39,10 @@ from .policy import tell_policy
 from .products import review_products
 from .regions import Planner, Region
 from .replaced import check_replaced
+from .scaling import class_of
 from .schedule import Scaler, Schedule
 from .stored import review_stored
+from .there import object_there
 from .threads import review_threads
 from .traced import review_traced
 from .unreached import check_one_of_several, review_unreached
@@ -102,8 +106,9 @@ class Plan:
 def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     """Everything about one unit. ``state`` are the uses of the scaler's state that belong to it."""
     scaled = bool(unit.scales) and ctx.settings.dtype == "float16"
-    backend = native_backend(ctx, unit) if not state else None
-    if backend is None:
+    elsewhere = [use for use, _ in state if ctx.m.class_of(ctx.m.function(use)) not in unit.beside]
+    backend = native_backend(ctx, unit) if not elsewhere else None
+    if backend is None and not unit.served:
         premises.check(ctx, unit)
     if state and not scaled and unit.scales:
         raise Manual(
@@ -123,12 +128,14 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
             unit.infos.append((init.call, "APX021", text))
     merged: list[Fold] = []
     schedule = Schedule()
-    if backend is not None:
+    if unit.served and state:
+        raise Manual(state[0][0], "amp's state is saved beside the native scaler's: which one is meant is not known")
+    if backend is not None or unit.served:
         unit.review(unit.initializes[0].call, "APX043", _BACKEND)
-        return Plan(ctx, unit, Planner(ctx, unit), merged, schedule, state, scaled, backend=backend)
+        return Plan(ctx, unit, Planner(ctx, unit), merged, schedule, state, scaled and not unit.served, backend=backend)
     if unit.scales:
         premises.scale_plain_backwards(ctx, unit)
-        unit.steps = find_steps(ctx, unit) if not unit.apart else scaling.steps(ctx, unit)
+        unit.steps = in_its_own(ctx, unit, find_steps(ctx, unit)) if not unit.apart else scaling.steps(ctx, unit)
         if not unit.steps:
             raise Manual(
                 unit.scales[0].call,
@@ -153,10 +160,10 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         plan = Plan(ctx, unit, planner, merged, schedule, state, scaled)
         plan.handed, plan.homes, plan.scaler_at = handed.settle(ctx, unit, schedule, merged, state)
         return plan
-    if unit.apart:
+    if unit.apart and not scaled:
+        raise Manual(unit.line_node, "bfloat16 needs no GradScaler, and the class has nothing else to do")
+    if unit.apart and not unit.initializes:
         plan = Plan(ctx, unit, planner, merged, schedule, state, scaled)
-        if not scaled:
-            raise Manual(unit.line_node, "bfloat16 needs no GradScaler, and the class has nothing else to do")
         plan.homes, plan.scaler_at = scaling.settle(ctx, unit, schedule, state)
         return plan
     planner.plan()
@@ -169,7 +176,11 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     review_traced(ctx, unit, planner)
     review_levels(ctx, unit)
     plan = Plan(ctx, unit, planner, merged, schedule, state, scaled)
-    _homes(ctx, unit, plan)
+    if unit.apart:
+        plan.homes, plan.scaler_at = scaling.settle(ctx, unit, schedule, state)
+        _switches(ctx, unit, plan, Finder(ctx, unit, schedule.scalers, planner.order))
+    else:
+        _homes(ctx, unit, plan)
     if not _never(plan):
         review_products(ctx, unit, planner)
     _asks_for_amp(ctx, unit, plan)
@@ -221,7 +232,7 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
             plan.marks.append(mark)
             plan.scaler_at[mark] = finder.reach(scaler, mark, mark.args[0])
         for use, kind in plan.state:
-            if kind in ("taken", "alias", "other"):
+            if kind in ("taken", "alias", "set alias", "other"):
                 continue
             if kind == "saved":
                 _saved_entry(unit, scalers, use)
@@ -247,6 +258,12 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
                     "state_dict() and load_state_dict(), and state that the legacy code saved does not load "
                     "(KeyError: 'scale')",
                 )
+    _switches(ctx, unit, plan, finder)
+    plan.homes = finder.finish()
+
+
+def _switches(ctx: Context, unit: Unit, plan: Plan, finder: Finder) -> None:
+    """What each region under autocast is switched on by."""
     sources = [pair for init in unit.initializes for pair in _own_guards(ctx, unit, init)]
     early = [x for x in (*_calls(unit), *plan.planner.statements) if plan.planner.order.early(x)]
     plan.always = all(t.value for _, t in sources) and not early and not finder.late()
@@ -274,7 +291,6 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
         block, index = ctx.m.place[hoist.stmt]
         _check_made(ctx, plan, Region(block, index, index, "loss"), enabled)
         plan.hoist_enabled.append(enabled)
-    plan.homes = finder.finish()
 
 
 def _calls(unit: Unit) -> list[ast.Call]:
@@ -396,8 +412,8 @@ def _reached(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stm
 
 
 def _scaling(unit: Unit, plan: Plan) -> bool:
-    """Whether a scaler is there that is on wherever mixed precision is."""
-    return plan.scaled and not any(o.unscaled for o in unit.options.values())
+    """Whether a scaler is there that is on wherever mixed precision is, and off elsewhere."""
+    return plan.scaled and not unit.apart and not any(o.unscaled for o in unit.options.values())
 
 
 def _same_text_holds(ctx: Context, optimizer: ast.expr, there: ast.stmt) -> bool:
@@ -453,6 +469,10 @@ def _enabled(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stm
         if plan.planner.order.early(stmt):
             return f"{finder.reach(finder.scalers[0], stmt, None)}.is_enabled()"
     said = _said(ctx, unit, stmt)
+    if unit.apart and isinstance(said, str):
+        there = object_there(ctx, unit, class_of(ctx, unit), stmt)
+        if there is not None:
+            return there
     if not isinstance(said, str) and said.value is not False:
         return "" if said.value else _bool(said)
     if not isinstance(said, str):
@@ -520,7 +540,7 @@ def _said(ctx: Context, unit: Unit, stmt: ast.stmt) -> Term | str:
     """The unit's condition as the function of ``stmt`` can say it, without what already holds there."""
     scope = ctx.m.function(stmt)
     cases: list[list[Term]] = []
-    for init in unit.initializes:
+    for init in _awake(ctx, unit, scope):
         around = set(ctx.m.ancestors(stmt))
         try:
             every = guards(ctx, unit, init, None, scope)
@@ -537,6 +557,23 @@ def _said(ctx: Context, unit: Unit, stmt: ast.stmt) -> Term | str:
             return said
         cases.append([term for term in said if not _moves_on(ctx, term, stmt)])
     return either(cases)
+
+
+def _awake(ctx: Context, unit: Unit, scope: Scope) -> list[Initialize]:
+    """The ``initialize`` calls that may run in a process that comes to a function: where it holds one itself, not those
+    that only the main block of an imported file leads to."""
+    mine = [init for init in unit.initializes if ctx.m.function(init.call) is scope]
+    awake = [init for init in unit.initializes if init in mine or not _asleep(ctx, init.call, frozenset())]
+    return awake if mine else unit.initializes
+
+
+def _asleep(ctx: Context, node: ast.AST, seen: frozenset[Scope]) -> bool:
+    """Whether only main blocks of imported files lead to a node."""
+    scope = ctx.m.function(node)
+    if ctx.m.idle(node) or scope in seen or not scope.is_function:
+        return ctx.m.idle(node) or scope in seen
+    calls = ctx.v.calls[scope.node]
+    return bool(calls) and all(_asleep(ctx, call, seen | {scope}) for call in calls)
 
 
 def _moves_on(ctx: Context, term: Term, stmt: ast.stmt) -> bool:

@@ -8,7 +8,9 @@ from ..facts.names import called_name
 from ..nodes import walk
 from ..units.unit import Context
 
-_PLAIN = frozenset("staticmethod classmethod property no_grad enable_grad wraps inference_mode".split())
+_PLAIN = frozenset(
+    "staticmethod classmethod property no_grad enable_grad wraps inference_mode contextmanager".split()
+)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 

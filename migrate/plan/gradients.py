@@ -33,6 +33,7 @@ from ..units.events import (
 from ..units.translate import passed
 from ..units.unit import Context, Manual, Step, Unit, scales_in, steps_in
 from . import exits
+from .beside import instead, steps_natively
 from .blocks import common, exclusive
 from .inserted import free_name
 from .looked import looked_at
@@ -71,6 +72,7 @@ def _tell_growth(ctx: Context, unit: Unit) -> None:
                 continue
             tops = common(ctx, m.statement(site.call), step.anchor)
             apart = tops is not None and any(isinstance(c, ast.If) for c in _conditions(ctx, unit, tops[1], step))
+            apart = apart and not _cleared_each_round(ctx, unit, site)
             if apart or len(m.loops(site.call)) > len(m.loops(step.anchor)):
                 unit.infos.append(
                     (
@@ -82,6 +84,19 @@ def _tell_growth(ctx: Context, unit: Unit) -> None:
                     )
                 )
                 return
+
+
+def _cleared_each_round(ctx: Context, unit: Unit, site: Scale) -> bool:
+    """Whether all gradients are cleared in each round in which a backward runs, be the step taken or not."""
+    m, loops = ctx.m, ctx.m.loops(site.call)
+    for call in m.calls("zero_grad") if loops else ():
+        if m.loops(call) != loops or not isinstance(call.func, ast.Attribute):
+            continue
+        around = m.spine(call)[1 : m.spine(call).index(loops[0])]
+        mine = ctx.v.of(call.func.value) & (site.optimizer_objects | unit.model_objects)
+        if mine and all(isinstance(outer, (ast.With, ast.AsyncWith)) for outer in around):
+            return True
+    return False
 
 
 def _may_clear(ctx: Context, unit: Unit, loop: ast.stmt) -> bool:
@@ -496,6 +511,7 @@ def _conditions(ctx: Context, unit: Unit, top: ast.stmt, step: Step) -> list[ast
         if isinstance(stmt, ast.If):
             arms = [
                 any(s.objects & step.objects and any(ctx.m.inside(s.call, x) for x in arm) for s in unit.steps)
+                or steps_natively(ctx, step, arm)
                 for arm in (stmt.body, stmt.orelse)
             ]
             if not all(arms):
@@ -725,15 +741,17 @@ def _check_one_step(ctx: Context, unit: Unit) -> None:
     """A second step with the gradients of one backward would divide them by the scale once more."""
     for run in _runs(ctx, unit):
         taken = Taken(ctx)
-        backward: Event | None = None
+        backwards: list[Event] = []
         for event in run:
             if event.what == "backward":
                 taken.forget(event.objects)
-                backward = event
+                backwards.append(event)
                 continue
+            backward = next((one for one in reversed(backwards) if not instead(event, one)), None)
             loops = [s for s in event.under if isinstance(s, (ast.For, ast.While))]
             anchor = event.step.anchor if event.step is not None else None
-            again = any(not _apart_in(ctx, e.node, event.node) for e in taken.of(event.objects))
+            earlier = [e for e in taken.of(event.objects) if not instead(event, e)]
+            again = any(not _apart_in(ctx, e.node, event.node) for e in earlier)
             around = backward is not None and any(x not in backward.under and x is not anchor for x in loops)
             if again and not around and any(isinstance(s, ast.If) for s in event.under):
                 unit.review(

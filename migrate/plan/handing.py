@@ -92,7 +92,7 @@ class Handing(Making, ABC):
                 )
             for other in ctx.v.callees(call):
                 if other is not node:
-                    self._beside(scaler, ctx.m.scope_of[other], after, call)
+                    self._beside(scaler, scope, ctx.m.scope_of[other], after, call)
             if after is None:
                 self._uses[id(scaler)].append(call)
                 parameter.calls[call] = self._reach_without(scaler, call)
@@ -149,9 +149,9 @@ class Handing(Making, ABC):
             return passed(self.ctx, call, scope, after)
         return next((a for a in call.args if opened(v, v.of(a)) & scaler.objects), None)
 
-    def _beside(self, scaler: Scaler, other: Scope, after: str | None, call: ast.Call) -> None:
+    def _beside(self, scaler: Scaler, scope: Scope, other: Scope, after: str | None, call: ast.Call) -> None:
         """Another function that the same call may run has to take the scaler at the same place."""
-        if after is None or after not in other.params:
+        if other.params != scope.params if after is None else after not in other.params:
             raise Manual(call, "this call may run functions with different parameters; the scaler fits only one")
         self._parameter(scaler, other, after)
 

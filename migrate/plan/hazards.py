@@ -18,6 +18,7 @@ from ..facts.module import Module
 from ..facts.names import called_name, last_name
 from ..flow.arguments import argument
 from ..knowledge import operations
+from ..knowledge.results import floating
 from ..model import Settings
 from ..nodes import walk
 from ..units.compute import walk_now
@@ -29,6 +30,7 @@ from .coverage import Coverage
 from .fold import Fold
 from .regions import Planner
 from .registered import tell_registered
+from .unnamed import review_unnamed
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
 
@@ -149,6 +151,7 @@ class _Search:
     def outputs(self, found: Hazards) -> None:
         bfloat16 = self.ctx.settings.dtype == "bfloat16"
         numpy = self.m.calls("numpy") if bfloat16 else ()
+        named = list[FloatOutput]()
         for node in self.m.in_order((*self.m.calls("cpu"), *numpy)):
             if not isinstance(node.func, ast.Attribute) or not self._stays(node):
                 continue
@@ -157,10 +160,17 @@ class _Search:
                 continue
             if proved(held) and not self._decoded(node):
                 found.outputs.append(FloatOutput(node, self._dot(node.func)))
+            elif HALF in held.known and not held.holds and _named_floating(node.func.value) and not self._decoded(node):
+                named.append(FloatOutput(node, self._dot(node.func)))
+                found.outputs.append(named[-1])
+                self.unit.review(node, "APX032", _SAID_NAMED)
             elif proved(held) or doubtful(held):
                 self.unit.infos.append((node, "APX032", _said_doubt(bfloat16)))
-        if found.outputs:
-            self.unit.review(found.outputs[0].call, "APX032", _said_output(bfloat16))
+        sure = [one for one in found.outputs if one not in named]
+        if sure:
+            self.unit.review(sure[0].call, "APX032", _said_output(bfloat16))
+        if not bfloat16:
+            review_unnamed(self.ctx, self.unit, self.precision)
 
     def operands(self, found: Hazards) -> None:
         """Half results that something outside of every region computes with, as O1 did in float32."""
@@ -284,6 +294,8 @@ class _Search:
                 call = self.m.parent[above]
                 called = isinstance(call, ast.Call) and call.func is above
                 converts = above.attr in ("to", "astype", "type") and called and _to_float(call)
+                if above.attr == "dtype":
+                    return False
                 if above.attr in operations.TYPE_FORGOTTEN or converts:
                     return True
                 if above.attr not in operations.SAME_NUMBERS or (bfloat16 and above.attr == "numpy"):
@@ -467,6 +479,24 @@ def _said_output(bfloat16: bool) -> str:
         f"results leave autocast in {kind}; Apex handed them on in float32 (its patched Tensor.cpu(), or O2's cast of "
         "the model's outputs), now .float() does"
     )
+
+
+_SAID_NAMED = (
+    "this may be a half result, and by its name it is a floating one: Apex handed it on in float32, now .float() does"
+)
+
+
+def _named_floating(expr: ast.expr) -> bool:
+    """Whether what leaves, or what it is made like (``torch.empty_like(x)``), is called as a floating result is."""
+    match expr:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return floating(name)
+        case ast.Call(args=[first, *_]) if called_name(expr) in operations.LIKE:
+            return _named_floating(first)
+        case ast.Subscript(value=value) | ast.Call(func=ast.Attribute(value=value, attr="detach" | "clone" | "data")):
+            return _named_floating(value)
+        case _:
+            return False
 
 
 def _said_island(settings: Settings) -> str:

@@ -14,6 +14,7 @@ from functools import cached_property
 from ..facts.loops import gone_through
 from ..facts.module import Scope
 from ..facts.sites import opened
+from ..flow.values import unwraps
 from ..nodes import walk
 from ..units.translate import paired, passed
 from ..units.unit import Manual
@@ -58,11 +59,9 @@ class Finder(Handing):
         root = self._root(optimizer)
         match root:
             case ast.Attribute(value=base):
-                owners = {
-                    self._defining_class(o.key, root)
-                    for o in v.of(base)
-                    if o.kind == "instance" and isinstance(o.key, ast.ClassDef)
-                }
+                made = [o for o in v.of(base) if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
+                having = [o for o in made if v.field(o, root.attr)]  # a base class alone may lack the attribute
+                owners = {self._defining_class(o.key, root) for o in having or made}  # type: ignore[arg-type]
                 if len(owners) == 1:
                     owner = owners.pop()
                     if isinstance(base, ast.Attribute) and self._only_declares(owner, root.attr):
@@ -131,6 +130,8 @@ class Finder(Handing):
                 if isinstance(given, ast.Name) and scope.is_function and given.id in scope.params:
                     return given
             value = self._given(node)
+            if isinstance(value, ast.IfExp) and unwraps(value):
+                value = value.orelse if opened(v, v.of(value.orelse)) & scaler.objects else value.body
             if value is None or not opened(v, v.of(value)) & scaler.objects:
                 return None
             if not isinstance(value, (ast.Attribute, ast.Subscript, ast.ListComp, ast.List, ast.Tuple)):
@@ -289,7 +290,7 @@ class Finder(Handing):
         if not any(p.function is taker for p in self.homes.parameters):
             self.homes.parameters.append(Parameter(taker, after, scaler.name))
             cls = self.ctx.m.class_of(taker)
-            name = cls.name if cls is not None else getattr(taker.node, "name", "")
+            name = cls.name if cls is not None and kept is not None else getattr(taker.node, "name", "")
             self.unit.review(
                 taker.node,
                 "APX023",

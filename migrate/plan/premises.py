@@ -21,7 +21,7 @@ from ..units.autograd import uncast_functions
 from ..units.events import reads_gradients
 from ..units.order import NOT_YET, Order
 from ..units.translate import paired
-from ..units.unit import Context, Manual, Step, Unit, scales_in, steps_in
+from ..units.unit import Context, Manual, Step, Unit, once, scales_in, steps_in
 from .blocks import common
 from .fold import Fold
 from .gradients import stays_in_place
@@ -41,7 +41,7 @@ def check(ctx: Context, unit: Unit) -> None:
             _check_apart(ctx, scale)
         elif scale.item.optional_vars is not None and scale.alias is None:
             raise Manual(scale.call, "the scaled loss is not bound to a plain name")
-        _check_backward(ctx, scale)
+        _check_backward(ctx, unit, scale)
         if scale.optimizers is None:
             raise Manual(scale.call, "scale_loss without an optimizer that can be read here")
     if unit.scales and not unit.initializes and not unit.apart:
@@ -178,15 +178,28 @@ def _behind(ctx: Context, scale: Scale) -> list[ast.stmt]:
     return [s for s in body if not ctx.m.inside(scale.call, scale.with_) or ctx.m.end(s) > ctx.m.start(scale.call)]
 
 
-def _check_backward(ctx: Context, scale: Scale) -> None:
-    """The block has to do something with the scaled loss, and must not run backward on anything else."""
+def _entered_with(ctx: Context, unit: Unit, scale: Scale) -> set[str]:
+    """The scaled losses of other optimizers whose blocks are open where that of ``scale`` is."""
+    found: set[str] = set()
+    for other in unit.scales:
+        if other is scale or other.alias is None or other.with_ is None or scale.with_ is None:
+            continue
+        open_ = ctx.m.inside(scale.with_, other.with_) or ctx.m.inside(other.with_, scale.with_)
+        if open_ and not other.optimizer_objects & scale.optimizer_objects:
+            found.add(other.alias)
+    return found
+
+
+def _check_backward(ctx: Context, unit: Unit, scale: Scale) -> None:
+    """The block has to do something with the scaled loss, and must not run backward on anything that is not scaled."""
     assert scale.with_ is not None
+    aliases = {scale.alias, *_entered_with(ctx, unit, scale)}
     nodes = [n for stmt in _behind(ctx, scale) for n in walk(stmt)]
     for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
             owner = node.func.value
-            if not (isinstance(owner, ast.Name) and owner.id == scale.alias) and not any(
-                isinstance(n, ast.Name) and n.id == scale.alias for n in walk(node)
+            if not (isinstance(owner, ast.Name) and owner.id in aliases) and not any(
+                isinstance(n, ast.Name) and n.id in aliases for n in walk(node)
             ):
                 raise Manual(
                     node,
@@ -214,9 +227,19 @@ def _check_body(ctx: Context, scale: Scale) -> None:
                     )
 
 
+@once
+def _trains_besides(ctx: Context) -> bool:
+    """Whether a backward runs where no loss is scaled of an optimizer that is initialized here."""
+    initialized = frozenset().union(*(init.optimizer_objects for init in ctx.facts.initializes))
+    known = all(scale.optimizer_objects & initialized for scale in ctx.facts.scales)
+    training = {ctx.m.function(scale.call) for scale in ctx.facts.scales} if known else set()
+    return any(ctx.m.function(call) not in training for call in ctx.m.calls("backward"))
+
+
 def _only_evaluates(ctx: Context, unit: Unit) -> bool:
-    """Whether nothing trains here: no backward, no step, and the optimizer goes to nobody but to be saved or loaded."""
-    if ctx.m.calls("backward"):
+    """Whether nothing trains here: no backward but where another unit's loss is scaled, no step, and the optimizer goes
+    to nobody but to be saved or loaded."""
+    if _trains_besides(ctx):
         return False
     for node in ctx.touching(unit.optimizer_objects):
         name = called_name(node)

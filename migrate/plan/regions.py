@@ -31,7 +31,9 @@ from ..units.slices import Slices
 from ..units.translate import passed
 from ..units.unit import Context, Manual, Unit
 from .gradless import Scan, kept_copy, no_gradient
-from .tight import Tight
+from .put_away import stored
+from .swapped import Swapped
+from .tight import Tight, own_autocast
 
 MAX_CLIMB = 4
 # Statements between two computations on results, up to which one region holds both.
@@ -92,6 +94,7 @@ class Planner:
         self.slices = Slices(ctx)
         self.order = Order(ctx, unit)
         self.tight = Tight(ctx.m, self.compute)
+        self.swapped = Swapped(ctx)
         self.regions: list[Region] = []
         self.hoists: list[Hoist] = []
         self._hoisted: set[ast.AST] = set()
@@ -132,6 +135,9 @@ class Planner:
             raise Manual(site, "scale_loss without a loss that can be read here")
         stmt = self.ctx.m.statement(site)
         found = self._sink(stmt, loss, "scaled loss", 0)
+        if not found:
+            for put in stored(self.ctx, stmt, loss):
+                found |= self._put(put)
         if not found and of_model:
             raise Manual(
                 site,
@@ -139,6 +145,12 @@ class Planner:
                 'put the forward and the loss under torch.autocast("cuda", dtype=torch.float16) where they are '
                 "computed",
             )
+
+    def _put(self, stmt: ast.stmt) -> bool:
+        """Mark a statement that puts the loss away, and what leads to it."""
+        block, index = self.ctx.m.place[stmt]
+        found = self._mark(block, [index], "scaled loss")
+        return self._slice(stmt, self.slices.reads(stmt), "scaled loss", 1) or found
 
     def _sink(self, stmt: ast.stmt, expr: ast.expr, why: str, depth: int) -> bool:
         """Mark what computes ``expr``, used by ``stmt``; True where a model call was found."""
@@ -357,7 +369,7 @@ class Planner:
                 continue
             seen.add(call)
             scope = m.function(call)
-            if compute.inner(call) or self.in_region(call) or self.covered(scope):
+            if compute.inner(call) or self.in_region(call) or self.covered(scope) or self._natively(call):
                 continue
             within = self._lambda_around(call)
             if within is not None:
@@ -377,6 +389,30 @@ class Planner:
         for call in elsewhere:
             if not self.in_region(call) and not self.covered(m.function(call)):
                 self._called_elsewhere(call)
+
+    def _natively(self, call: ast.Call) -> bool:
+        """Whether a call runs in a function that trains natively now, or under an autocast of the file's own that is an
+        arm beside one of ours."""
+        m = self.ctx.m
+        for stmt in m.spine(m.statement(call)):
+            if own_autocast(stmt) and isinstance(arms := m.parent[stmt], ast.If):
+                if not any(m.inside(one, arms) for region in self.regions for one in region.stmts()):
+                    return False
+                self._says_itself(stmt, arms)
+                return True
+        return m.function(call).node in self.unit.natively
+
+    def _says_itself(self, stmt: ast.stmt, arms: ast.If) -> None:
+        """An autocast of the file's own that may be off where Apex's casts were on."""
+        m = self.ctx.m
+        guards = [a for init in self.unit.initializes for a in m.spine(m.statement(init.call)) if isinstance(a, ast.If)]
+        without = stmt in arms.orelse and any(ast.dump(a.test) == ast.dump(arms.test) for a in guards)
+        items = stmt.items if isinstance(stmt, (ast.With, ast.AsyncWith)) else []
+        calls = [i.context_expr for i in items if isinstance(i.context_expr, ast.Call)]
+        off = [k.value for call in calls for k in call.keywords if k.arg == "enabled"]
+        if off and not without and self.ctx.conditions.term(off[0]).value is not True:
+            said = f"`{m.src(off[0])}` alone says whether this runs under autocast; Apex's casts held whatever it said"
+            self.unit.review(stmt, "APX031", said)
 
     def _gone_through(self, function: ast.Lambda) -> ast.Call | None:
         """The call that goes through all that ``map`` makes with a lambda, where it stands: ``list(map(f, xs))``."""
@@ -491,8 +527,14 @@ class Planner:
             return False
         if any(self.in_region(c) or self.covered(self.ctx.m.function(c)) for c in calls):
             return True
+        if any(self.ctx.m.function(c).node in self.unit.natively for c in calls):
+            return False
         if self.compute.forbids_function(scope.node) or generates(scope.node) or self._stays_inside(scope):
             return False
+        if self.swapped.swaps(scope.node):
+            return False
+        if any(self.ctx.m.function(init.call) is scope for init in self.unit.initializes):
+            return False  # here mixed precision is switched on, under a condition that callers may not know
         if any(self.early(c) for c in calls) and not self.order.switches(scope.node):
             return True
         if self.ctx.m.loops(call) or any(self.compute.forbidden(self.ctx.m.statement(c)) for c in calls):
@@ -522,7 +564,7 @@ class Planner:
         tainted = self.slices.defines(stmt)
         for i in range(index + 1, len(block.body)):
             later = block.body[i]
-            if compute.forbidden(later) or self._has_scope_statement(later):
+            if compute.forbidden(later) or self._has_scope_statement(later) or self.swapped.swaps(later):
                 break
             if isinstance(later, (ast.Return, ast.Break, ast.Continue, ast.Raise)) and not compute.weak(later):
                 break
@@ -665,7 +707,7 @@ class Planner:
             merged: list[list[int]] = []
             why: list[str] = []
             for low, high, reason in marked:
-                if merged and self._joins(marks.block, merged[-1][1], low):
+                if merged and self._joins(marks.block, merged[-1][1], low, high):
                     merged[-1][1] = max(merged[-1][1], high)
                 else:
                     merged.append([low, high])
@@ -748,6 +790,8 @@ class Planner:
             return False
         if other.last != region.first - 1 and other.first != region.last + 1:
             return False
+        if any(map(self.swapped.swaps, [*other.stmts(), *region.stmts()])):
+            return False
         region.first, region.last = min(region.first, other.first), max(region.last, other.last)
         return True
 
@@ -755,11 +799,17 @@ class Planner:
         """A region that ends a little above a loss with a line of its own goes on to it."""
         block, index = self.ctx.m.place[hoist.stmt]
         for region in self.regions:
-            if region.block.body is block.body and region.last < index and self._joins(block, region.last, index):
+            above = region.block.body is block.body and region.last < index
+            if above and self._joins(block, region.last, index, index):
                 region.last = index - 1
 
-    def _joins(self, block: Block, end: int, low: int) -> bool:
-        if low <= end + 1:
+    def _joins(self, block: Block, end: int, low: int, high: int) -> bool:
+        """Whether what ends at ``end`` and what goes from ``low`` to ``high`` are one region."""
+        if low <= end:
+            return True
+        if any(map(self.swapped.swaps, block.body[end : high + 1])):
+            return False
+        if low == end + 1:
             return True
         gap = block.body[end + 1 : low]
         return len(gap) <= 2 and not any(

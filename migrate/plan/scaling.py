@@ -15,27 +15,40 @@ from ..units.conditions import TRUE
 from ..units.events import find_steps
 from ..units.unit import Context, Manual, Step, Unit
 from .backends import native_backend
+from .blocks import running
 from .carried import OLD_STATE
 from .inserted import free_name
 from .places import Creation, Homes
 from .schedule import Schedule
 from .switch import constructor
+from .there import made
 
 
 def apart(ctx: Context, units: Sequence[Unit], unled: bool) -> list[Unit] | None:
-    """The units where what classes scale by themselves is a unit of its own; None where there is no such class, or
-    where who initializes needs more than a native backend. ``unled``: nothing else in the tree needs Apex's amp."""
+    """The units where what classes scale by themselves is a unit of its own, or, where no native backend serves who
+    initializes, one with a class that makes the scaler; None where there is no such class. ``unled``: nothing else in
+    the tree needs Apex's amp."""
     scales = [scale for unit in units for scale in unit.scales]
     classes = {cls for scale in scales if (cls := _class_of(ctx, scale)) is not None}
     if not scales or len(classes) != 1 or any(_class_of(ctx, scale) is None for scale in scales):
         return None
     begun = [Unit(0, unit.initializes, [], beside=frozenset(classes)) for unit in units if unit.initializes]
-    if not all(native_backend(ctx, unit) for unit in begun) or not (begun or unled):
+    backends = [native_backend(ctx, unit) for unit in begun]
+    if not all(backends):
+        return [Unit(1, units[0].initializes, scales, apart=True)] if len(units) == 1 else None
+    if not (begun or unled):
         return None
-    found = [*begun, Unit(0, [], scales, apart=True)]
+    unused = {cls for backend in backends if backend is not None for cls in backend.unused}
+    found = [*begun, *([] if classes <= unused else [Unit(0, [], scales, apart=True)])]
     for number, unit in enumerate(found, 1):
         unit.number = number
     return found
+
+
+def is_called(ctx: Context, units: Sequence[Unit]) -> bool:
+    """Whether objects of a class that makes its scaler are called: ``loss_scaler(loss, optimizer)``."""
+    scopes = [ctx.m.function(scale.call) for unit in units for scale in unit.scales]
+    return bool(scopes) and all(getattr(scope.node, "name", "") == "__call__" for scope in scopes)
 
 
 def _class_of(ctx: Context, scale: Scale) -> ast.ClassDef | None:
@@ -46,6 +59,13 @@ def _class_of(ctx: Context, scale: Scale) -> ast.ClassDef | None:
     given = (scale.loss, scale.optimizers)
     if cls is None or own is None or not all(isinstance(x, ast.Name) and x.id in scope.params for x in given):
         return None
+    return cls
+
+
+def class_of(ctx: Context, unit: Unit) -> ast.ClassDef:
+    """The class of a unit that is apart."""
+    cls = _class_of(ctx, unit.scales[0])
+    assert cls is not None
     return cls
 
 
@@ -73,7 +93,10 @@ def settle(
     if outside is not None:
         raise Manual(outside, "this belongs to what the class scales by itself, and the way of its scaler is not known")
     homes = Homes([_creation(ctx, cls, f"{own}.{scaler.name}", Creation(scaler, cls, "", TRUE))])
-    _tell(unit, cls, bool(ctx.facts.initializes))
+    if unit.initializes:
+        _tell_kept(ctx, unit, cls)
+    else:
+        _tell(unit, cls, bool(ctx.facts.initializes))
     for use in (use for use, kind in state if kind == "load_state_dict"):
         unit.review(use, "APX070", OLD_STATE)
     return homes, dict.fromkeys([*sites, *(use for use, _ in state)], f"{own}.{scaler.name}")
@@ -97,6 +120,30 @@ def _creation(ctx: Context, cls: ast.ClassDef, text: str, plain: Creation) -> Cr
         raise Manual(cls, f"{cls.name} has no constructor of its own that could make a scaler")
     first = next(s for s in cls.body if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef)))
     return Creation(plain.scaler, first, text, TRUE, before=True, method=f"def __init__({text.partition('.')[0]}):")
+
+
+def _tell_kept(ctx: Context, unit: Unit, cls: ast.ClassDef) -> None:
+    """What differs where each object of a class has the scaler that was the process's."""
+    m = ctx.m
+    every = made(ctx, cls)
+    if len(every) != 1 or any(m.loops(at) for at in running(ctx, every[0])):
+        unit.review(
+            unit.scales[0].call,
+            "APX045",
+            f"each object of {cls.name} has a GradScaler of its own now, whose scale begins anew; Apex had one for the "
+            "process",
+        )
+    for init in unit.initializes:
+        for expr, term in unit.options_of(init).enabled:
+            if term.value is False:
+                raise Manual(init.call, f"this switches Apex off, and {cls.name} scales all the same")
+            if term.value is None:
+                unit.review(
+                    expr,
+                    "APX045",
+                    f"where not `{term.text}`, {cls.name} did not scale, and its GradScaler does: the same gradients, "
+                    "but a step whose gradients overflow is left out",
+                )
 
 
 def _tell(unit: Unit, cls: ast.ClassDef, served: bool) -> None:

@@ -2,7 +2,7 @@
 
 A run of statements goes under autocast from its first computation to its last. Where a loop or an arm in it also
 loads data, moves it or logs, the region goes inside, around what computes there. Only what no cast of autocast
-reaches is left out, so the values stay the same.
+reaches is left out, so the values stay the same. So is an arm of a condition that has an autocast of its own.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import ast
 
 from ..facts.module import Block, Module
 from ..facts.names import called_name
-from ..knowledge.host import NEUTRAL_CONTEXTS, OF_NOTE, TELLS, UNTOUCHED, WATCHERS
+from ..knowledge.host import HOST_MODULES, NEUTRAL_CONTEXTS, OF_NOTE, TELLS, UNTOUCHED, WATCHERS
 from ..units.compute import Compute, walk_now
 
 Span = tuple[Block, int, int]
@@ -66,6 +66,8 @@ class Tight:
         """Whether a statement computes something that autocast matters for, or may."""
         if isinstance(stmt, _SIMPLE):
             return self._computes(stmt)
+        if own_autocast(stmt) and isinstance(self.m.parent[stmt], ast.If):
+            return False  # one inside of another is what its own says
         return self._header_computes(stmt) or any(map(self._wanted, _inner(stmt)))
 
     def _taken_apart(self, stmt: ast.stmt) -> list[Span] | None:
@@ -76,7 +78,8 @@ class Tight:
 
     def _inside(self, stmt: ast.stmt) -> list[Span] | None:
         bodies = _bodies(stmt)
-        if not bodies or not self.of_note(stmt) or self._header_computes(stmt):
+        beside = isinstance(stmt, ast.If) and any(map(own_autocast, _inner(stmt)))
+        if not bodies or not (beside or self.of_note(stmt)) or self._header_computes(stmt):
             return None
         found: list[Span] = []
         for body in bodies:
@@ -106,6 +109,7 @@ class Tight:
         """The same for one node, whatever stands in it."""
         if isinstance(node, ast.Call):
             idle = _of_the_host(node) or (called_name(node) in UNTOUCHED and not self.compute.ctx.v.callees(node))
+            idle = idle or self._tells_numbers(node) or _root(node.func) in HOST_MODULES
             return not idle and self.compute.computes(node)
         return self.compute.computes(node)
 
@@ -114,7 +118,43 @@ class Tight:
             return True
         if not isinstance(stmt, _SIMPLE) or self._computes(stmt):
             return False
+        if isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Call) and self._tells_numbers(stmt.value):
+            return True
         return any(isinstance(n, ast.Call) and (_of_the_host(n) or called_name(n) in OF_NOTE) for n in walk_now(stmt))
+
+
+    def _tells_numbers(self, call: ast.Call) -> bool:
+        """Whether something is called for its effect, with Python's numbers alone: ``meter["loss"](loss.item())``."""
+        stmt, given = self.m.parent[call], [*call.args, *(k.value for k in call.keywords)]
+        return isinstance(stmt, ast.Expr) and bool(given) and all(self._number(arg, stmt) for arg in given)
+
+    def _number(self, expr: ast.expr, stmt: ast.stmt) -> bool:
+        match expr:
+            case ast.Constant():
+                return True
+            case ast.Call(func=ast.Attribute(attr="item"), args=[]):
+                return not self._computes(expr)
+            case ast.Name(id=name):
+                given = self._last_given(name, stmt)
+                taken = given.value if isinstance(given, ast.Assign) and len(given.targets) == 1 else None
+                return isinstance(taken, ast.Call) and ast.unparse(taken.func).endswith(".item")
+            case _:
+                return False
+
+    def _last_given(self, name: str, stmt: ast.stmt) -> ast.stmt | None:
+        """The statement above another that gave a name its value, in its block or around it."""
+        for at in self.m.spine(stmt):
+            block, index = self.m.place[at]
+            for before in reversed(block.body[:index]):
+                if any(isinstance(n.ctx, ast.Store) and self.m.inside(n, before) for n in self.m.named(name)):
+                    return before
+        return None
+
+
+def own_autocast(stmt: ast.stmt) -> bool:
+    """Whether a statement is a block under an autocast of the file's own."""
+    items = stmt.items if isinstance(stmt, (ast.With, ast.AsyncWith)) else []
+    return any(isinstance(i.context_expr, ast.Call) and called_name(i.context_expr) == "autocast" for i in items)
 
 
 def _bodies(stmt: ast.stmt) -> list[list[ast.stmt]]:
@@ -137,6 +177,12 @@ def _inner(stmt: ast.stmt) -> list[ast.stmt]:
 def _neutral(context: ast.expr) -> bool:
     """Whether a context manager says nothing about casts."""
     return isinstance(context, ast.Call) and called_name(context) in NEUTRAL_CONTEXTS
+
+
+def _root(node: ast.AST) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _of_the_host(call: ast.Call) -> bool:

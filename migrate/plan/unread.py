@@ -37,9 +37,7 @@ class Unread:
     nodes: tuple[ast.expr, ...]
 
 
-def unread(
-    ctx: Context, new: Sequence[str], changed: Sequence[ast.AST], before: Sequence[Unread]
-) -> list[Unread]:
+def unread(ctx: Context, new: Sequence[str], changed: Sequence[ast.AST], before: Sequence[Unread]) -> list[Unread]:
     """The parameters that were read in the old texts and are not in the ``new`` ones, and can go.
 
     ``changed`` are functions that get other parameters anyway, ``before`` what is known to go: an argument less may
@@ -60,8 +58,9 @@ def unread(
 
 def unread_locals(ctx: Context, new: Sequence[str]) -> Iterator[ast.Assign]:
     """Local variables that were read in the old texts and are not in the ``new`` ones, and are given what is only
-    looked up: ``level = "O1" if half else "O0"``."""
+    looked up, ``level = "O1" if half else "O0"``, or an optimizer, which Apex was handed and nobody steps."""
     m = ctx.m
+    begins = {m.statement(init.call) for init in ctx.facts.initializes}
     changed = [file for file in m.files if new[file.number] != file.text]
     after = m.rewritten(new) if changed else m
     told = dict(one for file in changed for one in _functions(after, after.files[file.number]))
@@ -70,16 +69,24 @@ def unread_locals(ctx: Context, new: Sequence[str]) -> Iterator[ast.Assign]:
         if node is None or now is None or _said(now) & _LOOKS_AROUND:
             continue
         scope, still = m.scope_of[node], [n for stmt in now.body for n in walk(stmt) if isinstance(n, ast.Name)]
+        said = {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        given: dict[str, int] = {}  # how often a name is given something that `initialize` does not hand back
         for stmt in m.own(scope, ast.Assign):
             match stmt:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) if _chosen(value):
-                    read = any(isinstance(n.ctx, ast.Load) and m.inside(n, node) for n in m.named(name))
-                    once = len(m.stores(name, scope)) == 1 and name not in scope.outer
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if _chosen(value) or _optimizer(value):
+                    if name not in given:
+                        given[name] = sum(m.statement(n) not in begins for n in m.stores(name, scope))
+                    once = given[name] == 1 and name not in scope.outer
                     left = [n for n in still if n.id == name]
-                    if read and once and len(left) == 1 and isinstance(left[0].ctx, ast.Store):
+                    if name in said and once and len(left) == 1 and isinstance(left[0].ctx, ast.Store):
                         yield stmt
                 case _:
                     pass
+
+
+def _optimizer(value: ast.expr) -> bool:
+    """Whether a value is an optimizer of torch that is made here."""
+    return isinstance(value, ast.Call) and ast.unparse(value.func).startswith(("torch.optim.", "optim."))
 
 
 def _chosen(value: ast.expr) -> bool:

@@ -16,11 +16,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ..facts.module import Block, Module
+from ..facts.module import Block, Module, file_at
 from ..facts.names import called_name
 from ..facts.predicates import predicate
 from ..model import DeleteLines, Edit, InsertLines, Reindent, Replace
 from ..nodes import walk
+from .arms import joined
 
 _HEADING = 5  # words of a comment, its # among them
 _ABOUT_AMP = re.compile(r"\bapex\b|\bamp\b|\bfp16\b|mixed.precision|half.precision|loss.scal|\bopt_level\b", re.I)
@@ -53,6 +54,7 @@ class Draft:
         self._wraps: list[Wrap] = []
         self._unwrap: dict[ast.stmt, str] = {}
         self._else_only: dict[ast.If, str] = {}
+        self._joined: dict[ast.If, ast.If] = {}  # conditions whose arm goes, and those that ask them as well
         self._lead: set[ast.stmt] = set()
         self._opened: list[Block] = []
         self._taken: set[ast.stmt] = set()  # statements whose comments went along to another place
@@ -72,6 +74,15 @@ class Draft:
         self._cuts.append((start, end))
         for line in range(bisect_right(self.m.starts, start), bisect_right(self.m.starts, end) + 1):
             self._cuts_in[line].append((start, end))
+
+    def cut_alias(self, alias: ast.alias) -> None:
+        """One of several names of an import goes, with its comma."""
+        names = self.m.parent[alias].names  # type: ignore[attr-defined]
+        index = names.index(alias)
+        if index + 1 < len(names):
+            self.cut(self.m.start(alias), self.m.start(names[index + 1]))
+        else:
+            self.cut(self.m.end(names[index - 1]), self.m.end(alias))
 
     def insert_at(self, offset: int, text: str) -> None:
         """``text`` goes in at a character offset of the old text."""
@@ -145,6 +156,10 @@ class Draft:
         """The header of a block goes, one arm moves up to the header's place, the other arm (and handlers) goes."""
         self._unwrap[stmt] = arm
 
+    def join(self, gone: ast.If, stays: ast.If) -> None:
+        """The arm of ``gone`` goes, and its condition leads to that of ``stays``; one is the other's ``elif``."""
+        self._joined[gone] = stays
+
     def kept_arm(self, stmt: ast.stmt) -> list[ast.stmt] | None:
         """The statements that stay of an unwrapped one; None for any other."""
         arm = self._unwrap.get(stmt)
@@ -161,10 +176,8 @@ class Draft:
         while at is not None:
             if at in self._expr or at in self._stmt:
                 return True
-            if isinstance(at, ast.stmt) and below is not None:
-                kept = self.kept_arm(at)
-                if kept is not None and below not in kept:
-                    return True
+            if below is not None and self._without(at, below):
+                return True
             below, at = at, self.m.parent.get(at)
         return False
 
@@ -183,7 +196,7 @@ class Draft:
         return stmt not in self._stmt and self.gone(stmt)
 
     def touched(self) -> bool:
-        around = self._before or self._after or self._last
+        around = self._before or self._after or self._last or self._joined
         return bool(self._expr or self._points or self._cuts or self._stmt or around or self._wraps or self._unwrap)
 
     # ------------------------------------------------------------ finishing
@@ -222,6 +235,8 @@ class Draft:
         for offset, texts in sorted(self._points.items()):
             if not gone(offset):
                 self._edits += [Replace(offset, offset, text) for text in texts]
+        for one, other in self._joined.items():
+            self._edits = joined(self.m, one, other, self._edits)
         self._drop_comments()
         self._close_gaps()
         return self._edits
@@ -271,6 +286,15 @@ class Draft:
         gone = {n for e in self._edits if isinstance(e, DeleteLines) for n in range(e.first, e.last + 1)}
         kept = {n for e in self._edits if isinstance(e, InsertLines) for n in (e.before - 1, e.before)}
         last = len(self.m.starts)
+        for end in sorted(n for n in gone if n + 1 not in gone):  # and between lines that go, unless widest
+            between = range(end + 1, end + 1 + self._blank(range(end + 1, last + 1), gone))
+            if between and between.stop in gone and not kept & {*between, between.stop}:
+                first = next(n for n in range(end, 0, -1) if n - 1 not in gone)
+                behind = next(n for n in range(between.stop, last + 2) if n not in gone)
+                around = self._blank(range(first - 1, 0, -1), gone), self._blank(range(behind, last + 1), gone)
+                if len(between) <= max(around):
+                    self._edits.append(DeleteLines(between.start, between.stop - 1))
+                    gone |= set(between)
         for first in sorted(n for n in gone if n - 1 not in gone):
             end = first
             while end + 1 in gone:
@@ -279,6 +303,8 @@ class Draft:
             below = self._blank(range(end + 1, last + 1), gone)
             if first - above == 1 or self.m.line_text(first - above - 1).rstrip().endswith(":"):  # none is above
                 above, less = 0, below
+            elif end + below + 1 >= file_at(self.m.files, end).fence:  # none is below
+                less = above
             else:
                 less = min(above, below)
             edge = range(first - less, first) if above else range(end + 1, end + 1 + less)
@@ -300,11 +326,17 @@ class Draft:
         for outer in self.m.ancestors(stmt):
             if outer in self._stmt:
                 return True
-            kept = self.kept_arm(outer) if isinstance(outer, ast.stmt) else None
-            if kept is not None and below not in kept:
+            if self._without(outer, below):
                 return True
             below = outer
         return False
+
+    def _without(self, outer: ast.AST, inner: ast.AST) -> bool:
+        """Whether a statement stays, and what stands directly in it does not."""
+        if isinstance(outer, ast.If) and outer in self._joined:
+            return inner in outer.body
+        kept = self.kept_arm(outer) if isinstance(outer, ast.stmt) else None
+        return kept is not None and inner not in kept
 
     def _behind(self, stmt: ast.stmt) -> list[str]:
         return [*self._after.get(stmt, []), *self._last.get(stmt, [])]
@@ -329,6 +361,8 @@ class Draft:
     def _emptied(self, block: Block) -> bool:
         """A block lost all its statements: decide what becomes of its owner. True if that changed anything."""
         owner = block.owner
+        if isinstance(owner, ast.stmt) and self.kept_arm(owner) is block.body:
+            return self._once(owner)  # the only arm that was to stay went
         match owner:
             case ast.If() if block.field_name == "body":
                 rest = owner.orelse

@@ -11,7 +11,6 @@ Source: NVIDIA/apex pull request 1896 deleted ``apex.amp`` in May 2025.
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Iterator
 
 from ..facts.module import Module, Scope
@@ -21,6 +20,7 @@ from ..knowledge.apex import EXTENSIONS, FP16_UTILS, of_apex
 from ..nodes import walk
 from ..parts.sites import Role, computed
 from ..plan.carried import AMP, becomes_true, sometimes_imported, through_parameter
+from ..units.available import unasked
 from ..units.unit import Context, listed
 from .common import Stage, Work
 
@@ -91,7 +91,7 @@ def _remove_served(ctx: Context, work: Work) -> None:
     dropped = _remove_flags(ctx, work, flags, doomed)
     _remove_fallbacks(ctx, work, names)
     _globals(ctx, work, names)
-    _remove_handed_on(ctx, work, names | dropped)
+    _remove_handed_on(ctx, work, names | dropped | _remove_unasked(ctx, work))
 
 
 def _asks_beside(ctx: Context, work: Work, stmt: ast.stmt, doomed: dict[ast.stmt, list[ast.alias]]) -> bool:
@@ -118,6 +118,17 @@ def _remove_handed_on(ctx: Context, work: Work, names: set[Key]) -> None:
                 gone.append(alias)
         if gone:
             _remove(ctx, work, stmt, gone)
+
+
+def _remove_unasked(ctx: Context, work: Work) -> set[Key]:
+    """Functions that only looked for Apex go where nobody asks them any more."""
+    found: set[Key] = set()
+    for key, node in unasked(ctx.m, work.draft.gone):
+        if not ctx.exported(node) & {node.name, "*"} and not listed(ctx, key[0], node.name):
+            work.draft.delete(node)
+            work.note(None, "APX011", node, f"{node.name}() is not asked any more")
+            found.add(key)
+    return found
 
 
 def _flags_for_objects(ctx: Context, work: Work) -> None:
@@ -200,7 +211,7 @@ def _is_amp(stmt: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
     if isinstance(stmt, ast.ImportFrom):
         source = stmt.module or ""
         return source.startswith("apex.amp") or (source == "apex" and alias.name == "amp")
-    return alias.name.split(".")[0] == "apex" and alias.name in ("apex", "apex.amp")
+    return alias.name == "apex" or alias.name.split(".")[:2] == ["apex", "amp"]
 
 
 def _of_apex(stmt: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
@@ -217,17 +228,7 @@ def _serves_no_more(
     """Whether an imported name goes: amp that nobody reads any more, or any name of Apex that nobody ever read."""
     if alias.name == "*":
         file = ctx.m.file(stmt)
-        kept = [n for n in ctx.m.all(ast.Name) if ctx.m.file(n) is file and not work.draft.gone(n)]
-        names = {n.id for n in kept}
-        unknown = {
-            n.id
-            for n in kept
-            if ctx.m.binding_scope(n.id, ctx.m.scope(n)) is None and not hasattr(builtins, n.id)
-        } - {"__file__", "__name__", "__doc__"}
-        stars = [n for n in ctx.m.all(ast.ImportFrom) if n.names[0].name == "*" and ctx.m.file(n) is file]
-        elsewhere = any(n is not stmt for n in stars)
-        if unknown and not elsewhere:
-            return False  # undefined before, but nobody could be sure
+        names = {n.id for n in ctx.m.all(ast.Name) if ctx.m.file(n) is file and not work.draft.gone(n)}
         return (
             isinstance(stmt, ast.ImportFrom)
             and stmt.module == "apex.fp16_utils"

@@ -40,7 +40,7 @@ NOTES = {
 
 def apply(plan: Plan, work: Work) -> None:
     """Rewrite every scaled backward, then fold the guards around them."""
-    for scale in plan.unit.scales:
+    for scale in plan.unit.scales if not plan.unit.served else ():
         _backward(plan, work, scale)
     for fold in plan.folds:
         work.draft.unwrap(fold.stmt, fold.arm)
@@ -89,14 +89,16 @@ def _backward(plan: Plan, work: Work, scale: Scale) -> None:
         draft.replace(inside[0], scaled)
     elif scale.alias is not None and uses:
         line = f"{scale.alias} = {scaled}"
-        if len(with_.items) == 1:
+        if _items_that_go(plan, with_) == with_.items:
             draft.before(with_, line)
         else:
             draft.before(with_.body[0], line)
-    if len(with_.items) == 1:
-        draft.unwrap(with_)
-    else:
-        _drop_item(work, with_, scale)
+    going = _items_that_go(plan, with_)
+    if scale.item is going[0]:  # those of other losses go with it
+        if going == with_.items:
+            draft.unwrap(with_)
+        else:
+            _drop_items(work, with_, going)
 
 
 def _apart(plan: Plan, work: Work, scale: Scale) -> None:
@@ -158,13 +160,18 @@ def _comments(work: Work, stmt: ast.stmt) -> bool:
     return any(work.m.line_text(n).lstrip().startswith("#") for n in range(stmt.lineno, work.m.last_line(stmt) + 1))
 
 
-def _drop_item(work: Work, with_: ast.With, scale: Scale) -> None:
-    """Take one of several items out of a with header."""
+def _items_that_go(plan: Plan, with_: ast.With) -> list[ast.withitem]:
+    """The items of a with header that scale a loss."""
+    mine = {s.item for s in plan.unit.scales if s.with_ is with_}
+    return [item for item in with_.items if item in mine]
+
+
+def _drop_items(work: Work, with_: ast.With, going: list[ast.withitem]) -> None:
+    """Take some of several items out of a with header, each with the comma behind it, or ahead of it at the end."""
     m = work.m
-    index = next(i for i, item in enumerate(with_.items) if item is scale.item)
-    spans = [(m.start(i.context_expr), m.end(i.optional_vars or i.context_expr)) for i in with_.items]
-    if index + 1 < len(spans):
-        start, end = spans[index][0], spans[index + 1][0]
-    else:
-        start, end = spans[index - 1][1], spans[index][1]
-    work.draft.cut(start, end)
+    starts = [m.start(i.context_expr) for i in with_.items]
+    ends = [m.end(i.optional_vars or i.context_expr) for i in with_.items]
+    last = max(n for n, item in enumerate(with_.items) if item not in going)
+    for n, item in enumerate(with_.items):
+        if item in going:
+            work.draft.cut(*((starts[n], starts[n + 1]) if n < last else (ends[n - 1], ends[n])))

@@ -1,14 +1,21 @@
 """Where a file has a native backend beside Apex, that one serves Apex's arm too.
 
 ``amp_autocast = torch.cuda.amp.autocast`` and ``loss_scaler = NativeScaler()``, which the native arm sets, are what
-Apex's arm sets now; ``amp.initialize`` goes. What runs under autocast and how the loss is scaled is then what the file
-says of its native backend, so this is for review: Apex's casts held for the whole process.
+Apex's condition asks for now: where one arm follows the other they become one, else Apex's sets the same.
+Where each guard of the training has a native arm that does the same (``if apex: with amp.scale_loss… else:
+scaler.scale(loss).backward()…``), these arms serve both and the guards go (`plan/arms.py`).
+``amp.initialize`` goes, and with it a class that scales by Apex, once nothing makes one. What runs under autocast and
+how the loss is scaled is then what the file says of its native backend, so this is for review: Apex's casts held for
+the whole process.
 
 Source: timm's train.py and timm/utils/cuda.py (ApexScaler, NativeScaler), which many projects began with.
 """
 
 from __future__ import annotations
 
+import ast
+
+from ..plan.backends import Backend, only_tells
 from .common import Plan, Stage, Work
 
 ID = "APX043"
@@ -22,25 +29,49 @@ elif use_amp == "native":
     loss_scaler = NativeScaler()
 """
 AFTER = """\
-if use_amp == "apex":
-    amp_autocast = torch.cuda.amp.autocast
-    loss_scaler = NativeScaler()
-elif use_amp == "native":
+if use_amp == "apex" or use_amp == "native":
     amp_autocast = torch.cuda.amp.autocast
     loss_scaler = NativeScaler()
 """
+_SERVES = "the file's native backend serves here too"
 NOTES = {
     "APX045": "A class that scales what it is called with keeps its interface and is native inside.",
 }
 
 
 def apply(plan: Plan, work: Work) -> None:
-    """Let Apex's arm set what the native one sets."""
+    """Let Apex's arm set what the native one sets, or the native arm serve for both."""
+    for guard in plan.unit.served:
+        work.draft.unwrap(guard, "orelse")
+        work.note(plan.unit.number, ID, guard, _SERVES)
     backend = plan.backend
     if backend is None:
         return
+    for cls in backend.unused:
+        work.draft.delete(cls)
+        work.note(plan.unit.number, ID, cls, f"{cls.name} goes: nothing makes one any more")
+    for alias in backend.unread:
+        work.draft.cut_alias(alias)
+        work.note(plan.unit.number, ID, work.m.parent[alias], f"{alias.name} is not used any more")
+    if backend.arms is not None and _nothing_else(work, backend):
+        mine, native = backend.arms
+        work.draft.join(mine, native)
+        work.note_lines(plan.unit.number, ID, mine.lineno, work.m.last_line(mine.body[-1]), _SERVES)
+        return
     if backend.lines:
         work.draft.before(backend.first, *backend.lines)
-    for value, native in backend.given:
-        work.draft.replace(value, work.m.src(native))
-    work.note(plan.unit.number, ID, backend.first, "the file's native backend serves here too")
+    for value, native_value in backend.given:
+        work.draft.replace(value, work.m.src(native_value))
+    work.note(plan.unit.number, ID, backend.first, _SERVES)
+
+
+def _nothing_else(work: Work, backend: Backend) -> bool:
+    """Whether Apex's arm does nothing that the native one does not do: it initializes, sets names, and tells."""
+    assert backend.arms is not None
+    mine, _ = backend.arms
+    given = {value for value, _ in backend.given}
+    plain = all(work.m.owns_lines(arm.body[0]) for arm in backend.arms)
+    return plain and all(
+        work.draft.deleted(stmt) or only_tells(stmt) or (isinstance(stmt, ast.Assign) and stmt.value in given)
+        for stmt in mine.body
+    )

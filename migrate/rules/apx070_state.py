@@ -14,6 +14,7 @@ import ast
 
 from ..model import Severity
 from ..plan.bare import SAVED, all_entries, scale_entry
+from ..plan.set_ahead import said
 from .common import Plan, Stage, Work
 
 ID = "APX070"
@@ -52,6 +53,13 @@ def apply(plan: Plan, work: Work) -> None:
             whole = above if isinstance(above, ast.Call) and above.func is use else use
             work.draft.replace(whole, f"{work.m.src(use.value)}.get_scale()")
             work.note(plan.unit.number, "APX071", use, "the loss scale is the scaler's")
+            continue
+        if kind in ("set", "set alias"):
+            stmt = work.m.statement(use)
+            assert isinstance(stmt, ast.Assign)
+            owner = plan.scaler_at[use] if kind == "set" else work.m.src(use)
+            work.draft.rewrite(stmt, said(plan.ctx, stmt, owner))
+            work.note(plan.unit.number, "APX071", stmt, "the GradScaler is told what Apex's loss scaler begins with")
             continue
         scaler = plan.scaler_at.get(use)
         if scaler is None:

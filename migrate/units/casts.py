@@ -13,10 +13,11 @@ from .unit import Context
 
 
 def casts_only(ctx: Context) -> bool:
-    """Whether every use of amp in a file is a cast that has a counterpart."""
+    """Whether every use of amp in a file is a cast, or the registration of one, that has a counterpart."""
     uses = {use: dotted for use, dotted in ctx.facts.uses.items() if dotted.startswith("apex.amp.")}
     return bool(uses) and all(
-        dotted.split(".")[-1] in CASTS and resolved(ctx, use, dotted.split(".")[-1]) for use, dotted in uses.items()
+        (tail := dotted.split(".")[-1]) in CASTS | REGISTRATIONS and resolved(ctx, use, tail)
+        for use, dotted in uses.items()
     )
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ..facts.module import Scope
 from ..facts.names import called_name, last_name
-from ..facts.networks import is_network, kept_elsewhere, made_elsewhere, may_be_network, runs_elsewhere
+from ..facts.networks import idles_elsewhere, is_network, kept_elsewhere, made_elsewhere, may_be_network, runs_elsewhere
 from ..facts.sites import opened
 from ..flow.objects import ELEMENT_KEY, Obj, unbound
 from ..knowledge.host import HOST_MODULES, NO_COMPUTATION
@@ -168,7 +168,7 @@ class Compute:
         if callees and not all(_abstract(c) for c in callees):
             return False
         name = last_name(func)
-        if v.apex_names(func):
+        if v.apex_names(func) or idles_elsewhere(v, call, self.ctx.facts.elsewhere):
             return False
         if name in MAPPING and call.args and last_name(getattr(func, "value", func)) in (*MAPPING, "itertools"):
             return self.is_model(v.of(call.args[0])) and not NOT_RUN_BY_METHOD.fit(last_name(call.args[0]))
@@ -480,9 +480,18 @@ def _neighbours(ctx: Context, unit: Unit, own: set[Scope], near: list[ast.Call])
         elif node.func.attr[:1].isupper() and m.src(node.func.value) in ("nn", "torch.nn"):
             found |= {o for o in v.of(node) if o.kind == "call"}
     others = {o for o in found if any(i not in unit.initializes for i in ctx.initialized.get(o, ()))}
+    others |= {o for o in found if _result(ctx, unit, o)}
     return frozenset(
         o for o in found - others - ctx.optimizers if not NO_NETWORK.fit(o.label) and not _stands_alone(ctx, o)
     )
+
+
+def _result(ctx: Context, unit: Unit, obj: Obj) -> bool:
+    """Whether an object is what a network gave back: ``out = model(x); out = out.to("cpu")`` moves no network."""
+    if obj.kind != "call" or not isinstance(obj.key, ast.Call):
+        return False
+    run, elsewhere = ctx.v.of(obj.key.func), ctx.facts.elsewhere
+    return any(o in unit.model_objects or is_network(ctx.v, o, elsewhere) or _layer(ctx, o) for o in run)
 
 
 def _stands_alone(ctx: Context, obj: Obj) -> bool:

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 from ..facts.module import Module, Scope, asks_for_main
 from ..facts.names import called_name
-from ..facts.predicates import predicate
+from ..facts.predicates import looks_for_amp, predicate
 from ..facts.sites import Facts
 from ..flow.values import Values
 from ..knowledge.apex import DELETED_PARTS, FUSED_PARTS, of_apex
 from ..nodes import walk
+from .available import kept
 
 _OR, _AND, _NOT, _ATOM = 1, 2, 3, 4
 
@@ -101,6 +102,7 @@ class Conditions:
         self._options, self._store_true = _argparse_bools(m)
         self.imported = _imported(m, facts)
         self._always = {key for key, sure in self.imported.items() if sure}
+        self.flags |= {key: said for key, said in kept(m, self.constant) if not set_from_outside(m, key[1])}
 
     def term(self, expr: ast.expr) -> Term:
         """What is left of a condition when Apex is no longer asked for."""
@@ -156,8 +158,11 @@ class Conditions:
             case ast.Call() if _finds_apex(expr):
                 return True
             case ast.Call(args=[], keywords=[]):
-                asked = [_only_returns(f) for f in self.v.callees(expr)]
-                return self.constant(asked[0]) if len(asked) == 1 and asked[0] is not None else None
+                asked = list(self.v.callees(expr))
+                if len(asked) != 1:
+                    return None
+                said = _only_returns(asked[0])
+                return looks_for_amp(asked[0]) if said is None else self.constant(said)
             case _:
                 return None
 

@@ -173,6 +173,8 @@ def _fills_none(ctx: Context, call: ast.Call, callee: Scope, name: str, trail: f
 def _stands_alone(ctx: Context, call: ast.Call, stmt: ast.stmt) -> bool:
     """Whether a step is a statement, or gives what is assigned or returned: the value of ``scaler.step()`` is the
     same, as Apex's steps give what the optimizer gives too, and nothing where they are left out."""
+    if isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Tuple):  # `a.step(), b.step()`
+        return call in stmt.value.elts
     if isinstance(stmt, (ast.Expr, ast.Return)):
         return stmt.value is call
     if not isinstance(stmt, (ast.Assign, ast.AnnAssign)):
@@ -205,14 +207,15 @@ MAX_DEPTH = 5  # calls in calls that are opened
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """``what`` is "backward" or "step"; ``under`` are the conditions (ifs and loops) it runs under."""
+    """``what`` is "backward" or "step"; ``under`` are the conditions (ifs and loops) it runs under, ``path`` the calls
+    that lead to it, each with the function that it runs there."""
 
     what: str
     objects: frozenset[Obj]
     node: ast.AST
     under: tuple[ast.stmt, ...]
     step: Step | None = None
-
+    path: tuple[tuple[ast.Call, ast.AST], ...] = ()
 
 KEY = "key"  # the kind of what stands for a string that a call hands over
 Bound = dict[str, frozenset[Obj]]  # parameters of one call
@@ -242,7 +245,7 @@ def events(ctx: Context, unit: Unit, scope: Scope, depth: int = 0) -> Iterator[E
     backwards = {s.call: s for s in unit.scales}
     steps = {s.call: s for s in unit.steps}
     run = _Run(ctx, unit, backwards, steps, reaching(ctx, unit))
-    yield from _walk(run, ctx.m.body_of(scope), depth, (), {})
+    yield from _walk(run, ctx.m.body_of(scope), depth, (), {}, ())
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,7 +298,12 @@ def _arguments(ctx: Context, call: ast.Call, callee: Scope, bound: Bound) -> Bou
 
 
 def _walk(
-    run: _Run, body: list[ast.stmt], depth: int, under: tuple[ast.stmt, ...], bound: Bound
+    run: _Run,
+    body: list[ast.stmt],
+    depth: int,
+    under: tuple[ast.stmt, ...],
+    bound: Bound,
+    path: tuple[tuple[ast.Call, ast.AST], ...],
 ) -> Iterator[Event]:
     """``bound`` says what this call's parameters hold, where that is less than what any call's may."""
     ctx = run.ctx
@@ -310,19 +318,20 @@ def _walk(
                 if node in run.backwards:
                     scale = run.backwards[node]
                     held = _held(ctx, scale.optimizers, bound, scale.optimizer_objects)
-                    yield Event("backward", held, node, under)
+                    yield Event("backward", held, node, under, path=path)
                 elif node in run.steps:
                     step = run.steps[node]
-                    yield Event("step", _held(ctx, step.optimizer, bound, step.objects), node, under, step)
+                    yield Event("step", _held(ctx, step.optimizer, bound, step.objects), node, under, step, path)
                 elif depth < MAX_DEPTH:
                     for callee in ctx.v.callees(node):
                         if callee in run.reaching:
                             scope = ctx.m.scope_of[callee]
                             handed = _arguments(ctx, node, scope, bound)
-                            yield from _walk(run, ctx.m.body_of(scope), depth + 1, under, handed)
+                            opened_ = (*path, (node, callee))
+                            yield from _walk(run, ctx.m.body_of(scope), depth + 1, under, handed, opened_)
         inner = (*under, stmt) if isinstance(stmt, (ast.If, ast.For, ast.While, ast.AsyncFor)) else under
         for suite in suites:
-            yield from _walk(run, suite, depth, inner, bound)
+            yield from _walk(run, suite, depth, inner, bound, path)
 
 
 def _own_nodes(stmt: ast.stmt, nested: set[int]) -> Iterator[ast.AST]:

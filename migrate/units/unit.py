@@ -24,6 +24,7 @@ from ..knowledge.host import CALLS_NOTHING
 from ..knowledge.models import COPIES
 from ..model import Settings
 from ..nodes import walk
+from .alone import trains_nothing
 from .conditions import Conditions
 from .options import Options
 
@@ -342,6 +343,8 @@ class Unit:
     unless_proved: list[Manual] = field(default_factory=list)  # why it stays where not every path can be compared
     apart: bool = False  # a class scales by itself what it is called with
     beside: frozenset[ast.ClassDef] = frozenset()  # the classes that do, of whom its initialize need know nothing
+    served: tuple[ast.If, ...] = ()  # guards of the training whose other arms are native and serve in Apex's place
+    natively: frozenset[ast.AST] = frozenset()  # functions that train natively now, and run models as they say
     handed: bool = False  # a library's runner trains: nothing here joins what initializes with what scales
     _found: dict[object, tuple[_Counts, Any]] = field(default_factory=dict, init=False, repr=False)  # by `once_of_unit`
 
@@ -385,8 +388,9 @@ class Unit:
 
 def group(facts: Facts, m: Module) -> list[Unit]:
     """Calls that share an optimizer are one unit, and so are two ``initialize`` that take the same model (one to train
-    it, one to evaluate it). An ``initialize`` without optimizers is one of its own, but where it runs only beside one
-    that trains, and in the same way: O1's casts are the process's, so the one's condition is the other's."""
+    it, one to evaluate it). An ``initialize`` without optimizers, or with one that nothing else reads, is one of its
+    own, but where it runs only beside one that trains, and in the same way: O1's casts are the process's, so the one's
+    condition is the other's."""
     sites: list[Initialize | Scale] = [*facts.initializes, *facts.scales]
     parent = list(range(len(sites)))
 
@@ -402,8 +406,8 @@ def group(facts: Facts, m: Module) -> list[Unit]:
         for held in [*(("optimizer", o) for o in site.optimizer_objects), *shared]:
             parent[find(i)] = find(first.setdefault(held, i))
     for i, alone in enumerate(facts.initializes):
-        for n, training in enumerate(facts.initializes) if not alone.optimizers else ():
-            if training.optimizers and _beside(m, alone, training):
+        for n, training in enumerate(facts.initializes) if trains_nothing(m, alone) else ():
+            if not trains_nothing(m, training) and _beside(m, alone, training):
                 parent[find(i)] = find(n)
     groups: dict[int, list[Initialize | Scale]] = {}
     for i, site in enumerate(sites):

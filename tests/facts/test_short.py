@@ -11,6 +11,7 @@ from migrate.facts.module import Module
 READ = {
     "[o.step() for o in opts]": "for o in opts:\n    o.step()",
     "[scaler.step(o) for o in opts]": "for o in opts:\n    scaler.step(o)",
+    "_ = [o.step() for o in opts]": "for o in opts:\n    o.step()",
     "ok and opt.step()": "if ok:\n    opt.step()",
     "ok and ready(x) and opt.step()": "if ok and ready(x):\n    opt.step()",
     "(a or b) and opt.step()": "if a or b:\n    opt.step()",

@@ -63,6 +63,8 @@ READS = {
     'eval("p.grad")': True,
     'eval("1 + 1")': False,
     "eval(text)": True,
+    "eval(model.text)": False,
+    "eval(text)(model)": False,
     "model.eval()": False,
     "next(it)": True,
     "list(again)": True,

@@ -459,6 +459,54 @@ def test_gradients_of_a_part_are_cleared(made: str, before: str, after: str, gra
     assert _grades(text) == [grade]
 
 
+TWINS = PARTS.replace("net, teacher = Net(), nn.Linear(2, 2)", "net, other = FIRST, SECOND").replace("teacher(x)", "1")
+TWINS = TWINS.replace(
+    "def main",
+    "def build():\n    made = Net()\n    return made.cuda()\n\n\nONE = Net()\n\n\n"
+    "def get():\n    return ONE\n\n\ndef main",
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "grade"),
+    [
+        ("Net()", "Net()", "manual"),
+        ("Net().cuda()", "nn.DataParallel(Net())", "manual"),
+        ("build()", "build()", "manual"),
+        ("ONE", "copy.deepcopy(ONE)", "manual"),
+        ("ONE", "ONE", "safe"),
+        ("ONE", "nn.DataParallel(ONE)", "safe"),
+        ("get()", "get()", "safe"),  # what it gives back may be the same one
+        ("unknown()", "Net()", "manual"),  # of another class, as far as one knows
+    ],
+)
+def test_two_networks_of_one_class_are_two(first: str, second: str, grade: str) -> None:
+    text = TWINS.replace("MADE", WHOLE).replace("BEFORE", "pass").replace("FIRST", first).replace("SECOND", second)
+    assert _grades(text.replace("AFTER", "other.zero_grad()")) == [grade]
+    assert _grades(text.replace("AFTER", "other.zero_grad(); net.zero_grad()")) == ["safe"]
+
+
+@pytest.mark.parametrize(
+    ("after", "grade"),
+    [
+        ("for part in net.children():\n            part.zero_grad()", "safe"),
+        ("for name, part in net.named_children():\n            part.zero_grad()", "safe"),
+        ("parts = list(net.children())\n        for part in parts:\n            part.zero_grad()", "safe"),
+        ("[part.zero_grad() for part in net.children()]", "safe"),
+        ("[part.zero_grad() for part in net.children() if part is not net.head]", "manual"),
+        ("for part in list(net.children())[1:]:\n            part.zero_grad()", "manual"),
+        ("list(net.children())[0].zero_grad()", "manual"),
+        (
+            "for name, part in net.named_children():\n            if name != 'head':\n                part.zero_grad()",
+            "manual",
+        ),
+    ],
+)
+def test_parts_that_a_model_lists_are_cleared(after: str, grade: str) -> None:
+    text = PARTS.replace("MADE", WHOLE).replace("BEFORE", "pass").replace("AFTER", after)
+    assert _grades(text) == [grade]
+
+
 EPOCHS = (
     HEAD
     + """\
@@ -476,10 +524,17 @@ def train_epoch(net, optimizer, batches):
     return 0.0
 
 
+def once_more(net, optimizer, batches, left=3):
+    train_epoch(net, optimizer, batches)
+    if left:
+        once_more(net, optimizer, batches, left - 1)
+
+
 def main(batches):
     net = nn.Linear(2, 2)
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
     net, optimizer = amp.initialize(net, optimizer, opt_level="O1")
+    train = lambda n: train_epoch(net, optimizer, batches)
     return EPOCHS
 """
 )
@@ -492,6 +547,9 @@ def main(batches):
         ("[train_epoch(net, optimizer, batches) for _ in range(3)]", True),
         ("{n: train_epoch(net, optimizer, batches) for n in range(3)}", True),
         ("sum(train_epoch(net, optimizer, batches) for _ in range(3))", True),
+        ("list(map(lambda n: train_epoch(net, optimizer, batches), range(3)))", True),
+        ("[*map(train, range(3))]", True),
+        ("once_more(net, optimizer, batches)", True),  # calls itself
         ("[n for n in range(train_epoch(net, optimizer, batches))]", False),  # what it goes over is evaluated once
     ],
 )
@@ -684,3 +742,51 @@ def test_modules_that_are_moved_to_and_fro() -> None:
     text = SOURCES.replace("CRITERION", "nn.MSELoss()").replace("MADE", PLUS).replace("CLEAR", "net.zero_grad()")
     moved = "        criterion = criterion.cpu()\n        criterion = criterion.cuda()\n"
     assert _grades(text.replace("        loss =", f"{moved}        loss =")) == ["safe"]
+
+
+MANAGED = (
+    "from contextlib import contextmanager\n"
+    + HEAD
+    + """\
+
+
+@contextmanager
+def around(net, optimizer):
+    FIRST
+    yield optimizer
+    LAST
+
+
+def main(batches):
+    net = nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    net, optimizer = amp.initialize(net, optimizer, opt_level="O1")
+    for x in batches:
+        loss = net(x).abs().mean()
+        optimizer.zero_grad()
+        with around(net, optimizer):
+            LEAVE
+            with amp.scale_loss(loss, optimizer) as scaled:
+                scaled.backward()
+        STEP
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "leave", "last", "step", "grade"),
+    [
+        ("pass", "pass", "pass", "optimizer.step()", "safe"),
+        ("pass", "pass", "optimizer.step()", "pass", "safe"),
+        ("print(net.weight.grad)", "pass", "pass", "optimizer.step()", "safe"),
+        ("pass", "pass", "print(net.weight.grad)", "optimizer.step()", "manual"),  # they are scaled there
+        ("pass", "pass", "net.zero_grad()", "optimizer.step()", "manual"),  # a step without gradients
+        ("pass", "if x.sum() > 3:\n                continue", "optimizer.step()", "pass", "manual"),
+        ("pass", "if x.sum() > 3:\n                continue", "pass", "optimizer.step()", "safe"),
+    ],
+)
+def test_a_generator_as_a_context_manager_runs_around_its_block(
+    first: str, leave: str, last: str, step: str, grade: str
+) -> None:
+    text = MANAGED.replace("FIRST", first).replace("LEAVE", leave).replace("LAST", last).replace("STEP", step)
+    assert _grades(text) == [grade]

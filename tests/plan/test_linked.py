@@ -80,3 +80,30 @@ def test_a_script_that_trains_for_itself_was_never_under_casts_of_another() -> N
 
 def test_one_that_does_not_parse_leaves_each_to_itself() -> None:
     assert [one.parsed for one in _migrated(OLD + "else\n")] == [False] * 3
+
+
+LOADS = "import torch\n\n\ndef load(model, path):\n    model.load_state_dict(torch.load(path))\n"
+TRAINS = MAIN.replace('load(config, model, optimizer, "last.pt")', 'load(model, "last.pt")')
+DUMPS = """\
+import torch
+from helpers import load
+
+if args.fp16:
+    import apex
+    apex.amp.register_half_function(torch, "einsum")
+load(model, "last.pt")
+"""
+
+
+def test_a_script_that_only_registers_casts_goes_with_those_that_initialize() -> None:
+    files = [FileText(LOADS), FileText(TRAINS, links={"helpers": 0}), FileText(DUMPS, links={"helpers": 0})]
+    _, trains, dumps = migrate_linked(files, Settings())
+    assert trains.new_text is not None and "apex" not in trains.new_text
+    assert dumps.new_text == 'import torch\nfrom helpers import load\n\nload(model, "last.pt")\n'
+    assert dumps.amp_left is None
+
+
+def test_it_stays_where_one_of_those_stays() -> None:
+    stays = TRAINS.replace("optimizer.step()", "optimizer.step(closure)")
+    files = [FileText(LOADS), FileText(stays, links={"helpers": 0}), FileText(DUMPS, links={"helpers": 0})]
+    assert migrate_linked(files, Settings())[2].new_text is None

@@ -50,6 +50,15 @@ TRAINING = {
         "out = model(x)\nlog(1)\nloss = F.mse_loss(out, y)",
         ["out = model(x); log(1); loss = F.mse_loss(out, y)"],
     ),
+    "numbers that are told behind": (
+        "loss = model(x)\nif name.startswith('ot'):\n    one, other = loss\n    n = one.item()\n    meter['one'](n)\n"
+        "    loss = one.mean() + other.sum()\n    meter['ot'](loss.item())",
+        ["loss = model(x)", "loss = one.mean() + other.sum()"],
+    ),
+    "a tensor that is handed on behind": (
+        "loss = model(x)\nif name.startswith('ot'):\n    loss = loss.sum()\n    meter['ot'](loss)",
+        ["loss = model(x); if name.startswith('ot'):; loss = loss.sum(); meter['ot'](loss)"],
+    ),
     "zero_grad between": (
         "out = model(x)\noptimizer.zero_grad()\nloss = F.mse_loss(out, y)",
         ["out = model(x)", "loss = F.mse_loss(out, y)"],
@@ -301,6 +310,22 @@ EVALUATION = {
         ["for out in (model(p) for p in test):; print(out)"],
     ),
     "a generator in a list": ("outs = [*(model(p) for p in test)]\n", ["outs = [*(model(p) for p in test)]"]),
+    "other weights in between": (
+        "def evaluate():\n    return model(x)\n"
+        "a = evaluate()\nwith ema.average_parameters():\n    b = evaluate()\nc = evaluate()\nd = evaluate()\n",
+        ["a = evaluate()", "b = evaluate()", "c = evaluate(); d = evaluate()"],
+    ),
+    "a function that gives it other weights": (
+        "def evaluate():\n    return model(x)\n"
+        "def averaged():\n    for p, s in zip(model.parameters(), shadow):\n        p.data = s\n"
+        "    found = evaluate()\n    return found\n"
+        "a = evaluate()\nb = averaged()\n",
+        ["found = evaluate()", "a = evaluate()"],
+    ),
+    "nothing but a name in between": (
+        "def evaluate():\n    return model(x)\na = evaluate()\nself.data = x\nb = evaluate()\n",
+        ["a = evaluate(); self.data = x; b = evaluate()"],
+    ),
     "far apart": (
         "out = model(x)\n" + "".join(f"a{i} = b{i}\n" for i in range(6)) + "loss = F.mse_loss(out, y)\n",
         ["out = model(x)", "loss = F.mse_loss(out, y)"],

@@ -46,6 +46,7 @@ NAMED = [
 ]
 SILENT = [
     "out = torch.zeros_like(h)\nout[mask] = F.softmax(h[mask], -1)",  # float32 both times
+    "out = torch.zeros_like(h)\nout[mask] = nn.functional.softmax(h[mask], -1)",
     "out = torch.zeros_like(h)\nout[mask] = h[mask].softmax(-1).to(out.dtype)",
     "out = h.softmax(-1)",
     "out = torch.zeros_like(h)\nout[h.softmax(-1) > 0.5] = 1.0",

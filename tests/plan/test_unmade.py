@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from migrate.engine import migrate_module
 from migrate.linked import migrate_linked
 from migrate.model import Applicability, FileText, ModuleResult, Settings
 
@@ -103,3 +104,58 @@ def test_another_script_that_calls_it_says_nothing_of_this() -> None:
     assert "Keeper(model, optimizer, scaler)" in other.new_text
     assert not [f for f in saving.findings if f.rule == "APX023"]
     assert [unit.applicability for result in (one, other) for unit in result.units] == [Applicability.SAFE] * 2
+
+
+CALLED = """\
+import torch
+from apex import amp
+
+
+class Scaling:
+    def run(self, loss, optimizer):
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()
+
+    def state_dict(self):
+        return amp.state_dict()
+
+    def load_state_dict(self, state):
+        if "load_state_dict" in amp.__dict__:
+            amp.load_state_dict(state)
+
+
+def main(loader, path):
+    model = torch.nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    scaling = Scaling()
+    for x, y in loader:
+        loss = torch.nn.functional.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        scaling.run(loss, optimizer)
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "saves", "loads"),
+    [
+        ("", "def state_dict(self, scaler):", "def load_state_dict(self, state, scaler):"),
+        (
+            "torch.save(scaling.state_dict(), path)\n",
+            "scaling.state_dict(scaler=scaler)",
+            "def load_state_dict(self, state, scaler):",
+        ),
+        ("model.load_state_dict(torch.load(path))\n", "def state_dict(self, scaler):", "state, scaler):"),
+    ],
+)
+def test_methods_that_nobody_calls_take_the_scaler(more: str, saves: str, loads: str) -> None:
+    result = migrate_module(CALLED + "    " + (more or "pass"), Settings())
+    assert result.new_text is not None and saves in result.new_text and loads in result.new_text
+
+
+@pytest.mark.parametrize("more", ["save(scaling)\n", "keep([scaling])\n", "call(scaling, 'load_state_dict')\n"])
+def test_methods_that_somebody_may_call_do_not(more: str) -> None:
+    """The class makes the scaler itself then."""
+    text = migrate_module(CALLED + "    " + (more or "pass"), Settings()).new_text
+    assert text is not None and "def state_dict(self):\n        return self.scaler.state_dict()" in text

@@ -313,3 +313,24 @@ def test_what_is_decoded_may_hold_token_ids() -> None:
     result = migrated(training(CRITERION, after=after))
     assert result.new_text is not None and "out.cpu().tolist_of(1)" in result.new_text
     assert len(messages(result, "APX032", Severity.INFO)) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("a, b = map(torch.Tensor.cpu, [out, x])", True),
+        ("a, b = map(torch.Tensor.cpu, [loss, x])", False),
+        ('a = getattr(out, "cpu")()', True),
+        ('a = getattr(x, "cpu")()', False),
+        ('a = getattr(out, "size")()', False),
+    ],
+)
+def test_a_cpu_that_is_not_called_by_its_name_is_told(line: str, said: bool) -> None:
+    result = migrated(training(CRITERION, after=line + "\n"))
+    assert [u.applicability for u in result.units] == [Applicability.REVIEW if said else Applicability.SAFE]
+    assert line in (result.new_text or "")
+    assert any("leave the GPU here" in one for one in messages(result, "APX032", Severity.REVIEW)) is said
+
+
+def test_the_type_of_what_left_the_gpu() -> None:
+    assert "print(out.float().cpu().dtype)" in new_text(training(CRITERION, after="print(out.cpu().dtype)\n"))

@@ -55,3 +55,17 @@ def test_the_native_arm_serves(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _trained(new, "native", monkeypatch) == native
     assert _trained(new, "apex", monkeypatch) == native
     assert _trained(new, "none", monkeypatch) != native
+
+
+def test_what_only_an_older_torch_runs() -> None:
+    """The arms that go never ran: what is left trains as all did."""
+    trained = []
+    for name in ("torch_decides.in.py", "torch_decides.out.py"):
+        names: dict[str, Any] = {}
+        exec(compile(Path(HERE, "apx046", name).read_text(encoding="utf-8"), name, "exec"), names)
+        torch.manual_seed(0)
+        model = torch.nn.Linear(5, 3)
+        model.train_step = lambda x, net=model: net(x).square().mean()
+        names["Trainer"](types.SimpleNamespace(fp16=False), model).train([torch.randn(4, 5) for _ in range(4)])
+        trained.append([p.tolist() for p in model.parameters()])
+    assert trained[0] == trained[1]

@@ -93,6 +93,10 @@ PLACES: dict[str, tuple[str, dict[str, str]]] = {
         "INITIALIZE",
         {"TOP": HOOK, "INITIALIZE": "cfg = Config()\ndef train(model, optimizer):\n    EXAMPLE", "LOOP": ""},
     ),
+    "APX046": (
+        "TOP",
+        {"IMPORTS": "from packaging import version", "INITIALIZE": "", "BACKWARD": "backward(loss, optimizer, scaler)"},
+    ),
     "APX050": ("STEP", {}),
     "APX051": ("STEP", {"STEP": "EXAMPLE\noptimizer.step()"}),
     "APX060": ("STEP", {}),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from migrate import pipeline
-from migrate.flow import values
+from migrate.flow import solver
 from migrate.model import Applicability, Change, FileResult, ModuleResult, Settings
 from migrate.pipeline import Analysed, Outcome, Texts, analyse
 from migrate.sources import collect
@@ -133,11 +133,14 @@ def test_a_file_that_takes_too_much_memory_is_left(tmp_path: Path, monkeypatch: 
 
 def test_a_file_that_holds_too_much_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree(tmp_path, {"x.py": LEGACY})
-    monkeypatch.setattr(values, "MAX_FACTS", 0)
+    monkeypatch.setattr(solver, "MAX_FACTS", 0)
     with Spool() as spool:
         outcome = analyse(collect([str(tmp_path)]), Settings(), spool, jobs=1)
     (result,) = outcome.results
-    assert "too tangled to follow" in result.findings[0].message and not outcome.changed
+    told = result.findings[0]
+    assert "too tangled to follow" in told.message and not outcome.changed
+    used = [n for n, line in enumerate(LEGACY.splitlines(), 1) if "apex" in line or "amp." in line]
+    assert [told.line, *told.lines] == [used[0], *used]  # each site is told
 
 
 def test_the_text_comes_without_its_mark_and_goes_back_with_it(tmp_path: Path) -> None:

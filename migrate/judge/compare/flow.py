@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from ...facts.names import called_name
 from ...nodes import walk
 from ..program.counting import LAST_ROUND
 from ..run.event import Event
@@ -35,7 +34,7 @@ class Flow:
         begun = slot in pair.old.frames[-1].env
         last = pair.facts.get(opaque(place, LAST_ROUND)) if begun else None
         if not begun and self._counts(old.node):
-            last = False  # who asks for the last round has one
+            last = False
         self.forgetting.begin_round(pair, old.node)
         more, done = pair, pair.copy()
         if not begun and self._trains(old.node):
@@ -49,10 +48,14 @@ class Flow:
         return [more, done] if last is None else [done] if last else [more]
 
     def _counts(self, loop: ast.AST) -> bool:
-        """Whether a loop goes over numbers, and is asked for its last round."""
-        if not isinstance(loop, ast.For) or loop not in self.old.program.counted:
-            return False
-        return called_name(loop.iter) == "range"
+        """Whether a loop goes over numbers, of which there are some: it says how many, or asks for the last."""
+        match loop:
+            case ast.For(iter=ast.Call(func=ast.Name(id="range"), args=[ast.Constant(value=int() as number)])):
+                return number > 0
+            case ast.For(iter=ast.Call(func=ast.Name(id="range"))):
+                return loop in self.old.program.counted
+            case _:
+                return False
 
     def _trains(self, loop: ast.AST) -> bool:
         if loop not in self._training_loops:
@@ -126,6 +129,18 @@ class Flow:
             pair.event_old = None
         else:
             pair.event_new = None
+        return True
+
+    def constructor_alone(self, pair: Pair, new: Event) -> bool:
+        """A constructor that a rule wrote for a class that had none: the new program goes in on its own, and what that
+        does of note, the old one has to do as well."""
+        if new.kind != "enter":
+            return False
+        callee, frame = new.about
+        if getattr(callee, "name", "") != "__init__" or self.new.program.naming.twin(callee) is not None:
+            return False
+        self.new.calls.enter(pair.new, new.node, callee, frame.copy())
+        pair.event_new = None
         return True
 
     def aside(self, pair: Pair, old: Event, new: Event) -> list[Pair]:

@@ -11,6 +11,7 @@ from ...nodes import walk
 from ..program.counting import LAST_ROUND
 from ..terms import MEMORY, Ask, Facts, Term, forget, leaves
 from .pair import Both, Pair
+from .past import Past
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Forgetting:
 
     def __init__(self, both: Both, once: frozenset[str], kept: Kept | None) -> None:
         self.both, self.once, self.kept = both, once, kept
+        self.past = Past()
         self._touched: dict[ast.AST, list[ast.expr]] = {}
         self._lives: dict[Term, _Life | None] = {}
 
@@ -81,6 +83,7 @@ class Forgetting:
         """Drop what nobody can read any more: dead local names, and answers about values that neither program holds."""
         for runner, state in ((self.both.old, pair.old), (self.both.new, pair.new)):
             runner.bury(state)
+        self.past.forget(pair)
         lives = {term: self._life(term) for term in pair.facts}
         if all(life is None for life in lives.values()):  # they end here, if there are any
             pair.facts = {}

@@ -26,7 +26,7 @@ class Gradients:
         place = self.old.program.naming.place(old.node)
         affected = self.old.program.objects.optimizers
         if scaled_before and own is None:
-            affected = self._affected(pair.old)
+            affected = self._affected(pair.old, old.about[1])
             self._compare_age(pair, old.node)
         found: list[Pair] = []
         for overflow in (False, True) if scaled_before else (False,):
@@ -54,12 +54,13 @@ class Gradients:
                 raise gained
             self.teller.go_on_if_announced(pair, gained)
 
-    def _affected(self, before: State) -> frozenset[Key]:
-        """The optimizers that get gradients in a block of Apex's: those it was handed, and those of all models that
-        the loss came from."""
-        block = next((c for c in reversed(before.contexts) if isinstance(c, ScaledBlock)), None)
-        if block is None:
+    def _affected(self, before: State, place: int) -> frozenset[Key]:
+        """The optimizers that get gradients of a loss that a block of Apex's scaled: those it was handed, and those of
+        all models that the loss came from."""
+        blocks = [c for c in reversed(before.contexts) if isinstance(c, ScaledBlock)]
+        if not blocks:
             return self.old.program.objects.optimizers
+        block = next((c for c in blocks if c.place == place), blocks[0])
         return block.optimizers | (self.old.owners.reached_from(block.place, block.row) & before.made)
 
     def _compare_age(self, pair: Pair, node: ast.AST) -> None:

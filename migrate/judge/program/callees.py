@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from ...facts.module import Module
+from ...flow.objects import Obj
 from ...flow.values import Values
 from ...nodes import walk
 from .marks import Marks
-from .syntax import FUNCTIONS, around, last_name, set_by_name
+from .syntax import FUNCTIONS, around, last_name, maps, set_by_name
 
 
 class Callees:
@@ -60,15 +61,17 @@ class Callees:
 
     @cached_property
     def _handed_to(self) -> dict[ast.AST, list[ast.Call]]:
-        """Functions that only look at gradients, and the calls of unknown code that are handed one, and may run it."""
+        """Functions that only look at gradients, and the calls of unknown code that are handed one, and may run it; and
+        functions that are handed to ``map``."""
         found: dict[ast.AST, list[ast.Call]] = defaultdict(list)
         for node in self.m.all(ast.Call):
             if self.v.callees(node):
                 continue
+            mapped = node.args[0] if maps(self.m, node) else None
             for arg in node.args:
-                for obj in self.v.of(arg):
+                for obj in _completed(self.v, arg) if arg is mapped else self.v.of(arg):
                     function = self.v.callee(obj) if obj.kind in ("function", "method") else None
-                    if function is not None and self.touches(function):
+                    if function is not None and (arg is mapped or self.touches(function)):
                         found[function].append(node)
         return found
 
@@ -146,6 +149,13 @@ class Callees:
     def runs_backward(self, function: ast.AST) -> bool:
         """Whether a backward stands in the function itself."""
         return "backward" in self.by_function[function]
+
+
+def _completed(v: Values, expr: ast.expr) -> frozenset[Obj]:
+    """What an expression may be; of a ``partial`` what that completes."""
+    held = v.of(expr)
+    parts = (o.key.args[0] for o in held if o.kind == "partial" and isinstance(o.key, ast.Call) and o.key.args)
+    return held.union(*map(v.of, parts))
 
 
 def _inverse(runs: Mapping[ast.AST, Sequence[ast.AST]]) -> dict[ast.AST, list[ast.AST]]:

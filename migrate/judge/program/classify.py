@@ -59,7 +59,7 @@ class Classifier:
         if last == "GradScaler":
             return "create"
         if isinstance(func, ast.Attribute) and last in SCALER_METHODS and self.scaling.is_scaler(func.value):
-            return "scaler"
+            return "" if self.scaling.sets_scale(call) else "scaler"
         callees = self.v.callees(call)
         if not callees and (last == "backward" if isinstance(func, ast.Attribute) else last in self._backwards):
             return "backward"

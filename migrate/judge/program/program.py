@@ -25,7 +25,7 @@ from .naming import Naming
 from .objects import Objects, known_objects
 from .scaling import Scaling
 from .spread import Spread
-from .syntax import ANY, ANY_OF_FILES, FUNCTIONS, generator_call
+from .syntax import ANY, ANY_OF_FILES, FUNCTIONS, generator_call, makes_context, maps
 from .tree import AnnotatedTree
 
 
@@ -173,6 +173,17 @@ class Program:
         if call is None:
             return False
         return any(c in self.marks.functions and self.code(c).generator for c in self.v.callees(call))
+
+    def manages(self, item: ast.withitem) -> bool:
+        """Whether a block is one of a context manager that is a generator here and has a part in training."""
+        call = item.context_expr
+        return isinstance(call, ast.Call) and any(
+            c in self.marks.functions and makes_context(c) and self.code(c).generator for c in self.v.callees(call)
+        )
+
+    def maps(self, call: ast.Call) -> bool:
+        """Whether a call runs a function that trains item by item."""
+        return maps(self.m, call) and self.trains(call)
 
     def trains(self, expr: ast.expr) -> bool:
         """Whether functions of the old program that train are called in an expression."""

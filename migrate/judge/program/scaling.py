@@ -99,6 +99,21 @@ class Scaling:
         """Whether an attribute is one of Apex's loss scalers', by whatever name."""
         return any(name.endswith("loss_scalers[]") for name in self.v.apex_names(node.value))
 
+    def sets_scale(self, call: ast.Call) -> bool:
+        """Whether a call, or the one around it, gives a GradScaler the scale to begin with, and nothing else:
+        ``scaler.load_state_dict({**scaler.state_dict(), "scale": 1}``, for Apex's ``scaler._loss_scale = 1``."""
+        above = self.m.parent.get(call)
+        whole = self.m.parent.get(above) if isinstance(above, ast.Dict) else call
+        match whole:
+            case ast.Call(
+                func=ast.Attribute(value=owner, attr="load_state_dict"),
+                args=[ast.Dict(keys=[None, ast.Constant(value="scale")], values=[ast.Call(func=asked), _])],
+            ):
+                own = ast.Attribute(value=owner, attr="state_dict", ctx=ast.Load())
+                return ast.dump(asked) == ast.dump(own)
+            case _:
+                return False
+
     def reads_scale(self, expr: ast.AST) -> bool:
         """Whether an expression is the loss scale of this moment."""
         if isinstance(expr, ast.Subscript) and isinstance(expr.value, ast.Subscript):

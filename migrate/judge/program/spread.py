@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 from functools import cached_property
 
+from ...facts.predicates import looks_for_amp
 from ...flow.objects import Obj
 from ...nodes import walk
 from ..names import PROTOCOL
@@ -29,6 +30,7 @@ class Spread:
         for node in m.of(ast.With, ast.AsyncWith, ast.Import, ast.ImportFrom, ast.Assign):
             entered = isinstance(node, (ast.With, ast.AsyncWith)) and any(self.scaling.context(i) for i in node.items)
             imported = isinstance(node, (ast.Import, ast.ImportFrom)) and imports_apex(node)
+            imported = imported and looks_for_amp(around(m, node)) is None  # which is known to find it
             if entered or imported or self.scaling.keeps_scaler(node):
                 roots.append(node)
         todo: list[ast.AST] = sorted(more, key=self.m.start)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 
 from ...facts.module import Module
-from ...knowledge.models import OPTIONS
+from ...knowledge.models import MAPPING, OPTIONS
 from ...nodes import walk
 from ..names import NOT_ANY
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 EXITS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 YIELDS = (ast.Yield, ast.YieldFrom)
+# Functions that go through all that they are handed before they give anything back.
+_GO_THROUGH = frozenset("list tuple set sum max min sorted any all deque".split())
 
 
 def last_name(func: ast.AST) -> str:
@@ -54,6 +56,12 @@ def generator_call(expr: ast.expr) -> ast.Call | None:
         else:
             return expr
     return None
+
+
+def makes_context(function: ast.AST) -> bool:
+    """Whether a decorator makes a context manager of a generator."""
+    marks = getattr(function, "decorator_list", ())
+    return any(last_name(d) in ("contextmanager", "asynccontextmanager") for d in marks)
 
 
 def attributes_set(function: ast.AST) -> set[str]:
@@ -182,3 +190,16 @@ def _of_attributes(node: ast.expr) -> bool:
     if isinstance(node, ast.Attribute):
         return node.attr == "__dict__"
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "vars"
+
+
+def maps(m: Module, call: ast.Call) -> bool:
+    """``list(map(f, xs))``, and all else that goes through a ``map`` at once: ``f`` runs there, item by item."""
+    if not call.args or last_name(call.func) not in MAPPING or not isinstance(call.func, (ast.Name, ast.Attribute)):
+        return False
+    match m.parent[call]:
+        case ast.Call(func=ast.Name(id=name), args=[first, *_]):
+            return first is call and name in _GO_THROUGH
+        case ast.Starred():
+            return True
+        case _:
+            return False

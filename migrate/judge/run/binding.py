@@ -78,7 +78,8 @@ class Binding:
 
     def assign(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         assert isinstance(op.node, ast.expr) and op.value is not None
-        term = self.evaluator.value(state, op.value, facts)
+        evaluated = self.evaluator.value if self._matters(op.node) else self.evaluator.loosely
+        term = evaluated(state, op.value, facts)
         if op.name == "entered":
             term = inside(term)
         made = term[0] in _MADE or (term[0] == "seq" and isinstance(op.node, ast.Subscript))

@@ -30,7 +30,7 @@ class Calls:
         every = self._callees(state, call, facts) if made is None else self.v.functions(made)
         callees = [c for c in every if c in self.program.marks.functions]
         spared = len(callees) < len(every) and isinstance(call, ast.Call) and name_called_by(call) is not None
-        callees = [c for c in callees if not any(f.code.node is c for f in state.frames)]  # recursion: once
+        callees = [c for c in callees if self._enters(state, c)]
         callees = [c for c in callees if not self.program.code(c).generator]
         if not callees:
             frame.pc += 1
@@ -45,6 +45,12 @@ class Calls:
                 return Event("enter", call, (callee, frame))
         frame.pc += 1
         return None
+
+    def _enters(self, state: State, function: ast.AST) -> bool:
+        """Whether a function is gone into: one that is running is not, but one that trains is once more, as what it
+        leaves behind meets its own next round."""
+        running = sum(f.code.node is function for f in state.frames)
+        return not running or (running == 1 and self.program.entries.trains(function))
 
     def _made_class(self, call: ast.Call | ast.Attribute, facts: Facts) -> Obj | None:
         """The class that a call makes an instance of, where it may be one of several."""

@@ -7,11 +7,13 @@ import ast
 
 from ...flow.objects import Obj
 from ...nodes import walk
+from ..listed import listed_part
 from ..owners import Owners
 from ..program.program import Program
 from ..sources import Source, Sources
 from ..state import Key, Left, State
 from ..terms import Facts
+from ..twins import Twins
 from .values import Evaluator
 
 _SAME = frozenset({"module"})  # what a wrapper wraps
@@ -24,13 +26,24 @@ class Clearing:
     def __init__(self, program: Program, owners: Owners, evaluator: Evaluator) -> None:
         self.program, self.m, self.v, self.naming = program, program.m, program.v, program.naming
         self.owners, self.evaluator = owners, evaluator
-        self.sources = Sources(program, owners)
+        self.sources, self.twins = Sources(program, owners), Twins(program, owners)
         self.optimizers, self.models = program.objects.optimizers, program.objects.models
 
     def cleared(self, state: State, receiver: ast.expr, facts: Facts) -> frozenset[Key]:
         """The optimizers of which no gradient is left once a call has cleared those of ``receiver``, which is none."""
         whole = self._whole(state, receiver, facts)
-        return self.optimizers if whole is None else self._without(state, whole, receiver)
+        others = frozenset(o for o in self.optimizers if self._apart(receiver, o))
+        if whole is None:
+            return self.optimizers - others
+        if others and others == self.optimizers:
+            whole = frozenset()
+        return self._without(state, whole, receiver) - others
+
+    def _apart(self, receiver: ast.expr, optimizer: Key) -> bool:
+        """Whether an optimizer has parameters of other networks alone, be they of the same class."""
+        known = self.sources.of.get(optimizer) is not None
+        modules = self.sources.modules.get(optimizer, []) if known else []
+        return bool(modules) and all(self.twins.apart(receiver, module) for module in modules)
 
     def by_loop(self, state: State, stmt: ast.stmt, named: frozenset[Key]) -> frozenset[Key]:
         """The same for ``p.grad = None``; ``named`` are those that the statement is about."""
@@ -96,6 +109,9 @@ class Clearing:
             receiver = receiver.value
         if models := self._models(state, receiver, facts):
             return models
+        part = listed_part(self.m, self.v, self.owners, receiver)
+        if part is not None and (models := self._models(state, part.of, facts)):
+            return models if part.each else _SOME_PART
         if self._some_part(receiver):
             return _SOME_PART
         held = self.v.of(receiver)

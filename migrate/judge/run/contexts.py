@@ -9,7 +9,7 @@ from .. import machines
 from ..code import Op
 from ..program.program import Program
 from ..program.syntax import last_name
-from ..state import CastsBlock, Context, Frame, PlainBlock, ScaledBlock, StackBlock, State, Unfollowed
+from ..state import CastsBlock, Context, Frame, Key, PlainBlock, ScaledBlock, StackBlock, State, Unfollowed
 from ..terms import Facts, Term, inside, truth
 from .binding import Binding
 from .values import Evaluator
@@ -70,14 +70,32 @@ class Contexts:
             if isinstance(context, CastsBlock):
                 state.casts = context.before
             elif isinstance(context, ScaledBlock):
-                machines.apex_leave(state, context.optimizers, context.delay)
+                machines.apex_leave(state, context.optimizers, context.delay, self._apart(state, context.place))
         frame.pc += 1
+
+    def _apart(self, state: State, place: int) -> frozenset[Key]:
+        """The optimizers of blocks that are still open and scale by another loss's scale."""
+        blocks = [c for c in state.contexts if isinstance(c, ScaledBlock)]
+        if not blocks:
+            return frozenset()
+        ids = {self.naming.place(call): _loss_id(call) for call in self.program.objects.scales}
+        mine = ids.get(place)
+        others = [c for c in blocks if mine is not None and ids.get(c.place) not in (mine, None)]
+        return frozenset[Key]().union(*(c.optimizers for c in others))
 
     def abandon(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         for context in _popped(state):
             if isinstance(context, CastsBlock):
                 state.casts = context.before
         frame.pc += 1
+
+
+def _loss_id(call: ast.Call) -> int | None:
+    """Which loss scale a call of ``scale_loss`` asks for; None where that is not written out."""
+    given = argument(call, 2, "loss_id")
+    if given is None:
+        return 0
+    return given.value if isinstance(given, ast.Constant) and isinstance(given.value, int) else None
 
 
 def _popped(state: State) -> list[Context]:

@@ -30,7 +30,7 @@ class Exits:
             state.close(self.naming.place(frame.code.node), outliving)
         below = state.frames[-1]
         at = below.code.ops[below.pc]
-        if at.kind == "resume":
+        if at.kind in ("resume", "thrown"):
             assert at.target is not None
             below.pc = at.target.at
         elif at.kind == "call":

@@ -6,6 +6,8 @@ import ast
 
 from ...nodes import walk
 from ..code import Op
+from ..listed import listed_part
+from ..owners import Owners
 from ..program.counting import LAST_ROUND
 from ..program.program import Program
 from ..program.syntax import generator_call
@@ -14,6 +16,7 @@ from ..terms import NONE, TRUE, Facts, Term, opaque
 from .arguments import Arguments
 from .binding import Binding
 from .event import Event
+from .exits import unwind
 from .values import Evaluator
 from .variables import Variables
 
@@ -24,10 +27,17 @@ class Loops:
     """The loops of one program: over optimizers item by item, else round by round as long as anything is new."""
 
     def __init__(
-        self, program: Program, variables: Variables, evaluator: Evaluator, binding: Binding, arguments: Arguments
+        self,
+        program: Program,
+        variables: Variables,
+        evaluator: Evaluator,
+        binding: Binding,
+        arguments: Arguments,
+        owners: Owners,
     ) -> None:
         self.program, self.v, self.naming = program, program.v, program.naming
         self.variables, self.evaluator, self.binding, self.arguments = variables, evaluator, binding, arguments
+        self.owners = owners
         self._groups: dict[ast.AST, frozenset[Key]] = {}
 
     def _group(self, node: ast.For | ast.AsyncFor | Comprehension) -> frozenset[Key]:
@@ -41,17 +51,32 @@ class Loops:
         named = [self._group_of(one, node) for t in targets for one in walk(t) if isinstance(one, ast.Name)]
         found = frozenset[Key]().union(*named)
         kinds = {self.program.marks.kind.get(n) for n in walk(node)} - {None}
-        return found if kinds == {"zero"} else found & self.program.objects.optimizers
+        if kinds != {"zero"}:
+            return found & self.program.objects.optimizers
+        zeroed = (n.func.value for n in walk(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute))
+        parts = (listed_part(self.program.m, self.v, self.owners, one) for one in zeroed)
+        return found.union(*(self.naming.keys(p.of) & self.program.objects.models for p in parts if p and p.each))
 
     def items(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         assert isinstance(op.node, (ast.For, ast.AsyncFor))
-        frame.env.pop(("rounds", self.naming.place(op.node)), None)  # a `break` left it there the last time
+        self._begin_anew(frame, op.node)  # an exception may have left it
         if self._group(op.node):
             term = self.evaluator.value(state, op.node.iter, facts)
             items = term if term[0] == "seq" and all(map(_says_which, term[1])) else ("seq", (TRUE,))
             frame.env[("items", self.naming.place(op.node))] = items
-            frame.env.pop(("row", self.naming.place(op.node)), None)
         frame.pc += 1
+
+    def left(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        """A loop is over, or a `break` has left it."""
+        self._begin_anew(frame, op.node)
+        frame.pc += 1
+
+    def _begin_anew(self, frame: Frame, loop: ast.AST) -> None:
+        """Forget how far a loop was."""
+        for what in ("rounds", "items", "row"):
+            slot = (what, self.naming.place(loop))
+            if slot in frame.env:
+                del frame.env[slot]
 
     def round(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
         node = op.node
@@ -80,10 +105,11 @@ class Loops:
         return None
 
     def again(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
-        """A round of a comprehension begins, or it is over. Over optimizers it goes once, for all of them."""
+        """A round of a comprehension or a ``map`` begins, or it is over. Over optimizers it goes once, for all of
+        them."""
         node = op.node
-        assert isinstance(node, Comprehension) and op.target is not None
-        if not self._group(node):
+        assert isinstance(node, (Comprehension, ast.Call)) and op.target is not None
+        if isinstance(node, ast.Call) or not self._group(node):
             frame.pc += 1
             return Event("round", node, op.target.at)
         slot = ("once", self.naming.place(node))
@@ -102,7 +128,7 @@ class Loops:
 
     def begin_round(self, state: State, node: ast.AST, facts: Facts) -> None:
         """A round of a loop begins: its target is new. Those of a comprehension are its own and never kept."""
-        if isinstance(node, Comprehension):
+        if isinstance(node, (Comprehension, ast.Call)):
             return
         assert isinstance(node, (ast.For, ast.AsyncFor))
         if node in self.program.counted:
@@ -119,17 +145,29 @@ class Loops:
         call = generator_call(op.value)
         assert call is not None
         callee = next(c for c in self.v.callees(call) if c in self.program.marks.functions)
-        frame.generators[self.naming.place(op.node)] = self.arguments.frame_for(state, call, callee, facts)
+        frame.generators[self._slot(op)] = self.arguments.frame_for(state, call, callee, facts)
         frame.pc += 1
         return Event("head", callee)
 
     def resume(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
-        made = frame.generators.pop(self.naming.place(op.node), None)
+        made = frame.generators.pop(self._slot(op), None)
         if made is None:
             raise Unfollowed("a generator that is resumed out of turn")
         state.frames.append(made)
 
-    def yield_value(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event:
+    def _slot(self, op: Op) -> int:
+        """Where a generator that waits is kept, by the loop or the block that reads it."""
+        return self.naming.place(op.node.context_expr if isinstance(op.node, ast.withitem) else op.node)
+
+    def thrown(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        """An exception in the block of a context manager is raised where that yielded."""
+        made = frame.generators.pop(self._slot(op), None)
+        if made is not None:
+            made.pc -= 1
+            state.frames.append(made)
+        unwind(state)
+
+    def yield_value(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
         if len(state.frames) < 2:
             raise Unfollowed("a generator that nobody here reads")
         below = state.frames[-2]
@@ -139,7 +177,16 @@ class Loops:
         term = self.evaluator.value(state, op.value, facts) if op.value is not None else NONE
         frame.pc += 1
         state.frames.pop()
-        below.generators[self.naming.place(at.node)] = frame
+        if isinstance(at.node, ast.withitem):
+            if at.name == "end":
+                below.pc += 1
+                return None
+            below.generators[self._slot(at)] = frame
+            if at.node.optional_vars is not None:
+                self.binding.bind(state, at.node.optional_vars, term, facts)
+            below.pc += 1
+            return None
+        below.generators[self._slot(at)] = frame
         assert isinstance(at.node, (ast.For, ast.AsyncFor))
         target = at.node.target
         if isinstance(at.node.iter, ast.Call) and getattr(at.node.iter.func, "id", "") == "enumerate":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from ...facts.predicates import predicate
+from ...facts.predicates import looks_for_amp, predicate
 from ...flow.arguments import argument, default_of
 from ...nodes import positional_parameters
 from ..names import ASKS, PURE, SELF_METHODS, WRAPPERS
@@ -121,6 +121,8 @@ class Results:
         if state.frames and state.frames[-1].code.node in self._asked and last == "get" and call.args:
             return self._of_get(state, call, facts)
         callees = [*self.v.callees(call)]
+        if len(callees) == 1 and (there := looks_for_amp(callees[0])) is not None:
+            return ("k", there)
         said = predicate(callees[0]) if len(callees) == 1 else None
         if said is None or callees[0] in self._asked:
             return None

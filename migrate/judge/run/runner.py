@@ -44,7 +44,7 @@ class Runner:
         arguments = Arguments(program, variables, self.evaluator)
         contexts = Contexts(program, self.evaluator, self.binding)
         exits = Exits(program, variables, self.evaluator)
-        self.loops = Loops(program, variables, self.evaluator, self.binding, arguments)
+        self.loops = Loops(program, variables, self.evaluator, self.binding, arguments, self.owners)
         self.calls = Calls(program, variables, self.evaluator, arguments)
         self.training = Training(program, self.evaluator, contexts, self.calls, self.owners, legacy, maybe_o0, scaled)
         self._live: dict[Code, Live] = {}
@@ -53,8 +53,9 @@ class Runner:
         self._do: dict[str, Callable[[State, Frame, Op, Facts], Event | None]] = {
             "bind": self.binding.assign, "havoc": self.binding.havoc, "import": self.binding.import_names,
             "define": self.binding.define, "changed": self.binding.change, "call": self.training.call,
-            "items": self.loops.items, "round": self.loops.round, "again": self.loops.again,
+            "items": self.loops.items, "left": self.loops.left, "round": self.loops.round, "again": self.loops.again,
             "generate": self.loops.generate, "resume": self.loops.resume, "yield": self.loops.yield_value,
+            "thrown": self.loops.thrown,
             "enter": contexts.enter, "leave": contexts.leave, "abandon": contexts.abandon,
             "return": exits.return_value, "raise": exits.raise_exception, "handler": exits.handler,
             "epilogue": self.calls.epilogue, "case": self._case, "branch": self._branch, "jump": self._jump,

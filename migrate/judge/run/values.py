@@ -37,6 +37,7 @@ class Evaluator:
         self._results = Results(program, variables, self.lookup, owners, legacy, self.value, _item)
         self.memory = variables.memory
         self._said: dict[ast.expr, set[str]] = {}
+        self._loosely = False
         self._fixed: dict[ast.expr, tuple[Term | None, Term | None]] = {}
         self._reads: dict[type[ast.expr], Callable[[State, Any, Facts], Term]] = {
             ast.Name: self._name, ast.Attribute: self._attribute, ast.Subscript: self._subscript,
@@ -55,6 +56,14 @@ class Evaluator:
         if term is None:
             term = self._value(state, expr, facts)
         return held if held is not None and term[0] in ("v", "attr", "sub", "op") else term
+
+    def loosely(self, state: State, expr: ast.expr, facts: Facts) -> Term:
+        """The same for a value that is only kept if it is an object: which of two others it is, is no question."""
+        before, self._loosely = self._loosely, True
+        try:
+            return self.value(state, expr, facts)
+        finally:
+            self._loosely = before
 
     def _known_of(self, expr: ast.expr) -> tuple[Term | None, Term | None]:
         """What an expression is at any time, and the objects that it is where nothing else is known of it."""
@@ -143,8 +152,12 @@ class Evaluator:
         return made_of(type(expr.op).__name__, one, other)
 
     def _choice(self, state: State, expr: ast.IfExp, facts: Facts) -> Term:
-        chosen = truth(self.value(state, expr.test, facts), facts)
-        return self.value(state, expr.body if chosen else expr.orelse, facts)
+        test = self.value(state, expr.test, facts)
+        if self._loosely and known(test, facts) is None:
+            arms = [self.value(state, arm, facts) for arm in (expr.body, expr.orelse)]
+            if not any(map(self.memory.holds_objects, arms)):
+                return opaque(self.naming.place(expr))
+        return self.value(state, expr.body if truth(test, facts) else expr.orelse, facts)
 
     def _call(self, state: State, expr: ast.Call, facts: Facts) -> Term:
         match expr:

@@ -1,4 +1,4 @@
-# expect: manual
+# expect: review
 
 import torch
 import torch.nn as nn

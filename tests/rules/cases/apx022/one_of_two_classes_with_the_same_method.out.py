@@ -4,8 +4,7 @@ import torch
 class Plain:
     def update(self, model, optimizer, scaler, loss):
         loss.backward()
-        scaler.step(optimizer)
-        scaler.update()
+        optimizer.step()
 
 
 class Mixed:

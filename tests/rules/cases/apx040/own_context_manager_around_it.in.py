@@ -1,4 +1,3 @@
-# expect: manual handed to a decorator
 import torch
 from apex import amp
 from contextlib import contextmanager

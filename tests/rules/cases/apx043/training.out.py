@@ -2,7 +2,7 @@ import logging
 from contextlib import suppress
 
 import torch
-from timm.utils import ApexScaler, NativeScaler
+from timm.utils import NativeScaler
 
 
 def main(args, model, optimizer, loader):
@@ -14,12 +14,7 @@ def main(args, model, optimizer, loader):
 
     amp_autocast = suppress  # do nothing
     loss_scaler = None
-    if use_amp == "apex":
-        amp_autocast = torch.cuda.amp.autocast
-        loss_scaler = NativeScaler()
-        if args.local_rank == 0:
-            logging.info("Using Apex. Training in mixed precision.")
-    elif use_amp == "native":
+    if use_amp == "apex" or use_amp == "native":
         amp_autocast = torch.cuda.amp.autocast
         loss_scaler = NativeScaler()
         if args.local_rank == 0:

@@ -5,12 +5,9 @@ from functools import partial
 
 def validate(args, model, loader):
     amp_autocast = suppress
-    if args.native_amp:
+    if args.native_amp or args.apex_amp:
         amp_autocast = partial(torch.autocast, "cuda")
         print("native")
-    elif args.apex_amp:
-        amp_autocast = partial(torch.autocast, "cuda")
-        print("mixed precision")
     else:
         print("float32")
     model = model.cuda()

@@ -1,4 +1,3 @@
-# expect: manual its scale is set here
 import torch
 from apex import amp
 

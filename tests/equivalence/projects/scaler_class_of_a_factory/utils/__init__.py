@@ -1,0 +1,1 @@
+from .scaler import *  # noqa

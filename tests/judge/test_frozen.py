@@ -1,0 +1,93 @@
+"""A loss that goes through a frozen network leaves no gradients there: what freezes it, and what may not."""
+
+from __future__ import annotations
+
+from textwrap import indent
+
+import pytest
+
+from migrate import engine
+from migrate.model import Settings
+
+GAN = """\
+import torch
+from torch import nn
+from torch.nn import functional as F
+from apex import amp
+
+def set_requires_grad(nets, requires_grad=False):
+    if not isinstance(nets, list):
+        nets = [nets]
+    for net in nets:
+        if net is not None:
+            for param in net.parameters():
+                param.requires_grad = requires_grad
+
+def freeze_some(net):
+    for name, p in net.named_parameters():
+        if "bias" in name:
+            p.requires_grad = False
+
+def thaw(net):
+    net.requires_grad_(True)
+
+def main(batches):
+    G, D = nn.Linear(2, 2), nn.Linear(2, 1)
+    opt_g = torch.optim.SGD(G.parameters(), lr=0.1)
+    opt_d = torch.optim.SGD(D.parameters(), lr=0.1)
+    [G, D], [opt_g, opt_d] = amp.initialize([G, D], [opt_g, opt_d], opt_level="O1")
+    for z, x in batches:
+        opt_g.zero_grad()
+        opt_d.zero_grad()
+FREEZE
+        fake = G(z)
+        loss_g = F.softplus(-D(fake)).mean()
+        with amp.scale_loss(loss_g, opt_g) as scaled:
+            scaled.backward()
+        D.requires_grad_(True)
+        loss_d = F.softplus(D(fake.detach())).mean() + F.softplus(-D(x)).mean()
+        with amp.scale_loss(loss_d, opt_d) as scaled:
+            scaled.backward()
+        opt_g.step()
+        opt_d.step()
+"""
+
+
+def grades(text: str) -> list[str]:
+    return [unit.applicability.value for unit in engine.migrate_module(text, Settings()).units]
+
+
+@pytest.mark.parametrize(
+    ("freeze", "grade"),
+    [
+        ("for p in D.parameters():\n    p.requires_grad = False", "safe"),
+        ("for p in D.parameters():\n    p.requires_grad_(False)", "safe"),
+        ("D.requires_grad_(False)", "safe"),
+        ("set_requires_grad(D, False)", "safe"),
+        ("set_requires_grad([D], requires_grad=False)", "safe"),
+        ("set_requires_grad(D)", "safe"),
+        ("for net in [D]:\n    net.requires_grad_(False)", "safe"),
+        ("pass", "manual"),
+        ("set_requires_grad(D, True)", "manual"),
+        ("set_requires_grad(D, z.any())", "manual"),
+        ("G.requires_grad_(False)", "manual"),
+        ("freeze_some(D)", "manual"),
+        ("if z.any():\n    D.requires_grad_(False)", "manual"),
+        ("D.requires_grad_(False)\nthaw(D)", "manual"),
+        ("D.requires_grad_(False)\nif z.any():\n    D.weight.requires_grad = True", "manual"),
+        ("for p in D.parameters():\n    if p.dim() > 1:\n        p.requires_grad = False", "manual"),
+    ],
+)
+def test_what_freezes(freeze: str, grade: str) -> None:
+    assert grades(GAN.replace("FREEZE", indent(freeze, " " * 8))) == [grade]
+
+
+def test_a_loop_around_the_call_that_thaws_later() -> None:
+    text = GAN.replace("FREEZE", "        D.requires_grad_(False)")
+    again = text.replace(
+        "        fake = G(z)\n", "        fake = G(z)\n        for _ in range(2):\n            y = D(fake)\n"
+    )
+    again = again.replace("F.softplus(-D(fake)).mean()", "F.softplus(-y).mean()")
+    assert grades(again) == ["safe"]
+    thawed = again.replace("            y = D(fake)\n", "            y = D(fake)\n            thaw(D)\n")
+    assert grades(thawed) == ["manual"]

@@ -1,0 +1,14 @@
+# expect: manual this step would use other gradients than before
+import torch
+from apex import amp
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for batches in loader:
+    optimizer.zero_grad()
+    for i in range(len(batches)):
+        loss = criterion(model(batches[i]))
+        with amp.scale_loss(loss, optimizer, delay_unscale=(i + 1) % every != 0) as scaled_loss:
+            scaled_loss.backward()
+    optimizer.step()

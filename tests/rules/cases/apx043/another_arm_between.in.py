@@ -1,0 +1,23 @@
+# expect: review the native backend of this file serves here too
+from contextlib import suppress
+
+import torch
+from apex import amp
+from timm.utils import ApexScaler, NativeScaler
+
+
+def main(args, model, optimizer, loader):
+    amp_autocast = suppress
+    loss_scaler = None
+    if args.apex:
+        model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+        loss_scaler = ApexScaler()
+    elif args.cpu:
+        print("float32")
+    elif args.torch_amp:
+        amp_autocast = torch.cuda.amp.autocast
+        loss_scaler = NativeScaler()
+    for x, y in loader:
+        with amp_autocast():
+            loss = torch.nn.functional.cross_entropy(model(x), y)
+        loss_scaler(loss, optimizer)

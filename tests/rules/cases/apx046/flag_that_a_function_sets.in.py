@@ -1,0 +1,25 @@
+# expect: manual this optimizer is initialized in another file
+# expect: manual left as it is
+import torch
+from packaging import version
+
+use_apex = False
+
+
+def use():
+    global use_apex
+    use_apex = True
+
+
+if version.parse(torch.__version__) < version.parse("1.6"):
+    from apex import amp
+    use_apex = True
+
+
+def train(model, optimizer, x):
+    if use_apex:
+        with amp.scale_loss(model(x).sum(), optimizer) as scaled_loss:
+            scaled_loss.backward()
+    else:
+        model(x).sum().backward()
+    optimizer.step()
