@@ -160,7 +160,7 @@ class _Search:
                 continue
             if proved(held) and not self._decoded(node):
                 found.outputs.append(FloatOutput(node, self._dot(node.func)))
-            elif HALF in held.known and not held.holds and _named_floating(node.func.value) and not self._decoded(node):
+            elif HALF in held.flat and not held.holds and _named_floating(node.func.value) and not self._decoded(node):
                 named.append(FloatOutput(node, self._dot(node.func)))
                 found.outputs.append(named[-1])
                 self.unit.review(node, "APX032", _SAID_NAMED)
