@@ -114,8 +114,9 @@ class Seen:
 
     def _part_types(self, frame: Frame, node: ast.Call, args: list[Value]) -> None:
         """Remember the half results that a network is handed outside of every region, where they would meet its float32
-        weights."""
-        if not self._cast(frame, node):
+        weights. The regions of other units are not known here."""
+        alone = len(self.ctx.facts.initializes) == 1
+        if alone and not self._cast(frame, node) and not self.compute.inner(node):
             given = zip(node.args, args, strict=False)
             self.mixed |= {a: node for a, held in given if proved(held) and not isinstance(a, ast.Starred)}
 

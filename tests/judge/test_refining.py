@@ -148,7 +148,8 @@ def test_what_code_changes_that_is_not_followed(call: str, asked: str, more: str
 
 def test_what_an_update_does_not_name_stays() -> None:
     behind = "if not args.ok:\n    return\n{}\nif not args.ok:\n    print(model(x))\n"
-    for call in ("setattr(args, 'name', b())", "args.update({'name': 1})", "meter.update(b())", "meter.update(n=1, **b())", "vars(args)['n'] = 3"):
+    other = ("meter.update(b())", "meter.update(n=1, **b())")
+    for call in ("setattr(args, 'name', b())", "args.update({'name': 1})", *other, "vars(args)['n'] = 3"):
         assert not compared(behind.format(call)).differences, call
 
 

@@ -92,5 +92,6 @@ def test_a_derived_class_has_its_bases_scaler() -> None:
 )
 def test_who_holds_an_object_of_a_derived_class(kept: str, trains: str, reached: str) -> None:
     new, said = new_text((TRAINER + EVALUATES).replace("KEPT", kept).replace("TRAINS", trains))
-    assert f"        {REGION.format(reached)}\n            print(evaluator.run(data))\n" in new.replace("(\n            \"cuda", "(\"cuda").replace("()\n        ):", "()):")
+    whole = new.replace('(\n            "cuda', '("cuda').replace("()\n        ):", "()):")
+    assert f"        {REGION.format(reached)}\n            print(evaluator.run(data))\n" in whole
     assert not said

@@ -261,7 +261,7 @@ REGISTER = "amp.register_float_function(torch, 'sigmoid')\n"
         (NET, "torch.sigmoid(self.fc(x).float())", "criterion(out, y)"),
         (NET.replace("torch.sigmoid(", "nn.Sigmoid()("), "nn.Sigmoid()(self.fc(x))", "criterion(out.float(), y)"),
         (
-            NET.replace("return torch.sigmoid(self.fc(x))", "x = torch.sigmoid(self.fc(x)).squeeze(1)\n        return x"),
+            NET.replace("return torch.sigmoid(self.fc(x))", "return torch.sigmoid(self.fc(x)).squeeze(1)"),
             "torch.sigmoid(self.fc(x).float()).squeeze(1)",
             "criterion(out, y)",
         ),
