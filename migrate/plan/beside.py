@@ -30,7 +30,7 @@ def _hands(ctx: Context, step: Step, call: ast.expr) -> bool:
 
 
 def steps_either_way(stmt: ast.stmt) -> bool:
-    """``if closure is None: self.optimizer.step()`` with ``else: self.optimizer.step(closure)``: no condition, either."""
+    """``if closure is None: self.optimizer.step()`` and ``else: self.optimizer.step(closure)``: no condition."""
     if not isinstance(stmt, ast.If):
         return False
     receivers = []
