@@ -344,8 +344,11 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
 
 
 def _refused(location: str, imports: Imports) -> bool:
-    """Whether a file uses what CUDA's autocast refuses to run, or asks for Apex's level or whether Apex is there."""
-    return any(imports.words(pattern, location) for pattern in (_REFUSED, _LEVELS, _ASKS))
+    """Whether a file uses what CUDA's autocast refuses to run, or puts into tensors what has another type under it; or
+    asks for Apex's level or whether Apex is there."""
+    if any(imports.words(pattern, location) for pattern in (_REFUSED, _LEVELS, _ASKS)):
+        return True
+    return imports.stores_other_types(location)
 
 
 def _refused_by_name(amp: Sequence[str], imports: Imports) -> set[str]:
