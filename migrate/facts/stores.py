@@ -205,6 +205,8 @@ class _Here:
         of_self = owner is not None and ast.unparse(owner) == "self"
         if of_self and name in self.known.layers:
             return self.known.layers[name]
+        if name in HALF_NOT_AS_GIVEN and owner is not None:
+            return name if any(self._parameter(one) or _widened(one) for one in node.args) else None
         if any(map(_widened, node.args)) or any(k.arg == "dtype" and _single(k.value) for k in node.keywords):
             return None
         said = self.known.given(node)
@@ -213,16 +215,14 @@ class _Here:
         if name in FLOAT_NOT_AS_GIVEN and owner is not None and last_name(owner) not in _FUNCTIONAL:
             return None if _widened(owner) else name
         if name in HALF_NOT_FLOAT and owner is not None:
-            return name
-        if name in HALF_NOT_AS_GIVEN and owner is not None:
-            return name if any(map(self._parameter, node.args)) else None
+            return None if _widened(owner) else name
         if of_self or name in _CASTS or name in NATIVE_HALF or name in FLOAT_RESULTS:
             made = [k.value for k in node.keywords if k.arg == "dtype"] if name in CREATE else []
             return next((said for one in made if (said := self.carries(one))), None)
         return next((said for child in children(node) if (said := self.carries(child))), None)
 
     def _parameter(self, node: ast.expr) -> bool:
-        """Whether an operand is a parameter, which is float32: then all are, or O1 would have raised."""
+        """Whether an operand is a parameter, which is float32: then all were, or O1 would have raised."""
         match node:
             case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in KEEP:
                 return self._parameter(value)

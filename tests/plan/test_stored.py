@@ -66,6 +66,7 @@ NAMED = [
     "out = torch.zeros(4, 8).index_add_(0, at, self.mix(x))",
     "out = torch.einsum('bi,ij->bj', x, self.w)\nself.bank.index_copy_(0, at, out.detach())",
     "out = h\nself.bank[at] = torch.einsum('bi,ij->bj', x, self.w[:, :8])",
+    "out = torch.zeros(4, 8)\nout[at] = torch.einsum('bi,bi->bi', h.float(), h.float())",
     "out = torch.zeros(4, 8, dtype=h.dtype)\nout[at] = h.log1p()",
     "out = torch.zeros_like(h)\nfor i, rows in enumerate(groups):\n    out[rows, i] = h.softmax(-1)[rows, i]",
     "out = h\nself.mean.lerp_(h.std(0).detach(), 0.1)",
@@ -86,6 +87,7 @@ SILENT = [
     "out = torch.zeros(4, 8)\nout[mask] = h.softmax(-1)",  # O1 would have raised for half ones
     "out = torch.zeros_like(h)\nout[mask] = h.float().softmax(-1)",  # as it was given, which is float32
     "out = torch.zeros_like(h)\nout[mask] = attend(h.float())[0]",
+    "out = torch.zeros(8)\nout[at] = h.float().std(0)",
     "out = torch.zeros_like(h)\nout[:, 0] = h.softmax(-1)[:, 0]",  # copied
     "out = torch.zeros_like(h)\nfor i in range(len(h)):\n    out[i, 1 - i] = h[i].softmax(-1)[0]",
     "out = torch.zeros_like(h)\nout[mask] += h.softmax(-1)",  # copied as well
