@@ -37,6 +37,18 @@ NATIVE_FLOAT = (
     )
 )
 
+# Those of one tensor, their first argument, that autocast runs in the type they are handed: with float32 in its place
+# they do as amp.register_float_function had it.
+AS_HANDED = frozenset(
+    "sigmoid tanh relu leaky_relu elu selu silu gelu hardtanh mean std var sqrt dropout "
+    "avg_pool1d avg_pool2d adaptive_avg_pool2d".split()
+)
+# Those that autocast, or torch itself, runs in the widest type they are handed, as amp.register_promote_function
+# had it.
+NATIVE_PROMOTE = frozenset(
+    "addcdiv addcmul atan2 bilinear cross dot cat stack add sub mul div true_divide where maximum minimum".split()
+)
+
 # What O1 ran in float32, and native autocast leaves alone outside of its regions: of torch and of a tensor, …
 O1_FLOAT = (
     frozenset("exp expm1 log log10 log2 pow sum prod cumsum cumprod norm dist std var".split())
@@ -151,6 +163,11 @@ ATTRIBUTES = frozenset("shape device dtype is_cuda grad grad_fn requires_grad nd
 # Methods behind `.cpu()` that change no number.
 SAME_NUMBERS = frozenset(
     "detach data squeeze unsqueeze view reshape flatten permute transpose t contiguous clone numpy cpu T copy".split()
+)
+# Layers that multiply what they are handed with their weights, which has to be of the same type.
+WEIGHING = frozenset(
+    "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LSTM GRU RNN Sequential "
+    "MultiheadAttention".split()
 )
 # Those behind which the type no longer matters.
 TYPE_FORGOTTEN = frozenset(

@@ -33,7 +33,7 @@ from ..units.events import (
 from ..units.translate import passed
 from ..units.unit import Context, Manual, Step, Unit, scales_in, steps_in
 from . import exits
-from .beside import instead, steps_natively
+from .beside import instead, steps_either_way, steps_natively
 from .blocks import common, exclusive
 from .inserted import free_name
 from .looked import looked_at
@@ -504,7 +504,7 @@ def _chain(ctx: Context, top: ast.stmt, inner: ast.stmt) -> list[ast.stmt]:
 
 def _conditions(ctx: Context, unit: Unit, top: ast.stmt, step: Step) -> list[ast.stmt]:
     """Ifs and loops between ``top`` and a step that decide whether it is taken."""
-    found: list[ast.stmt] = list(step.within)
+    found = [stmt for stmt in step.within if not steps_either_way(stmt)]
     if step.anchor is top:
         return found
     for stmt in _chain(ctx, top, step.anchor):
@@ -512,6 +512,7 @@ def _conditions(ctx: Context, unit: Unit, top: ast.stmt, step: Step) -> list[ast
             arms = [
                 any(s.objects & step.objects and any(ctx.m.inside(s.call, x) for x in arm) for s in unit.steps)
                 or steps_natively(ctx, step, arm)
+                or any(ctx.m.inside(step.anchor, x) for x in arm)
                 for arm in (stmt.body, stmt.orelse)
             ]
             if not all(arms):
