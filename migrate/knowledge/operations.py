@@ -77,14 +77,16 @@ O1_HALF = NATIVE_HALF - frozenset("einsum chain_matmul multi_dot scaled_dot_prod
 O1_HALF_METHODS = O1_PRODUCTS | frozenset("addmm addmv addr addbmm baddbmm".split())
 # What comes out in half under autocast where O1 gave float32: of a half tensor, and of a float32 one.
 HALF_NOT_FLOAT = frozenset("std var gelu grid_sample".split())
+HALF_NOT_FLOAT_LAYERS = {"GELU": "gelu"}
 HALF_NOT_AS_GIVEN = frozenset("einsum chain_matmul multi_dot scaled_dot_product_attention".split())
 # What comes out in float32 under autocast where O1 left the type as it was given; the first two as a tensor's methods
 # and of torch itself, not of torch.nn.functional.
 FLOAT_NOT_AS_GIVEN = frozenset("softmax log_softmax log1p logsumexp cdist pdist".split())
-# Methods that put what they are handed into a tensor, which has to be of its type.
+# Methods that put what they are handed into a tensor, which has to be of its type; autocast promotes for `scatter_add`
+# and `index_put`.
 STORES = frozenset(
-    "scatter scatter_ scatter_add scatter_add_ scatter_reduce scatter_reduce_ index_add index_add_ index_copy "
-    "index_copy_ index_put index_put_ masked_scatter masked_scatter_ lerp_".split()
+    "scatter scatter_ scatter_add_ scatter_reduce scatter_reduce_ index_add index_add_ index_copy index_copy_ "
+    "index_put_ masked_scatter masked_scatter_ lerp_".split()
 )
 # How `x += self.bias` is called, whose result autocast leaves in the type of `x`.
 IN_PLACE = "+="

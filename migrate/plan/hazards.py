@@ -30,6 +30,7 @@ from .coverage import Coverage
 from .fold import Fold
 from .regions import Planner
 from .registered import tell_registered
+from .torchs import torchs_name
 from .unnamed import review_unnamed
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
@@ -135,6 +136,8 @@ class _Search:
         self._precision: Precision | None = None
         self.dropped = [s for f in folds for s in (f.stmt.orelse if f.arm == "body" else f.stmt.body)]
         self.names = {*self.m.variables, *self.m.parameters}
+        renamed = (a.asname for a in self.m.all(ast.alias) if a.name in _ENTROPIES and a.asname)
+        self.spelled = frozenset((*_ENTROPIES, *renamed))  # what binary cross entropy may be called
 
     @property
     def precision(self) -> Precision:
@@ -333,40 +336,22 @@ class _Search:
         named: list[ast.Name | ast.Attribute] = [*m.all(ast.Name), *m.all(ast.Attribute)]
         for node in named:
             above = m.parent.get(node)
-            if last_name(node) in _ENTROPIES and isinstance(node.ctx, ast.Load) and self._of_torch(node):
+            spelled = isinstance(node.ctx, ast.Load) and last_name(node) in self.spelled
+            if spelled and torchs_name(m, node) in _ENTROPIES:
                 if not (isinstance(above, ast.Call) and (above.func is node or called_name(above) == "isinstance")):
                     yield node
 
     def _entropy(self, call: ast.Call) -> bool:
-        func = call.func
-        if called_name(call) == "binary_cross_entropy":
-            return not self.ctx.v.callees(call) and self._of_torch(func)
-        return any(
-            o.kind == "call" and o.label == "BCELoss" and isinstance(o.key, ast.Call) and self._of_torch(o.key.func)
-            for o in self.ctx.v.of(func)
-        )
-
-    def _of_torch(self, func: ast.expr) -> bool:
-        """Whether the first name of a dotted one is imported from torch."""
-        while isinstance(func, ast.Attribute):
-            func = func.value
-        if not isinstance(func, ast.Name):
-            return False
-        for node in self.m.of(ast.Import, ast.ImportFrom):
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    bound = alias.asname or alias.name.split(".")[0]
-                    if bound == func.id and alias.name.split(".")[0] == "torch":
-                        return True
-            elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "torch":
-                if any((a.asname or a.name) in (func.id, "*") for a in node.names):
-                    return True
-        return False
+        if called_name(call) in self.spelled and torchs_name(self.m, call.func) == "binary_cross_entropy":
+            return not self.ctx.v.callees(call)
+        made = [o.key.func for o in self.ctx.v.of(call.func) if o.kind == "call" and isinstance(o.key, ast.Call)]
+        return any(last_name(func) in self.spelled and torchs_name(self.m, func) == "BCELoss" for func in made)
 
     def _statement(self, stmt: ast.stmt, calls: list[ast.Call]) -> EntropyStatement:
         m = self.m
-        others = [o for c in calls for o in self.ctx.v.of(c.func) if not o.label.endswith("Loss") and o.kind != "path"]
-        if others and not all(called_name(c) == "binary_cross_entropy" for c in calls):
+        held = [o for c in calls for o in self.ctx.v.of(c.func) if o.kind != "path"]
+        others = [o for o in held if not o.label.endswith("Loss") and o.label not in self.spelled]
+        if others and not all(torchs_name(m, c.func) == "binary_cross_entropy" for c in calls):
             raise self._manual(calls[0], "may be BCELoss or something else, which has to stay under autocast")
         if not isinstance(stmt, _SIMPLE) or (isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Yield)):
             raise self._manual(calls[0], "is called in the header of a block")
