@@ -75,7 +75,7 @@ def _tell_pace(ctx: Context, unit: Unit) -> None:
                     step.call,
                     "APX060",
                     "where several backwards go into this step, the loss scale moves at another pace: Apex halved it "
-                    "at each backward with an overflow and doubled it after 2000 without one, up to 2**24; a GradScaler "
+                    "at each backward with an overflow, doubled it after 2000 without one, up to 2**24; a GradScaler "
                     "halves it once a step and doubles it after 2000 steps, without a bound (growth_interval says "
                     "after how many)",
                 )
