@@ -34,6 +34,9 @@ FEW = 4  # importers of a file, all of which are looked into
 _TRAINS = re.compile(rb"\.backward\(|\.step\(|\bclip_grad|\.zero_grad\(|\.eval\(|\bno_grad\b")
 _ASKS = re.compile(rb"\([ \t]*[\"']apex(?:\.amp)?[\"'][ \t]*\)")  # find_spec("apex"), is_installed("apex")
 _REFUSED = re.compile(rb"\bbinary_cross_entropy\b|\bBCELoss\b")
+# Who asks torch for a loss by a name, and that name, in whatever file it stands.
+_BY_NAME = re.compile(rb"\bgetattr\([ \t]*(?:torch\.)?(?:nn|F|functional|nn\.functional)[ \t]*,")
+_NAMED = re.compile(rb"[\"'](?:binary_cross_entropy|BCELoss)[\"']")
 _RUN = b"|".join(one.encode() for one in sorted({"self", *OPTIONS}))  # the options of a run are no object of interest
 _LISTS = re.compile(rb"\b(?:dir|vars)\((?!(?:" + _RUN + rb")\b)[a-z]\w*\)")
 _BACKWARD = re.compile(rb"\.backward\(|\.grad\b|\bclip_grad")
@@ -160,6 +163,7 @@ def components(selection: Selection, imports: Imports) -> list[Component]:
     told = _told(amp, imports)
     members = {*_between(amp, imports), *_users(amp, imports), *told, *joints}
     ends = {one for one in told if _refused(one, imports) or _multiplies_backward(one, imports)}
+    ends |= _refused_by_name(amp, imports)
     members |= {one for at in {*amp, *members} if at not in ends for one in _ways(at, ends, imports)}
     members |= _packages([one for one in told if _may_hold_networks(one, imports)], members, imports)
     if len(members) > MOST_FILES + len(amp):
@@ -334,6 +338,7 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
     # the classes of optimizers read gradients for a living: what they are called says enough
     trains = {one for one in below if imports.words(_BACKWARD, one) and not imports.words(_OPTIMIZER, one)}
     refused = {one for one in _below(amp, imports) if _refused(one, imports) or _runs_later(one, imports)}
+    refused |= _refused_by_name(amp, imports)
     refused |= {one for one in _from(beside, imports).difference(amp) if _hands_on_half(one, imports)}
     backwards = {one for one in _below(list(beside), imports) if _multiplies_backward(one, imports)}
     return trains | refused | backwards | _near(amp, beside, imports)
@@ -360,8 +365,19 @@ def _packages(told: Iterable[str], members: Collection[str], imports: Imports) -
 
 
 def _refused(location: str, imports: Imports) -> bool:
-    """Whether a file uses what CUDA's autocast refuses to run, or asks for Apex's level or whether Apex is there."""
-    return any(imports.words(pattern, location) for pattern in (_REFUSED, _LEVELS, _ASKS))
+    """Whether a file uses what CUDA's autocast refuses to run, or puts into tensors what has another type under it; or
+    asks for Apex's level or whether Apex is there."""
+    if any(imports.words(pattern, location) for pattern in (_REFUSED, _LEVELS, _ASKS)):
+        return True
+    return imports.stores_other_types(location)
+
+
+def _refused_by_name(amp: Sequence[str], imports: Imports) -> set[str]:
+    """Files that ask torch for a loss by its name, where users of amp, or what these import, spell one that CUDA's
+    autocast refuses."""
+    below = _below(amp, imports)
+    asking = {one for one in below if imports.words(_BY_NAME, one)}
+    return asking if asking and any(imports.words(_NAMED, one) for one in below) else set()
 
 
 def _hands_on_half(location: str, imports: Imports) -> bool:

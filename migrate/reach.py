@@ -15,6 +15,7 @@ from contextlib import suppress
 
 from .exports import IMPORT, computed, imports, mentions, module_name, takes_by_name, takings, within_apex
 from .facts.elsewhere import Outline, outline
+from .facts.stores import stores_other_types
 from .reading import NOTEBOOK, SOURCE_LIMIT, imports_of, read, windows
 
 _TAKEN = re.compile(rb"(\w+)(?:\s+as\s+\w+)?")
@@ -35,6 +36,7 @@ class Imports:
         self._meant: dict[str, dict[str, list[str]]] = {}
         self._words: dict[tuple[re.Pattern[bytes], str], frozenset[str]] = {}
         self._outlines: dict[str, Outline] = {}
+        self._stores: dict[str, bool] = {}
         self._takings: dict[tuple[str, bool], Mapping[str, frozenset[str]]] = {}
         self._computed: dict[str, frozenset[str]] = {}
         self._above: dict[str, list[str]] | None = None
@@ -175,6 +177,15 @@ class Imports:
             with suppress(OSError):
                 self._outlines[location] = outline(read(location).decode(errors="replace"))
         return self._outlines[location]
+
+    def stores_other_types(self, location: str) -> bool:
+        """Whether a file puts into tensors what has another type under autocast; not one that is too large, or cannot
+        be read."""
+        if location not in self._stores:
+            self._stores[location] = False
+            with suppress(OSError):
+                self._stores[location] = stores_other_types(read(location).decode(errors="replace"))
+        return self._stores[location]
 
     def through(self, location: str) -> set[str]:
         """The files that a file's names come from where a package hands them on."""

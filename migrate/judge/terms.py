@@ -175,7 +175,7 @@ def _implied(op: str, left: Term, value: object, facts: Facts) -> bool | None:
     """What other answers about the same value say of a comparison with a constant."""
     if op == "eq" and value is None and facts.get(left):
         return False
-    low, high = -math.inf, math.inf  # the value lies between, both included where it is whole
+    low, high = (-math.inf, False), (math.inf, True)  # the value lies between; whether above it, and whether up to it
     for other, holds in facts.items():
         if other[0] != "op" or len(other) != 4 or other[2] != left or other[3][0] != "k":
             continue
@@ -184,14 +184,23 @@ def _implied(op: str, left: Term, value: object, facts: Facts) -> bool | None:
             return _compares(op, known, value)
         if other[1] in ("lt", "le") and isinstance(known, (int, float)):
             if holds:
-                high = min(high, known)
+                high = min(high, (known, other[1] == "le"))
             else:
-                low = max(low, known)
+                low = max(low, (known, other[1] == "le"))
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        if value < low and op in ("eq", "lt", "le"):
-            return False
-        if value > high:
-            return op != "eq"
+        return _between(op, low, high, value)
+    return None
+
+
+def _between(op: str, low: tuple[float, bool], high: tuple[float, bool], value: float) -> bool | None:
+    """A comparison of what lies between two bounds: above the first or on it, below the second or up to it."""
+    if op == "eq":
+        below = value < low[0] or (value == low[0] and low[1])
+        return False if below or value > high[0] or (value == high[0] and not high[1]) else None
+    if low[0] > value or (low[0] == value and (low[1] or op == "lt")):
+        return False
+    if high[0] < value or (high[0] == value and (op == "le" or not high[1])):
+        return True
     return None
 
 

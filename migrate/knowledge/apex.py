@@ -5,7 +5,7 @@ from __future__ import annotations
 # Decorators and regions that change casts.
 CASTS = frozenset("float_function half_function disable_casts".split())
 # Registrations of functions of others.
-REGISTRATIONS = frozenset("register_half_function register_float_function".split())
+REGISTRATIONS = frozenset("register_half_function register_float_function register_promote_function".split())
 # What of apex.amp a rule resolves.
 RESOLVED = frozenset("initialize scale_loss master_params".split()) | CASTS | REGISTRATIONS
 # What `from apex.fp16_utils import *` brings in.

@@ -37,6 +37,18 @@ NATIVE_FLOAT = (
     )
 )
 
+# Those of one tensor, their first argument, that autocast runs in the type they are handed: with float32 in its place
+# they do as amp.register_float_function had it.
+AS_HANDED = frozenset(
+    "sigmoid tanh relu leaky_relu elu selu silu gelu hardtanh mean std var sqrt dropout "
+    "avg_pool1d avg_pool2d adaptive_avg_pool2d".split()
+)
+# Those that autocast, or torch itself, runs in the widest type they are handed, as amp.register_promote_function
+# had it.
+NATIVE_PROMOTE = frozenset(
+    "addcdiv addcmul atan2 bilinear cross dot cat stack add sub mul div true_divide where maximum minimum".split()
+)
+
 # What O1 ran in float32, and native autocast leaves alone outside of its regions: of torch and of a tensor, …
 O1_FLOAT = (
     frozenset("exp expm1 log log10 log2 pow sum prod cumsum cumprod norm dist std var".split())
@@ -65,14 +77,16 @@ O1_HALF = NATIVE_HALF - frozenset("einsum chain_matmul multi_dot scaled_dot_prod
 O1_HALF_METHODS = O1_PRODUCTS | frozenset("addmm addmv addr addbmm baddbmm".split())
 # What comes out in half under autocast where O1 gave float32: of a half tensor, and of a float32 one.
 HALF_NOT_FLOAT = frozenset("std var gelu grid_sample".split())
+HALF_NOT_FLOAT_LAYERS = {"GELU": "gelu"}
 HALF_NOT_AS_GIVEN = frozenset("einsum chain_matmul multi_dot scaled_dot_product_attention".split())
 # What comes out in float32 under autocast where O1 left the type as it was given; the first two as a tensor's methods
 # and of torch itself, not of torch.nn.functional.
 FLOAT_NOT_AS_GIVEN = frozenset("softmax log_softmax log1p logsumexp cdist pdist".split())
-# Methods that put what they are handed into a tensor, which has to be of its type.
+# Methods that put what they are handed into a tensor, which has to be of its type; autocast promotes for `scatter_add`
+# and `index_put`.
 STORES = frozenset(
-    "scatter scatter_ scatter_add scatter_add_ scatter_reduce scatter_reduce_ index_add index_add_ index_copy "
-    "index_copy_ index_put index_put_ masked_scatter masked_scatter_ lerp_".split()
+    "scatter scatter_ scatter_add_ scatter_reduce scatter_reduce_ index_add index_add_ index_copy index_copy_ "
+    "index_put_ masked_scatter masked_scatter_ lerp_".split()
 )
 # How `x += self.bias` is called, whose result autocast leaves in the type of `x`.
 IN_PLACE = "+="
@@ -149,6 +163,11 @@ ATTRIBUTES = frozenset("shape device dtype is_cuda grad grad_fn requires_grad nd
 # Methods behind `.cpu()` that change no number.
 SAME_NUMBERS = frozenset(
     "detach data squeeze unsqueeze view reshape flatten permute transpose t contiguous clone numpy cpu T copy".split()
+)
+# Layers that multiply what they are handed with their weights, which has to be of the same type.
+WEIGHING = frozenset(
+    "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LSTM GRU RNN Sequential "
+    "MultiheadAttention".split()
 )
 # Those behind which the type no longer matters.
 TYPE_FORGOTTEN = frozenset(

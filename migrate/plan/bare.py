@@ -7,9 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from ..facts.module import Module
-from ..knowledge.apex import RESOLVED
+from ..knowledge.apex import REGISTRATIONS, RESOLVED
 from ..nodes import walk
+from ..units.casts import resolved
 from ..units.options import set_at_once
+from ..units.registered import registered
 from ..units.unit import Context, Manual, Unit
 from .carried import AMP, handed_for_state, holders, is_test, through_parameter, unknown_reader
 from .set_ahead import set_ahead
@@ -117,6 +119,8 @@ def _resolved(ctx: Context, use: ast.expr, dotted: str) -> Manual | None:
                     f"{m.src(inside)} reads Apex's own entries, which a GradScaler's state does not have",
                     "scaler.get_scale() for the loss scale; one GradScaler has one, for all losses",
                 )
+        if tail in REGISTRATIONS and isinstance(above, ast.Call) and called:
+            return _registration(ctx, use, above, tail)
         if called or decorates:
             return None
         return Manual(use, f"{m.src(use)} is handed on as an object here; who calls it is not known")
@@ -129,6 +133,17 @@ def _resolved(ctx: Context, use: ast.expr, dotted: str) -> Manual | None:
     if isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id == "hasattr":
         return None
     return Manual(use, f"{dotted} has no counterpart in native AMP", _suggestion(tail))
+
+
+def _registration(ctx: Context, use: ast.expr, call: ast.Call, tail: str) -> Manual | None:
+    """Why a registration of a function cannot go."""
+    if resolved(ctx, use, tail) or (tail == "register_float_function" and registered(ctx, call) is not None):
+        return None
+    off = f'torch.autocast("{ctx.settings.device_type}", enabled=False)'
+    method = {"register_half_function": "half", "register_float_function": "float"}.get(tail)
+    advice = f"with {off}: around its calls, with x.{method}() for its tensors" if method else _suggestion(tail)
+    what = "Apex casts for this function, whoever calls it, as autocast by itself does not"
+    return Manual(call, f"{ctx.m.src(call)}: {what}", advice)
 
 
 # ---------------------------------------------------------------- the loss scalers

@@ -23,7 +23,31 @@ def steps_natively(ctx: Context, step: Step, arm: Sequence[ast.stmt]) -> bool:
 def _hands(ctx: Context, step: Step, call: ast.expr) -> bool:
     match call:
         case ast.Call(func=ast.Attribute(attr="step", value=owner), args=[handed, *_]):
-            return bool(ctx.v.of(handed) & step.objects) and not ctx.v.of(owner) & step.objects
+            mine = bool(ctx.v.of(handed) & step.objects) or _wraps(step, handed)
+            return mine and not ctx.v.of(owner) & step.objects
+        case _:
+            return False
+
+
+def steps_either_way(stmt: ast.stmt) -> bool:
+    """``if closure is None: self.optimizer.step()`` and ``else: self.optimizer.step(closure)``: no condition."""
+    if not isinstance(stmt, ast.If):
+        return False
+    receivers = []
+    for arm in (stmt.body, stmt.orelse):
+        match arm:
+            case [ast.Expr(value=ast.Call(func=ast.Attribute(attr="step", value=receiver)))]:
+                receivers.append(ast.dump(receiver))
+            case _:
+                return False
+    return receivers[0] == receivers[1]
+
+
+def _wraps(step: Step, handed: ast.expr) -> bool:
+    """Whether an object is the one whose method takes a step: it wraps the optimizer."""
+    match step.anchor:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="step", value=wrapper))):
+            return ast.dump(wrapper) == ast.dump(handed)
         case _:
             return False
 

@@ -33,7 +33,7 @@ from ..units.events import (
 from ..units.translate import passed
 from ..units.unit import Context, Manual, Step, Unit, scales_in, steps_in
 from . import exits
-from .beside import instead, steps_natively
+from .beside import instead, steps_either_way, steps_natively
 from .blocks import common, exclusive
 from .inserted import free_name
 from .looked import looked_at
@@ -59,31 +59,48 @@ def decide(ctx: Context, unit: Unit) -> Schedule:
     _check_thrown_away(ctx, unit)
     _updates(ctx, unit, schedule)
     exits.decide(ctx, schedule, unit)
-    _tell_growth(ctx, unit)
+    _tell_pace(ctx, unit)
     return schedule
 
 
-def _tell_growth(ctx: Context, unit: Unit) -> None:
-    """Apex counted backwards, a GradScaler counts steps: said once, where a step may take several."""
-    m = ctx.m
+def _tell_pace(ctx: Context, unit: Unit) -> None:
+    """Apex moved the loss scale at each backward, a GradScaler does so at each step: said once, where a step may take
+    several."""
+    if unit.fixed_scale:
+        return
     for step in unit.steps:
-        for site in scales_in(ctx, unit, m.function(step.call)):
-            if unit.fixed_scale:
-                continue
-            tops = common(ctx, m.statement(site.call), step.anchor)
-            apart = tops is not None and any(isinstance(c, ast.If) for c in _conditions(ctx, unit, tops[1], step))
-            apart = apart and not _cleared_each_round(ctx, unit, site)
-            if apart or len(m.loops(site.call)) > len(m.loops(step.anchor)):
-                unit.infos.append(
-                    (
-                        step.call,
-                        "APX060",
-                        "where several backwards go into this step, the loss scale grows later: Apex doubled it after "
-                        "2000 backwards without an overflow, up to 2**24, and a GradScaler does after 2000 steps, "
-                        "without a bound (growth_interval says after how many)",
-                    )
+        if any(_takes_several(ctx, unit, site, step) for site in _sites(ctx, unit, step)):
+            unit.infos.append(
+                (
+                    step.call,
+                    "APX060",
+                    "where several backwards go into this step, the loss scale moves at another pace: Apex halved it "
+                    "at each backward with an overflow, doubled it after 2000 without one, up to 2**24; a GradScaler "
+                    "halves it once a step and doubles it after 2000 steps, without a bound (growth_interval says "
+                    "after how many)",
                 )
-                return
+            )
+            return
+
+
+def _takes_several(ctx: Context, unit: Unit, site: Scale, step: Step) -> bool:
+    """Whether the gradients of several backwards, one of them here, are there when a step is taken."""
+    m = ctx.m
+    tops = common(ctx, m.statement(site.call), step.anchor)
+    apart = tops is not None and any(isinstance(c, ast.If) for c in _conditions(ctx, unit, tops[1], step))
+    if (apart and not _cleared_each_round(ctx, unit, site)) or len(m.loops(site.call)) > len(m.loops(step.anchor)):
+        return True
+    until = m.start(step.call)
+    between = [s for s in _sites(ctx, unit, step) if m.start(site.call) < m.start(s.call) < until]
+    steps = [s for s in unit.steps if m.start(site.call) < m.start(s.call) < until]
+    after = max((m.start(s.call) for s in steps), default=0)
+    return any(m.start(s.call) > after and not exclusive(ctx, s.call, site.call) for s in between) and not steps
+
+
+def _sites(ctx: Context, unit: Unit, step: Step) -> list[Scale]:
+    """The scaled backwards in a step's function, and its calls of others that run one."""
+    scope = ctx.m.function(step.call)
+    return [*scales_in(ctx, unit, scope), *lifted_backwards(ctx, unit, scope)]
 
 
 def _cleared_each_round(ctx: Context, unit: Unit, site: Scale) -> bool:
@@ -504,7 +521,7 @@ def _chain(ctx: Context, top: ast.stmt, inner: ast.stmt) -> list[ast.stmt]:
 
 def _conditions(ctx: Context, unit: Unit, top: ast.stmt, step: Step) -> list[ast.stmt]:
     """Ifs and loops between ``top`` and a step that decide whether it is taken."""
-    found: list[ast.stmt] = list(step.within)
+    found = [stmt for stmt in step.within if not steps_either_way(stmt)]
     if step.anchor is top:
         return found
     for stmt in _chain(ctx, top, step.anchor):
@@ -512,6 +529,7 @@ def _conditions(ctx: Context, unit: Unit, top: ast.stmt, step: Step) -> list[ast
             arms = [
                 any(s.objects & step.objects and any(ctx.m.inside(s.call, x) for x in arm) for s in unit.steps)
                 or steps_natively(ctx, step, arm)
+                or any(ctx.m.inside(step.anchor, x) for x in arm)
                 for arm in (stmt.body, stmt.orelse)
             ]
             if not all(arms):

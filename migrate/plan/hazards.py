@@ -29,6 +29,8 @@ from ..units.unit import Context, Manual, Unit
 from .coverage import Coverage
 from .fold import Fold
 from .regions import Planner
+from .registered import tell_registered
+from .torchs import torchs_name
 from .unnamed import review_unnamed
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
@@ -105,7 +107,6 @@ class Hazards:
     outputs: list[FloatOutput] = field(default_factory=list)
     operands: list[FloatOperand] = field(default_factory=list)
     entropies: list[EntropyStatement] = field(default_factory=list)
-    registrations: list[ast.Call] = field(default_factory=list)  # of sigmoid as a float function
 
 
 def find(ctx: Context, unit: Unit, planner: Planner, folds: list[Fold]) -> Hazards:
@@ -122,8 +123,7 @@ def find(ctx: Context, unit: Unit, planner: Planner, folds: list[Fold]) -> Hazar
     search.operands(found)
     if all(o.levels <= {"O2", "O3"} for o in unit.options.values()):
         search.islands()
-    if found.entropies:
-        search.registrations(found)
+    tell_registered(ctx, unit)
     return found
 
 
@@ -136,6 +136,8 @@ class _Search:
         self._precision: Precision | None = None
         self.dropped = [s for f in folds for s in (f.stmt.orelse if f.arm == "body" else f.stmt.body)]
         self.names = {*self.m.variables, *self.m.parameters}
+        renamed = (a.asname for a in self.m.all(ast.alias) if a.name in _ENTROPIES and a.asname)
+        self.spelled = frozenset((*_ENTROPIES, *renamed))  # what binary cross entropy may be called
 
     @property
     def precision(self) -> Precision:
@@ -161,7 +163,7 @@ class _Search:
                 continue
             if proved(held) and not self._decoded(node):
                 found.outputs.append(FloatOutput(node, self._dot(node.func)))
-            elif HALF in held.known and not held.holds and _named_floating(node.func.value) and not self._decoded(node):
+            elif HALF in held.flat and not held.holds and _named_floating(node.func.value) and not self._decoded(node):
                 named.append(FloatOutput(node, self._dot(node.func)))
                 found.outputs.append(named[-1])
                 self.unit.review(node, "APX032", _SAID_NAMED)
@@ -189,7 +191,7 @@ class _Search:
                 said = f"`{self.m.src(call.func)}` of another file {does}, where O1 made them float32: "
                 self.unit.review(call, "APX032", f"{said}they stay half now; `.float()` before that keeps it")
         doubles = [(call, operand) for operand, call in precision.doubles.items() if self._stays(call)]
-        doubles = [(call, operand) for call, operand in doubles if precision.value(operand).known == {DOUBLE}]
+        doubles = [(call, operand) for call, operand in doubles if precision.value(operand).flat == {DOUBLE}]
         single = [(c, o) for c, o in doubles if not precision.value(o).holds and not _splat(self.m, o)]
         found.operands += [FloatOperand(call, operand) for call, operand in single]
         for call, _ in doubles[:1]:
@@ -222,7 +224,7 @@ class _Search:
 
     def _of_that_type(self, factor: ast.expr, added_to: ast.expr) -> bool:
         """Whether a factor is a number, or float32 for sure, or was cast by whoever wrote the line."""
-        known = self.precision.value(factor).known
+        known = self.precision.value(factor).flat
         if isinstance(factor, (ast.Constant, ast.UnaryOp, ast.Starred)) or known == {FLOAT} or self._floated(factor):
             return True
         return "dtype" in ast.unparse(factor) or ast.unparse(factor) == ast.unparse(added_to)
@@ -334,40 +336,22 @@ class _Search:
         named: list[ast.Name | ast.Attribute] = [*m.all(ast.Name), *m.all(ast.Attribute)]
         for node in named:
             above = m.parent.get(node)
-            if last_name(node) in _ENTROPIES and isinstance(node.ctx, ast.Load) and self._of_torch(node):
+            spelled = isinstance(node.ctx, ast.Load) and last_name(node) in self.spelled
+            if spelled and torchs_name(m, node) in _ENTROPIES:
                 if not (isinstance(above, ast.Call) and (above.func is node or called_name(above) == "isinstance")):
                     yield node
 
     def _entropy(self, call: ast.Call) -> bool:
-        func = call.func
-        if called_name(call) == "binary_cross_entropy":
-            return not self.ctx.v.callees(call) and self._of_torch(func)
-        return any(
-            o.kind == "call" and o.label == "BCELoss" and isinstance(o.key, ast.Call) and self._of_torch(o.key.func)
-            for o in self.ctx.v.of(func)
-        )
-
-    def _of_torch(self, func: ast.expr) -> bool:
-        """Whether the first name of a dotted one is imported from torch."""
-        while isinstance(func, ast.Attribute):
-            func = func.value
-        if not isinstance(func, ast.Name):
-            return False
-        for node in self.m.of(ast.Import, ast.ImportFrom):
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    bound = alias.asname or alias.name.split(".")[0]
-                    if bound == func.id and alias.name.split(".")[0] == "torch":
-                        return True
-            elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "torch":
-                if any((a.asname or a.name) in (func.id, "*") for a in node.names):
-                    return True
-        return False
+        if called_name(call) in self.spelled and torchs_name(self.m, call.func) == "binary_cross_entropy":
+            return not self.ctx.v.callees(call)
+        made = [o.key.func for o in self.ctx.v.of(call.func) if o.kind == "call" and isinstance(o.key, ast.Call)]
+        return any(last_name(func) in self.spelled and torchs_name(self.m, func) == "BCELoss" for func in made)
 
     def _statement(self, stmt: ast.stmt, calls: list[ast.Call]) -> EntropyStatement:
         m = self.m
-        others = [o for c in calls for o in self.ctx.v.of(c.func) if not o.label.endswith("Loss") and o.kind != "path"]
-        if others and not all(called_name(c) == "binary_cross_entropy" for c in calls):
+        held = [o for c in calls for o in self.ctx.v.of(c.func) if o.kind != "path"]
+        others = [o for o in held if not o.label.endswith("Loss") and o.label not in self.spelled]
+        if others and not all(torchs_name(m, c.func) == "binary_cross_entropy" for c in calls):
             raise self._manual(calls[0], "may be BCELoss or something else, which has to stay under autocast")
         if not isinstance(stmt, _SIMPLE) or (isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Yield)):
             raise self._manual(calls[0], "is called in the header of a block")
@@ -396,12 +380,12 @@ class _Search:
         if any(self._computes(a) for a in rest):
             raise self._manual(call, "has a model call among its other arguments")
         lifted = next(self._free_names("prediction")) if self._computes(prediction) else None
-        held = self.precision.value(target).known if target is not None else frozenset()
+        held = self.precision.value(target).flat if target is not None else frozenset()
         return Entropy(
             call,
             prediction,
             target,
-            prediction_float=not _ends_in_float(prediction) and self.precision.value(prediction).known != {FLOAT},
+            prediction_float=not _ends_in_float(prediction) and self.precision.value(prediction).flat != {FLOAT},
             target_float=target is not None
             and not _ends_in_float(target)
             and (bool(held & {HALF, MAYBE}) or (_is_like(target) and held != {FLOAT})),
@@ -469,50 +453,6 @@ class _Search:
             f'compute the prediction first, then: with torch.autocast("{device}", enabled=False): '
             f"loss = {self.m.src(call.func)}(prediction.float(), target)",
         )
-
-    # ------------------------------------------------------------ sigmoid as a float function
-
-    def registrations(self, found: Hazards) -> None:
-        """Registrations of sigmoid that nothing needs any more: all it gives here goes into what was wrapped."""
-        mine = [n for n in self.m.all(ast.Call) if self._registers(n)]
-        if not mine:
-            return
-        reached: set[str] = set()
-        for entropy in found.entropies:
-            for one in entropy.calls:
-                reached |= self.precision.value(one.prediction).flat
-        if all(self._sigmoid_reaches(n, reached) for n in self.m.all(ast.Call)):
-            found.registrations = mine
-            self.unit.review(
-                mine[0],
-                "APX033",
-                f"torch.sigmoid runs in {self.ctx.settings.dtype} under autocast, Apex was told to run it in float32; "
-                "what comes out of it is turned into float32 for binary cross entropy",
-            )
-
-    def _registers(self, call: ast.Call) -> bool:
-        return (
-            any(n.split(".")[-1] == "register_float_function" for n in self.ctx.v.apex_names(call.func))
-            and len(call.args) == 2
-            and isinstance(call.args[0], ast.Name)
-            and self._of_torch(call.args[0])
-            and isinstance(call.args[1], ast.Constant)
-            and call.args[1].value == "sigmoid"
-            and isinstance(self.m.parent[call], ast.Expr)
-        )
-
-    def _sigmoid_reaches(self, call: ast.Call, reached: set[str]) -> bool:
-        """Whether a call is none of sigmoid, or its result is what binary cross entropy gets."""
-        mark = f"sigmoid@{call.lineno}:{call.col_offset}"
-        labels = {o.label for o in self.ctx.v.of(call.func) if o.kind == "call"}
-        if called_name(call) == "Sigmoid":
-            uses = [
-                n for n in self.m.all(ast.Call) if any(o.key is call for o in self.ctx.v.of(n.func))
-            ]
-            return bool(uses) or mark in reached  # the calls are asked for themselves
-        if called_name(call) == "sigmoid" or "Sigmoid" in labels:
-            return mark in reached
-        return True
 
 
 # ---------------------------------------------------------------- words and small questions

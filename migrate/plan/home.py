@@ -20,6 +20,7 @@ from ..units.translate import paired, passed
 from ..units.unit import Manual
 from . import switch
 from .handing import Handing
+from .keepers import behind, inherit, keeps
 from .places import Homes, Parameter, Place
 from .schedule import Scaler
 from .unmade import unmade
@@ -232,19 +233,14 @@ class Finder(Handing):
                 if function is at.node:
                     return scaler.name
             at = at.parent
-        for name in self._nearest_names(node, scope):
+        owners = [place.owner for place in self._places.get(id(scaler), []) if place.owner is not None]
+        further: list[str] = []
+        for name in self._nearest_names(node, scope) if owners else ():
             for held in v.in_order(opened(v, v.variable(name, scope))):
-                for place in self._places.get(id(scaler), []):
-                    if place.owner is None or held.kind != "instance":
-                        continue
-                    if held.key is place.owner:
-                        return f"{name}.{scaler.name}"
-                    for attr in sorted(v.attributes(held)):
-                        if attr.isidentifier() and any(
-                            o.kind == "instance" and o.key is place.owner for o in v.field(held, attr)
-                        ):
-                            return f"{name}.{attr}.{scaler.name}"
-        return None
+                if any(keeps(v, scaler, owner, held) for owner in owners):
+                    return f"{name}.{scaler.name}"
+                further += behind(v, scaler, owners, name, held)
+        return further[0] if further else None
 
     def _nearest_names(self, node: ast.AST, scope: Scope) -> list[str]:
         """The names of a function: first what ``node`` itself is read from, then what its statement calls, then all."""
@@ -308,14 +304,17 @@ class Finder(Handing):
         return f"{self.ctx.m.self_name(scope)}.{scaler.name}"
 
     def _kept_by_instance(self, scaler: Scaler, scope: Scope) -> ast.Attribute | None:
-        """``self.optimizer`` as some method of a function's class says it."""
+        """``self.optimizer`` as a method of a function's class says it, or of a base that its objects have it from."""
         m, v = self.ctx.m, self.ctx.v
         cls, own = m.class_of(scope), m.self_name(scope)
         if cls is None or own is None:
             return None
         for node in m.all(ast.Attribute):
             if isinstance(node.value, ast.Name) and node.value.id == own and v.of(node) & scaler.objects:
-                if m.class_of(m.function(node)) is cls and m.self_name(m.function(node)) == own:
+                there = m.function(node)
+                base = m.class_of(there)
+                derived = base in v.order(cls) and inherit(v, scaler, v.variable(own, scope), node.attr)
+                if m.self_name(there) == own and (base is cls or derived):
                     return node
         return None
 

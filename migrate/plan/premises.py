@@ -21,7 +21,7 @@ from ..units.autograd import uncast_functions
 from ..units.events import reads_gradients
 from ..units.order import NOT_YET, Order
 from ..units.translate import paired
-from ..units.unit import Context, Manual, Step, Unit, scales_in, steps_in
+from ..units.unit import Context, Manual, Step, Unit, once, scales_in, steps_in
 from .blocks import common
 from .fold import Fold
 from .gradients import stays_in_place
@@ -227,13 +227,19 @@ def _check_body(ctx: Context, scale: Scale) -> None:
                     )
 
 
-def _only_evaluates(ctx: Context, unit: Unit) -> bool:
-    """Whether nothing trains here: no backward but where another unit's loss is scaled, no step, and the optimizer goes
-    to nobody but to be saved or loaded."""
+@once
+def _trains_besides(ctx: Context) -> bool:
+    """Whether a backward runs where no loss is scaled of an optimizer that is initialized here."""
     initialized = frozenset().union(*(init.optimizer_objects for init in ctx.facts.initializes))
     known = all(scale.optimizer_objects & initialized for scale in ctx.facts.scales)
     training = {ctx.m.function(scale.call) for scale in ctx.facts.scales} if known else set()
-    if any(ctx.m.function(call) not in training for call in ctx.m.calls("backward")):
+    return any(ctx.m.function(call) not in training for call in ctx.m.calls("backward"))
+
+
+def _only_evaluates(ctx: Context, unit: Unit) -> bool:
+    """Whether nothing trains here: no backward but where another unit's loss is scaled, no step, and the optimizer goes
+    to nobody but to be saved or loaded."""
+    if _trains_besides(ctx):
         return False
     for node in ctx.touching(unit.optimizer_objects):
         name = called_name(node)

@@ -23,7 +23,7 @@ def review_unnamed(ctx: Context, unit: Unit, precision: Precision) -> None:
     """Name the places where half results do so."""
     for call, source in _leaving(ctx):
         held = precision.value(source)
-        if HALF in (held.element if held.holds else held).known:
+        if HALF in (held.element if held.holds else held).flat:
             unit.review(call, "APX032", _SAID)
 
 

@@ -69,14 +69,16 @@ def unread_locals(ctx: Context, new: Sequence[str]) -> Iterator[ast.Assign]:
         if node is None or now is None or _said(now) & _LOOKS_AROUND:
             continue
         scope, still = m.scope_of[node], [n for stmt in now.body for n in walk(stmt) if isinstance(n, ast.Name)]
+        said = {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        given: dict[str, int] = {}  # how often a name is given something that `initialize` does not hand back
         for stmt in m.own(scope, ast.Assign):
             match stmt:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value) if _chosen(value) or _optimizer(value):
-                    read = any(isinstance(n.ctx, ast.Load) and m.inside(n, node) for n in m.named(name))
-                    stores = [n for n in m.stores(name, scope) if m.statement(n) not in begins]
-                    once = len(stores) == 1 and name not in scope.outer
+                    if name not in given:
+                        given[name] = sum(m.statement(n) not in begins for n in m.stores(name, scope))
+                    once = given[name] == 1 and name not in scope.outer
                     left = [n for n in still if n.id == name]
-                    if read and once and len(left) == 1 and isinstance(left[0].ctx, ast.Store):
+                    if name in said and once and len(left) == 1 and isinstance(left[0].ctx, ast.Store):
                         yield stmt
                 case _:
                     pass

@@ -27,9 +27,8 @@ Source: apex/amp/lists/tensor_overrides.py at tag 25.05 (FP32_FUNCS has ``cpu``)
 
 from __future__ import annotations
 
-import ast
-
 from .common import Plan, Stage, Work
+from .converting import convert
 
 ID = "APX032"
 STAGE = Stage.UNIT
@@ -52,27 +51,8 @@ def apply(plan: Plan, work: Work) -> None:
         if work.draft.gone(found.operand):
             continue
         if found.like is not None:
-            _convert(work, found.operand, f".to({found.like}.dtype)")
+            convert(work, found.operand, f".to({found.like}.dtype)")
             work.note(plan.unit.number, ID, found.node, "the factor gets the type of what it is added to, as under O1")
         else:
-            _convert(work, found.operand, ".float()")
+            convert(work, found.operand, ".float()")
             work.note(plan.unit.number, ID, found.node, "the operand is turned into float32, as O1 did everywhere")
-
-
-def _convert(work: Work, operand: ast.expr, method: str) -> None:
-    """``.float()`` behind an expression, and behind the parentheses that it stands in."""
-    m = work.m
-    start, end = m.start(operand), m.end(operand)
-    if isinstance(operand, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)):
-        work.draft.insert_at(end, method)
-    elif m.text[:start].rstrip().endswith("(") and m.text[end:].lstrip().startswith(")"):
-        inside = m.parent[operand]
-        called = isinstance(inside, ast.Call) and operand in inside.args and len(inside.args) == 1
-        if called:  # those are the parentheses of the call
-            work.draft.insert_at(start, "(")
-            work.draft.insert_at(end, f"){method}")
-        else:
-            work.draft.insert_at(m.text.index(")", end) + 1, method)
-    else:
-        work.draft.insert_at(start, "(")
-        work.draft.insert_at(end, f"){method}")

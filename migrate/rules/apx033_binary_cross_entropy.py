@@ -6,9 +6,6 @@ raises for every type. The statement goes under a nested ``autocast(enabled=Fals
 gets ``.float()``. What else the statement computes stays under autocast: then the call, or its
 prediction, gets a name and a line of its own. (``binary_cross_entropy_with_logits`` needs none of this.)
 
-``amp.register_float_function(torch, "sigmoid")`` goes where every sigmoid of the module ends in such a
-call: the sigmoid itself then runs in half, its result is turned into float32.
-
 Source: apex/amp/lists/functional_overrides.py at tag 25.05 (BANNED_FUNCS); ATen/autocast_mode.cpp.
 """
 
@@ -48,10 +45,6 @@ def apply(plan: Plan, work: Work) -> None:
         if not entropy.plain:
             _apart(work, entropy, f"with {work.native(entropy.stmt).no_autocast()}:")
         work.note(plan.unit.number, ID, entropy.stmt, "binary cross entropy runs in float32, outside of autocast")
-    for call in found.registrations:
-        if not work.draft.gone(call):
-            work.draft.delete(work.m.statement(call))
-            work.note(plan.unit.number, ID, call, "the result of sigmoid is turned into float32 where it is needed")
 
 
 def _runs(work: Work, plain: list[EntropyStatement]) -> list[list[EntropyStatement]]:

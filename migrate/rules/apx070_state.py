@@ -26,7 +26,7 @@ AFTER = """\
 checkpoint["amp"] = scaler.state_dict()
 """
 NOTES = {
-    "APX071": "A read of Apex's loss scale becomes the scaler's.",
+    "APX071": "A read of Apex's loss scale becomes the scaler's, and so does one that is set ahead of training.",
 }
 
 

@@ -2,7 +2,8 @@
 
 ``disable_casts`` is a region in which autocast is off. ``float_function`` and ``half_function`` cast
 the inputs of a function while mixed precision is on: ``torch.amp.custom_fwd`` does. Registering a
-function of torch that autocast's own lists cast the same way says nothing new, and goes.
+function of torch that autocast's own lists cast the same way says nothing new, and goes. One that autocast runs in the
+type that it is handed (``sigmoid``) gets ``.float()`` where the program calls it; who else calls it is named.
 
 ``custom_fwd`` also switches autocast off inside of the function, where O1 went on casting. A function with products or
 layers inside ran in half there and would run in float32, or meet float32 weights with half inputs, which is an error:
@@ -17,9 +18,12 @@ from __future__ import annotations
 
 import ast
 
+from ..knowledge.apex import REGISTRATIONS
 from ..units.casts import known, resolved, wraps_extension
+from ..units.registered import registered
 from ..units.unit import Context
 from .common import Stage, Work
+from .converting import convert
 
 ID = "APX080"
 STAGE = Stage.CASTS
@@ -53,7 +57,17 @@ def apply(ctx: Context, work: Work) -> None:
             else:
                 work.draft.replace(use, work.native(use).custom_forward(dtype))
             work.note(None, ID, use, "inputs are cast while autocast is on")
-        elif tail in ("register_half_function", "register_float_function") and isinstance(above, ast.Call):
-            if known(above, tail) and isinstance(ctx.m.parent[above], ast.Expr):
+        elif tail in REGISTRATIONS and isinstance(above, ast.Call) and isinstance(ctx.m.parent[above], ast.Expr):
+            if known(above, tail):
                 work.draft.delete(ctx.m.statement(above))
                 work.note(None, ID, above, "autocast casts this function by itself")
+                continue
+            found = registered(ctx, above) if tail == "register_float_function" else None
+            if found is None:
+                continue
+            work.draft.delete(ctx.m.statement(above))
+            work.note(None, ID, above, "the calls of this function get float32 themselves")
+            for operand in found.operands:
+                if not work.draft.gone(operand):
+                    convert(work, operand, ".float()")
+                    work.note(None, ID, operand, "the operand is turned into float32, as Apex was told to")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from ..facts.module import Module
 from ..facts.sites import Initialize
+from ..nodes import walk
 
 
 def trains_nothing(m: Module, site: Initialize) -> bool:
@@ -13,10 +15,15 @@ def trains_nothing(m: Module, site: Initialize) -> bool:
     return all(
         isinstance(one, ast.Name)
         and m.function(one).is_function
-        and all(m.inside(n, site.call) for n in m.named(one.id) if isinstance(n.ctx, ast.Load) and _shares(m, n, one))
+        and all(m.inside(n, site.call) for n in _reads(m, one))
         for one in site.optimizers
     )
 
 
-def _shares(m: Module, name: ast.Name, other: ast.Name) -> bool:
-    return m.binding_scope(name.id, m.scope(name)) is m.binding_scope(other.id, m.scope(other))
+def _reads(m: Module, local: ast.Name) -> Iterator[ast.Name]:
+    """Where a local variable is read."""
+    scope = m.binding_scope(local.id, m.scope(local))
+    for n in walk(scope.node) if scope is not None and scope.is_function else m.named(local.id):
+        if isinstance(n, ast.Name) and n.id == local.id and isinstance(n.ctx, ast.Load):
+            if m.binding_scope(n.id, m.scope(n)) is scope:
+                yield n

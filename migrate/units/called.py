@@ -19,6 +19,7 @@ from .contents import arithmetic, converted, facts_of, item_of, nested, with_ite
 from .doubles import made_double
 from .frames import MAX_DEPTH, Env, Frame, key_of
 from .halves import DOUBLE, FLOAT, HALF, MAYBE, NOTHING, OTHER, Value, join, joined, many, of, proved, record
+from .registered import handed_float
 from .seen import Seen
 from .translate import partial_of, passed, receiver
 
@@ -50,7 +51,7 @@ class Called(Seen, ABC):
                 return NOTHING
         if name == "defaultdict" and len(args) == 1:
             return NOTHING
-        tensor = name == "add" and HALF in owner.known
+        tensor = name == "add" and HALF in owner.flat
         own = isinstance(func, ast.Attribute) and bool(self.ctx.v.callees(node))  # a method of the program
         if name in operations.CONTAINER_WRITES and isinstance(func, ast.Attribute) and args and not tensor and not own:
             key = key_of(func.value)
@@ -71,12 +72,14 @@ class Called(Seen, ABC):
         runs = self._runs(node)
         if runs or self._takes_types(node, name):
             self._widen_doubles(frame, node, args, named, runs)
+        if runs or self._weighs(node):
+            self._part_types(frame, node, args)
         if runs:
             return self._model(frame, node, name, env)
-        if (said := made_double(self.ctx.v, node, [g.known == {DOUBLE} for g in (owner, *given)])) is not None:
+        if (said := made_double(self.ctx.v, node, [g.flat == {DOUBLE} for g in (owner, *given)])) is not None:
             if said:
                 return of(DOUBLE)
-            if name not in ("float", "half", "bfloat16") and not (owner.known | facts_of(given)) & {HALF, MAYBE, FLOAT}:
+            if name not in ("float", "half", "bfloat16") and not (owner.flat | facts_of(given)) & {HALF, MAYBE, FLOAT}:
                 return of(FLOAT) if self._creates(node) else of(OTHER)
         if (listed := self._listed(frame, node, name, owner, args)) is not None:
             return listed
@@ -90,10 +93,12 @@ class Called(Seen, ABC):
             return joined([self._enter(frame, c, node, env) for c in callees])
         if (made := called or self._made(frame, node, env)) is not None:
             return made
+        if node in handed_float(self.ctx):
+            return of(FLOAT)
         self._hands_on(frame, node)
-        receiver = owner.known - {OTHER}
+        receiver = owner.flat - {OTHER}
         first = owner if receiver or not args else args[0]
-        if not (owner.known | facts_of(given)) & {HALF, MAYBE, FLOAT, DOUBLE}:
+        if not (owner.flat | facts_of(given)) & {HALF, MAYBE, FLOAT, DOUBLE}:
             return self._unknown(frame, node, name)
         rest = args if receiver else args[1:]
         return self._known(frame, node, name, first, rest, given)
@@ -239,12 +244,12 @@ class Called(Seen, ABC):
     ) -> Value:
         """What a function of torch makes of a tensor of known precision."""
         method = isinstance(node.func, ast.Attribute)
-        receiver = method and bool(self.value(node.func.value).known & {HALF, FLOAT, MAYBE})  # type: ignore[attr-defined]
+        receiver = method and bool(self.value(node.func.value).flat & {HALF, FLOAT, MAYBE})  # type: ignore[attr-defined]
         if self._widens(frame, node, receiver):
             return of(FLOAT)
         if name == "float":
             return of(FLOAT) if method else of(OTHER)
-        if first.known == {DOUBLE}:
+        if first.flat == {DOUBLE}:
             same = name in operations.KEEP or name in operations.PROMOTE or name in operations.OF_ONE
             return of(DOUBLE) if same or name in ("to", "cpu", "numpy") else of(OTHER)
         if name == "cpu":
@@ -253,11 +258,9 @@ class Called(Seen, ABC):
             return converted(node, first)
         if name in operations.INTEGER:
             return of(OTHER)
-        if name in ("sigmoid", "Sigmoid"):
-            return first.marked(f"sigmoid@{node.lineno}:{node.col_offset}")
         if name in operations.PAIR:
             dims = bool(rest) or any(k.arg in ("dim", "k", "axis") for k in node.keywords)
-            if name in ("max", "min") and rest and rest[0].known & {HALF, FLOAT}:
+            if name in ("max", "min") and rest and rest[0].flat & {HALF, FLOAT}:
                 return arithmetic(first, rest[0], ast.Add(), False)
             if name in ("max", "min") and not dims:
                 return Value(first.flat)
@@ -273,7 +276,7 @@ class Called(Seen, ABC):
         if name in operations.JOIN:
             items = (*(first.items or ()), *((first.each,) if first.each is not None else ()))
             if items and any(proved(i) for i in items):
-                return Value(frozenset({HALF}) | {f for f in first.flat if "@" in f})
+                return of(HALF)
             return Value(first.flat)
         if name in operations.KEEP:
             same = name in ("list", "tuple", "chunk", "split", "reversed", "iter", "copy", "deepcopy")
@@ -294,11 +297,10 @@ class Called(Seen, ABC):
         return self._unknown(frame, node, name, frozenset().union(first.flat, *(g.flat for g in given)))
 
     def _unknown(self, frame: Frame, node: ast.Call, name: str, flat: frozenset[str] = frozenset()) -> Value:
-        marks = frozenset(f for f in flat if "@" in f)
         if name in ("sigmoid", "Sigmoid"):
-            return of(OTHER, f"sigmoid@{node.lineno}:{node.col_offset}")
+            return of(OTHER)
         if flat & {HALF, MAYBE}:
-            return Value(marks | {MAYBE})
+            return of(MAYBE)
         if name == "float" and isinstance(node.func, ast.Attribute):
             return of(FLOAT)
         if self._creates(node):
@@ -306,8 +308,8 @@ class Called(Seen, ABC):
         if name in operations.INTEGER or name in operations.KEEP or name in operations.ATTRIBUTES:
             return of(OTHER)
         if self._layer(node) and self._cast(frame, node):
-            return Value(marks | {HALF})
-        return Value(marks | {OTHER})
+            return of(HALF)
+        return of(OTHER)
 
     def _model(self, frame: Frame, node: ast.Call, name: str, env: Env) -> Value:
         """The result of a model call: of its own ``forward``, where that is here."""
@@ -317,25 +319,22 @@ class Called(Seen, ABC):
             return joined([self._enter(frame, c, node, env) for c in callees])
         if not cast:
             return of(FLOAT)
-        marks = self._sequential(node)
         held = self.ctx.v.of(node.func)
         direct = bool(held & self.compute.models) or (
             not isinstance(node.func, ast.Attribute) and self.compute.is_model(held)
         )
         if any(gives_several(self.ctx.v, o, self.ctx.facts.elsewhere) for o in held):
-            return many(of(HALF, MAYBE, *marks))
+            return many(of(HALF, MAYBE))
         if direct or FORWARDING.fit(name):
-            return of(HALF, *marks)
+            return of(HALF)
         if name in operations.FLOAT_RESULTS or loss(name):
             return of(FLOAT)
         func = node.func
         if isinstance(func, ast.Attribute) and self.compute.own_method(self.ctx.m.function(node)):
             if name in operations.INTEGER:
                 return of(OTHER)
-            if name in ("sigmoid", "Sigmoid"):
-                return of(HALF, f"sigmoid@{node.lineno}:{node.col_offset}")
             return of(HALF)  # a layer: self.fc(x)
-        return of(MAYBE, *marks)
+        return of(MAYBE)
 
     def _listed(self, frame: Frame, node: ast.Call, name: str, owner: Value, args: list[Value]) -> Value | None:
         """What `zip`, `enumerate`, and `items` and `values` of a dictionary go over."""

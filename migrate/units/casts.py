@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 from ..facts.names import called_name, last_name
 from ..knowledge.apex import CASTS, REGISTRATIONS
-from ..knowledge.operations import NATIVE_FLOAT, NATIVE_HALF
+from ..knowledge.operations import NATIVE_FLOAT, NATIVE_HALF, NATIVE_PROMOTE
 from ..nodes import walk
 from .unit import Context
 
@@ -107,7 +107,7 @@ def resolved(ctx: Context, use: ast.expr, tail: str) -> bool:
         calls = ctx.v.calls[above]
         plain = bool(calls) and all(c.args and not isinstance(c.args[0], (ast.List, ast.Tuple)) for c in calls)
         return plain or ctx.m.self_name(ctx.m.scope_of[above]) is not None
-    if tail in ("register_half_function", "register_float_function"):
+    if tail in REGISTRATIONS:
         return isinstance(above, ast.Call) and known(above, tail) and isinstance(ctx.m.parent[above], ast.Expr)
     return True
 
@@ -119,4 +119,5 @@ def known(call: ast.Call, tail: str) -> bool:
     if last_name(call.args[0]) not in ("torch", "F", "functional", "Tensor"):
         return False
     name = call.args[1].value
-    return name in (NATIVE_HALF if tail == "register_half_function" else NATIVE_FLOAT)
+    kinds = {"register_half_function": NATIVE_HALF, "register_promote_function": NATIVE_PROMOTE}
+    return name in kinds.get(tail, NATIVE_FLOAT)

@@ -12,13 +12,13 @@ from .halves import DOUBLE, FLOAT, HALF, MAYBE, NOTHING, OTHER, Value, join, joi
 
 
 def facts_of(values: Iterable[Value]) -> frozenset[str]:
-    """The facts of any of several values, without marks."""
-    return frozenset[str]().union(*(value.known for value in values))
+    """The facts of any of several values."""
+    return frozenset[str]().union(*(value.flat for value in values))
 
 
 def part_of(held: Value, name: str, unpacked: bool = False) -> Value:
     """An item or attribute of a value that may be a model's output: a float, unless its name says otherwise."""
-    if HALF not in held.known:
+    if HALF not in held.flat:
         return Value(held.flat)
     if integers(name) or (unpacked and predicted(name)):
         return of(MAYBE)
@@ -78,24 +78,23 @@ def dictionary(keys: Sequence[ast.expr | None], values: Sequence[Value]) -> Valu
 
 def arithmetic(one: Value, other: Value, op: ast.operator, cast: bool) -> Value:
     """What ``one op other`` may hold; a float with anything gives a float."""
-    if one.holds and (other.holds or not other.flat or other.known == {OTHER}):
+    if one.holds and (other.holds or not other.flat or other.flat == {OTHER}):
         return many(join(one.element, other.element if other.holds else NOTHING))  # lists put together, or repeated
     if other.holds and not one.flat:
         return many(other.element)
     if one.holds or other.holds:
         return Value(one.flat | other.flat)
     flat = one.flat | other.flat
-    if {DOUBLE} in (one.known, other.known):
+    if {DOUBLE} in (one.flat, other.flat):
         return of(DOUBLE)
-    marks = frozenset(f for f in flat if "@" in f)
     if cast and isinstance(op, ast.Pow) and flat & {HALF}:
-        return Value(marks | {FLOAT})
-    if one.known == {FLOAT} or other.known == {FLOAT}:
-        return Value(marks | {FLOAT})
-    if one.known == {HALF} or other.known == {HALF}:
-        return Value(marks | {HALF})
+        return of(FLOAT)
+    if one.flat == {FLOAT} or other.flat == {FLOAT}:
+        return of(FLOAT)
+    if one.flat == {HALF} or other.flat == {HALF}:
+        return of(HALF)
     if proved(one) or proved(other):
-        return Value(marks | {HALF, FLOAT})
+        return of(HALF, FLOAT)
     return Value(flat)
 
 
@@ -111,5 +110,5 @@ def converted(node: ast.Call, held: Value) -> Value:
         if re.search(r"\.(u?int\d*|long|bool|short)$|LongTensor|IntTensor|ByteTensor|BoolTensor", text):
             return of(OTHER)
         if "dtype" in text or text.endswith((".type()", "_type")):
-            return of(MAYBE) if held.known & {HALF, MAYBE} else held
+            return of(MAYBE) if held.flat & {HALF, MAYBE} else held
     return Value(held.flat)

@@ -30,11 +30,6 @@ class Value:
         return self.facts.union(*(i.flat for i in inside)) if inside else self.facts
 
     @property
-    def known(self) -> frozenset[str]:
-        """The facts without the marks of where it comes from."""
-        return frozenset(f for f in self.flat if "@" not in f)
-
-    @property
     def holds(self) -> bool:
         """Whether it surely is a container, no tensor."""
         return self.items is not None or self.each is not None
@@ -50,22 +45,18 @@ class Value:
         """A field of a record; None where it is none, or has none of that name."""
         return self.items[self.names.index(name)] if self.items is not None and name in self.names else None
 
-    def marked(self, *marks: str) -> Value:
-        """The same value, with a mark of where it comes from."""
-        return Value(self.facts | frozenset(marks), self.items, self.names, self.each)
-
 
 NOTHING = Value()
 
 
 def proved(value: Value) -> bool:
     """Whether a value surely is a floating tensor that autocast may have made half."""
-    return HALF in value.known and value.known <= {HALF, FLOAT}
+    return HALF in value.flat and value.flat <= {HALF, FLOAT}
 
 
 def doubtful(value: Value) -> bool:
     """Whether a value may be one, or something else."""
-    return not proved(value) and bool(value.known & {HALF, MAYBE})
+    return not proved(value) and bool(value.flat & {HALF, MAYBE})
 
 
 def of(*facts: str) -> Value:

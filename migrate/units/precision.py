@@ -242,7 +242,7 @@ class Precision(Called):
                 if (field := held.field(attr)) is not None:
                     return self._with_items(node, join(field, kept) if kept else field)
                 if kept or self.kept.inside(node).flat:
-                    part = part_of(held, attr) if HALF in held.known else None
+                    part = part_of(held, attr) if HALF in held.flat else None
                     return self._with_items(node, join(kept, part) if kept and part else kept or part)
                 if attr in self._properties and (got := self._property(frame, base, attr)) is not None:
                     return got

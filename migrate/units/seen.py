@@ -8,7 +8,6 @@ from functools import cached_property
 
 from ..facts.names import called_name, last_name
 from ..facts.networks import handed_elsewhere
-from ..flow.objects import Obj
 from ..knowledge import operations
 from ..knowledge.results import loss
 from ..nodes import walk
@@ -61,7 +60,7 @@ class Seen:
         """Whether an operand is half at times and floating whenever ``node`` runs: what is not is no operand of it, or
         gives float32 either way."""
         held = self.value(operand)
-        return proved(held) or (HALF in held.known and not held.holds and operands.takes_floats(node))
+        return proved(held) or (HALF in held.flat and not held.holds and operands.takes_floats(node))
 
     def _widens(self, frame: Frame, node: ast.Call, receiver: bool) -> bool:
         """Whether O1 cast an operand of a call to float32 that nothing casts natively; it is remembered."""
@@ -77,8 +76,8 @@ class Seen:
     def _mixes(self, node: ast.expr) -> bool:
         """Whether a product outside of regions has a factor in half and one in float32."""
         factors = operands.multiplied(node)
-        half = [f for f in factors if proved(self.value(f)) and FLOAT not in self.value(f).known]
-        if len(half) != 1 or not all(self.value(f).known == {FLOAT} for f in factors if f is not half[0]):
+        half = [f for f in factors if proved(self.value(f)) and FLOAT not in self.value(f).flat]
+        if len(half) != 1 or not all(self.value(f).flat == {FLOAT} for f in factors if f is not half[0]):
             return False
         self.mixed[half[0]] = node
         return True
@@ -89,11 +88,11 @@ class Seen:
         found = handed_elsewhere(v, node, elsewhere.leaving)
         if not self._cast(frame, node):
             found += (computing := handed_elsewhere(v, node, elsewhere.computing))
-            if any(HALF in self.value(a).known and self.value(a).holds for a in computing):
+            if any(HALF in self.value(a).flat and self.value(a).holds for a in computing):
                 self.emptied[node] = "computes with results that lie in what it is handed"
         self.handed |= {a: node for a in found if proved(self.value(a)) and not a_loss(a)}
         emptied = [*handed_elsewhere(v, node, elsewhere.emptying), *(a for a in found if self.value(a).holds)]
-        if any(HALF in self.value(a).known for a in emptied):
+        if any(HALF in self.value(a).flat for a in emptied):
             self.emptied.setdefault(node, "takes results from the GPU")
 
     def _takes_types(self, node: ast.Call, name: str) -> bool:
@@ -111,7 +110,15 @@ class Seen:
         if not self._cast(frame, node) or (runs and self.compute.inner(node)):
             return
         given = zip((*node.args, *(k.value for k in node.keywords)), (*args, *named), strict=True)
-        self.doubles |= {a: node for a, held in given if held.known == {DOUBLE}}
+        self.doubles |= {a: node for a, held in given if held.flat == {DOUBLE}}
+
+    def _part_types(self, frame: Frame, node: ast.Call, args: list[Value]) -> None:
+        """Remember the half results that a network is handed outside of every region, where they would meet its float32
+        weights. The regions of other units are not known here."""
+        alone = len(self.ctx.facts.initializes) == 1
+        if alone and not self._cast(frame, node) and not self.compute.inner(node):
+            given = zip(node.args, args, strict=False)
+            self.mixed |= {a: node for a, held in given if proved(held) and not isinstance(a, ast.Starred)}
 
     # ------------------------------------------------------------ what a call is
 
@@ -121,6 +128,11 @@ class Seen:
             own = bool(self.ctx.v.of(node.func) & self.unit.model_objects)
             self._calls[node] = (own or not layer) and self.compute.runs_model(node)
         return self._calls[node]
+
+    def _weighs(self, node: ast.Call) -> bool:
+        """Whether a call is one of torch's layers that multiply with their weights, and of nothing else."""
+        held = self.ctx.v.of(node.func)
+        return bool(held) and all(o.kind == "call" and o.label in operations.WEIGHING for o in held)
 
     def _creates(self, call: ast.Call) -> bool:
         """Whether a call makes a new tensor of the default type."""
@@ -146,13 +158,6 @@ class Seen:
         label = next(iter(held)).label if len(held) == 1 else ""
         known = label in operations.KEEP or label in operations.FLOAT_RESULTS or loss(label)
         return label if label[:1].isupper() and known else ""
-
-    def _sequential(self, node: ast.Call) -> list[str]:
-        """Marks of the sigmoids that stand in a ``Sequential`` which is called here."""
-        found: list[str] = []
-        for obj in self.ctx.v.in_order(self.ctx.v.of(node.func)):
-            found += sigmoids_of(obj)
-        return found
 
     @cached_property
     def _properties(self) -> frozenset[str]:
@@ -191,18 +196,7 @@ class Seen:
         """Any value of a dictionary: a model's may hold integers (a detector's labels), of others it is known."""
         if held.holds:
             return held.element
-        return of(MAYBE) if HALF in held.known and not self.kept.inside(base).flat else Value(held.flat)
-
-
-def sigmoids_of(obj: Obj) -> list[str]:
-    """Marks of the ``nn.Sigmoid()`` that an ``nn.Sequential(...)`` is made of."""
-    if obj.kind != "call" or obj.label != "Sequential" or not isinstance(obj.key, ast.Call):
-        return []
-    return [
-        f"sigmoid@{n.lineno}:{n.col_offset}"
-        for n in walk(obj.key)
-        if isinstance(n, ast.Call) and called_name(n) == "Sigmoid"
-    ]
+        return of(MAYBE) if HALF in held.flat and not self.kept.inside(base).flat else Value(held.flat)
 
 
 def a_loss(node: ast.expr) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 from migrate.judge.compare.pair import Pair
@@ -113,3 +115,11 @@ def test_which_of_two_models_is_meant_stays_a_question() -> None:
     """One of them is called under casts on both sides, or neither is: it is asked once, for both programs."""
     chosen = "        run = model if args.plain else log\n"
     assert pairs(HEAD + chosen + ROUND) > pairs(HEAD + "        run = log\n" + ROUND)
+
+
+def test_behind_a_loop_that_was_left_at_once_only_what_is_new_is_followed() -> None:
+    """Less is a difference there: what was followed without such a loop need not be followed once more."""
+    head = HEAD.replace("    for epoch in range(3):\n", "")
+    loop = textwrap.indent(textwrap.dedent(ROUND), "    ").replace("epoch", "")
+    once, twice = (pairs(head + loop * n) for n in (1, 2))
+    assert twice - once < once

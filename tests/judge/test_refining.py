@@ -126,6 +126,7 @@ UNFOLLOWED = {
     "by update": ("args.update({'ok': b()})", "args['ok']", ""),
     "by update with a dict": ("args.update(dict(ok=b()))", "args['ok']", ""),
     "by update with another": ("args.update(b())", "args['ok']", ""),
+    "by update with another's items": ("args.update(**b())", "args['ok']", ""),
     "by update, further down": ("check(args)", "args['ok']", "def check(options):\n    options.update(b())\n"),
     "by a method": (
         "Checks(args).run()",
@@ -147,13 +148,22 @@ def test_what_code_changes_that_is_not_followed(call: str, asked: str, more: str
 
 def test_what_an_update_does_not_name_stays() -> None:
     behind = "if not args.ok:\n    return\n{}\nif not args.ok:\n    print(model(x))\n"
-    for call in ("setattr(args, 'name', b())", "args.update({'name': 1})", "meter.update(b())", "vars(args)['n'] = 3"):
+    other = ("meter.update(b())", "meter.update(n=1, **b())")
+    for call in ("setattr(args, 'name', b())", "args.update({'name': 1})", *other, "vars(args)['n'] = 3"):
         assert not compared(behind.format(call)).differences, call
 
 
 def test_what_does_not_change_is_one_question() -> None:
     behind = "if not args.ok:\n    return\nprint(args.name)\nif not args.ok:\n    print(model(x))\n"
     assert compared(behind) == Verdict(pairs=compared(behind).pairs)
+
+
+@pytest.mark.parametrize(("first", "again"), [("> 1", "<= 1"), ("> 1", "== 1"), ("== 1", "> 1"), ("< 2", ">= 2")])
+def test_what_is_compared_by_another_name_is_one_question(first: str, again: str) -> None:
+    """``args.number`` is read at one place, but what it holds is asked for at two."""
+    behind = f"n = args.number\nif not n {first}:\n    return\nfor x, y in data:\n    optimizer.zero_grad()\n"
+    assert not compared(f"{behind}if n {again}:\n    print(model(x))\n").differences
+    assert compared(f"{behind}n = b()\nif n {again}:\n    print(model(x))\n").differences
 
 
 def test_a_variable_of_another_function_is_another() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import random
 
 import pytest
@@ -95,6 +96,23 @@ def test_a_comparison_and_its_opposite_are_one_question(one: str, other: str) ->
 def test_is_none_is_the_same_question_as_equals_none() -> None:
     assert compared("is", A, NONE) == compared("eq", A, NONE)
     assert compared("isnot", A, NONE) == compared("ne", A, NONE)
+
+
+_NUMBERS = (0, 0.5, 1, 1.5, 2, 2.5, 3)
+
+
+@pytest.mark.parametrize("words", list(itertools.product(("lt", "le", "gt", "ge"), ("eq", "ne", "lt", "le"))))
+def test_comparisons_with_two_numbers(words: tuple[str, str]) -> None:
+    """What is known of one says of the other just what it does: as all numbers between the two say together."""
+    first, second = words
+    for one, other in itertools.product((1, 2), repeat=2):
+        facts: Facts = {}
+        asked = compared(first, A, ("k", one))
+        facts[negated(asked) if asked[0] == "not" else asked] = asked[0] != "not"
+        held = [n for n in _NUMBERS if getattr(operator, first)(n, one)]
+        answers = {getattr(operator, second)(n, other) for n in held}
+        found = known(compared(second, A, ("k", other)), facts)
+        assert found is (answers.pop() if len(answers) == 1 else None), (words, one, other)
 
 
 def test_constants_are_compared() -> None:

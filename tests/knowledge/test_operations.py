@@ -32,6 +32,8 @@ LISTS: dict[str, tuple[str | None, str | None, str | None]] = {
     "PROMOTE": (HALF, FULL, FULL),
     "JOIN": (HALF, FULL, FULL),
     "PAIR": (HALF, FULL, None),
+    "AS_HANDED": (HALF, FULL, None),
+    "NATIVE_PROMOTE": (HALF, FULL, FULL),
     "INTEGER": ("", "", ""),
 }
 
@@ -67,6 +69,7 @@ O1_DEVIATIONS = {
     "HALF_RESULTS": _MISSED_PRODUCTS | NATIVE_DEVIATIONS["HALF_RESULTS"],
     "FLOAT_RESULTS": _MISSED_FLOATS | _MISSED_LOSSES,
     "FLOAT_PREDICTIONS": _MISSED_FLOATS,
+    "AS_HANDED": dict.fromkeys(("torch.std", "Tensor.std", "torch.var", "Tensor.var", "F.gelu"), _FLOAT_IN_O1),
     "KEEP": dict.fromkeys(
         (
             "torch.std", "Tensor.std", "torch.var", "Tensor.var", "F.gelu", "F.normalize", "F.upsample",

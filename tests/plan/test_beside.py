@@ -66,3 +66,48 @@ def test_an_arm_that_takes_no_step_leaves_the_step_out(other: str) -> None:
     applicability, text = _migrated(other)
     assert applicability is Applicability.REVIEW
     assert MOVED in text
+
+
+WRAPPED = """\
+class Scheduled:
+    def __init__(self, optimizer):
+        self.optimizer = optimizer
+
+    @property
+    def param_groups(self):
+        return self.optimizer.param_groups
+
+    def zero_grad(self):
+        self.optimizer.zero_grad()
+
+    def step(self, closure=None, where=0.0):
+        for group in self.optimizer.param_groups:
+            group["lr"] = 0.1 * (1 - where)
+        if closure is None:
+            self.optimizer.step()
+        else:
+            self.optimizer.step(closure)
+
+
+"""
+
+
+SET_UP = """\
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        if backend == "apex":
+            self.model, optimizer = amp.initialize(self.model, optimizer, opt_level="O1")
+        self.optimizer = Scheduled(optimizer)
+        self.native = torch.cuda.amp.GradScaler() if backend == "native" else None
+
+"""
+
+
+def test_a_wrapper_of_the_optimizer_is_handed_to_either() -> None:
+    text = TEXT.replace("OTHER", "self.native.step(self.optimizer, where=0.5); self.native.update()")
+    text = text.replace("self.optimizer.step()", "self.optimizer.step(where=0.5)")
+    text = text.replace("amp.scale_loss(loss, self.optimizer)", "amp.scale_loss(loss, self.optimizer.optimizer)")
+    first, last = text.index("        self.optimizer = torch"), text.index("    def train_step")
+    text = f"{text[:first]}{SET_UP}{text[last:]}".replace("class Trainer:", f"{WRAPPED}class Trainer:")
+    result = migrate_module(text, Settings())
+    assert result.units[0].applicability is not Applicability.MANUAL
+    assert result.new_text is not None and CLIP in result.new_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from migrate.engine import migrate_module
-from migrate.model import ModuleResult, Settings
+from migrate.model import Applicability, ModuleResult, Settings
 
 TEXT = """\
 import torch
@@ -39,12 +39,28 @@ def migrated(before: str, level: str = "'O1'") -> ModuleResult:
         ("criterion = getattr(nn, 'BCELoss')()", True),
         ("NAME = 'BCELoss'\ncriterion = getattr(nn, NAME)()", True),
         ("criterion = nn.CrossEntropyLoss()", False),
+        ("from torch.nn.functional import binary_cross_entropy as bce\ncriterion = bce", True),
+        ("from torch.nn import BCELoss as Entropy\ncriterion = {'bce': Entropy}[name]()", True),
+        ("from torch.nn.functional import cross_entropy as bce\ncriterion = bce", False),
         ("print('BCELoss')\ncriterion = nn.CrossEntropyLoss()", False),
         ("criterion = F.cross_entropy\nassert not isinstance(criterion, nn.BCELoss)", False),
     ],
 )
 def test_binary_cross_entropy_that_is_kept_under_a_name(before: str, told: bool) -> None:
     assert any("who calls this one is not seen" in f.message for f in migrated(before).findings) is told
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "from torch.nn.functional import binary_cross_entropy as bce\n\n\ndef criterion(p, y):\n    return bce(p, y)",
+        "from torch.nn import BCELoss as Entropy\ncriterion = Entropy()",
+    ],
+)
+def test_binary_cross_entropy_that_an_import_renames(before: str) -> None:
+    changed = migrated(before)
+    assert changed.new_text is not None and "enabled=False" in changed.new_text
+    assert [unit.applicability for unit in changed.units] == [Applicability.SAFE]
 
 
 def test_a_hook_behind_the_accumulation_of_a_gradient() -> None:

@@ -16,10 +16,26 @@ import torch.nn.functional as F
 from apex import amp
 
 
+def attend(scores):
+    weights = torch.softmax(scores, -1)
+    return weights, scores
+
+
+def shared(scores):
+    return attend(scores)[0]
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.a, self.b = nn.Linear(5, 8), nn.Linear(8, 3)
+
+        self.act, self.norm, self.w = nn.GELU(), nn.LayerNorm(8), nn.Parameter(torch.randn(5, 8))
+        self.mix = nn.Sequential(nn.Linear(5, 8), nn.GELU())
+        self.register_buffer("bank", torch.zeros(9, 8))
+
+    def gates(self, h):
+        return h.softmax(-1)
 
     def forward(self, x):
         h = self.a(x)
@@ -43,6 +59,17 @@ NAMED = [
     "out = torch.zeros_like(h).scatter(-1, at, torch.softmax(h, -1))",
     "out = h.new_zeros(8)\nout.index_add_(0, at, torch.logsumexp(h, 1))",
     "out = x.new_zeros(4, 8)\nout[at] = F.gelu(h)",
+    "out = torch.zeros_like(h)\nout[mask] = self.gates(h)[mask]",
+    "out = torch.zeros_like(h)\nweights, h = attend(h)\nout[mask] = weights[mask]",
+    "out = torch.zeros_like(h)\nout[mask] = shared(h)[mask]",
+    "out = torch.zeros(4, 8).index_add_(0, at, self.act(h))",
+    "out = torch.zeros(4, 8).index_add_(0, at, self.mix(x))",
+    "out = torch.einsum('bi,ij->bj', x, self.w)\nself.bank.index_copy_(0, at, out.detach())",
+    "out = h\nself.bank[at] = torch.einsum('bi,ij->bj', x, self.w[:, :8])",
+    "out = torch.zeros(4, 8)\nout[at] = torch.einsum('bi,bi->bi', h.float(), h.float())",
+    "out = torch.zeros(4, 8, dtype=h.dtype)\nout[at] = h.log1p()",
+    "out = torch.zeros_like(h)\nfor i, rows in enumerate(groups):\n    out[rows, i] = h.softmax(-1)[rows, i]",
+    "out = h\nself.mean.lerp_(h.std(0).detach(), 0.1)",
 ]
 SILENT = [
     "out = torch.zeros_like(h)\nout[mask] = F.softmax(h[mask], -1)",  # float32 both times
@@ -52,6 +79,23 @@ SILENT = [
     "out = torch.zeros_like(h)\nout[h.softmax(-1) > 0.5] = 1.0",
     "out = torch.zeros_like(h)\nout[mask] = self.b(h.softmax(-1))",
     "kept = {}\nkept['gate'] = h.softmax(-1)\nout = h",
+    "kept = {}\nkept[name] = h.softmax(-1)\nout = h",
+    "kept = [None] * 3\nkept[at] = h.softmax(-1)\nout = h",
+    "gate = h.softmax(-1)\nout = torch.zeros_like(gate)\nout[mask] = gate[mask]",  # it follows
+    "gate = h.softmax(-1)\nout = h.new_zeros(gate.shape, dtype=gate.dtype)\nout[mask] = gate[mask]",
+    "gate = h.softmax(-1)\ngate = gate.to(h.dtype)\nout = torch.zeros_like(h)\nout[mask] = gate[mask]",
+    "out = torch.zeros(4, 8)\nout[mask] = h.softmax(-1)",  # O1 would have raised for half ones
+    "out = torch.zeros_like(h)\nout[mask] = h.float().softmax(-1)",  # as it was given, which is float32
+    "out = torch.zeros_like(h)\nout[mask] = attend(h.float())[0]",
+    "out = torch.zeros(8)\nout[at] = h.float().std(0)",
+    "out = torch.zeros_like(h)\nout[:, 0] = h.softmax(-1)[:, 0]",  # copied
+    "out = torch.zeros_like(h)\nfor i in range(len(h)):\n    out[i, 1 - i] = h[i].softmax(-1)[0]",
+    "out = torch.zeros_like(h)\nout[mask] += h.softmax(-1)",  # copied as well
+    "out = torch.zeros_like(h).scatter_add(-1, at, torch.softmax(h, -1))",  # promoted
+    "out = torch.zeros_like(h).scatter_(-1, h.softmax(-1).topk(2)[1], h)",
+    "out = torch.zeros_like(h)\nout[mask] = torch.einsum('bi,bj->bj', h, h)",  # half both times
+    "out = torch.zeros_like(h)\nout[mask] = h.softmax(-1) @ h",
+    "out = torch.zeros_like(h)\nout[mask] = self.norm(self.act(h))",
 ]
 
 

@@ -257,6 +257,39 @@ def test_bfloat16_stays(line: str) -> None:
     assert line in new and ".float()" not in new
 
 
+TWO_UNITS = f"""{HEAD}
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(5, 5)
+
+    def forward(self, x):
+        return self.body(x)
+
+
+netD, netG = Net().cuda(), nn.Linear(4, 5).cuda()
+optD, optG = torch.optim.SGD(netD.parameters(), lr=0.1), torch.optim.SGD(netG.parameters(), lr=0.1)
+netD, optD = amp.initialize(netD, optD, opt_level="O1")
+netG, optG = amp.initialize(netG, optG, opt_level="O1")
+for x, y in loader:
+    fake = netG(y)
+    loss_d = F.cross_entropy(netD(x), y) + netD(fake.detach()).pow(2).mean()
+    optD.zero_grad()
+    with amp.scale_loss(loss_d, optD) as scaled_loss:
+        scaled_loss.backward()
+    optD.step()
+    loss_g = netD(fake).pow(2).mean()
+    optG.zero_grad()
+    with amp.scale_loss(loss_g, optG) as scaled_loss:
+        scaled_loss.backward()
+    optG.step()
+"""
+
+
+def test_what_another_units_region_holds_stays_half() -> None:
+    assert ".float()" not in new_text(TWO_UNITS)
+
+
 # ---------------------------------------------------------------- as a whole
 
 

@@ -110,6 +110,40 @@ def test_a_file_that_has_amp_from_elsewhere_belongs_to_it(tmp_path: Path) -> Non
     assert _names(found) == ["engine.py", "main.py"]
 
 
+@pytest.mark.parametrize(("spelled", "joined"), [("BCELoss", True), ("CrossEntropyLoss", False)])
+def test_who_asks_for_a_loss_by_a_name_that_another_file_spells_belongs_to_it(
+    tmp_path: Path, spelled: str, joined: bool
+) -> None:
+    files = {
+        "main.py": f"from apex import amp\nfrom losses import build\ncriterion = build('{spelled}')\n",
+        "losses.py": "import torch.nn as nn\n\n\ndef build(name):\n    return getattr(nn, name)()\n",
+    }
+    found = components(*_selected(tmp_path, files))
+    assert [_names(one) for one in found] == [["losses.py", "main.py"]] * joined
+
+
+@pytest.mark.parametrize(
+    ("lines", "joined"),
+    [
+        ("out[mask] = x.softmax(-1)", True),
+        ("out.index_add_(0, mask, gates(x))", True),
+        ("out[mask] = act(x)", False),
+        ("out = x.softmax(-1)", False),
+        ("out[mask] = = x.softmax(-1)", False),
+    ],
+)
+def test_a_network_that_puts_another_type_into_a_tensor_belongs_to_it(tmp_path: Path, lines: str, joined: bool) -> None:
+    helper = "def gates(x):\n    return x.softmax(-1)\n\n\n"
+    net = f"import torch\n\n\n{helper}def forward(x, out, mask):\n    {lines}\n    return out\n"
+    files = {
+        "main.py": "from apex import amp\nfrom models import forward\n",
+        "models/__init__.py": "from .net import forward\n",
+        "models/net.py": net,
+    }
+    found = components(*_selected(tmp_path, files))
+    assert [_names(one) for one in found] == [["models/net.py", "models/__init__.py", "main.py"]] * joined
+
+
 def test_an_import_that_may_mean_two_files_joins_nothing(tmp_path: Path) -> None:
     files = {
         "a/main.py": "from apex import amp\nfrom lib.engine import train\n",

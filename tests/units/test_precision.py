@@ -42,9 +42,9 @@ def types(text: str) -> str:
     assert isinstance(stmt, ast.Assign)
     held = precision.value(stmt.value)
     if held.each is not None:
-        return "/".join(sorted(Value(held.facts).known)) + " [" + "/".join(sorted(held.each.known)) + "]"
-    rest = " (" + ", ".join("/".join(sorted(i.known)) for i in held.items) + ")" if held.items is not None else ""
-    return "/".join(sorted(Value(held.facts).known)) + rest
+        return "/".join(sorted(Value(held.facts).flat)) + " [" + "/".join(sorted(held.each.flat)) + "]"
+    rest = " (" + ", ".join("/".join(sorted(i.flat)) for i in held.items) + ")" if held.items is not None else ""
+    return "/".join(sorted(Value(held.facts).flat)) + rest
 
 
 #: An expression behind the step, of `out` (a model's output) and `loss`.

@@ -91,12 +91,12 @@ class Forgetting:
         stores = [*pair.old.stores(), *pair.new.stores()]
         wanted = {leaf for life in lives.values() if life is not None for leaf in life.of}
         held = {leaf for store in stores for leaf in wanted & store.leaves()} if wanted else wanted
-        asked = {term for term, life in lives.items() if life is not None and life.once}
+        asked = {_subject(term) for term, life in lives.items() if life is not None and life.once}
         read = {term for store in stores for term in asked & store.questioned()} if asked else asked
 
         def gone(term: Term) -> bool:
             life = lives[term]
-            return life is None or not life.of <= held or (life.once and term not in read)
+            return life is None or not life.of <= held or (life.once and _subject(term) not in read)
 
         pair.facts = forget(pair.facts, gone)
 
@@ -120,6 +120,16 @@ class Forgetting:
                 and isinstance(n.value.func.value, (ast.Name, ast.Attribute))
             ]
         return self._touched[loop]
+
+
+def _subject(term: Term) -> Term:
+    """What a question is about: of a comparison with a constant what is compared, which may be held by another name."""
+    match term:
+        case ("op", "eq" | "lt" | "le", subject, ("k", _)):
+            found: Term = subject
+            return found
+        case _:
+            return term
 
 
 @lru_cache(MEMORY)

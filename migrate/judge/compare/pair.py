@@ -67,7 +67,7 @@ class Pair:
 
     def key(self) -> object:
         lag = max(-2, min(2, self.old.halved - self.new.halved))
-        return (self.old.frozen(), self.new.frozen(), frozenset(self.facts.items()), lag, self.idle)
+        return (self.old.frozen(), self.new.frozen(), frozenset(self.facts.items()), lag)
 
 
 class Differs(Exception):

@@ -44,7 +44,7 @@ class Search:
         self.forgetting = Forgetting(both, once, kept)
         self.teller = Teller(both, allows)
         self.joint = Joint(both, self.forgetting, self.teller, moved, rescaled)
-        self._met: set[object] = set()
+        self._met: dict[object, bool] = {}  # and whether only behind a loop that was left at once
         self.questions: tuple[Term, ...] = ()  # on the way to the difference that was found
         self.at: ast.AST | None = None  # the node that it shows at
 
@@ -52,17 +52,17 @@ class Search:
         """Follow all paths, or as many as the bound allows."""
         old, new = self.both.old, self.both.new
         begun = Pair(old.start(old.m.files[self.root]), new.start(new.m.files[self.root]), {})
-        waiting = deque([begun])
+        waiting, later = deque([begun]), deque[Pair]()  # later: behind a loop that was left at once, see `_is_new`
         count = 0
-        while waiting:
-            pair = waiting.popleft()
+        while waiting or later:
+            pair = (waiting or later).popleft()
             count += 1
             if count > MAX_PAIRS:
                 why = f"it has more paths than can be followed; the first {MAX_PAIRS:,} states of both were the same"
                 return Verdict((), why, count)
             try:
                 for following in self._advance(pair):
-                    waiting.append(following)
+                    (later if following.idle else waiting).append(following)
             except LegacyRaises:
                 continue
             except Unfollowed as reason:
@@ -107,13 +107,14 @@ class Search:
                     return
 
     def _is_new(self, pair: Pair) -> bool:
-        """Whether a pair of states has not been met before."""
+        """Whether a pair of states has not been met before. Behind a loop that was left at once less is a difference:
+        met without one, a pair has been met with one as well."""
         self.forgetting.collect(pair)
         key = pair.key()
-        if key in self._met:
-            return False
-        self._met.add(key)
-        return True
+        if self._met.get(key, True) and (key not in self._met or not pair.idle):
+            self._met[key] = pair.idle
+            return True
+        return False
 
     def _fork(self, pair: Pair, question: Ask) -> Iterator[Pair]:
         """Both answers to a question."""

@@ -164,14 +164,15 @@ def _set_by_name(node: ast.AST) -> set[str]:
         case ast.Call(func=ast.Name(id="setattr"), args=[_, name, _]):
             return _written(name)
         case ast.Call(func=ast.Attribute(value=owner, attr="update"), args=args, keywords=keywords):
-            named = {k.arg or ANY for k in keywords}
+            options = _of_attributes(owner) or last_name(owner) in OPTIONS  # a meter's `update(**losses)` is its own
+            named = {k.arg or ANY for k in keywords if k.arg or options}
             for arg in args:
                 match arg:
                     case ast.Dict(keys=keys):
                         named |= {name for key in keys for name in (_written(key) if key is not None else {ANY})}
                     case ast.Call(func=ast.Name(id="dict"), args=[], keywords=inner):
                         named |= {k.arg or ANY for k in inner}
-                    case _ if _of_attributes(owner) or last_name(owner) in OPTIONS:
+                    case _ if options:
                         named.add(ANY)
             return named
         case ast.Subscript(value=owner, slice=key, ctx=ast.Store()) if _of_attributes(owner):

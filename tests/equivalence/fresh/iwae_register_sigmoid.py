@@ -1,4 +1,4 @@
-# expect: review: torch.sigmoid runs in float16 under autocast, Apex was told to run it 
+# expect: review: sigmoid gets float32 where the program calls it, as Apex was told to hand it
 # casts: real
 
 import math

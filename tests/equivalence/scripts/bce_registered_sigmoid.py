@@ -1,4 +1,4 @@
-# expect: review: torch.sigmoid runs in half under autocast, Apex was told to run it in fp32
+# expect: review: sigmoid gets float32 where the program calls it, as Apex was told to hand it
 # shape: register_float_function(torch, 'sigmoid') so that BCELoss sees fp32
 # casts: real
 

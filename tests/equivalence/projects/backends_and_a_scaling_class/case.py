@@ -54,10 +54,11 @@ def main():
     if use_amp == "apex":
         model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
         loss_scaler = ApexScaler()
-        print("Using NVIDIA APEX AMP. Training in mixed precision.")
+        print("Training in mixed precision.")
     elif use_amp == "native":
         amp_autocast = partial(torch.autocast, device_type="cuda", dtype=torch.float16)
         loss_scaler = NativeScaler()
+        print("Training in mixed precision.")
     loader = [(torch.randn(4, 4), torch.randint(0, 3, (4,))) for _ in range(6)]
     loader[2] = (loader[2][0] * 1e36, loader[2][1])
     out = [train_one_epoch(model, loader, optimizer, nn.CrossEntropyLoss(), args, amp_autocast, loss_scaler)]

@@ -3,6 +3,7 @@ from apex import amp
 
 amp.register_half_function(torch, "einsum")
 amp.register_float_function(torch.nn.functional, "softmax")
+amp.register_promote_function(torch, "where")
 model = build().cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 model, optimizer = amp.initialize(model, optimizer, opt_level="O1")

@@ -1,8 +1,8 @@
-# expect: manual
+# expect: manual Apex casts for this function, whoever calls it, as autocast by itself does not
 import torch
 from apex import amp
 
-amp.register_float_function(torch, "sigmoid")
+amp.register_float_function(torch, name="sigmoid")
 model = build().cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 model, optimizer = amp.initialize(model, optimizer, opt_level="O1")

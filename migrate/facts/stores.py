@@ -1,0 +1,327 @@
+"""What a function puts into a tensor, where torch asks for one type, of operations whose type autocast decides in
+another way than O1 did: ``out[mask] = gate.softmax(-1)``.
+
+Of the syntax of one file alone, as it also says which files belong to a program.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from ..knowledge.host import HOST_MODULES
+from ..knowledge.operations import (
+    ATTRIBUTES,
+    CREATE,
+    FLOAT_NOT_AS_GIVEN,
+    FLOAT_RESULTS,
+    HALF_NOT_AS_GIVEN,
+    HALF_NOT_FLOAT,
+    HALF_NOT_FLOAT_LAYERS,
+    INTEGER,
+    KEEP,
+    NATIVE_HALF,
+    STORES,
+    TYPE_FORGOTTEN,
+)
+from ..nodes import children, walk
+from .names import called_name, last_name
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_FUNCTIONAL = frozenset("F functional".split())
+_CASTS = TYPE_FORGOTTEN | INTEGER | {"to", "type", "type_as", "cpu", "numpy", "item", "new_tensor"}
+_WIDENS = frozenset("float double".split())
+_DIFFERING = FLOAT_NOT_AS_GIVEN | HALF_NOT_FLOAT | HALF_NOT_AS_GIVEN | {*HALF_NOT_FLOAT_LAYERS}
+_TABLES = frozenset("at loc iloc".split())  # of pandas
+_MAPPINGS = frozenset("dict OrderedDict defaultdict list".split())
+# Where what is put stands among the arguments, if not as the third: ``out.index_add_(0, index, source)``.
+_PLACES = {"lerp_": 0, "index_put_": 1, "masked_scatter": 1, "masked_scatter_": 1}
+_SOURCES = frozenset("src source values value end tensor".split())
+# A file that has none of each has nothing to be looked at.
+_MAY_STORE = re.compile(rf"\.(?:{'|'.join(sorted(STORES))})\(|^[ \t]+[\w.]+\[[^\n]*\][ \t]*=[^=]", re.M)
+_MAY_DIFFER = re.compile(rf"\b(?:{'|'.join(sorted(_DIFFERING))})\b")
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the names of a file: what a call of a function gives back, by the operation whose type it has;
+    the attributes of its objects that hold layers of such an operation; and those that hold parameters."""
+
+    given: Callable[[ast.Call], str | None]
+    layers: Mapping[str, str]
+    parameters: frozenset[str]
+
+
+def stores_other_types(text: str) -> bool:
+    """Whether a file puts a result of one of these operations into a tensor."""
+    if not (_MAY_STORE.search(text) and _MAY_DIFFER.search(text)):
+        return False
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    functions = [n for n in walk(tree) if isinstance(n, Function)]
+    back: dict[str, str] = {}
+
+    def given(call: ast.Call) -> str | None:
+        of_self = isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == "self"
+        return back.get(called_name(call)) if of_self or isinstance(call.func, ast.Name) else None
+
+    known = Known(given, layers_of(tree), parameters_of(tree))
+    for _ in range(2):  # helpers of helpers
+        back.update({one.name: said for one in functions if (said := gives_back(one, known))})
+    return any(True for one in functions for _ in stored(one, known))
+
+
+def layers_of(tree: ast.AST) -> dict[str, str]:
+    """``act`` for ``self.act = nn.GELU()``, and for what ends with one in a sequence of layers."""
+    return {name: operation for name, made in _kept(tree) if (operation := _layer(made)) is not None}
+
+
+def parameters_of(tree: ast.AST) -> frozenset[str]:
+    """The attributes that hold parameters and buffers of modules."""
+    found = {name for name, made in _kept(tree) if called_name(made) == "Parameter"}
+    for node in walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="register_buffer" | "register_parameter"), args=[name, *_]):
+                found.update([name.value] if isinstance(name, ast.Constant) and isinstance(name.value, str) else [])
+    return frozenset(found)
+
+
+def _kept(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """The attributes that an assignment sets, and what to."""
+    for node in walk(tree):
+        if isinstance(node, ast.Assign):
+            for one, made in (pair for target in node.targets for pair in _each(target, node.value)):
+                if isinstance(one, ast.Attribute):
+                    yield one.attr, made
+
+
+def _each(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """The targets of an assignment with what each is given, a tuple's one by one."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        return list(zip(target.elts, value.elts, strict=True))
+    return [(target, value)]
+
+
+def stored(function: Function, known: Known) -> Iterator[tuple[ast.AST, str]]:
+    """What puts a result of one of these operations into a tensor, and the operation."""
+    nodes = list(_own(function))
+    if any(isinstance(n, ast.Assign | ast.Call) and _put(n) is not None for n in nodes):
+        here = _Here(nodes, known)
+        for node in nodes:
+            put = _put(node)
+            operation = here.carries(put[1]) if put is not None else None
+            if put is not None and operation is not None and here.asks(put[0], node, operation):
+                yield node, operation
+
+
+def gives_back(function: Function, known: Known) -> str | None:
+    """The operation whose type a function's result has; of several results, the first one's."""
+    nodes = list(_own(function))
+    values = [n.value for n in nodes if isinstance(n, ast.Return) and n.value is not None]
+    if not values:
+        return None
+    here = _Here(nodes, known)
+    return next((said for one in values if (said := here.carries(_first(one)))), None)
+
+
+class _Here:
+    """The names of one function, and which operation each has the type of."""
+
+    def __init__(self, nodes: list[ast.AST], known: Known) -> None:
+        self.known = known
+        self.pairs = [pair for n in nodes if isinstance(n, ast.Assign) for pair in _pairs(n)]
+        self.numbers = {name for n in nodes for name in _counting(n)}
+        self.names: dict[str, tuple[str, int]] = {}
+        for _ in range(3):  # names made of names
+            for name, value in self.pairs:
+                operation = self.carries(value)
+                if operation is not None:
+                    self.names.setdefault(name, (operation, value.lineno))
+
+    def asks(self, target: ast.expr, node: ast.AST, operation: str) -> bool:
+        """Whether torch asks for the type of what is changed: it copies into what an integer or a slice picks."""
+        if isinstance(node, ast.Assign):
+            assert isinstance(target, ast.Subscript)
+            if self._plain(target.slice):
+                return False
+            target = target.value
+        if not isinstance(target, ast.Name):
+            return last_name(target) not in _TABLES
+        made = [value for name, value in self.pairs if name == target.id]
+        if made and all(self._follows(one, operation) for one in made):
+            return False  # it has the type of what is put there
+        return not any(_holds_anything(one) for one in made)
+
+    def _follows(self, made: ast.expr, operation: str) -> bool:
+        """Whether a tensor is of the type of what is put there: made like it; or float32, where the operation left the
+        type as it was given, which had to be float32 then."""
+        if self.carries(made) is not None:
+            return True
+        if not isinstance(made, ast.Call) or operation not in FLOAT_NOT_AS_GIVEN:
+            return False
+        return called_name(made) in CREATE and _of_torch(made) and not any(k.arg == "dtype" for k in made.keywords)
+
+    def _plain(self, index: ast.expr) -> bool:
+        match index:
+            case ast.Tuple(elts=elts):
+                return all(map(self._plain, elts))
+            case ast.Slice() | ast.Constant() | ast.JoinedStr():
+                return True
+            case ast.Name(id=name):
+                return name in self.numbers
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+                return self._plain(operand)
+            case ast.BinOp(left=left, right=right):
+                return self._plain(left) and self._plain(right)
+            case ast.Call():
+                return called_name(index) in ("len", "int", "str", "item", "size", "format")
+        return False
+
+    def carries(self, node: ast.AST) -> str | None:
+        """The operation whose type an expression has; None where something else decides it."""
+        match node:
+            case ast.Name(id=name):
+                operation, line = self.names.get(name, (None, 0))
+                return None if operation is None or self._cast_since(name, line, node.lineno) else operation
+            case ast.Compare() | ast.Lambda() | ast.Constant() | ast.Dict() | ast.BinOp(op=ast.MatMult()):
+                return None
+            case ast.Attribute(attr=attr) if attr in ATTRIBUTES and attr != "dtype":
+                return None
+            case ast.Subscript(value=value):
+                return self.carries(value)
+            case ast.Call():
+                return self._called(node)
+        return next((said for child in children(node) if (said := self.carries(child))), None)
+
+    def _called(self, node: ast.Call) -> str | None:
+        func, name = node.func, called_name(node)
+        owner = func.value if isinstance(func, ast.Attribute) else None
+        if owner is not None and last_name(owner) in HOST_MODULES:
+            return None
+        of_self = owner is not None and ast.unparse(owner) == "self"
+        if of_self and name in self.known.layers:
+            return self.known.layers[name]
+        if name in HALF_NOT_AS_GIVEN and owner is not None:
+            return name if any(self._parameter(one) or _widened(one) for one in node.args) else None
+        if any(map(_widened, node.args)) or any(k.arg == "dtype" and _single(k.value) for k in node.keywords):
+            return None
+        said = self.known.given(node)
+        if said is not None:
+            return said
+        if name in FLOAT_NOT_AS_GIVEN and owner is not None and last_name(owner) not in _FUNCTIONAL:
+            return None if _widened(owner) else name
+        if name in HALF_NOT_FLOAT and owner is not None:
+            return None if _widened(owner) else name
+        if of_self or name in _CASTS or name in NATIVE_HALF or name in FLOAT_RESULTS:
+            made = [k.value for k in node.keywords if k.arg == "dtype"] if name in CREATE else []
+            return next((said for one in made if (said := self.carries(one))), None)
+        return next((said for child in children(node) if (said := self.carries(child))), None)
+
+    def _parameter(self, node: ast.expr) -> bool:
+        """Whether an operand is a parameter, which is float32: then all were, or O1 would have raised."""
+        match node:
+            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in KEEP:
+                return self._parameter(value)
+            case ast.Subscript(value=value):
+                return self._parameter(value)
+            case ast.Attribute(value=ast.Name(id="self"), attr=attr):
+                return attr in self.known.parameters
+        return False
+
+    def _cast_since(self, name: str, since: int, until: int) -> bool:
+        """Whether a name was made of itself in another type: ``gate = gate.to(h.dtype)``."""
+        return any(
+            one == name
+            and since < value.lineno < until
+            and any(isinstance(n, ast.Name) and n.id == name for n in walk(value))
+            and any(isinstance(n, ast.Call) and called_name(n) in _CASTS for n in walk(value))
+            for one, value in self.pairs
+        )
+
+
+def _own(function: Function) -> Iterator[ast.AST]:
+    """The nodes of a function without those of functions and classes in it, in order."""
+    todo: list[ast.AST] = list(reversed(function.body))
+    while todo:
+        node = todo.pop()
+        if not isinstance(node, Function | ast.ClassDef | ast.Lambda):
+            yield node
+            todo += reversed(list(children(node)))
+
+
+def _put(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+    """What a statement or call changes, and what it puts there."""
+    match node:
+        case ast.Assign(targets=[ast.Subscript() as target], value=value):
+            return target, value
+        case ast.Call(func=ast.Attribute(value=target, attr=attr)) if attr in STORES:
+            at = _PLACES.get(attr, 2)
+            named = [k.value for k in node.keywords if k.arg in _SOURCES]
+            sources = [*node.args[at : at + 1], *named]
+            return (target, sources[0]) if sources else None
+    return None
+
+
+def _pairs(stmt: ast.Assign) -> Iterator[tuple[str, ast.expr]]:
+    """The names that an assignment gives what; of several results of one call, the first: values, then indices."""
+    for target in stmt.targets:
+        for one, value in _each(target, stmt.value):
+            first = _first(one)
+            if isinstance(first, ast.Name):
+                yield first.id, value
+
+
+def _counting(node: ast.AST) -> Iterator[str]:
+    """The names of numbers, and of keys, that an index may be."""
+    match node:
+        case ast.For(target=target, iter=ast.Call() as source) | ast.comprehension(
+            target=target, iter=ast.Call() as source
+        ) if called_name(source) in ("range", "enumerate", "items", "keys"):
+            first = _first(target)
+            yield from (first.id,) if isinstance(first, ast.Name) else ()
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant()):
+            yield name
+
+
+def _first(node: ast.expr) -> ast.expr:
+    return node.elts[0] if isinstance(node, ast.Tuple) and node.elts else node
+
+
+def _layer(made: ast.expr) -> str | None:
+    """The operation of a layer that is made here, or of the last one of a sequence."""
+    if isinstance(made, ast.IfExp):
+        return _layer(made.body) or _layer(made.orelse)
+    if not isinstance(made, ast.Call):
+        return None
+    if called_name(made) == "Sequential" and made.args:
+        return _layer(made.args[-1])
+    return HALF_NOT_FLOAT_LAYERS.get(called_name(made))
+
+
+def _holds_anything(made: ast.expr) -> bool:
+    """Whether this is no tensor, but a list or dictionary."""
+    if isinstance(made, ast.BinOp):
+        return _holds_anything(made.left)
+    kinds = ast.Dict | ast.List | ast.DictComp | ast.ListComp
+    return isinstance(made, kinds) or (isinstance(made, ast.Call) and called_name(made) in _MAPPINGS)
+
+
+def _widened(node: ast.expr) -> bool:
+    """Whether a tensor is made float32 as it stands here."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    if node.func.attr in _WIDENS or (node.func.attr == "to" and any(map(_single, node.args))):
+        return True
+    return node.func.attr in KEEP and _widened(node.func.value)
+
+
+def _single(node: ast.expr) -> bool:
+    return last_name(node) in ("float", "float32", "float64", "double")
+
+
+def _of_torch(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and last_name(call.func.value) in ("torch", "th")

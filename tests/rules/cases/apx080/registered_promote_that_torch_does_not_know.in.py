@@ -1,0 +1,14 @@
+# expect: manual Apex casts for this function, whoever calls it, as autocast by itself does not
+import torch
+from apex import amp
+
+amp.register_promote_function(torch.nn.functional, "embedding")
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x, y in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()
