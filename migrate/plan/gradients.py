@@ -66,41 +66,40 @@ def decide(ctx: Context, unit: Unit) -> Schedule:
 def _tell_pace(ctx: Context, unit: Unit) -> None:
     """Apex moved the loss scale at each backward, a GradScaler does so at each step: said once, where a step may take
     several."""
-    if unit.fixed_scale:
-        return
-    for step in unit.steps:
-        if any(_takes_several(ctx, unit, site, step) for site in _sites(ctx, unit, step)):
-            unit.infos.append(
-                (
-                    step.call,
-                    "APX060",
-                    "where several backwards go into this step, the loss scale moves at another pace: Apex halved it "
-                    "at each backward with an overflow, doubled it after 2000 without one, up to 2**24; a GradScaler "
-                    "halves it once a step and doubles it after 2000 steps, without a bound (growth_interval says "
-                    "after how many)",
+    m = ctx.m
+    by_scope: dict[Scope, list[Step]] = defaultdict(list)
+    for step in () if unit.fixed_scale else unit.steps:
+        by_scope[m.function(step.call)].append(step)
+    for scope, steps in by_scope.items():
+        sites = [*scales_in(ctx, unit, scope), *lifted_backwards(ctx, unit, scope)]
+        starts = sorted(m.start(step.call) for step in steps)
+        for step in steps:
+            if any(_takes_several(ctx, unit, site, step, sites, starts) for site in sites):
+                unit.infos.append(
+                    (
+                        step.call,
+                        "APX060",
+                        "where several backwards go into this step, the loss scale moves at another pace: Apex halved "
+                        "it at each backward with an overflow, doubled it after 2000 without one, up to 2**24; a "
+                        "GradScaler halves it once a step and doubles it after 2000 steps, without a bound "
+                        "(growth_interval says after how many)",
+                    )
                 )
-            )
-            return
+                return
 
 
-def _takes_several(ctx: Context, unit: Unit, site: Scale, step: Step) -> bool:
-    """Whether the gradients of several backwards, one of them here, are there when a step is taken."""
+def _takes_several(ctx: Context, unit: Unit, site: Scale, step: Step, sites: list[Scale], steps: list[int]) -> bool:
+    """Whether the gradients of several backwards, one of them here, are there when a step is taken; ``steps`` say where
+    those of the function begin, in order."""
     m = ctx.m
     tops = common(ctx, m.statement(site.call), step.anchor)
     apart = tops is not None and any(isinstance(c, ast.If) for c in _conditions(ctx, unit, tops[1], step))
     if (apart and not _cleared_each_round(ctx, unit, site)) or len(m.loops(site.call)) > len(m.loops(step.anchor)):
         return True
-    until = m.start(step.call)
-    between = [s for s in _sites(ctx, unit, step) if m.start(site.call) < m.start(s.call) < until]
-    steps = [s for s in unit.steps if m.start(site.call) < m.start(s.call) < until]
-    after = max((m.start(s.call) for s in steps), default=0)
-    return any(m.start(s.call) > after and not exclusive(ctx, s.call, site.call) for s in between) and not steps
-
-
-def _sites(ctx: Context, unit: Unit, step: Step) -> list[Scale]:
-    """The scaled backwards in a step's function, and its calls of others that run one."""
-    scope = ctx.m.function(step.call)
-    return [*scales_in(ctx, unit, scope), *lifted_backwards(ctx, unit, scope)]
+    first, until = m.start(site.call), m.start(step.call)
+    if bisect_left(steps, first) != bisect_left(steps, until):
+        return False  # another step has taken these
+    return any(first < m.start(s.call) < until and not exclusive(ctx, s.call, site.call) for s in sites)
 
 
 def _cleared_each_round(ctx: Context, unit: Unit, site: Scale) -> bool:

@@ -68,7 +68,9 @@ def unread_locals(ctx: Context, new: Sequence[str]) -> Iterator[ast.Assign]:
         now = told.get(path)
         if node is None or now is None or _said(now) & _LOOKS_AROUND:
             continue
-        scope, still = m.scope_of[node], [n for stmt in now.body for n in walk(stmt) if isinstance(n, ast.Name)]
+        scope, still = m.scope_of[node], defaultdict[str, list[ast.Name]](list)
+        for n in (n for stmt in now.body for n in walk(stmt) if isinstance(n, ast.Name)):
+            still[n.id].append(n)
         said = {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
         given: dict[str, int] = {}  # how often a name is given something that `initialize` does not hand back
         for stmt in m.own(scope, ast.Assign):
@@ -77,7 +79,7 @@ def unread_locals(ctx: Context, new: Sequence[str]) -> Iterator[ast.Assign]:
                     if name not in given:
                         given[name] = sum(m.statement(n) not in begins for n in m.stores(name, scope))
                     once = given[name] == 1 and name not in scope.outer
-                    left = [n for n in still if n.id == name]
+                    left = still.get(name, [])
                     if name in said and once and len(left) == 1 and isinstance(left[0].ctx, ast.Store):
                         yield stmt
                 case _:

@@ -20,13 +20,19 @@ class Past:
 
     def __init__(self) -> None:
         self._names: dict[str, int] = {}
+        self._plain: set[_Contributions] = set()  # what has such names alone, or none, where both have the same
         self._known: dict[tuple[_Contributions, _Contributions, _Contributions], dict[int, int]] = {}
 
     def forget(self, pair: Pair) -> None:
         """Give the backwards of both programs such names, and forget by which scaler their losses were scaled."""
         old, new = pair.old, pair.new
         for one, had in old.grads.items():
-            names = self._renamed(had, new.grads.get(one, _NONE), old.stash.get(one, _NONE)) if had else None
+            after = new.grads.get(one, _NONE)
+            if not had or (had in self._plain and had == after and one not in old.stash):
+                continue
+            names = self._renamed(had, after, old.stash.get(one, _NONE))
+            if not names and had == after and one not in old.stash:
+                self._plain.add(had)
             if names:
                 for state in (old, new):
                     found = frozenset((names.get(b, b), f, inf) for b, f, inf in state.grads[one])
