@@ -181,7 +181,7 @@ def _behind(ctx: Context, scale: Scale) -> list[ast.stmt]:
 def _entered_with(ctx: Context, unit: Unit, scale: Scale) -> set[str]:
     """The scaled losses of other optimizers whose blocks are open where that of ``scale`` is."""
     found: set[str] = set()
-    for other in unit.scales:
+    for other in scales_in(ctx, unit, ctx.m.function(scale.call)):
         if other is scale or other.alias is None or other.with_ is None or scale.with_ is None:
             continue
         open_ = ctx.m.inside(scale.with_, other.with_) or ctx.m.inside(other.with_, scale.with_)
