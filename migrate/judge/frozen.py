@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..flow.arguments import argument, default_of
 from ..nodes import positional_parameters, walk
 from .program.program import Program
 from .state import Key
@@ -130,13 +131,9 @@ class Frozen:
         if not isinstance(given, ast.Name) or given.id not in (names := positional_parameters(callee)):
             return given
         at = names.index(given.id) - (self.m.self_name(self.m.scope_of[callee]) is not None)
-        by_name = next((k.value for k in call.keywords if k.arg == given.id), None)
-        return by_name or (call.args[at] if 0 <= at < len(call.args) else self._default(callee, given.id))
-
-    def _default(self, callee: _Function, name: str) -> ast.expr | None:
-        names, defaults = positional_parameters(callee), callee.args.defaults
-        at = names.index(name) - len(names) + len(defaults)
-        return defaults[at] if at >= 0 else None
+        if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+            return None  # it may come with these
+        return argument(call, at, given.id) or default_of(callee, given.id)
 
     def _goes_over_all(self, callee: _Function, node: ast.AST) -> bool:
         """Whether a helper sets it of all parameters: conditions only ask whether there is a network."""

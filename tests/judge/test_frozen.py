@@ -70,6 +70,8 @@ def grades(text: str) -> list[str]:
         ("pass", "manual"),
         ("set_requires_grad(D, True)", "manual"),
         ("set_requires_grad(D, z.any())", "manual"),
+        ("set_requires_grad(D, *[True])", "manual"),
+        ("set_requires_grad(D, **{'requires_grad': True})", "manual"),
         ("G.requires_grad_(False)", "manual"),
         ("freeze_some(D)", "manual"),
         ("if z.any():\n    D.requires_grad_(False)", "manual"),
