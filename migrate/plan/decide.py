@@ -23,6 +23,7 @@ from .carried import OLD_STATE, handed_for_state, sometimes_imported
 from .cases import either
 from .caught import check_caught
 from .fold import Fold, folds
+from .foreign import foreign
 from .gradless import review_kept_copies
 from .guards import guards, terms_there
 from .handed import Handed
@@ -109,6 +110,8 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     scaled = bool(unit.scales) and ctx.settings.dtype == "float16"
     elsewhere = [use for use, _ in state if ctx.m.class_of(ctx.m.function(use)) not in unit.beside]
     backend = native_backend(ctx, unit) if not elsewhere else None
+    if unit.foreign:
+        return _foreign(ctx, unit, state)
     if backend is None and not unit.served:
         premises.check(ctx, unit)
     if state and not scaled and unit.scales:
@@ -193,6 +196,20 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         review_stored(ctx, unit, planner)
         plan.hazards = hazards.find(ctx, unit, planner, merged)
     return plan
+
+
+def _foreign(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
+    """Apex's arms behind a library's switch go, and what stands beside them stays as it is."""
+    found = foreign(ctx)
+    assert found is not None
+    for stop, switch in found.stops.items():
+        unit.review(
+            stop.body[0],
+            "APX047",
+            f"`{switch}` is a library's switch, which nothing in this tree sets: a run that chooses Apex there stops "
+            "here now; have it choose native mixed precision, which the arms beside this are for",
+        )
+    return Plan(ctx, unit, Planner(ctx, unit), [], Schedule(), state, scaled=False)
 
 
 def _never(plan: Plan) -> bool:

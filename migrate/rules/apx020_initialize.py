@@ -39,7 +39,7 @@ NOTES = {
 
 def apply(plan: Plan, work: Work) -> None:
     """Remove the unit's initialize calls and create its scalers."""
-    for init in plan.unit.initializes:
+    for init in plan.unit.initializes if not plan.unit.foreign else ():
         _remove(plan, work, init)
     if not plan.scaled:
         return
