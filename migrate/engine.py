@@ -28,7 +28,7 @@ from .model import (
     UnitSummary,
 )
 from .parts.second import second
-from .plan import arms, foreign, handed, scaling
+from .plan import arms, foreign, handed, scaling, sides
 from .plan.bare import assign_state, unresolved
 from .plan.carried import through_parameter
 from .plan.decide import Plan, decide
@@ -135,6 +135,8 @@ def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Un
     assert attempt.texts is not None
     if all(plan.unit.foreign for plan in plans):
         return []  # only Apex's arms change: a run that takes one stops there, as the report says
+    if all(plan.unit.beside_native for plan in plans):
+        return []  # as below, of the program's own native side
     if all(plan.backend is not None or (plan.unit.apart and not plan.unit.initializes) for plan in plans):
         return []  # what the file's own backend does is not compared with what Apex did: the report says so
     verdict = validate(ctx, plans, attempt.texts, attempt.runs)
@@ -159,7 +161,7 @@ def _grouped(ctx: Context, units: list[Unit], neighbours: Neighbours) -> tuple[l
     split = scaling.apart(ctx, units, neighbours.unled)
     if split is not None and any(unit.initializes and not unit.apart for unit in split):
         units, split = split, None  # a native backend serves: Apex's goes
-    served = foreign.split(ctx, units) or arms.split(ctx, units)
+    served = foreign.split(ctx, units) or sides.split(ctx, units) or arms.split(ctx, units)
     early = split is not None and scaling.is_called(ctx, split)  # who calls it stays as it is
     for way in (served, split if early else None):
         if way is not None and (decided := _decide(ctx, way, neighbours.hold))[0]:

@@ -85,7 +85,7 @@ def _arm(ctx: Context, use: ast.expr) -> tuple[ast.If | ast.IfExp, str] | None:
     below: ast.AST = use
     for outer in ctx.m.ancestors(use):
         if isinstance(outer, (ast.If, ast.IfExp)) and (below is outer.body or below in _statements(outer)):
-            for part in _required(outer.test):
+            for part in required(outer.test):
                 if _is_librarys(ctx, part):
                     return outer, ctx.m.src(part)
         if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
@@ -98,11 +98,11 @@ def _statements(node: ast.If | ast.IfExp) -> list[ast.stmt]:
     return node.body if isinstance(node, ast.If) else []
 
 
-def _required(test: ast.expr) -> Iterator[ast.expr]:
+def required(test: ast.expr) -> Iterator[ast.expr]:
     """What has to be true for a condition to be."""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         for value in test.values:
-            yield from _required(value)
+            yield from required(value)
     else:
         yield test
 
@@ -158,11 +158,11 @@ def _has_native(ctx: Context, stop: ast.If) -> bool:
         assert isinstance(above, ast.If)
         first = above
     beside = [node for node in walk(first) if not any(node in set(walk(stmt)) for stmt in stop.body)]
-    found = {loss for node in beside if (loss := _scaled(node)) is not None}
+    found = {loss for node in beside if (loss := scaled_loss(node)) is not None}
     return bool(losses) and found >= set(losses)
 
 
-def _scaled(node: ast.AST) -> str | None:
+def scaled_loss(node: ast.AST) -> str | None:
     """The loss that a call runs backward scaled natively."""
     if scaling_call(node) is not None:
         assert isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)

@@ -241,5 +241,5 @@ def _said_anew(ctx: Context, known: dict[ast.If, bool], stmt: ast.stmt, name: st
 def _plain(ctx: Context, stmt: ast.stmt) -> bool:
     """Whether a statement runs no code that may read a flag of the module: it calls nothing of the program."""
     calls = [n for n in walk(stmt) if isinstance(n, ast.Call)]
-    blocks = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    return not isinstance(stmt, blocks) and not any(ctx.v.callees(c) or called_name(c) in ("exec", "eval") for c in calls)
+    runs = any(ctx.v.callees(call) or called_name(call) in ("exec", "eval") for call in calls)
+    return not (runs or isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)))

@@ -349,6 +349,7 @@ class Unit:
     served: tuple[ast.If, ...] = ()  # guards of the training whose other arms are native and serve in Apex's place
     natively: frozenset[ast.AST] = frozenset()  # functions that train natively now, and run models as they say
     foreign: bool = False  # a library's switch decides about all of it, and its native backend is what stays
+    beside_native: bool = False  # a native side behind the same switch serves all of it
     handed: bool = False  # a library's runner trains: nothing here joins what initializes with what scales
     _found: dict[object, tuple[_Counts, Any]] = field(default_factory=dict, init=False, repr=False)  # by `once_of_unit`
 
