@@ -115,6 +115,8 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
         held, plans = plans, []
     if units and not plans:
         attempt = _nothing(ctx)  # what serves a unit that stays, stays: its import, its state
+    if manual and not plans and (obstacle := sides.obstacle(ctx)) is not None:
+        manual = [(unit, obstacle) for unit, _ in manual]
     manual += ignored
     return _results(ctx, units, plans, held, manual, attempt)
 

@@ -43,7 +43,7 @@ from .regions import Planner
 from .replaced import check_replaced
 from .scaling import class_of
 from .schedule import Scaler, Schedule
-from .sides import is_dead, sides
+from .sides import goes, sides
 from .stored import review_stored
 from .there import object_there
 from .threads import review_threads
@@ -223,22 +223,22 @@ def _beside_native(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) 
     unit.review(
         unit.line_node,
         "APX048",
-        f"what chose Apex (`{found.switch}`) chooses the native side beside it now: what runs under autocast, and how the "
-        "loss is scaled, is what that says; Apex's casts held for the whole process, and its levels and options say "
-        "nothing any more (at O0 nothing was cast or scaled)",
+        f"what chose Apex (`{found.switch}`) chooses the native side beside it now, which is not compared with what "
+        "Apex did: what runs under autocast, and how the loss is scaled, is what it says; Apex's casts held for the "
+        "whole process, and its levels and options mean nothing any more (at O0 nothing was cast or scaled)",
     )
     for use, kind in state:
         if kind == "load_state_dict":
             unit.review(use, "APX070", OLD_STATE)
-    dead = frozenset(init for init in unit.initializes if is_dead(ctx, found.asked, init.call))
+    dead = frozenset(init for init in unit.initializes if goes(ctx, found, init.call))
     for init in unit.initializes:
         unit.options[init.call] = options.read(ctx.m, ctx.conditions, init)
         if init not in dead:
             unit.review(
                 init.call,
                 "APX048",
-                f"this hangs on another condition than `{found.switch}`: where only this one held, Apex's casts were on, "
-                "and the model runs in float32 now",
+                f"this hangs on another condition than `{found.switch}`: where only this one held, Apex's casts were "
+                "on, and the model runs in float32 now",
             )
     return Plan(ctx, unit, Planner(ctx, unit), [], Schedule(), state, scaled=False, left_out=dead)
 

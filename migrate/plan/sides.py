@@ -1,13 +1,14 @@
 """Two backends side by side behind one switch: ``if self.use_amp: (natively) elif self.use_apex: (with Apex)``.
 
-Where every loss that Apex scales has an arm beside that scales it natively, under a switch of the same making (two flags,
-two values of one attribute), what chose Apex chooses the native arm: the switch is never Apex's any more, where it is set,
-and Apex's arms go.
+Where every loss that Apex scales has an arm beside that scales it natively, under a switch of the same making (two
+flags, two values of one attribute), what chose Apex chooses the native arm: the switch is never Apex's any more, where
+it is set, and Apex's arms go.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -15,11 +16,14 @@ from ..facts.names import called_name, last_name
 from ..facts.sites import Initialize, Scale
 from ..nodes import walk
 from ..units.translate import paired
-from ..units.unit import Context, Unit, once
+from ..units.unit import Context, Manual, Unit, once
+from .arms import scaling_call
 from .backends import only_tells
 from .foreign import required, scaled_loss
 
 _ARMS = (ast.If, ast.IfExp)
+_CLIPS = ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_")
+_EVALUATION = re.compile(r"eval|valid|test|infer|predict", re.I)
 Answer = bool | str  # what a condition comes to: True, False, or the text of what is left to ask
 
 
@@ -39,10 +43,10 @@ class Switch:
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """``asked``: conditions on the switch, with what they come to; ``blocks`` that set it become the lines of the native
-    arm; behind ``checked`` statements it is turned to the native value; ``joined`` flags are true where either was;
-    ``parted`` conditions have the native arm alone; ``unread`` statements set what nobody asks; ``masters`` ask for the
-    parameters that an optimizer has."""
+    """``asked``: conditions on the switch, with what they come to; ``blocks`` that set it become the lines of the
+    native arm; behind ``checked`` statements it is turned to the native value; ``joined`` flags are true where either
+    was; ``parted`` conditions have the native arm alone; ``unread`` statements set what nobody asks; ``unused``
+    functions were called on Apex's side alone; ``masters`` ask for the parameters that an optimizer has."""
 
     switch: Switch
     asked: dict[ast.If | ast.IfExp, Answer]
@@ -51,6 +55,7 @@ class Sides:
     joined: tuple[tuple[ast.expr, str], ...]
     parted: tuple[ast.If, ...]
     unread: tuple[ast.stmt, ...]
+    unused: tuple[ast.FunctionDef, ...]
     masters: tuple[ast.Call, ...]
 
 
@@ -71,14 +76,22 @@ def sides(ctx: Context) -> Sides | None:
     if not pairs or None in pairs or len(switches) != 1:
         return None
     (switch,) = switches
-    asked = _asked(ctx, switch)
-    if asked is None or not _has_autocast(ctx, switch):
+    if switch is None or _set_from_outside(ctx, switch):
         return None
-    masters = _left(ctx, asked)
+    asked = _asked(ctx, switch)
+    if asked is None or not _is_whole(ctx, switch):
+        return None
+    unused = _unused(ctx, asked)
+    masters = _left(ctx, asked, unused)
     made = _turned(ctx, switch)
     if masters is None or made is None:
         return None
-    return Sides(switch, asked, *made, masters)
+    return Sides(switch, asked, *made, unused, masters)
+
+
+def goes(ctx: Context, found: Sides, node: ast.AST) -> bool:
+    """Whether a node goes with Apex's side."""
+    return is_dead(ctx, found.asked, node) or any(ctx.m.inside(node, one) for one in found.unused)
 
 
 def is_dead(ctx: Context, asked: dict[ast.If | ast.IfExp, Answer], node: ast.AST) -> bool:
@@ -185,6 +198,12 @@ def _asked(ctx: Context, switch: Switch) -> dict[ast.If | ast.IfExp, Answer] | N
     return found
 
 
+def _set_from_outside(ctx: Context, switch: Switch) -> bool:
+    """Whether a file near the program's sets a switch, or one of these by a text."""
+    names = {switch.name, switch.flag} - {""}
+    return bool(names & ctx.switched) or any(node.value in names for node in ctx.m.all(ast.Constant))
+
+
 def _answer(ctx: Context, switch: Switch, test: ast.expr) -> Answer:
     """What is left of a condition where the switch is never Apex's."""
     if (said := _says(ctx, switch, test)) is not None:
@@ -220,7 +239,23 @@ def _says(ctx: Context, switch: Switch, part: ast.expr) -> bool | None:
             return None
 
 
-def _left(ctx: Context, asked: dict[ast.If | ast.IfExp, Answer]) -> tuple[ast.Call, ...] | None:
+def _unused(ctx: Context, asked: dict[ast.If | ast.IfExp, Answer]) -> tuple[ast.FunctionDef, ...]:
+    """A program's own functions (``_init_apex``) that are called in arms that are never taken, and nowhere else."""
+    said = {node.value for node in ctx.m.all(ast.Constant) if isinstance(node.value, str)}
+    found = []
+    for node in ctx.m.all(ast.FunctionDef):
+        named = [*ctx.m.attributes(node.name), *ctx.m.named(node.name)]
+        private = node.name.startswith("_") and not node.name.endswith("__") and node.name not in said
+        alone = sum(one.name == node.name for one in ctx.m.all(ast.FunctionDef)) == 1
+        if private and alone and named and not node.decorator_list and not ctx.exported(node) & {node.name, "*"}:
+            if all(is_dead(ctx, asked, one) for one in named):
+                found.append(node)
+    return tuple(found)
+
+
+def _left(
+    ctx: Context, asked: dict[ast.If | ast.IfExp, Answer], unused: Sequence[ast.AST]
+) -> tuple[ast.Call, ...] | None:
     """What else of amp may be written without it: the parameters of an optimizer; None where there is more."""
     masters: list[ast.Call] = []
     begun = {init.call for init in ctx.facts.initializes}
@@ -228,7 +263,7 @@ def _left(ctx: Context, asked: dict[ast.If | ast.IfExp, Answer]) -> tuple[ast.Ca
         above = ctx.m.parent[use]
         if not dotted.startswith("apex.amp.") or ctx.m.statement(use) in ctx.facts.imports or above in begun:
             continue
-        if is_dead(ctx, asked, use):
+        if is_dead(ctx, asked, use) or any(ctx.m.inside(use, one) for one in unused):
             continue
         if not (dotted.endswith(".master_params") and isinstance(above, ast.Call) and len(above.args) == 1):
             return None
@@ -251,18 +286,58 @@ def _is_native(ctx: Context, switch: Switch, part: ast.expr) -> bool:
             return False
 
 
-def _has_autocast(ctx: Context, switch: Switch) -> bool:
-    """Whether the native side runs something under autocast."""
-    for call in ctx.m.calls("autocast"):
-        enabled = [k.value for k in call.keywords if k.arg == "enabled"]
-        if any(_is_native(ctx, switch, part) for value in enabled for part in required(value)):
-            return True
-        below: ast.AST = call
-        for outer in ctx.m.ancestors(call):
-            if isinstance(outer, _ARMS) and below is not outer.test and _asks_native(ctx, switch, outer.test):
-                if below is outer.body or (isinstance(outer.body, list) and below in outer.body):
-                    return True
-            below = outer
+def _is_whole(ctx: Context, switch: Switch) -> bool:
+    """Whether the native side has what Apex's had: a training under autocast, a step and an update of its scaler, and
+    unscaled gradients where somebody clips or reads those of Apex's masters."""
+    if not all(_calls_scaler(ctx, switch, method) for method in ("step", "update")):
+        return False
+    return not _clips_scaled(ctx, switch) and any(
+        _switched_on(ctx, switch, call) and not _EVALUATION.search(getattr(ctx.m.function(call).node, "name", ""))
+        for call in ctx.m.calls("autocast")
+    )
+
+
+def _calls_scaler(ctx: Context, switch: Switch, method: str) -> bool:
+    """Whether the native side calls a method of what scales its losses."""
+    scalers = {last_name(f.value) for n in ctx.m.all(ast.Call) if (f := scaling_call(n)) is not None}
+    calls = [c for c in ctx.m.calls(method) if isinstance(c.func, ast.Attribute) and last_name(c.func.value) in scalers]
+    return any(_under_native(ctx, switch, call) for call in calls)
+
+
+def _clips_scaled(ctx: Context, switch: Switch) -> ast.Call | None:
+    """What clips gradients, where the native side never unscales them."""
+    clips = [call for name in _CLIPS for call in ctx.m.calls(name)] + ctx.master_params
+    return None if _calls_scaler(ctx, switch, "unscale_") else next(iter(clips), None)
+
+
+def obstacle(ctx: Context) -> Manual | None:
+    """Why a native side does not serve that would do so else: it clips gradients that are still scaled."""
+    switches = {_pair(ctx, scale) for scale in ctx.facts.scales}
+    switch = switches.pop() if len(switches) == 1 else None
+    clip = _clips_scaled(ctx, switch) if switch is not None else None
+    if switch is None or clip is None:
+        return None
+    return Manual(
+        clip,
+        f"beside Apex's side (`{switch}`) stands a native one that could serve, but never unscales: this reads "
+        "gradients that are still scaled there, and Apex's were not",
+        "scaler.unscale_(optimizer) on the native side, ahead of this; then run again",
+    )
+
+
+def _switched_on(ctx: Context, switch: Switch, call: ast.Call) -> bool:
+    enabled = (k.value for k in call.keywords if k.arg == "enabled")
+    return _under_native(ctx, switch, call) or any(_asks_native(ctx, switch, value) for value in enabled)
+
+
+def _under_native(ctx: Context, switch: Switch, node: ast.AST) -> bool:
+    """Whether a node stands in an arm of the native side."""
+    below = node
+    for outer in ctx.m.ancestors(node):
+        if isinstance(outer, _ARMS) and _asks_native(ctx, switch, outer.test):
+            if below is outer.body or (isinstance(outer.body, list) and below in outer.body):
+                return True
+        below = outer
     return False
 
 
@@ -284,7 +359,8 @@ def _turned(ctx: Context, switch: Switch) -> _Turned | None:
     joined: list[tuple[ast.expr, str]] = []
     parted: list[ast.If] = []
     unread: list[ast.stmt] = []
-    native = [stmt for stmt, _, value in _stores(ctx, switch.flag or switch.name) if _chooses_native(ctx, switch, value)]
+    other = _stores(ctx, switch.flag or switch.name)
+    native = [stmt for stmt, _, value in other if _chooses_native(ctx, switch, value)]
     for stmt, target, value in _stores(ctx, switch.name):
         apex = ctx.m.src(value) == switch.apex if switch.apex else _constant(value) is True
         if apex:
@@ -301,7 +377,7 @@ def _turned(ctx: Context, switch: Switch) -> _Turned | None:
             else:
                 return None
         elif isinstance(value, ast.Constant) or (switch.apex and ctx.m.src(value) == switch.native):
-            if not switch.apex:
+            if not switch.apex and _sets_one(stmt):
                 unread.append(stmt)
         elif switch.apex:
             if not isinstance(stmt, ast.Assign) or not _made_below(ctx, switch, stmt):
@@ -309,7 +385,7 @@ def _turned(ctx: Context, switch: Switch) -> _Turned | None:
             checked.append((_whole(ctx, stmt), ctx.m.src(target)))
         else:
             pair = _joined(ctx, switch, stmt, value)
-            if pair is None:
+            if pair is None or not _sets_one(stmt):
                 return None
             joined.append(pair)
             unread.append(stmt)
@@ -324,11 +400,22 @@ def _stores(ctx: Context, name: str) -> Iterator[tuple[ast.stmt, ast.Attribute, 
         stmt = ctx.m.statement(node)
         if not isinstance(node.ctx, ast.Store):
             continue
-        values: list[ast.expr] = [stmt]  # type: ignore[list-item]  # nothing that is known
+        values: list[ast.expr] = []
         if isinstance(stmt, ast.Assign):
             values = [value for t in stmt.targets for target, value in paired(t, stmt.value) if target is node]
-        for value in values or [node]:
+        elif isinstance(stmt, ast.AnnAssign) and stmt.value is not None:
+            values = [stmt.value]
+        for value in values or [node]:  # itself: nothing that is known
             yield stmt, node, value
+
+
+def _sets_one(stmt: ast.stmt) -> bool:
+    """Whether a statement gives a value to one attribute alone."""
+    match stmt:
+        case ast.Assign(targets=[ast.Attribute()]) | ast.AnnAssign():
+            return True
+        case _:
+            return False
 
 
 def _chooses_native(ctx: Context, switch: Switch, value: ast.expr) -> bool:
@@ -363,7 +450,7 @@ def _made_below(ctx: Context, switch: Switch, stmt: ast.stmt) -> bool:
 
 
 def _only_switches(stmt: ast.stmt, setter: ast.stmt) -> bool:
-    """Whether a statement beside the one that chooses Apex does no more: it complains that Apex is not there, or tells."""
+    """Whether a statement beside the one that chooses Apex does no more: it complains that Apex is missing, tells."""
     if stmt is setter or only_tells(stmt) or isinstance(stmt, (ast.Import, ast.ImportFrom)):
         return True
     return isinstance(stmt, ast.If) and not stmt.orelse and all(isinstance(s, ast.Raise) for s in stmt.body)
@@ -384,8 +471,8 @@ def _joined(ctx: Context, switch: Switch, stmt: ast.stmt, value: ast.expr) -> tu
             first, last = sorted((index, ctx.m.index(other)))
             between = block.body[first + 1 : last]
             if all(isinstance(one, ast.Assign) for one in between):
-                both = [ctx.m.src(v) if isinstance(v, ast.Attribute) else f"({ctx.m.src(v)})" for v in (theirs, value)]
-                return theirs, " or ".join(both)
+                said = ((v, ctx.m.src(v)) for v in (theirs, value))
+                return theirs, " or ".join(text if isinstance(v, ast.Attribute) else f"({text})" for v, text in said)
     return None
 
 
@@ -400,8 +487,3 @@ def _lines(ctx: Context, stmts: Sequence[ast.stmt]) -> Iterator[str]:
         while line.startswith(unit):
             line, level = line[len(unit) :], level + 1
         yield "\t" * level + line
-
-
-def is_read(ctx: Context, name: str, gone: Sequence[ast.AST]) -> bool:
-    """Whether an attribute is read in what stays."""
-    return any(isinstance(n.ctx, ast.Load) and last_name(n) == name and n not in gone for n in ctx.m.attributes(name))

@@ -1,9 +1,9 @@
 """Where one switch chooses between Apex and native AMP, what chose Apex chooses the native side.
 
 ``if self.use_amp: self.scaler.scale(loss).backward() elif self.use_apex: with amp.scale_loss…``, ``self.amp_type ==
-AmpType.APEX`` beside ``AmpType.PYTORCH``: the place that switches Apex on does what the native side's does, and Apex's arms
-go. What runs under autocast, and how losses are scaled, is then what the native side says: always *review*, as Apex's casts
-held for the whole process and its levels mean nothing there.
+AmpType.APEX`` beside ``AmpType.PYTORCH``: the place that switches Apex on does what the native side's does, and Apex's
+arms go. What runs under autocast, and how losses are scaled, is then what the native side says: always *review*, as
+Apex's casts held for the whole process and its levels mean nothing there.
 
 Source: Hugging Face's Trainer from 4.2 on, ClassyVision's and vissl's tasks, OpenNMT-py's optimizer.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 
-from ..plan.sides import is_dead, sides
+from ..plan.sides import Sides, is_dead, sides
 from .common import Plan, Stage, Work
 from .dropping import drop_body
 
@@ -21,7 +21,8 @@ STAGE = Stage.UNIT
 BEFORE = """\
 class Task:
     def begin(self, args):
-        self.use_apex = self.use_amp = False
+        self.use_apex = False
+        self.use_amp = False
         if args.backend == "amp":
             self.use_amp = True
             self.scaler = torch.amp.GradScaler("cuda")
@@ -62,6 +63,12 @@ def apply(plan: Plan, work: Work) -> None:
     found = sides(plan.ctx) if plan.unit.beside_native else None
     if found is None:
         return
+    _take_out(plan, work, found)
+    _turn(plan, work, found)
+
+
+def _take_out(plan: Plan, work: Work, found: Sides) -> None:
+    """Apex's arms, and what is asked of its optimizers."""
     number, draft, m = plan.unit.number, work.draft, work.m
     for node, answer in found.asked.items():
         if is_dead(plan.ctx, found.asked, node):
@@ -76,6 +83,17 @@ def apply(plan: Plan, work: Work) -> None:
             drop_body(work, node)
         last = node.body[-1] if isinstance(node, ast.If) and answer is False else node.test
         work.note_lines(number, ID, node.lineno, m.last_line(last), _SAID)
+    for function in found.unused:
+        draft.delete(function)
+        work.note(number, ID, function, f"{function.name}() is not called any more")
+    for call in found.masters:
+        draft.replace(call, f'(p for group in {m.src(call.args[0])}.param_groups for p in group["params"])')
+        work.note(number, ID, call, "the optimizer's own parameters are the master weights")
+
+
+def _turn(plan: Plan, work: Work, found: Sides) -> None:
+    """The switch chooses the native side where it chose Apex's."""
+    number, draft, m = plan.unit.number, work.draft, work.m
     for block, lines in found.blocks:
         draft.rewrite(block[0], *lines)
         for stmt in block[1:]:
@@ -94,6 +112,3 @@ def apply(plan: Plan, work: Work) -> None:
     for stmt in found.unread:
         draft.delete(stmt)
         work.note(number, ID, stmt, "nothing asks this any more")
-    for call in found.masters:
-        draft.replace(call, f'(p for group in {m.src(call.args[0])}.param_groups for p in group["params"])')
-        work.note(number, ID, call, "the optimizer's own parameters are the master weights")

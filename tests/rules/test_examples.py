@@ -52,6 +52,23 @@ class Hook:
         runner.optimizer.step()
         runner.optimizer.zero_grad()
 """
+SIDES = """
+class Trained(Task):
+    def wrap(self, model, optimizer):
+        if self.use_apex:
+            model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+        return model, optimizer
+
+    def step(self, model, optimizer, images):
+        with torch.autocast("cuda", dtype=torch.float16, enabled=self.use_amp):
+            loss = model(images).mean()
+        self.backward(loss, optimizer)
+        if self.use_amp:
+            self.scaler.step(optimizer)
+            self.scaler.update()
+        else:
+            optimizer.step()
+"""
 PARTS = {
     "IMPORTS": "from apex import amp",
     "ARGUMENTS": 'parser = argparse.ArgumentParser()\nparser.add_argument("--fp16", action="store_true")\n'
@@ -100,6 +117,10 @@ PLACES: dict[str, tuple[str, dict[str, str]]] = {
     "APX047": (
         "TOP",
         {"IMPORTS": "from apex import amp\nfrom transformers import Trainer", "INITIALIZE": "", "BACKWARD": ""},
+    ),
+    "APX048": (
+        "TOP",
+        {"TOP": f"EXAMPLE\n{SIDES}", "INITIALIZE": "", "LOOP": ""},
     ),
     "APX050": ("STEP", {}),
     "APX051": ("STEP", {"STEP": "EXAMPLE\noptimizer.step()"}),

@@ -1,0 +1,73 @@
+import torch
+from packaging import version
+from torch import nn
+from fairscale.optim.grad_scaler import ShardedGradScaler
+
+_is_native_amp_available = True
+
+from torch.cuda.amp import autocast
+
+
+class Trainer:
+    def __init__(self, model, args, optimizer):
+        self.model, self.args, self.optimizer = model, args, optimizer
+        # Mixed precision setup
+        self.use_apex = self.use_amp = False
+        self.fp16_backend = None
+
+        if args.fp16:
+            if args.fp16_backend == "auto":
+                self.fp16_backend = "amp" if _is_native_amp_available else "apex"
+            else:
+                self.fp16_backend = args.fp16_backend
+            logger.info(f"Using {self.fp16_backend} fp16 backend")
+
+        if args.fp16 and not args.deepspeed:  # deepspeed manages its own fp16
+            self.use_amp: bool = True
+            self.scaler = ShardedGradScaler() if args.sharded else torch.cuda.amp.GradScaler()
+
+    def _wrap_model(self, model):
+        if self.args.n_gpu > 1:
+            model = nn.DataParallel(model)
+        return model
+
+    def train(self, loader):
+        args = self.args
+        model = self._wrap_model(self.model)
+        for step, inputs in enumerate(loader):
+            self.training_step(model, inputs)
+            if (step + 1) % args.gradient_accumulation_steps == 0:
+                if args.max_grad_norm is not None and args.max_grad_norm > 0 and not self.args.deepspeed:
+                    if self.use_amp:
+                        # AMP: gradients need unscaling
+                        self.scaler.unscale_(self.optimizer)
+                    if hasattr(self.optimizer, "clip_grad_norm"):
+                        self.optimizer.clip_grad_norm(args.max_grad_norm)
+                    else:
+                        # Revert to normal clipping otherwise, handling Apex or full precision
+                        torch.nn.utils.clip_grad_norm_(
+                            model.parameters(),
+                            args.max_grad_norm,
+                        )
+                if self.use_amp:
+                    self.scaler.step(self.optimizer)
+                    self.scaler.update()
+                else:
+                    self.optimizer.step()
+                model.zero_grad()
+
+    def training_step(self, model, inputs):
+        model.train()
+        if self.use_amp:
+            with autocast():
+                loss = self.compute_loss(model, inputs)
+        else:
+            loss = self.compute_loss(model, inputs)
+        if self.use_amp:
+            self.scaler.scale(loss).backward()
+        else:
+            loss.backward()
+        return loss.detach()
+
+    def compute_loss(self, model, inputs):
+        return model(**inputs)[0]
