@@ -136,12 +136,18 @@ def _bound(alias: ast.alias) -> str:
     return alias.asname or alias.name
 
 
+def derives_from_elsewhere(ctx: Context, cls: ast.ClassDef) -> bool:
+    """Whether a class has a base that is not in the program."""
+    bases = [base for one in ctx.v.order(cls) for base in one.bases]
+    here = (any(held.kind == "class" for held in ctx.v.of(base)) or last_name(base) == "object" for base in bases)
+    return not all(here)
+
+
 def _is_inherited(ctx: Context, cls: ast.ClassDef, name: str) -> bool:
     """Whether an attribute comes from a base that is not in the program: nothing here gives it a value."""
-    order = [one for one in ctx.v.order(cls) if isinstance(one, ast.ClassDef)]
-    known = {one.name for one in order} | {"object"}
-    if all(last_name(base) in known for one in order for base in one.bases):
+    if not derives_from_elsewhere(ctx, cls):
         return False
+    order = ctx.v.order(cls)
     stores = [n for n in ctx.m.attributes(name) if isinstance(n.ctx, (ast.Store, ast.Del))]
     said = {n.id for one in order for s in one.body for n in walk(s) if isinstance(n, ast.Name)}
     methods = {s.name for one in order for s in one.body if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef))}

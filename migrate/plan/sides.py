@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from ..facts.names import called_name, last_name
 from ..facts.sites import Initialize, Scale
@@ -19,10 +20,11 @@ from ..units.translate import paired
 from ..units.unit import Context, Manual, Unit, once
 from .arms import scaling_call
 from .backends import only_tells
-from .foreign import required, scaled_loss
+from .foreign import derives_from_elsewhere, required, scaled_loss
 
 _ARMS = (ast.If, ast.IfExp)
 _CLIPS = ("clip_grad_norm_", "clip_grad_norm", "clip_grad_value_")
+_BY_NAME = ("setattr", "getattr", "hasattr", "delattr")
 _EVALUATION = re.compile(r"eval|valid|test|infer|predict", re.I)
 Answer = bool | str  # what a condition comes to: True, False, or the text of what is left to ask
 
@@ -199,9 +201,10 @@ def _asked(ctx: Context, switch: Switch) -> dict[ast.If | ast.IfExp, Answer] | N
 
 
 def _set_from_outside(ctx: Context, switch: Switch) -> bool:
-    """Whether a file near the program's sets a switch, or one of these by a text."""
+    """Whether a file near the program's sets a switch, or one of these by its name."""
     names = {switch.name, switch.flag} - {""}
-    return bool(names & ctx.switched) or any(node.value in names for node in ctx.m.all(ast.Constant))
+    spelled = [c.args[1] for name in _BY_NAME for c in ctx.m.calls(name) if len(c.args) > 1]
+    return bool(names & ctx.switched) or any(_constant(one) in names for one in spelled)
 
 
 def _answer(ctx: Context, switch: Switch, test: ast.expr) -> Answer:
@@ -326,8 +329,35 @@ def obstacle(ctx: Context) -> Manual | None:
 
 
 def _switched_on(ctx: Context, switch: Switch, call: ast.Call) -> bool:
-    enabled = (k.value for k in call.keywords if k.arg == "enabled")
-    return _under_native(ctx, switch, call) or any(_asks_native(ctx, switch, value) for value in enabled)
+    """Whether autocast is on where the native side is: under its switch, or a flag that is set beside it."""
+    enabled = [k.value for k in call.keywords if k.arg == "enabled"]
+    if _under_native(ctx, switch, call) or any(_asks_native(ctx, switch, value) for value in enabled):
+        return True
+    flags, below = _set_beside(ctx, switch), cast(ast.AST, call)
+    for outer in ctx.m.ancestors(call):
+        if isinstance(outer, _ARMS) and (below is outer.body or (isinstance(outer.body, list) and below in outer.body)):
+            either = outer.test.values if isinstance(outer.test, ast.BoolOp) else [outer.test]
+            if any(isinstance(one, ast.Attribute) and one.attr in flags for one in either):
+                return not enabled and not (isinstance(outer.test, ast.BoolOp) and isinstance(outer.test.op, ast.And))
+        below = outer
+    return False
+
+
+def _set_beside(ctx: Context, switch: Switch) -> set[str]:
+    """Flags that are switched on with the native side and nowhere else."""
+    blocks = [
+        ctx.m.block(stmt).body
+        for stmt, _, value in _stores(ctx, switch.flag or switch.name)
+        if _chooses_native(ctx, switch, value)
+    ]
+    found = set[str]()
+    for block in blocks:
+        names = {t.attr for s in block if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Attribute)}
+        for name in names:
+            on = [stmt for stmt, _, value in _stores(ctx, name) if _constant(value) is not False]
+            if on and all(ctx.m.block(stmt).body in blocks for stmt in on):
+                found.add(name)
+    return found
 
 
 def _under_native(ctx: Context, switch: Switch, node: ast.AST) -> bool:
@@ -377,7 +407,7 @@ def _turned(ctx: Context, switch: Switch) -> _Turned | None:
             else:
                 return None
         elif isinstance(value, ast.Constant) or (switch.apex and ctx.m.src(value) == switch.native):
-            if not switch.apex and _sets_one(stmt):
+            if not switch.apex and _sets_one(stmt) and not _is_handed_up(ctx, stmt):
                 unread.append(stmt)
         elif switch.apex:
             if not isinstance(stmt, ast.Assign) or not _made_below(ctx, switch, stmt):
@@ -407,6 +437,12 @@ def _stores(ctx: Context, name: str) -> Iterator[tuple[ast.stmt, ast.Attribute, 
             values = [stmt.value]
         for value in values or [node]:  # itself: nothing that is known
             yield stmt, node, value
+
+
+def _is_handed_up(ctx: Context, stmt: ast.stmt) -> bool:
+    """Whether a base that is not in the program may read what an object is given."""
+    cls = ctx.m.class_of(ctx.m.function(stmt))
+    return cls is None or derives_from_elsewhere(ctx, cls)
 
 
 def _sets_one(stmt: ast.stmt) -> bool:
