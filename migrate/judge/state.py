@@ -40,9 +40,11 @@ class Scaler:
 
 @dataclass(frozen=True)
 class CastsBlock:
-    """A block with casts switched on or off; what they were ``before``."""
+    """A block with casts switched on or off; what they were ``before``. ``native``: by autocast, which Apex's casts
+    do not ask."""
 
     before: bool
+    native: bool = False
 
 
 @dataclass(frozen=True)

@@ -354,10 +354,14 @@ def _callee_here(ctx: Context, use: ast.expr) -> bool:
 def _asks_for_amp(ctx: Context, unit: Unit, plan: Plan) -> None:
     """A condition on amp itself (imported only at times) cannot outlive the import, unless that leaves a flag."""
     bound: set[str] = set()
+    said = [c.anchor for c in plan.homes.creations] + [r.block.body[r.first] for r in plan.enabled_at]
+    scopes = {ctx.m.scope(one) for one in said}
     for stmt in ctx.facts.imports:
         for alias in stmt.names:  # type: ignore[attr-defined]
             name = alias.asname or alias.name.split(".")[0]
-            if not sometimes_imported(ctx, ctx.m.binding_scope(name, ctx.m.scope(stmt)), name):
+            home = ctx.m.binding_scope(name, ctx.m.scope(stmt))
+            here = any(ctx.m.binding_scope(name, scope) is home for scope in scopes)  # not another one's name
+            if here and not sometimes_imported(ctx, home, name):
                 bound.add(name)
     texts = [c.enabled.text for c in plan.homes.creations] + list(plan.enabled_at.values())
     for text in texts:

@@ -30,8 +30,9 @@ class Contexts:
         if last == "autocast":
             enabled = argument(call, 2, "enabled") if call is not None else None
             on = truth(self.evaluator.value(state, enabled, facts), facts) if enabled is not None else True
-            state.contexts.append(CastsBlock(state.casts))
-            state.casts = on
+            apex = _apex_casts(state)  # which no autocast switches off
+            state.contexts.append(CastsBlock(state.casts, native=True))
+            state.casts = on or apex
         elif last == "disable_casts":
             state.contexts.append(CastsBlock(state.casts))
             state.casts = False
@@ -88,6 +89,12 @@ class Contexts:
             if isinstance(context, CastsBlock):
                 state.casts = context.before
         frame.pc += 1
+
+
+def _apex_casts(state: State) -> bool:
+    """Whether Apex's casts are on: outside of all blocks, and in none that disables them."""
+    blocks = [context for context in state.contexts if isinstance(context, CastsBlock)]
+    return (blocks[0].before if blocks else state.casts) and all(block.native for block in blocks)
 
 
 def _loss_id(call: ast.Call) -> int | None:
