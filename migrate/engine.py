@@ -44,7 +44,7 @@ from .units.casts import casts_only
 from .units.conditions import Conditions
 from .units.unit import Context, Manual, Unit, group
 from .validate import validate
-from .writing import account, begun, came_from, edited
+from .writing import account, begun, came_from, describe, edited
 
 # Plans of all units or of none, why units stay, and which of them their author asked to leave alone.
 _Decided = tuple[list[Plan], list[tuple[Unit, Manual]], list[tuple[Unit, Manual]]]
@@ -311,6 +311,7 @@ def _write_once(
     apply_rules(Stage.TIDY, ctx, work)
     for one in unread:
         _drop(work, one)
+    describe(ctx, work, plans, unread)
     for stmt in gone:
         work.draft.delete(stmt)
         work.note(None, "APX011", stmt, "nothing reads this any more")

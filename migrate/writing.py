@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 
 from .facts.module import Module, join
 from .model import DeleteLines, Edit, Reindent, Replace
+from .plan.decide import Plan
+from .plan.inserted import has_default
+from .plan.unread import Unread
 from .rewrite.apply import apply_traced
+from .rewrite.described import described
 from .rewrite.draft import Draft
 from .rewrite.files import by_file
 from .rewrite.layout import lay_out
@@ -62,6 +68,26 @@ def came_from(m: Module, texts: Sequence[str], runs: Sequence[Run]) -> list[tupl
         found.append(tuple(lines))
         start += len(join([texts[file.number], ""]))
     return found
+
+
+def describe(ctx: Context, work: Work, plans: Sequence[Plan], unread: Sequence[Unread]) -> None:
+    """Docstrings list the parameters that their functions have now: without the ``unread`` ones, with the scaler."""
+    gone: dict[ast.FunctionDef | ast.AsyncFunctionDef, list[str]] = defaultdict(list)
+    new: dict[ast.FunctionDef | ast.AsyncFunctionDef, dict[str, tuple[str | None, bool]]] = defaultdict(dict)
+    for one in unread:
+        gone[one.function].append(one.name)
+    for parameter in (one for plan in plans if plan.scaled for one in plan.homes.parameters):
+        node, after = parameter.function.node, parameter.after
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            new[node][parameter.name] = after, after is not None and has_default(node, after)
+    for node in [*gone, *(one for one in new if one not in gone)]:
+        for said in described(ctx.m, node, gone.get(node, ()), new.get(node, {})):
+            if said.end > said.start:
+                work.draft.cut(said.start, said.end)
+            if said.text:
+                work.draft.insert_at(said.start, said.text)
+            note = "the docstring lists the parameters that there are now"
+            work.note_lines(None, "APX011", said.first, said.last, note)
 
 
 def _no_code(line: str) -> bool:
