@@ -7,7 +7,8 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 
-from .facts.module import Module, join
+from .facts.files import join
+from .facts.module import Module
 from .model import DeleteLines, Edit, Reindent, Replace
 from .plan.decide import Plan
 from .plan.inserted import has_default
