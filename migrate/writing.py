@@ -71,6 +71,21 @@ def came_from(m: Module, texts: Sequence[str], runs: Sequence[Run]) -> list[tupl
     return found
 
 
+def drop_names(work: Work, stmt: ast.Import | ast.ImportFrom, names: Sequence[ast.alias]) -> None:
+    """An import goes, or some of its names."""
+    if len(names) == len(stmt.names):
+        work.draft.delete(stmt)
+    else:
+        kept = [alias for alias in stmt.names if alias not in names]
+        for alias in names:
+            at = stmt.names.index(alias)
+            if any(other in kept for other in stmt.names[at + 1 :]):
+                work.draft.cut(work.m.start(alias), work.m.start(stmt.names[at + 1]))
+            else:
+                work.draft.cut(work.m.end(stmt.names[at - 1]), work.m.end(alias))
+    work.note(None, "APX011", stmt, "nothing reads this import any more")
+
+
 def describe(ctx: Context, work: Work, plans: Sequence[Plan], unread: Sequence[Unread]) -> None:
     """Docstrings list the parameters that their functions have now: without the ``unread`` ones, with the scaler."""
     gone: dict[ast.FunctionDef | ast.AsyncFunctionDef, list[str]] = defaultdict(list)
