@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 
-from .module import Module, Scope
+from .module import Module
+from .scopes import Scope
 
 
 def import_of(m: Module, use: ast.expr) -> ast.alias | None:
