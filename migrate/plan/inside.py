@@ -11,7 +11,6 @@ from .blocks import common
 from .reached import conditions_of
 from .schedule import Schedule
 
-
 _BY_HAND = "under the step's condition: scaler.unscale_(optimizer), then the clip with max_norm as it was meant"
 
 
