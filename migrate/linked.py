@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from .engine import migrate_program
-from .facts.module import reached_from
+from .facts.files import reached_from
 from .memory import give_back
 from .model import Applicability, FileText, ModuleResult, Settings, Severity, UnitSummary, by_hand, renumbered
 from .untouched import runs_as_before, still_fits

@@ -11,7 +11,8 @@ import ast
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from .facts.module import Module, names_main
+from .facts.files import names_main
+from .facts.module import Module
 from .model import FileText
 from .nodes import walk
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from .facts.module import Block, Module
+from .facts.module import Module
+from .facts.scopes import Block
 from .judge.judge import judge
 from .judge.verdict import Difference, Verdict
 from .nodes import walk

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from .facts.module import Module, join
+from .facts.files import join
+from .facts.module import Module
 from .model import DeleteLines, Edit, Reindent, Replace
 from .rewrite.apply import apply_traced
 from .rewrite.draft import Draft

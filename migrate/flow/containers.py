@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from ..facts.module import Scope
 from ..facts.names import called_name, last_name
+from ..facts.scopes import Scope
 from .attributes import Attributes
 from .objects import CONTAINERS, ELEMENT_KEY, ITEM_KEY, Obj, Var, part
 

@@ -8,7 +8,8 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 
 from ..errors import Tangled
-from ..facts.module import Module, Scope
+from ..facts.module import Module
+from ..facts.scopes import Scope
 from .objects import Obj, Var
 
 MAX_FACTS = 1_000_000  # "this may hold that"; a file of a thousand lines has ten thousand, seldom sixty

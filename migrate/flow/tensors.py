@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..facts.module import Module, Scope
+from ..facts.module import Module
 from ..facts.names import called_name
+from ..facts.scopes import Scope
 from ..knowledge.tensors import KEEPS, LOADERS, MAKES, NO_LOADERS, SAME
 from ..nodes import walk
 from .values import Values

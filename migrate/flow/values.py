@@ -16,8 +16,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from ..facts.module import Module, Scope
+from ..facts.module import Module
 from ..facts.names import called_name, last_name
+from ..facts.scopes import Scope
 from ..knowledge.apex import of_apex
 from ..knowledge.gradients import WRAPPED_OPTIMIZERS
 from ..nodes import walk

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from ..facts.loops import gone_through
-from ..facts.module import Module, Scope
+from ..facts.module import Module
+from ..facts.scopes import Scope
 from ..nodes import children, walk
 from .frozen import Frozen
 from .program.program import Program

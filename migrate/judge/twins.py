@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 
-from ..facts.module import Scope
+from ..facts.scopes import Scope
 from ..flow.arguments import argument
 from ..flow.objects import SELF_METHODS, WRAPPERS
 from ..knowledge.models import COPIES

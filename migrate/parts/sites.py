@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
-from ..facts.module import Module, Scope
+from ..facts.module import Module
 from ..facts.names import called_name
+from ..facts.scopes import Scope
 from ..flow.objects import by_name
 from ..knowledge.apex import of_apex
 from ..units.unit import Context

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from ..facts.module import Scope
+from ..facts.scopes import Scope
 from ..flow.arguments import default_of
 from ..nodes import walk
 from ..units.translate import passed

@@ -11,8 +11,8 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..facts.module import Scope
 from ..facts.names import called_name
+from ..facts.scopes import Scope
 from ..facts.sites import Initialize, Scale
 from ..nodes import walk
 from ..units import options

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..facts.module import Scope
 from ..facts.names import called_name, last_name
+from ..facts.scopes import Scope
 from ..flow.objects import Obj, by_name
 from ..knowledge.host import CHECKPOINTS
 from ..nodes import walk

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ..facts.module import Scope
+from ..facts.scopes import Scope
 from ..units.unit import Context
 from .regions import Planner
 

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..facts.module import Scope
 from ..facts.names import last_name
+from ..facts.scopes import Scope
 from ..facts.sites import Initialize, Scale
 from ..flow.objects import Obj
 from ..nodes import walk
@@ -32,12 +32,13 @@ from .hooked import review_products_in_hooks
 from .inserted import free_name
 from .levels import levels_handed, review_levels
 from .made import leave_out_makers, not_made
+from .marks import Region
 from .named import Named, named
 from .overflow import review_overflow_tests
 from .places import Homes
 from .policy import tell_policy
 from .products import review_products
-from .regions import Planner, Region
+from .regions import Planner
 from .replaced import check_replaced
 from .scaling import class_of
 from .schedule import Scaler, Schedule

@@ -1,9 +1,9 @@
-"""Where gradients are unscaled and where the scale is updated.
+"""Where gradients are unscaled.
 
 Apex leaves unscaled gradients behind its ``with``; natively they stay scaled until
 ``scaler.unscale_(optimizer)`` or the step. So what reads or changes them in between gets one
 ``unscale_`` before it, under the condition that controls the step; a clip after every micro-batch
-moves under that condition. ``update()`` follows the last step of its block.
+moves under that condition. Where the scale is updated is decided in ``updates.py``.
 Source: torch/amp/grad_scaler.py; torch docs, "Automatic Mixed Precision examples".
 """
 
@@ -13,13 +13,11 @@ import ast
 from bisect import bisect_left
 from collections import defaultdict
 
-from ..facts.module import Scope
+from ..facts.scopes import Scope
 from ..facts.sites import Scale
-from ..flow.objects import Obj
 from ..nodes import header, walk
 from ..units.degree import scale_free_reader
 from ..units.events import (
-    Event,
     events,
     is_clip,
     lifted_backwards,
@@ -33,12 +31,12 @@ from ..units.events import (
 from ..units.translate import passed
 from ..units.unit import Context, Manual, Step, Unit, scales_in, steps_in
 from . import exits
-from .beside import instead, steps_either_way, steps_natively
 from .blocks import common, exclusive
 from .inserted import free_name
 from .looked import looked_at
-from .schedule import NO_CHECKS, Early, Scaler, Schedule, Unscale
-from .shared import Taken
+from .reached import conditions_of, holds_any, looped_back, outside, perhaps_in_loop, plain_test, stored, within
+from .schedule import Early, Schedule, Unscale
+from .updates import updates
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _SIZE_IS_ALL_ONE = (
@@ -57,7 +55,7 @@ def decide(ctx: Context, unit: Unit) -> Schedule:
         if steps or sites:
             _function(ctx, unit, schedule, scope, steps, sites)
     _check_thrown_away(ctx, unit)
-    _updates(ctx, unit, schedule)
+    updates(ctx, unit, schedule)
     exits.decide(ctx, schedule, unit)
     _tell_pace(ctx, unit)
     return schedule
@@ -93,7 +91,7 @@ def _takes_several(ctx: Context, unit: Unit, site: Scale, step: Step, sites: lis
     those of the function begin, in order."""
     m = ctx.m
     tops = common(ctx, m.statement(site.call), step.anchor)
-    apart = tops is not None and any(isinstance(c, ast.If) for c in _conditions(ctx, unit, tops[1], step))
+    apart = tops is not None and any(isinstance(c, ast.If) for c in conditions_of(ctx, unit, tops[1], step))
     if (apart and not _cleared_each_round(ctx, unit, site)) or len(m.loops(site.call)) > len(m.loops(step.anchor)):
         return True
     first, until = m.start(site.call), m.start(step.call)
@@ -143,9 +141,6 @@ def _check_thrown_away(ctx: Context, unit: Unit) -> None:
                 )
 
 
-# ---------------------------------------------------------------- readers
-
-
 def _readers(ctx: Context, unit: Unit, scope: Scope, moments: list[ast.Call]) -> list[ast.stmt]:
     """The innermost statements of a function that read gradients, those in loops over parameters as the loop.
 
@@ -157,10 +152,10 @@ def _readers(ctx: Context, unit: Unit, scope: Scope, moments: list[ast.Call]) ->
         for stmt in body:
             if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 continue
-            holds = _holds(ctx, stmt, starts)
+            holds = holds_any(ctx, stmt, starts)
             if isinstance(stmt, _COMPOUND) and (holds or not isinstance(stmt, (ast.For, ast.While))):
                 if isinstance(stmt, ast.If) and holds and reads_gradients(ctx, unit, stmt.test):
-                    if not any(_within(ctx, call, stmt.test) for call in moments):
+                    if not any(within(ctx, call, stmt.test) for call in moments):
                         found.append(_head(ctx, stmt))
                 if not holds and any(reads_gradients(ctx, unit, part) for part in header(stmt)):
                     found.append(stmt)
@@ -176,20 +171,11 @@ def _readers(ctx: Context, unit: Unit, scope: Scope, moments: list[ast.Call]) ->
     return found
 
 
-def _holds(ctx: Context, stmt: ast.stmt, starts: list[int]) -> bool:
-    """Whether one of several nodes lies in a statement; ``starts`` say where they begin, in order."""
-    return bisect_left(starts, ctx.m.start(stmt)) < bisect_left(starts, ctx.m.end(stmt))
-
-
 def _head(ctx: Context, stmt: ast.stmt) -> ast.stmt:
     """The ``if`` that a chain of ``elif`` begins with."""
     while ctx.m.is_elif(stmt):
         stmt = ctx.m.block(stmt).owner  # type: ignore[assignment]
     return stmt
-
-
-def _within(ctx: Context, node: ast.AST, stmt: ast.AST) -> bool:
-    return ctx.m.start(stmt) <= ctx.m.start(node) < ctx.m.end(stmt)
 
 
 def _function(
@@ -202,7 +188,7 @@ def _function(
     for reader in _readers(ctx, unit, scope, [*(s.call for s in sites), *(s.call for s in steps)]):
         at = m.start(reader)
         before = [s for s in sites if m.start(s.call) < at]
-        if sites and not before and not _looped_back(ctx, reader, sites):
+        if sites and not before and not looped_back(ctx, reader, sites):
             if _called_behind(ctx, unit, scope) and (statements := scale_free_reader(ctx, reader)):
                 schedule.scale_free += statements
                 unit.review(reader, "APX055", _SIZE_IS_ALL_ONE)
@@ -211,7 +197,7 @@ def _function(
             if not is_clip(ctx, reader):
                 site = next(s for s in sites if _inside_with(ctx, reader, s.with_))
                 together = any(k.arg == "delay_unscale" for k in site.call.keywords)  # then nothing is put aside
-                adds_up = len(sites) > 1 or any(s.within or _outside(ctx, unit, reader, s) for s in steps)
+                adds_up = len(sites) > 1 or any(s.within or outside(ctx, unit, reader, s) for s in steps)
                 adds_up = adds_up and not together
                 if adds_up and any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in walk(reader)):
                     raise Manual(
@@ -264,7 +250,7 @@ def _function(
             place = _place(ctx, unit, schedule, reader, step, before)
             read[step].append(reader if place is not None else step.anchor)
             tops = common(ctx, reader, step.anchor)
-            if tops is not None and not _conditions(ctx, unit, tops[1], step) and not m.inside(step.call, reader):
+            if tops is not None and not conditions_of(ctx, unit, tops[1], step) and not m.inside(step.call, reader):
                 taken.append(step)
             if place is None:
                 continue
@@ -284,7 +270,7 @@ def _function(
                 "move these readers under the step's condition, after scaler.unscale_(optimizer)",
             )
     for step in steps:
-        if step not in first and (step.own or step.anchor in schedule.moved.values() or _perhaps_in_loop(ctx, step)):
+        if step not in first and (step.own or step.anchor in schedule.moved.values() or perhaps_in_loop(ctx, step)):
             schedule.unscales.append(_unscale(ctx, step, step.anchor))
 
 
@@ -300,7 +286,7 @@ def _in_arm(
     tops = common(ctx, place, step.anchor)
     if step.text is None or step.anchor is not step.stmt or not readers or tops is None:
         return place
-    if step in schedule.late or _conditions(ctx, unit, tops[1], step):
+    if step in schedule.late or conditions_of(ctx, unit, tops[1], step):
         return place
     if any(isinstance(s, (ast.Continue, ast.Break, ast.Return, ast.Raise)) for s in between):
         return place
@@ -332,7 +318,7 @@ def _unknown_readers(
     begun, ended = min(m.end(s.with_ or s.call) for s in sites), max(m.start(s.call) for s in steps)
     for stmt in m.statements(scope):
         at = m.start(stmt)
-        if not begun <= at < ended or _holds(ctx, stmt, moments):
+        if not begun <= at < ended or holds_any(ctx, stmt, moments):
             continue
         calls = unknown_readers(ctx, unit, stmt)
         if not calls:
@@ -346,7 +332,7 @@ def _unknown_readers(
             continue
         again = any(at < m.start(x.call) < m.start(step.call) for x in sites)
         tops = common(ctx, stmt, step.anchor)
-        if not again and step.text is not None and tops is not None and not _conditions(ctx, unit, tops[1], step):
+        if not again and step.text is not None and tops is not None and not conditions_of(ctx, unit, tops[1], step):
             if not any(m.inside(x.call, tops[0]) for x in sites):
                 first[step] = (m.start(tops[0]), tops[0])
                 continue
@@ -367,7 +353,8 @@ def _behind_step(ctx: Context, unit: Unit, reader: ast.stmt, site: Scale, steps:
             tops = common(ctx, reader, step.anchor)
             if tops is None:
                 continue
-            left = [c for c in _conditions(ctx, unit, tops[1], step) if c in step.within or not m.inside(site.call, c)]
+            found = conditions_of(ctx, unit, tops[1], step)
+            left = [c for c in found if c in step.within or not m.inside(site.call, c)]
             if all(c in step.within and _asked_again(ctx, unit, reader, step, c) for c in left):
                 return True
     return False
@@ -389,47 +376,26 @@ def _asked_again(ctx: Context, unit: Unit, reader: ast.stmt, step: Step, conditi
     inner = [s for s in steps_in(ctx, unit, callee) if s.objects & step.objects]
     taken = inner and all(any(m.inside(s.call, x) for x in condition.body) for s in inner)
     arg = passed(ctx, step.call, callee, condition.test.id) if condition.test.id in callee.params else None
-    if not taken or not isinstance(arg, ast.Name) or _stored(ctx, callee, condition.test.id, m.start(condition)):
+    if not taken or not isinstance(arg, ast.Name) or stored(ctx, callee, condition.test.id, m.start(condition)):
         return False
     for outer in m.spine(reader):
         if isinstance(outer, ast.If) and any(m.inside(reader, x) for x in outer.body):
             if isinstance(outer.test, ast.Name) and outer.test.id == arg.id:
-                return not _stored(ctx, m.function(reader), arg.id, m.start(reader), m.start(step.call))
+                return not stored(ctx, m.function(reader), arg.id, m.start(reader), m.start(step.call))
     return False
-
-
-def _stored(ctx: Context, scope: Scope, name: str, until: int, since: int = 0) -> bool:
-    """Whether a name is bound anew in a function between two places."""
-    return any(
-        isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)
-        for n in walk(scope.node)
-        if isinstance(n, ast.Name) and since <= ctx.m.start(n) < until
-    )
 
 
 def _training_is_over(ctx: Context, unit: Unit, reader: ast.stmt, sites: list[Scale], steps: list[Step]) -> Step | None:
     """The step whose gradients a reader behind all training sees, where each step throws its own away: what is there
     was not unscaled by a step."""
     m = ctx.m
-    if _looped_back(ctx, reader, sites) or not steps or any(m.start(s.call) > m.start(reader) for s in steps):
+    if looped_back(ctx, reader, sites) or not steps or any(m.start(s.call) > m.start(reader) for s in steps):
         return None
     for step in steps:
         block, index = m.place[step.anchor]
         if not any(exits.clears(stmt) for stmt in block.body[index + 1 :]):
             return None
     return steps[-1]
-
-
-def _outside(ctx: Context, unit: Unit, reader: ast.stmt, step: Step) -> bool:
-    """Whether a step is taken under a condition that a statement is not under."""
-    tops = common(ctx, reader, step.anchor)
-    return tops is None or bool(_conditions(ctx, unit, tops[1], step))
-
-
-def _looped_back(ctx: Context, reader: ast.stmt, sites: list[Scale]) -> bool:
-    """Whether a reader above every backward still runs behind one: both stand in one loop, the step first."""
-    loops = set(ctx.m.loops(reader))
-    return any(loops & set(ctx.m.loops(s.call)) for s in sites)
 
 
 def _called_behind(ctx: Context, unit: Unit, scope: Scope) -> bool:
@@ -468,20 +434,6 @@ def _loop_header(ctx: Context, loop: ast.For) -> str:
     return f"for {ctx.m.src(target)} in {ctx.m.src(source)}:"
 
 
-def _perhaps_in_loop(ctx: Context, step: Step) -> bool:
-    """Whether a loop over optimizers leaves some of their steps out."""
-    m = ctx.m
-    if not isinstance(step.anchor, ast.For) or step.anchor is step.stmt:
-        return False
-    ifs = any(isinstance(s, ast.If) for s in m.spine(step.stmt) if m.inside(s, step.anchor))
-    skips = any(
-        isinstance(n, (ast.Continue, ast.Break)) and m.start(n) < m.start(step.call)
-        for n in walk(step.anchor)
-        if isinstance(n, ast.stmt) and m.loops(n)[:1] == [step.anchor]
-    )
-    return ifs or skips
-
-
 def _inside_with(ctx: Context, reader: ast.stmt, with_: ast.With | None) -> bool:
     return with_ is not None and ctx.m.inside(reader, with_)
 
@@ -489,7 +441,7 @@ def _inside_with(ctx: Context, reader: ast.stmt, with_: ast.With | None) -> bool
 def _scaled_clip(ctx: Context, unit: Unit, schedule: Schedule, reader: ast.stmt, steps: list[Step]) -> None:
     """A clip inside the with block acts on scaled gradients: what it did is a clip at max_norm / scale."""
     tops = [(common(ctx, reader, s.anchor), s) for s in steps if ctx.m.start(s.call) > ctx.m.start(reader)]
-    if not tops or any(pair is None or _conditions(ctx, unit, pair[1], step) for pair, step in tops):
+    if not tops or any(pair is None or conditions_of(ctx, unit, pair[1], step) for pair, step in tops):
         raise Manual(
             reader,
             "gradients are clipped inside the scale_loss block, still scaled, and the step is not taken every time",
@@ -512,32 +464,6 @@ def _scaled_clip(ctx: Context, unit: Unit, schedule: Schedule, reader: ast.stmt,
     )
 
 
-def _chain(ctx: Context, top: ast.stmt, inner: ast.stmt) -> list[ast.stmt]:
-    """Statements from ``top`` down to the parent of ``inner``."""
-    spine = ctx.m.spine(inner)
-    return [s for s in spine[1:] if ctx.m.inside(s, top)]
-
-
-def _conditions(ctx: Context, unit: Unit, top: ast.stmt, step: Step) -> list[ast.stmt]:
-    """Ifs and loops between ``top`` and a step that decide whether it is taken."""
-    found = [stmt for stmt in step.within if not steps_either_way(stmt)]
-    if step.anchor is top:
-        return found
-    for stmt in _chain(ctx, top, step.anchor):
-        if isinstance(stmt, ast.If):
-            arms = [
-                any(s.objects & step.objects and any(ctx.m.inside(s.call, x) for x in arm) for s in unit.steps)
-                or steps_natively(ctx, step, arm)
-                or any(ctx.m.inside(step.anchor, x) for x in arm)
-                for arm in (stmt.body, stmt.orelse)
-            ]
-            if not all(arms):
-                found.append(stmt)
-        elif isinstance(stmt, (ast.For, ast.AsyncFor, ast.While)):
-            found.append(stmt)
-    return found
-
-
 def _place(
     ctx: Context, unit: Unit, schedule: Schedule, reader: ast.stmt, step: Step, sites: list[Scale]
 ) -> ast.stmt | None:
@@ -550,7 +476,7 @@ def _place(
     if tops is None:
         return reader
     mine, theirs = tops
-    conditions = _conditions(ctx, unit, theirs, step)
+    conditions = conditions_of(ctx, unit, theirs, step)
     conditions += [x for x in m.loops(reader) if m.inside(x, mine) and not m.inside(step.call, x)]
     if not conditions:
         above = [s for s in unit.scales if m.inside(s.call, mine) and m.start(s.call) < m.start(reader)]
@@ -625,10 +551,10 @@ def stays_in_place(ctx: Context, unit: Unit, schedule: Schedule, clip: ast.stmt)
         return False
     del schedule.moved[clip]
     schedule.rescaled_clips.update((call, step) for call in calls)
-    if anchor not in schedule.moved.values() and not _perhaps_in_loop(ctx, step):
+    if anchor not in schedule.moved.values() and not perhaps_in_loop(ctx, step):
         schedule.unscales = [u for u in schedule.unscales if u.before is not anchor]  # nobody reads them there
     tops = common(ctx, clip, anchor)
-    conditions = _conditions(ctx, unit, tops[1], step) if tops is not None else []
+    conditions = conditions_of(ctx, unit, tops[1], step) if tops is not None else []
     early = _early(ctx, schedule, clip, step, conditions, unit.scales)
     if early is not None:
         schedule.early.update((call, early) for call in calls)
@@ -653,7 +579,7 @@ def _early(
         return None
     test, within = conditions[0].test, [with_ for site in sites if (with_ := site.with_) is not None]
     behind = [pair[0] for with_ in within if (pair := common(ctx, reader, with_)) is not None and pair[1] is with_]
-    if len(behind) != 1 or not any(m.inside(step.call, stmt) for stmt in conditions[0].body) or not _plain(test):
+    if len(behind) != 1 or not any(m.inside(step.call, stmt) for stmt in conditions[0].body) or not plain_test(test):
         return None
     names = {n.id for n in walk(test) if isinstance(n, ast.Name)}
     scope, first, last = m.function(reader), m.start(behind[0]), m.start(conditions[0])
@@ -662,15 +588,6 @@ def _early(
         return None
     known = next((one for one in schedule.early.values() if one.before is behind[0]), None)
     return known or Early(behind[0], test, step, free_name(m, "loss_scale", set()))
-
-
-def _plain(test: ast.expr) -> bool:
-    """Whether a condition does nothing when it is asked once more."""
-    plain = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare)
-    parts = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
-    nodes = list(walk(test))
-    lengths = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "len"]
-    return all(isinstance(n, (*plain, *parts)) or n in lengths for n in nodes)
 
 
 def _step_elsewhere(
@@ -690,7 +607,7 @@ def _step_elsewhere(
             tops = common(ctx, stmt, step.anchor)
             if tops is not None:
                 rounds = [x for x in m.loops(stmt) if m.inside(x, tops[0]) and not m.inside(step.call, x)]
-                proved |= not rounds and not _conditions(ctx, unit, tops[1], step)
+                proved |= not rounds and not conditions_of(ctx, unit, tops[1], step)
         if not proved:
             calls = []
             break
@@ -715,190 +632,3 @@ def _step_elsewhere(
         )
     if not any(u.before is reader for u in schedule.unscales):
         schedule.unscales.append(Unscale(reader, m.src(optimizer), site.optimizer_objects))
-
-
-# ---------------------------------------------------------------- update
-
-
-def _updates(ctx: Context, unit: Unit, schedule: Schedule) -> None:
-    groups: dict[int, list[Step]] = defaultdict(list)
-    for step in unit.steps:
-        groups[id(ctx.m.block(schedule.updated_behind(step)))].append(step)
-    every: frozenset[Obj] = frozenset().union(*(s.objects for s in unit.steps))
-    schedule.scalers = [Scaler(every)]
-    _check_one_step(ctx, unit)
-    for eager in (True, False):  # after each step that nothing scaled waits behind, else after the last of its block
-        schedule.updates = [s for group in groups.values() for s in _last_of(ctx, unit, schedule, group, eager)]
-        if not _pending(ctx, unit, schedule):
-            return
-    _apart(ctx, unit, schedule, groups)
-
-
-def _last_of(ctx: Context, unit: Unit, schedule: Schedule, group: list[Step], eager: bool) -> list[Step]:
-    """The steps of one block that an update follows: the last, each after which an optimizer comes round again, and
-    (``eager``) each with another backward behind it, so that the scale moves as often as Apex moved it."""
-    group = sorted(group, key=lambda s: ctx.m.start(s.call))
-    backwards = _backwards_around(ctx, unit, group) if eager and len(group) > 1 else []
-    found: list[Step] = []
-    since: set[Obj] = set()
-    for number, step in enumerate(group):
-        following = group[number + 1] if number + 1 < len(group) else None
-        since |= step.objects
-        if following is None:
-            found.append(step)
-        elif schedule.updated_behind(following) is schedule.updated_behind(step):
-            continue
-        elif following.objects & since or _backward_between(ctx, backwards, step, following):
-            found.append(step)
-            since = set()
-    return found
-
-
-def _check_one_step(ctx: Context, unit: Unit) -> None:
-    """A second step with the gradients of one backward would divide them by the scale once more."""
-    for run in _runs(ctx, unit):
-        taken = Taken(ctx)
-        backwards: list[Event] = []
-        for event in run:
-            if event.what == "backward":
-                taken.forget(event.objects)
-                backwards.append(event)
-                continue
-            backward = next((one for one in reversed(backwards) if not instead(event, one)), None)
-            loops = [s for s in event.under if isinstance(s, (ast.For, ast.While))]
-            anchor = event.step.anchor if event.step is not None else None
-            earlier = [e for e in taken.of(event.objects) if not instead(event, e)]
-            again = any(not _apart_in(ctx, e.node, event.node) for e in earlier)
-            around = backward is not None and any(x not in backward.under and x is not anchor for x in loops)
-            if again and not around and any(isinstance(s, ast.If) for s in event.under):
-                unit.review(
-                    event.node,
-                    "APX060",
-                    "this step may come with no backward since the last one, by its own condition alone: Apex did "
-                    f"nothing then, scaler.step() raises ({NO_CHECKS})",
-                )
-            elif again or around:
-                raise Manual(
-                    event.node,
-                    "this step may run again with no gradients of a new backward; natively a step has to follow a "
-                    "scaled backward of its own",
-                    "step once for each scaled backward, or keep the gradients unscaled by hand",
-                )
-            taken.check(event)
-            taken.add(event)
-
-
-def _apart_in(ctx: Context, one: ast.AST, other: ast.AST) -> bool:
-    """Whether no run takes two steps one behind the other: arms of one ``if``, or an arm that is left for good."""
-    if exclusive(ctx, one, other):
-        return True
-    for stmt in ctx.m.spine(one):
-        arm = ctx.m.block(stmt)
-        if isinstance(arm.owner, ast.If) and isinstance(arm.body[-1], (ast.Continue, ast.Break, ast.Return, ast.Raise)):
-            return not ctx.m.inside(other, arm.owner) and ctx.m.loops(one) == ctx.m.loops(other)
-    return False
-
-
-def _backwards_around(ctx: Context, unit: Unit, group: list[Step]) -> list[int]:
-    """Where backwards begin, those that the functions of some steps run in others as well; in order."""
-    functions = dict.fromkeys(ctx.m.function(step.call) for step in group)
-    sites = [*unit.scales, *(s for scope in functions for s in lifted_backwards(ctx, unit, scope))]
-    return sorted(ctx.m.start(site.call) for site in sites)
-
-
-def _backward_between(ctx: Context, backwards: list[int], step: Step, following: Step) -> bool:
-    first = bisect_left(backwards, ctx.m.end(step.anchor))
-    return first < len(backwards) and backwards[first] < ctx.m.start(following.anchor)
-
-
-def _runs(ctx: Context, unit: Unit) -> list[list[Event]]:
-    """The events of each function that no other function of the unit calls."""
-    runs = [(s, list(events(ctx, unit, s))) for s in reaching_scopes(ctx, unit)]
-    runs = [(s, r) for s, r in runs if any(e.what == "step" for e in r)]
-    holding: dict[ast.AST, list[frozenset[ast.AST]]] = defaultdict(list)
-    for nodes in (frozenset(e.node for e in run) for _, run in runs):
-        for node in nodes:
-            holding[node].append(nodes)
-    return [r for _, r in runs if not _covered(r, holding)]
-
-
-def _covered(run: list[Event], holding: dict[ast.AST, list[frozenset[ast.AST]]]) -> bool:
-    """Whether another run meets all that one does, and more; ``holding`` are the nodes of those that meet one."""
-    mine = {e.node for e in run}
-    return any(mine < other for other in holding[run[0].node])
-
-
-def _pending(ctx: Context, unit: Unit, schedule: Schedule) -> bool:
-    """Whether an update may come while an optimizer holds scaled gradients that it has not stepped with."""
-    optimizers = {frozenset(s.objects) for s in unit.steps}
-    if len(optimizers) < 2:
-        return False
-    after = {s.call for s in schedule.updates}
-    for run in _runs(ctx, unit):
-        waiting: set[Obj] = set()
-        for _ in range(2):  # what one iteration leaves behind, the next finds
-            for event in run:
-                if event.what == "backward":
-                    waiting |= event.objects
-                    continue
-                waiting -= event.objects
-                if event.node in after and waiting:
-                    return True
-            waiting |= _unstepped(run)
-    return False
-
-
-def _unstepped(run: list[Event]) -> set[Obj]:
-    """Optimizers whose step may be left out although their backward ran."""
-    left: set[Obj] = set()
-    for event in run:
-        if event.what == "backward":
-            takers = [e for e in run if e.what == "step" and e.objects & event.objects]
-            if not any(set(e.under) <= set(event.under) for e in takers):
-                left |= event.objects
-    return left
-
-
-def _apart(ctx: Context, unit: Unit, schedule: Schedule, groups: dict[int, list[Step]]) -> None:
-    """One scaler for each optimizer, where each loss goes to one optimizer only."""
-    kinds: list[frozenset[Obj]] = []
-    for step in unit.steps:
-        if frozenset(step.objects) not in kinds:
-            kinds.append(frozenset(step.objects))
-    overlapping = any(a & b for i, a in enumerate(kinds) for b in kinds[:i])
-    shared = any(sum(bool(s.optimizer_objects & k) for k in kinds) > 1 for s in unit.scales)
-    if overlapping or shared:
-        raise Manual(
-            unit.steps[0].call,
-            "optimizers that share a loss step under different conditions: one scaler's update() could come between "
-            "another's backward and step",
-            "step them together, or scale each loss with a scaler of its own",
-        )
-    names = []
-    for kind in kinds:
-        step = next(s for s in unit.steps if s.objects == kind)
-        names.append(scaler_name(ctx.m.src(step.optimizer)))
-    if len(set(names)) < len(names):
-        names = [f"scaler_{i + 1}" for i in range(len(kinds))]
-    schedule.scalers = [Scaler(kind, name) for kind, name in zip(kinds, names, strict=True)]
-    schedule.updates = []
-    for group in groups.values():
-        for kind in kinds:
-            mine = [s for s in group if s.objects == kind]
-            schedule.updates += mine
-    unit.review(
-        unit.scales[0].call,
-        "APX060",
-        "the optimizers step apart, so each gets a scaler of its own; Apex shared one loss scale between them",
-    )
-
-
-def scaler_name(optimizer: str) -> str:
-    """``scaler_g`` for ``optimizer_g``, ``scaler_D`` for ``optD``: the optimizer's own mark."""
-    last = optimizer.split(".")[-1]
-    for word in ("optimizer", "optimiser", "optim", "opt"):
-        at = last.lower().find(word)
-        if at >= 0:
-            mark = (last[:at] + last[at + len(word) :]).strip("_")
-            return f"scaler_{mark}" if mark else "scaler"
-    return f"scaler_{last}" if last.isidentifier() else "scaler"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ..facts.module import Scope
+from ..facts.scopes import Scope
 from ..facts.sites import Initialize
 from ..nodes import walk
 from ..units.conditions import FALSE, TRUE, Term, conjunction, negation, reads

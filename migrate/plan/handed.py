@@ -13,8 +13,8 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..facts.module import Scope
 from ..facts.names import called_name
+from ..facts.scopes import Scope
 from ..facts.sites import Initialize, Scale
 from ..knowledge.words import Patterns
 from ..units.conditions import TRUE, Term, negation, reads

@@ -6,8 +6,8 @@ import ast
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from ..facts.module import Scope
 from ..facts.networks import comes_from_elsewhere, name_elsewhere
+from ..facts.scopes import Scope
 from ..facts.sites import opened
 from ..nodes import walk
 from ..units.order import Order

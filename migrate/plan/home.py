@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from ..facts.loops import gone_through
-from ..facts.module import Scope
+from ..facts.scopes import Scope
 from ..facts.sites import opened
 from ..flow.values import unwraps
 from ..nodes import walk

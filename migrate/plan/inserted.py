@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from bisect import bisect_right
 
-from ..facts.module import Module, Scope
+from ..facts.module import Module
+from ..facts.scopes import Scope
 from ..units.translate import partial_of, receiver
 from ..units.unit import Context
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 
-from ..facts.module import Scope
+from ..facts.scopes import Scope
 from ..nodes import children, walk
 from ..units.compute import walk_now
 from ..units.translate import passed
 from ..units.unit import Context
-from .regions import Region
+from .marks import Region
 
 _DEPTH = 3  # functions that are gone into, and callers that are asked
 _LATER = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.GeneratorExp)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ..facts.module import Scope
+from ..facts.scopes import Scope
 from ..facts.sites import Initialize, opened
 from ..nodes import walk
 from ..units.conditions import Term, conjunction, reads

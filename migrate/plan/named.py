@@ -11,7 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..facts.module import Module, Scope
+from ..facts.module import Module
+from ..facts.scopes import Scope
 from ..nodes import walk
 from ..units.conditions import reads
 

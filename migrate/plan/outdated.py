@@ -11,7 +11,7 @@ import ast
 import re
 from collections.abc import Callable, Container, Iterator, Sequence
 
-from ..facts.module import File
+from ..facts.files import File
 from ..facts.names import called_name
 from ..nodes import walk
 from ..units.unit import Context, once

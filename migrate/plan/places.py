@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from ..facts.module import Scope
+from ..facts.scopes import Scope
 from ..facts.sites import Initialize
 from ..units.conditions import Term
 from .schedule import Scaler

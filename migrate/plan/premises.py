@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..facts.module import Scope
 from ..facts.names import called_name
+from ..facts.scopes import Scope
 from ..facts.sites import Initialize, Scale, on_stack
 from ..flow.objects import FORWARD_HOOK, Obj
 from ..flow.tensors import own_gradient

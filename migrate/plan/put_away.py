@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from ..facts.module import Scope
+from ..facts.scopes import Scope
 from ..nodes import walk
 from ..units.unit import Context
 

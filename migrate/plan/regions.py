@@ -10,19 +10,12 @@ wrapped, never the callee. Backward, steps and zero_grad stay outside.
 from __future__ import annotations
 
 import ast
-import builtins
-import re
 from bisect import bisect_right
 from collections import defaultdict
-from dataclasses import dataclass, field
 
-from ..facts.module import Block, Scope
 from ..facts.names import called_name
-from ..facts.networks import widens_elsewhere
-from ..knowledge.host import HOST_WORK
-from ..knowledge.models import MAPPING
-from ..knowledge.operations import NATIVE_FLOAT, NATIVE_HALF
-from ..knowledge.results import FLOAT_WORK, makes_loss
+from ..facts.scopes import Block, Scope
+from ..knowledge.results import FLOAT_WORK
 from ..nodes import walk
 from ..units.compute import Compute, generates, walk_now
 from ..units.order import NOT_YET, ON, Order
@@ -30,58 +23,22 @@ from ..units.references import handed_on
 from ..units.slices import Slices
 from ..units.translate import passed
 from ..units.unit import Context, Manual, Unit
-from .gradless import Scan, kept_copy, no_gradient
+from . import lazy
+from .gradless import Scan
+from .joined import Joined, end, start
+from .marks import SCOPES, Hoist, Marks, Region
 from .put_away import stored
 from .swapped import Swapped
-from .tight import Tight, own_autocast
+from .tight import own_autocast
+from .worked import Worked, float_calls, leaves_torch
 
 MAX_CLIMB = 4
 # Statements between two computations on results, up to which one region holds both.
-_GO_THROUGH = frozenset("list tuple sum max min set".split())
 MAX_GAP = 4
-# Statements without computation that a region takes in, so that it is the whole of a block.
-MAX_REST = 2
+_GO_THROUGH = frozenset("list tuple sum max min set".split())
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension)
 # Functions that hand on one by one what they go through.
 PASSING = frozenset("enumerate tqdm trange iter list tuple reversed".split())
-# Functions that go through what they are handed only when somebody goes through their result.
-LAZY = frozenset(
-    "map filter zip enumerate iter tqdm trange chain from_iterable islice starmap takewhile dropwhile cycle tee "
-    "zip_longest accumulate groupby pairwise batched product".split()
-)
-_READ_LATER = "a generator calls the model here, and runs it where it is read"
-# Operations of torch by which a loss is made; a sum of losses that are there is none.
-_CASTED = (NATIVE_HALF | NATIVE_FLOAT) - {"sum"}
-# Where a cell begins: of a notebook whose cells are one text, or of a script that editors run cell by cell.
-_CELL = re.compile(r"^#(?:apex2native:cell | ?%%)", re.M)
-
-
-@dataclass(eq=False)
-class Region:
-    """Statements ``first`` to ``last`` of a block run under autocast."""
-
-    block: Block
-    first: int
-    last: int
-    why: str
-
-    def stmts(self) -> list[ast.stmt]:
-        return self.block.body[self.first : self.last + 1]
-
-
-@dataclass(eq=False)
-class Hoist:
-    """A loss computed in the argument itself: it gets a name, under autocast, before the statement."""
-
-    stmt: ast.stmt
-    expr: ast.expr
-    name: str
-
-
-@dataclass(eq=False)
-class _Marks:
-    block: Block
-    spans: list[tuple[int, int, str]] = field(default_factory=list)
 
 
 class Planner:
@@ -90,23 +47,18 @@ class Planner:
     def __init__(self, ctx: Context, unit: Unit) -> None:
         self.ctx, self.unit = ctx, unit
         self.compute = Compute(ctx, unit)
-        self.scan = Scan(ctx, self.compute)
         self.slices = Slices(ctx)
         self.order = Order(ctx, unit)
-        self.tight = Tight(ctx.m, self.compute)
         self.swapped = Swapped(ctx)
+        self.scan = Scan(ctx, self.compute)
+        self.joined = Joined(ctx, self.compute, self.scan, self.swapped)
+        self.worked = Worked(ctx, unit, self.compute, self.slices)
         self.regions: list[Region] = []
         self.hoists: list[Hoist] = []
         self._hoisted: set[ast.AST] = set()
         self._spans: dict[Scope, list[tuple[int, int]]] | None = None  # of the regions of each function, in order
-        self._marks: dict[int, _Marks] = {}
+        self._marks: dict[int, Marks] = {}
         self._climbed: dict[tuple[int, frozenset[str]], bool] = {}
-
-    @property
-    def _model_alone(self) -> bool:
-        """Whether Apex cast models only, and handed on their results in float32 (O2 and O3)."""
-        levels = frozenset[str]().union(*(o.levels for o in self.unit.options.values()))
-        return bool(levels) and levels <= {"O2", "O3"}
 
     @property
     def statements(self) -> list[ast.stmt]:
@@ -115,10 +67,10 @@ class Planner:
 
     def plan(self) -> None:
         """All regions; raises Manual where the forward of a scaled loss is not found."""
-        self._check_lazy()
+        lazy.check(self.ctx, self.compute)
         for scale in self.unit.scales:
             self._training(scale.call, scale.loss, scale.with_ is not None)
-        self._build()
+        self._join()
         if self.ctx.settings.eval == "autocast":
             self._evaluation()
         if not self.regions and not self.hoists:
@@ -161,7 +113,7 @@ class Planner:
             self._hoist(stmt, expr, "output" if passed_on else "loss")
             return True
         found = self._slice(stmt, self.slices.reads(expr), why, depth)
-        if found and self._float_calls(expr):
+        if found and float_calls(expr):
             self._hoist(stmt, expr)
         return found
 
@@ -244,17 +196,6 @@ class Planner:
                     found |= self._sink(stmt, part, why, depth)
         return found
 
-    def _float_calls(self, expr: ast.expr) -> bool:
-        """Whether an expression calls a loss, or what else O1's casts reached by its name."""
-        for n in walk_now(expr):
-            if isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Pow, ast.MatMult)):
-                return True
-            if isinstance(n, ast.Call):
-                name = n.func.attr if isinstance(n.func, ast.Attribute) else ""
-                if FLOAT_WORK.fit(ast.unparse(n.func)) or name in _CASTED:
-                    return True
-        return False
-
     def _other_arm(self, stmt: ast.stmt) -> bool:
         return isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom))
 
@@ -300,7 +241,7 @@ class Planner:
         start: int | None = None
         end = first
         for i in range(first, last + 1):
-            if self.compute.forbidden(block.body[i]) or self._has_scope_statement(block.body[i]):
+            if self.compute.forbidden(block.body[i]) or isinstance(block.body[i], SCOPES):
                 if start is not None:
                     runs.append((start, end))
                 start = None
@@ -311,11 +252,8 @@ class Planner:
             runs.append((start, end))
         return runs
 
-    def _has_scope_statement(self, stmt: ast.stmt) -> bool:
-        return isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Global, ast.Nonlocal))
-
     def _span(self, block: Block, low: int, high: int, why: str) -> None:
-        marks = self._marks.setdefault(id(block.body), _Marks(block))
+        marks = self._marks.setdefault(id(block.body), Marks(block))
         marks.spans.append((low, high, why))
 
     def _climb(self, scope: Scope, needed: set[str], why: str, depth: int) -> bool:
@@ -385,7 +323,7 @@ class Planner:
                 todo += self.ctx.v.calls[scope.node]
                 continue
             self._wrap_evaluation(call)
-            self._build()
+            self._join()
         for call in elsewhere:
             if not self.in_region(call) and not self.covered(m.function(call)):
                 self._called_elsewhere(call)
@@ -432,7 +370,7 @@ class Planner:
         if generates(scope.node) or self._stays_inside(scope):
             return False
         later = [self.ctx.m.statement(c) for c, s in zip(calls, states, strict=True) if ON in s]
-        return not any(self.compute.forbidden(s) or self._has_scope_statement(s) for s in later)
+        return not any(self.compute.forbidden(s) or isinstance(s, SCOPES) for s in later)
 
     def early(self, call: ast.Call) -> bool:
         """Whether a call only ever runs before mixed precision is switched on."""
@@ -462,62 +400,19 @@ class Planner:
             return False
         if self._stays_inside(scope):
             return False
-        if any(self.compute.forbidden(s) or self._has_scope_statement(s) for s in stmts):
+        if any(self.compute.forbidden(s) or isinstance(s, SCOPES) for s in stmts):
             return False
         for marks in self._marks.values():
             marks.spans = [s for s in marks.spans if m.function(marks.block.body[s[0]]) is not scope]
         for stmt in stmts:
             block, index = m.place[stmt]
             self._span(block, index, index, "evaluation")
-        self._build()
+        self._join()
         return True
 
     def _lambda_around(self, call: ast.Call) -> ast.Lambda | None:
         """The lambda whose body holds the call: it runs where the lambda is called."""
         return next((a for a in self.ctx.m.ancestors(call) if isinstance(a, ast.Lambda)), None)
-
-    def _check_lazy(self) -> None:
-        """A generator expression runs the model where it is read, which has to be the statement that it stands in."""
-        for node in self.ctx.m.all(ast.GeneratorExp):
-            if any(map(self.compute.forwards, _lazy_parts(node))) and not self._read_here(node):
-                raise Manual(node, _READ_LATER, "use a list")
-        for call in self.compute.near:
-            if called_name(call) in MAPPING and self.compute.runs_model(call) and not self._read_here(call):
-                raise Manual(call, _READ_LATER, f"list({self.ctx.m.src(call)})")
-
-    def _read_here(self, node: ast.expr) -> bool:
-        """Whether all that an expression hands out one by one is read by the statement that it stands in."""
-        above = self.ctx.m.parent[node]
-        match above:
-            case ast.Call(func=func):
-                return node is func or self._reads_now(above) or self._read_here(above)
-            case ast.keyword():
-                call = self.ctx.m.parent[above]
-                return isinstance(call, ast.Call) and self._reads_now(call)
-            case ast.Starred() | ast.Compare():
-                return True
-            case ast.IfExp(test=test):
-                return node is not test and self._read_here(above)
-            case ast.comprehension():
-                whole = self.ctx.m.parent[above]
-                return not isinstance(whole, ast.GeneratorExp) or self._read_here(whole)
-            case ast.Assign(targets=targets):
-                return any(isinstance(t, (ast.Tuple, ast.List)) or _is_slice(t) for t in targets)
-            case ast.AugAssign(op=ast.Add()):
-                return True  # a list takes them all; nothing else adds a generator
-            case ast.For(iter=source):
-                # its body runs between the items: one region, or none
-                return node is source and not self.compute.forbidden(above) and not self._has_scope_statement(above)
-            case _:
-                return False
-
-    def _reads_now(self, call: ast.Call) -> bool:
-        """Whether a call is taken to go through the generator that it is handed before it returns."""
-        name = called_name(call)
-        held = self.ctx.v.of(call.func)
-        if name in LAZY or any(o.kind in ("class", "instance", "partial") for o in held):
-            return False
-        return not any(generates(c) for c in self.ctx.v.callees(call))
 
     def _pushes_up(self, scope: Scope, call: ast.Call) -> bool:
         """Whether the callers are the place: the function computes one result and hands it back."""
@@ -564,24 +459,24 @@ class Planner:
         tainted = self.slices.defines(stmt)
         for i in range(index + 1, len(block.body)):
             later = block.body[i]
-            if compute.forbidden(later) or self._has_scope_statement(later) or self.swapped.swaps(later):
+            if compute.forbidden(later) or isinstance(later, SCOPES) or self.swapped.swaps(later):
                 break
             if isinstance(later, (ast.Return, ast.Break, ast.Continue, ast.Raise)) and not compute.weak(later):
                 break
             if self.slices.reads(later) & tainted:
                 if compute.forwards(later) and i > last + 1:
                     break  # it gets a region of its own
-                worked = self._makes_loss if self._model_alone else self._float_work
+                worked = self.worked.makes_loss if self.worked.model_alone else self.worked.float_work
                 if compute.forwards(later) or worked(later, tainted):
                     if i - last > MAX_GAP:
                         self._span(block, first, last, "evaluation")
                         first = i
                     last = i
                 tainted |= self.slices.defines(later)
-            if _leaves_torch(later):
+            if leaves_torch(later):
                 tainted -= self.slices.defines(later)  # what comes of it is no tensor any more
         self._span(block, first, last, "evaluation")
-        if not _leaves_torch(stmt):
+        if not leaves_torch(stmt):
             for outer in m.spine(stmt)[1:]:
                 self._losses_behind(outer, tainted)
 
@@ -590,14 +485,14 @@ class Planner:
         block, index = self.ctx.m.place[stmt]
         for i in range(index + 1, len(block.body)):
             later = block.body[i]
-            if self.compute.forbidden(later) or self._has_scope_statement(later):
+            if self.compute.forbidden(later) or isinstance(later, SCOPES):
                 return
             if not self.slices.reads(later) & tainted or hasattr(later, "body") or self.compute.forwards(later):
                 continue
-            if self._makes_loss(later, tainted) or self._widened_elsewhere(later, tainted):
+            if self.worked.makes_loss(later, tainted) or self.worked.widened_elsewhere(later, tainted):
                 self._span(block, i, i, "evaluation")
             tainted |= self.slices.defines(later)
-            if _leaves_torch(later):
+            if leaves_torch(later):
                 tainted -= self.slices.defines(later)
 
     def _free_part(self, stmt: ast.stmt, call: ast.Call) -> ast.expr | None:
@@ -626,41 +521,6 @@ class Planner:
                 return False
         return True
 
-    def _makes_loss(self, stmt: ast.stmt, tainted: set[str]) -> bool:
-        """Whether a statement computes a loss of model outputs."""
-        calls = [n for n in walk_now(stmt) if isinstance(n, ast.Call) and self.slices.reads(n) & tainted]
-        return any(makes_loss(ast.unparse(c.func).rpartition(".")[2]) for c in calls)
-
-    def _widened_elsewhere(self, stmt: ast.stmt, tainted: set[str]) -> bool:
-        """Whether a statement hands results to code of another file that computes what O1 ran in float32, or asks an
-        object for it that was handed some."""
-        if self._model_alone:
-            return False
-        calls = [n for n in walk_now(stmt) if isinstance(n, ast.Call) and self.slices.reads(n) & tainted]
-        return any(widens_elsewhere(self.ctx.v, call, self.ctx.facts.elsewhere) for call in calls)
-
-    def _float_work(self, stmt: ast.stmt, tainted: set[str]) -> bool:
-        """Whether a statement computes on model outputs in a way that O1's casts reached: losses, functions of torch,
-        products, functions of the project."""
-        if self._widened_elsewhere(stmt, tainted):
-            return True
-        for node in walk_now(stmt):
-            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-                return True
-            if not isinstance(node, ast.Call) or not self.slices.reads(node) & tainted:
-                continue
-            func, name = node.func, called_name(node)
-            if HOST_WORK.fit(name):
-                continue
-            if FLOAT_WORK.fit(name) and name != "log":
-                return True
-            module = self.ctx.m.src(func.value) if isinstance(func, ast.Attribute) else ""
-            if module in ("torch", "F", "nn.functional", "torch.nn.functional", "th") and self.compute.weak(node):
-                return True
-            if isinstance(func, ast.Name) and self.compute.weak(node) and not hasattr(builtins, name):
-                return True
-        return False
-
     # ------------------------------------------------------------ coverage
 
     def in_region(self, node: ast.AST) -> bool:
@@ -668,25 +528,23 @@ class Planner:
         m = self.ctx.m
         if self._spans is None:
             self._spans = defaultdict(list)
-            for region in sorted(self.regions, key=self._start):
+            for region in sorted(self.regions, key=lambda region: start(m, region)):
                 here = self._spans[m.function(region.block.body[region.first])]
-                here.append((self._start(region), self._end(region)))
+                here.append((start(m, region), end(m, region)))
         spans, at = self._spans.get(m.function(node), ()), m.start(node)
         before = bisect_right(spans, at, key=lambda span: span[0])
         if before and at < spans[before - 1][1]:
             return True
         return bool(self._hoisted) and (node in self._hoisted or not self._hoisted.isdisjoint(m.ancestors(node)))
 
+    def _join(self) -> None:
+        """The regions anew, of what was marked."""
+        self.regions, self._spans = self.joined.regions(self._marks.values(), self.hoists), None
+
     def leave_out(self, region: Region) -> None:
         """Of a region nothing comes after all."""
         self.regions.remove(region)
         self._spans = None
-
-    def _start(self, region: Region) -> int:
-        return self.ctx.m.start(region.block.body[region.first])
-
-    def _end(self, region: Region) -> int:
-        return self.ctx.m.end(region.block.body[region.last])
 
     def covered(self, scope: Scope, known: dict[Scope, bool] | None = None) -> bool:
         """Whether a function only ever runs under autocast; ``known`` are answers for those who call it."""
@@ -698,154 +556,6 @@ class Planner:
                 self.in_region(c) or self.covered(self.ctx.m.function(c), known) for c in calls
             )
         return known[scope]
-
-    def _build(self) -> None:
-        """Merge what was marked into regions that do not overlap."""
-        self.regions, self._spans = [], None
-        for marks in self._marks.values():
-            marked = sorted(marks.spans)
-            merged: list[list[int]] = []
-            why: list[str] = []
-            for low, high, reason in marked:
-                if merged and self._joins(marks.block, merged[-1][1], low, high):
-                    merged[-1][1] = max(merged[-1][1], high)
-                else:
-                    merged.append([low, high])
-                    why.append(reason)
-            for (low, high), reason in zip(merged, why, strict=True):
-                spans = self.tight.spans(marks.block, low, high)
-                self.regions += [Region(block, first, last, reason) for block, first, last in spans]
-        self._whole_branches()
-        for region in self.regions:
-            self._fill_no_grad(region)
-        for hoist in self.hoists:
-            self._reach_hoist(hoist)
-        self.regions = self._outermost()
-        self.regions = [part for region in self.regions for part in self._by_gradients(region)]
-        self.regions = [part for region in self.regions for part in self._by_cells(region)]
-
-    def _by_cells(self, region: Region) -> list[Region]:
-        """Cells of a notebook, or of a script that is read as one (``# %%``), are run one by one: each has a region."""
-        m, body = self.ctx.m, region.block.body
-        pairs = range(region.first, region.last)
-        ends = [at for at in pairs if _CELL.search(m.text, m.end(body[at]), m.start(body[at + 1]))]
-        firsts, lasts = [region.first, *(at + 1 for at in ends)], [*ends, region.last]
-        spans = zip(firsts, lasts, strict=True)
-        return [Region(region.block, first, last, region.why) for first, last in spans] if ends else [region]
-
-    def _by_gradients(self, region: Region) -> list[Region]:
-        """A region that runs a model without gradients, and then with them, becomes two: autocast keeps the half copies
-        of weights until a region ends, and those that were made without gradients give none in older torch."""
-        parts, first, body = list[Region](), region.first, region.block.body
-        for at in range(region.first, region.last):
-            made = self.scan.runs(body[at : at + 1])
-            if not made or not all(run.off for run in made):
-                continue
-            if kept_copy(self.scan.runs(body[at : region.last + 1])):
-                inner = body[at].body if first == at and isinstance(body[at], ast.With) else []  # type: ignore[attr-defined]
-                parts.append(
-                    Region(self.ctx.m.block(inner[0]), 0, len(inner) - 1, region.why)
-                    if inner
-                    else Region(region.block, first, at, region.why)
-                )
-                first = at + 1
-        return [*parts, Region(region.block, first, region.last, region.why)] if parts else [region]
-
-    def _whole_branches(self) -> None:
-        """An ``if`` whose arms are regions from end to end is one region."""
-        whole = {id(r.block.body): r for r in self.regions if r.first == 0 and r.last == len(r.block.body) - 1}
-        ifs = [r.block.owner for r in whole.values() if r.block.field_name == "body"]
-        for stmt in sorted((s for s in ifs if isinstance(s, ast.If)), key=self.ctx.m.start, reverse=True):
-            arms = [whole.get(id(stmt.body)), whole.get(id(stmt.orelse))]
-            if not stmt.orelse or any(a is None or a not in self.regions for a in arms) or arms[0].why != arms[1].why:  # type: ignore[union-attr]
-                continue
-            block, index = self.ctx.m.place[stmt]
-            region = Region(block, index, index, arms[0].why)  # type: ignore[union-attr]
-            self.regions = [r for r in self.regions if r not in arms and not self._beside(r, region)] + [region]
-            if len(block.body) == 1:
-                whole[id(block.body)] = region
-
-    def _fill_no_grad(self, region: Region) -> None:
-        """Little is left of a ``with torch.no_grad():`` beside a region: all of it is, and its header says so."""
-        owner, body = region.block.owner, region.block.body
-        if not isinstance(owner, ast.With) or any(r is not region and r.block.body is body for r in self.regions):
-            return
-        items = [i.context_expr for i in owner.items]
-        if not all(map(no_gradient, items)):
-            return
-        rest = [*body[: region.first], *body[region.last + 1 :]]
-        if len(rest) <= MAX_REST and not any(
-            self.compute.weak(s)
-            or self.compute.forbidden(s)
-            or self._has_scope_statement(s)
-            or hasattr(s, "body")
-            or self.tight.of_note(s)
-            for s in rest
-        ):
-            region.first, region.last = 0, len(body) - 1
-
-    def _beside(self, other: Region, region: Region) -> bool:
-        """Whether a region of the same block touches ``region``, which then takes it in."""
-        if other.block.body is not region.block.body or other.why != region.why:
-            return False
-        if other.last != region.first - 1 and other.first != region.last + 1:
-            return False
-        if any(map(self.swapped.swaps, [*other.stmts(), *region.stmts()])):
-            return False
-        region.first, region.last = min(region.first, other.first), max(region.last, other.last)
-        return True
-
-    def _reach_hoist(self, hoist: Hoist) -> None:
-        """A region that ends a little above a loss with a line of its own goes on to it."""
-        block, index = self.ctx.m.place[hoist.stmt]
-        for region in self.regions:
-            above = region.block.body is block.body and region.last < index
-            if above and self._joins(block, region.last, index, index):
-                region.last = index - 1
-
-    def _joins(self, block: Block, end: int, low: int, high: int) -> bool:
-        """Whether what ends at ``end`` and what goes from ``low`` to ``high`` are one region."""
-        if low <= end:
-            return True
-        if any(map(self.swapped.swaps, block.body[end : high + 1])):
-            return False
-        if low == end + 1:
-            return True
-        gap = block.body[end + 1 : low]
-        return len(gap) <= 2 and not any(
-            self.compute.forbidden(s) or self._has_scope_statement(s) or self.compute.weak(s) for s in gap
-        )
-
-    def _outermost(self) -> list[Region]:
-        """The regions, in order, that do not lie in another block's of the same function."""
-        found: list[Region] = []
-        around: dict[Scope, list[Region]] = defaultdict(list)
-        for region in sorted(self.regions, key=self._start):
-            outer = around[self.ctx.m.function(region.block.body[region.first])]
-            while outer and self._end(outer[-1]) <= self._start(region):
-                outer.pop()
-            if all(other.block is region.block for other in outer):
-                found.append(region)
-            outer.append(region)
-        return found
-
-
-def _lazy_parts(node: ast.GeneratorExp) -> list[ast.expr]:
-    """What a generator expression computes only when it is read: all but what it goes through first."""
-    parts = [node.elt, *(g.iter for g in node.generators[1:])]
-    return parts + [test for g in node.generators for test in g.ifs]
-
-
-def _is_slice(target: ast.expr) -> bool:
-    return isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice)
-
-
-def _leaves_torch(stmt: ast.stmt) -> bool:
-    """Whether an assignment takes a result to numpy or to Python's own numbers and lists."""
-    if not isinstance(stmt, (ast.Assign, ast.AugAssign, ast.AnnAssign)) or stmt.value is None:
-        return False
-    calls = [n for n in walk(stmt.value) if isinstance(n, ast.Call)]
-    return any(isinstance(c.func, ast.Attribute) and c.func.attr in ("numpy", "tolist", "item") for c in calls)
 
 
 def _unwrapped(expr: ast.expr) -> ast.expr:

@@ -11,7 +11,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ..facts.module import Block, Scope
+from ..facts.scopes import Block, Scope
 from ..flow.objects import Obj
 from ..units.events import Event
 from ..units.ownership import share_parameters, sources

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 
-from ..facts.module import Scope
+from ..facts.scopes import Scope
 from ..facts.stores import Function, Known, gives_back, layers_of, parameters_of, stored
 from ..units.unit import Context, Unit, once
 from .coverage import Coverage

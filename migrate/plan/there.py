@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ..facts.module import Scope
+from ..facts.scopes import Scope
 from ..facts.sites import Initialize
 from ..units.unit import Context, Manual, Unit
 from .guards import guards, terms_there

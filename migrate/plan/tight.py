@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ast
 
-from ..facts.module import Block, Module
+from ..facts.module import Module
 from ..facts.names import called_name
+from ..facts.scopes import Block
 from ..knowledge.host import HOST_MODULES, NEUTRAL_CONTEXTS, OF_NOTE, TELLS, UNTOUCHED, WATCHERS
 from ..units.compute import Compute, walk_now
 

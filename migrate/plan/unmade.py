@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 
-from ..facts.module import Scope
+from ..facts.scopes import Scope
 from ..facts.sites import opened
 from ..knowledge.words import Patterns
 from ..units.references import escape

@@ -12,8 +12,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..facts.module import File, Module, Scope, asks_for_main
+from ..facts.files import File, asks_for_main
+from ..facts.module import Module
 from ..facts.names import called_name
+from ..facts.scopes import Scope
 from ..nodes import walk
 from ..units.conditions import argparse_dest
 from ..units.translate import receiver

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ..facts.module import File, file_at
+from ..facts.files import File, file_at
 from ..model import Change, Finding, UnitSummary
 
 _LINE = re.compile(r"`[^`]*`|\bline (\d+)\b")  # what stands in backquotes is the user's own

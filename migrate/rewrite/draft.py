@@ -16,9 +16,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ..facts.module import Block, Module, file_at
+from ..facts.files import file_at
+from ..facts.module import Module
 from ..facts.names import called_name
 from ..facts.predicates import predicate
+from ..facts.scopes import Block
 from ..model import DeleteLines, Edit, InsertLines, Reindent, Replace
 from ..nodes import walk
 from .arms import joined

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ..facts.module import File, file_at
+from ..facts.files import File, file_at
 from ..model import DeleteLines, Edit, InsertLines, Reindent, Replace
 
 

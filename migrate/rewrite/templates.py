@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from ..facts.module import File, Module
+from ..facts.files import File
+from ..facts.module import Module
 from ..model import Settings
 
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..facts.module import Module, Scope
+from ..facts.module import Module
 from ..facts.names import called_name
+from ..facts.scopes import Scope
 from ..flow.objects import WRAPPERS
 from ..knowledge.apex import EXTENSIONS, FP16_UTILS, of_apex
 from ..nodes import walk

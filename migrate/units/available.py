@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from ..facts.module import Module, Scope
+from ..facts.module import Module
 from ..facts.predicates import looks_for_amp
+from ..facts.scopes import Scope
 
 Key = tuple[Scope | None, str]
 

@@ -6,9 +6,9 @@ import ast
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from ..facts.module import FunctionNode
 from ..facts.names import called_name, last_name
 from ..facts.networks import gives_several
+from ..facts.scopes import FunctionNode
 from ..flow.objects import NAMESPACES, tuple_fields
 from ..flow.values import Values
 from ..knowledge import operations

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
-from ..facts.module import Scope
 from ..facts.names import called_name, last_name
 from ..facts.networks import idles_elsewhere, is_network, kept_elsewhere, made_elsewhere, may_be_network, runs_elsewhere
+from ..facts.scopes import Scope
 from ..facts.sites import opened
 from ..flow.objects import ELEMENT_KEY, Obj, unbound
 from ..knowledge.host import HOST_MODULES, NO_COMPUTATION

@@ -9,9 +9,11 @@ import ast
 import re
 from dataclasses import dataclass
 
-from ..facts.module import Module, Scope, asks_for_main
+from ..facts.files import asks_for_main
+from ..facts.module import Module
 from ..facts.names import called_name
 from ..facts.predicates import looks_for_amp, predicate
+from ..facts.scopes import Scope
 from ..facts.sites import Facts
 from ..flow.values import Values
 from ..knowledge.apex import DELETED_PARTS, FUSED_PARTS, of_apex

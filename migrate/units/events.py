@@ -7,8 +7,8 @@ import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..facts.module import Scope
 from ..facts.names import called_name
+from ..facts.scopes import Scope
 from ..facts.sites import Scale, opened
 from ..flow.objects import ELEMENT_KEY, Obj
 from ..flow.tensors import own_gradient

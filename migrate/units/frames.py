@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ..facts.module import Scope
+from ..facts.scopes import Scope
 from .halves import NOTHING, Value, join
 
 MAX_DEPTH = 5

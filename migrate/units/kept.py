@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from ..facts.module import Scope
+from ..facts.scopes import Scope
 from ..flow.objects import Obj
 from .halves import NOTHING, Value, join, joined, many
 from .unit import Context

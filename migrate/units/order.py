@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from ..facts.module import Scope
+from ..facts.scopes import Scope
 from .unit import Context, Unit
 
 NOT_YET, ON = False, True

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..facts.module import Scope
+from ..facts.scopes import Scope
 from ..flow.objects import Obj
 from ..nodes import children, walk
 from .unit import Context

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
-from ..facts.module import FunctionNode
+from ..facts.scopes import FunctionNode
 from ..flow.objects import FORWARD_HOOK
 from ..knowledge import operations
 from ..nodes import children, positional_parameters

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import Any, TypeVar
 
-from ..facts.module import File, Module, Scope
+from ..facts.files import File
+from ..facts.module import Module
 from ..facts.names import called_name
+from ..facts.scopes import Scope
 from ..facts.sites import Facts, Initialize, Scale, opened
 from ..flow.objects import Obj
 from ..flow.unnamed import Unnamed

@@ -18,7 +18,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from migrate.facts.module import Module, Scope
+from migrate.facts.module import Module
+from migrate.facts.scopes import Scope
 from migrate.flow.values import Values
 from migrate.reach import Imports
 

@@ -6,7 +6,8 @@ import ast
 
 import pytest
 
-from migrate.facts.module import FENCE, Module
+from migrate.facts.files import FENCE
+from migrate.facts.module import Module
 from migrate.flow.values import Values
 
 HELPERS = "LIMIT = 3\n\n\ndef save(model):\n    return model\n"

@@ -6,7 +6,8 @@ import ast
 
 import pytest
 
-from migrate.facts.module import Module, Scope
+from migrate.facts.module import Module
+from migrate.facts.scopes import Scope
 from tests.asking import marked
 
 

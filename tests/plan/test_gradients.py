@@ -6,7 +6,7 @@ from textwrap import dedent, indent
 
 import pytest
 
-from migrate.plan import gradients
+from migrate.plan import gradients, updates
 from migrate.plan.schedule import Schedule
 from migrate.units import events
 from migrate.units.unit import Manual
@@ -387,7 +387,7 @@ def test_by_hand(case: str) -> None:
     ],
 )
 def test_names(optimizer: str, name: str) -> None:
-    assert gradients.scaler_name(optimizer) == name
+    assert updates.scaler_name(optimizer) == name
 
 
 SAM = """\

@@ -8,7 +8,7 @@ import pytest
 
 from migrate.plan.decide import decide
 from migrate.plan.made import not_made
-from migrate.plan.regions import Region
+from migrate.plan.marks import Region
 from tests.asking import context, marked, unit
 
 HEAD = """\

@@ -11,8 +11,9 @@ import ast
 from collections import Counter
 from dataclasses import dataclass
 
-from ...facts.module import Module, Scope
+from ...facts.module import Module
 from ...facts.names import called_name
+from ...facts.scopes import Scope
 from ...knowledge.words import Patterns
 from ...nodes import walk
 

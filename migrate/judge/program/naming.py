@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import ast
 
-from ...facts.module import Module, Scope
+from ...facts.module import Module
+from ...facts.scopes import Scope
 from ...facts.sites import opened
 from ...flow.objects import Obj
 from ...flow.values import Values

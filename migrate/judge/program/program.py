@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from ...facts.module import File, Module
+from ...facts.files import File
+from ...facts.module import Module
 from ...facts.sites import Facts
 from ...flow.values import Values
 from ...nodes import walk

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from ...facts.module import File
+from ...facts.files import File
 from ...nodes import walk
 from ..code import Code, Op
 from ..liveness import Live, live_names

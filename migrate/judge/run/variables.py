@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from ...facts.module import Scope
+from ...facts.scopes import Scope
 from ...facts.sites import opened
 from ..program.program import Program
 from ..state import Frame, State, Store

@@ -1,0 +1,211 @@
+"""The syntax of a program: parents, blocks, scopes, and what lies in what."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from .scopes import Block, Scope
+from .text import Text
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+class Syntax(Text):
+    """The nodes of the trees that were added, indexed once."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.parent: dict[ast.AST, ast.AST] = {}
+        self.place: dict[ast.stmt, tuple[Block, int]] = {}
+        self.scope_of: dict[ast.AST, Scope] = {}  # scope that a scope's own node opens
+        self._enclosing: dict[ast.AST, Scope] = {}
+        self._function_of: dict[Scope, Scope] = {}
+        self.nodes: list[ast.AST] = []  # but for Load, Store and Del
+        self._methods: dict[ast.ClassDef, dict[str, ast.FunctionDef | ast.AsyncFunctionDef]] = {}
+
+    def _add(self, scope: Scope) -> None:
+        self.scope_of[scope.node] = self._function_of[scope] = scope
+        self._enclosing[scope.node] = scope
+        self._index(scope.node, scope)
+
+    def _index(self, root: ast.AST, scope: Scope) -> None:
+        stack: list[tuple[ast.AST, Scope]] = [(root, scope)]
+        while stack:
+            node, scope = stack.pop()
+            self.nodes.append(node)
+            self._bind(node, scope)
+            inner = scope
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                inner = Scope(node, scope)
+                self.scope_of[node] = inner
+                within = isinstance(node, (ast.ClassDef, ast.Lambda))
+                self._function_of[inner] = self._function_of[scope] if within else inner
+                if not isinstance(node, ast.ClassDef):
+                    a = node.args
+                    every = [*a.posonlyargs, *a.args, *([a.vararg] if a.vararg else []), *a.kwonlyargs]
+                    every += [a.kwarg] if a.kwarg else []
+                    inner.params = tuple(p.arg for p in every)
+                    inner.bind(*inner.params)
+            children: list[tuple[ast.AST, Scope]] = []
+            for name in node._fields:
+                value = getattr(node, name, None)
+                if isinstance(value, list):
+                    if value and isinstance(value[0], ast.stmt):
+                        block = Block(node, name, value)
+                        for index, stmt in enumerate(value):
+                            self.place[stmt] = (block, index)
+                    items = [v for v in value if isinstance(v, ast.AST)]
+                elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+                    items = [value]
+                else:
+                    continue
+                # decorators, defaults, bases and annotations belong to the outer scope
+                here = inner if inner is scope or name == "body" else scope
+                for child in items:
+                    self.parent[child] = node
+                    self._enclosing[child] = here
+                    children.append((child, here))
+            stack.extend(reversed(children))
+
+    def _bind(self, node: ast.AST, scope: Scope) -> None:
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                scope.bind(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                scope.bind(name)
+            case ast.Import(names=names):
+                scope.bind(*((a.asname or a.name.split(".")[0]) for a in names))
+            case ast.ImportFrom(names=names):
+                scope.names.update((a.asname or a.name) for a in names)
+            case ast.ExceptHandler(name=str() as name):
+                scope.bind(name)
+            case ast.Global(names=names):
+                scope.outer.update(names)
+                scope.globals.update(names)
+                self.root(scope).bind(*names)
+            case ast.Nonlocal(names=names):
+                scope.outer.update(names)
+            case _:
+                pass
+
+    # ------------------------------------------------------------ scopes
+
+    def scope(self, node: ast.AST) -> Scope:
+        """The scope in which ``node`` is evaluated."""
+        return self._enclosing[node]
+
+    def binding_scope(self, name: str, scope: Scope) -> Scope | None:
+        """The scope that ``name`` belongs to when read in ``scope``; None for builtins and unknown names."""
+        at: Scope | None = scope
+        while at is not None:
+            if name in at.globals:
+                return self.root(at)
+            visible = at is scope or not isinstance(at.node, ast.ClassDef)
+            if visible and name in at.names and name not in at.outer:
+                return at
+            if visible and name in at.linked:
+                return at.linked[name]
+            if at.parent is None:
+                return next((s.origin(name) for s in at.stars if s.binds(name)), None)
+            at = at.parent
+        return None
+
+    def root(self, scope: Scope) -> Scope:
+        """The scope of the file that a scope lies in."""
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    def function(self, node: ast.AST) -> Scope:
+        """The nearest function scope around ``node``, or the module's."""
+        return self._function_of[self._enclosing[node]]
+
+    def body_of(self, scope: Scope) -> list[ast.stmt]:
+        """The statements of a function, class or module scope."""
+        return [] if isinstance(scope.node, ast.Lambda) else scope.node.body
+
+    def class_of(self, scope: Scope) -> ast.ClassDef | None:
+        """The class whose method ``scope`` is, if it is one."""
+        if scope.is_function and scope.parent and isinstance(scope.parent.node, ast.ClassDef):
+            return scope.parent.node
+        return None
+
+    def method(self, owner: ast.ClassDef, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The first method of this name in a class's own body."""
+        if owner not in self._methods:
+            here: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
+            for node in owner.body:
+                if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    here.setdefault(node.name, node)
+            self._methods[owner] = here
+        return self._methods[owner].get(name)
+
+    def self_name(self, scope: Scope) -> str | None:
+        """What a method calls its instance."""
+        if self.class_of(scope) is None or not scope.params:
+            return None
+        node = scope.node
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return None
+        marks = {d.id for d in node.decorator_list if isinstance(d, ast.Name)}
+        return None if marks & {"staticmethod", "classmethod"} else scope.params[0]
+
+    def class_name(self, scope: Scope) -> str | None:
+        """What a class method calls its class."""
+        node = scope.node
+        if self.class_of(scope) is None or not scope.params or isinstance(node, (ast.Lambda, ast.ClassDef, ast.Module)):
+            return None
+        marks = {d.id for d in node.decorator_list if isinstance(d, ast.Name)}
+        return scope.params[0] if "classmethod" in marks else None
+
+    # ------------------------------------------------------------ statements
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """The innermost statement that holds ``node`` (itself, if it is one)."""
+        while not (isinstance(node, ast.stmt) and node in self.place):
+            node = self.parent[node]
+        return node
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Parents of ``node``, innermost first."""
+        while node in self.parent:
+            node = self.parent[node]
+            yield node
+
+    def spine(self, node: ast.AST) -> list[ast.stmt]:
+        """Statements around ``node`` within its function, innermost first, its own included."""
+        found: list[ast.stmt] = []
+        at: ast.AST | None = self.statement(node)
+        while at is not None and isinstance(at, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+            if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and at is not node:
+                break
+            if isinstance(at, ast.stmt):
+                found.append(at)
+            at = self.parent.get(at)
+        return found
+
+    def block(self, stmt: ast.stmt) -> Block:
+        return self.place[stmt][0]
+
+    def index(self, stmt: ast.stmt) -> int:
+        return self.place[stmt][1]
+
+    def is_elif(self, stmt: ast.stmt) -> bool:
+        """Whether an ``if`` is written as the ``elif`` of another."""
+        block, _ = self.place[stmt]
+        return (
+            isinstance(stmt, ast.If)
+            and isinstance(block.owner, ast.If)
+            and block.field_name == "orelse"
+            and self.text.startswith("elif", self.start(stmt))
+        )
+
+    def inside(self, node: ast.AST, outer: ast.AST) -> bool:
+        """Whether ``node`` is ``outer`` or lies in it."""
+        return node is outer or any(a is outer for a in self.ancestors(node))
+
+    def loops(self, node: ast.AST) -> list[ast.stmt]:
+        """Loops around ``node`` within its function, innermost first."""
+        spine = self.spine(node)
+        return [s for s in spine if isinstance(s, _LOOPS) and s is not node]
