@@ -1,14 +1,16 @@
 """Which tests reach which mutant, and then those tests alone: the pytest plugin of ``run.py``.
 
 In a copy of the tree a call of `by` stands around every expression that a mutant changes, and ``$REACHED`` becomes a
-file that says of each test how long it took, and the numbers of the mutants whose expression it evaluated; of a
-condition that a mutant holds at False, only where it was true, and the other way round. All other tests do with the
-mutant exactly what they do without it, so they need not run. What is evaluated while tests are imported, all reach.
+file that says of each test how many seconds of the processor it took, and the numbers of the mutants whose expression
+it evaluated; of a condition that a mutant holds at False, only where it was true, and the other way round. All other
+tests do with the mutant exactly what they do without it, so they need not run. What is evaluated while tests are
+imported, all reach.
 
 Nothing may be kept from one test to the next for that: caches are emptied, and tests of a file that shares cases or
 fixtures reach what any test of it reaches.
 
-``$PICKED`` is a file with the names of tests: no others run, and they run in that order.
+``$PICKED`` is a file with the names of tests and how many seconds of the processor each may take: no others run, they
+run in that order, and where one takes longer, that is the end of the process.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import sys
 import time
 from collections import defaultdict
@@ -31,6 +34,7 @@ SHARES = re.compile(r"\bcache\b|\bscope=|\bscript_case\b")
 _reached: dict[str, set[int]] = defaultdict(set)
 _seconds: dict[str, float] = {}
 _now = [""]  # the test that runs
+_may: dict[str, float] = {}
 
 
 def by(number: int, after: str, value: T) -> T:
@@ -46,18 +50,21 @@ def _file(test: str) -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    if "REACHED" not in os.environ:
-        return (yield)
-    other = _file(item.nodeid) != _file(_now[0])
-    for name, module in [*sys.modules.items()]:
-        if name.startswith("migrate.") or (other and name.startswith("tests.")):
-            for held in [*vars(module).values()]:
-                getattr(held, "cache_clear", int)()
-    _now[0], started = item.nodeid, time.monotonic()
+    signal.setitimer(signal.ITIMER_PROF, _may.get(item.nodeid, 0))
+    if "REACHED" in os.environ:
+        _forget(tests_too=_file(item.nodeid) != _file(_now[0]))
+    _now[0], started = item.nodeid, time.process_time()
     try:
         return (yield)
     finally:
-        _seconds[item.nodeid] = time.monotonic() - started
+        _seconds[item.nodeid] = time.process_time() - started
+
+
+def _forget(tests_too: bool) -> None:
+    for name, module in [*sys.modules.items()]:
+        if name.startswith("migrate.") or (tests_too and name.startswith("tests.")):
+            for held in [*vars(module).values()]:
+                getattr(held, "cache_clear", int)()
 
 
 def pytest_sessionfinish() -> None:
@@ -75,8 +82,7 @@ def pytest_sessionfinish() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if "PICKED" not in os.environ:
-        return
-    names = json.loads(Path(os.environ["PICKED"]).read_text(encoding="utf-8"))
-    places = {name: place for place, name in enumerate(names)}
-    items[:] = sorted((one for one in items if one.nodeid in places), key=lambda one: places[one.nodeid])
+    if "PICKED" in os.environ:
+        _may.update(json.loads(Path(os.environ["PICKED"]).read_text(encoding="utf-8")))
+        places = {name: place for place, name in enumerate(_may)}
+        items[:] = sorted((one for one in items if one.nodeid in places), key=lambda one: places[one.nodeid])

@@ -58,8 +58,7 @@ STAGES = (
 )
 
 MEMORY = 8 << 30  # of a mutant that never stops to allocate
-PATIENCE = 3  # times as long as its tests take without a mutant
-START = 60  # seconds on top of that, for a busy machine
+PATIENCE, START = 5, 10  # a test may take so many times as long as without a mutant, and so many seconds on top
 
 TURNED: dict[type[ast.cmpop], str] = {
     ast.Eq: "!=",
@@ -261,14 +260,14 @@ class Suite:
         copy = self.copies.get()
         path, picked = copy / mutant.path, copy / "picked.json"
         right = path.read_bytes()  # the same in every copy
-        picked.write_text(json.dumps(tests), encoding="utf-8")
+        may = {test: PATIENCE * self.seconds[test] + START for test in tests}  # of the processor, be it busy or not
+        picked.write_text(json.dumps(may), encoding="utf-8")
         try:
             path.write_bytes(mutant.into(right))
             for compiled in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
                 compiled.unlink()
-            limit = PATIENCE * sum(self.seconds[test] for test in tests) + START
             files = sorted({test.partition("::")[0] for test in tests})
-            status, _ = self._pytest(copy, ["-x", *files], {"PICKED": str(picked)}, limit)
+            status, _ = self._pytest(copy, ["-x", *files], {"PICKED": str(picked)}, sum(may.values()))
             return status not in (0, pytest.ExitCode.NO_TESTS_COLLECTED)
         finally:
             path.write_bytes(right)
