@@ -42,6 +42,7 @@ from .rules.common import Stage, Work
 from .rules.discovery import apply_rules
 from .units.casts import casts_only
 from .units.conditions import Conditions
+from .units.unfilled import fill
 from .units.unit import Context, Manual, Unit, group
 from .validate import validate
 from .writing import account, begun, came_from, edited
@@ -93,6 +94,7 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     conditions = Conditions(m, v, facts, keep_fused=settings.keep_fused)
     unled = files[0].neighbours.unled
     ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled)
+    fill(ctx)
     units = [] if outdated(ctx) else group(facts, m)
     neighbours = files[0].neighbours
     units, (plans, manual, ignored) = _grouped(ctx, units, neighbours)
