@@ -43,6 +43,7 @@ from .rules.common import Stage, Work
 from .rules.discovery import apply_rules
 from .units.casts import casts_only
 from .units.conditions import Conditions
+from .units.unfilled import fill
 from .units.unit import Context, Manual, Unit, group
 from .validate import validate
 from .writing import account, begun, came_from, describe, drop_names, edited
@@ -95,6 +96,7 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     unled = files[0].neighbours.unled
     switched = frozenset().union(*(file.neighbours.switched for file in files))
     ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled, switched)
+    fill(ctx)
     units = [] if outdated(ctx) else group(facts, m)
     neighbours = files[0].neighbours
     units, (plans, manual, ignored) = _grouped(ctx, units, neighbours)
