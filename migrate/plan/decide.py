@@ -41,6 +41,7 @@ from .policy import tell_policy
 from .products import review_products
 from .regions import Planner
 from .replaced import check_replaced
+from .saved_as import other_names
 from .scaling import class_of
 from .schedule import Scaler, Schedule
 from .sides import goes, sides
@@ -139,6 +140,8 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     if unit.served and state:
         raise Manual(state[0][0], "amp's state is saved beside the native scaler's: which one is meant is not known")
     if backend is not None or unit.served:
+        for said in other_names(ctx, backend) if backend is not None else ():
+            unit.review(unit.line_node, "APX070", said)
         unit.review(unit.initializes[0].call, "APX043", _BACKEND)
         return Plan(ctx, unit, Planner(ctx, unit), merged, schedule, state, scaled and not unit.served, backend=backend)
     if unit.scales:
