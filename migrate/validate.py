@@ -17,6 +17,7 @@ from .nodes import walk
 from .plan.decide import Plan
 from .plan.exits import clears
 from .plan.schedule import NO_CHECKS, Schedule
+from .plan.tight import own_autocast
 from .rewrite.trace import Run
 from .units.unit import Context, Step, Unit
 
@@ -49,9 +50,14 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
     kinds = frozenset[str]().union(*(_announces(rule, said) for unit in units for _, rule, said in unit.reviews))
     evaluations = [site for unit in units for site, rule, _ in unit.reviews if rule == "APX031"]
 
+    # blocks of an autocast of the file's own, of which the review says that it alone decides
+    own = [site for site in evaluations if isinstance(site, (ast.With, ast.AsyncWith)) and own_autocast(site)]
+
     def announced(difference: Difference, node: ast.AST | None) -> bool:
         if difference.kind in ("eval-casts", "loss-casts") and ctx.settings.eval == "fp32":
             return True  # asked for
+        if difference.kind == "casts" and node in ctx.m.parent and any(ctx.m.inside(node, one) for one in own):
+            return True
         if difference.kind == "skip-late" and _accumulates(ctx.m, units):
             unit = _nearest(ctx.m, units, node)
             note = (node or unit.line_node, "APX060", difference.message)
