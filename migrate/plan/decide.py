@@ -35,6 +35,7 @@ from .made import leave_out_makers, not_made
 from .marks import Region
 from .named import Named, named
 from .overflow import review_overflow_tests
+from .own_scales import review_own_scales
 from .places import Homes
 from .policy import tell_policy
 from .products import review_products
@@ -261,6 +262,7 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
                 )
     _switches(ctx, unit, plan, finder)
     plan.homes = finder.finish()
+    review_own_scales(ctx, unit, plan.homes)
 
 
 def _switches(ctx: Context, unit: Unit, plan: Plan, finder: Finder) -> None:

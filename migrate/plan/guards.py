@@ -10,6 +10,7 @@ from ..nodes import walk
 from ..units.conditions import FALSE, TRUE, Term, conjunction, negation, reads
 from ..units.translate import passed, translate, translate_open
 from ..units.unit import Context, Manual, Unit
+from .preparing import prepares
 
 
 def guards(
@@ -62,7 +63,8 @@ def around(ctx: Context, init: Initialize, call: ast.Call, anchor: ast.stmt | No
                 if not is_main(outer.test):
                     found.append((outer.test, term if below in outer.body else negation(term)))
             elif isinstance(outer, (ast.For, ast.While, ast.AsyncFor)) and anchor is not None:
-                raise Manual(init.call, "amp.initialize runs inside a loop, its optimizer is used outside of it")
+                if not prepares(ctx, outer, call):
+                    raise Manual(init.call, "amp.initialize runs inside a loop, its optimizer is used outside of it")
             elif isinstance(outer, ast.match_case):
                 raise Manual(init.call, "amp.initialize stands in a case of a match statement")
             elif isinstance(outer, ast.ExceptHandler):
@@ -85,13 +87,18 @@ def _within_expression(ctx: Context, call: ast.Call, itself: bool) -> list[tuple
         if isinstance(outer, ast.IfExp) and below is not outer.test:
             term = ctx.conditions.term(outer.test)
             found.append((outer.test, term if below is outer.body else negation(term)))
-        elif isinstance(outer, (ast.ListComp, ast.SetComp, ast.DictComp)) and not itself:
+        elif isinstance(outer, (ast.ListComp, ast.SetComp, ast.DictComp)) and not (itself and _chooses(outer)):
             if not isinstance(below, ast.comprehension):
                 found += [(test, ctx.conditions.term(test)) for gen in outer.generators for test in gen.ifs]
         elif isinstance(outer, (ast.BoolOp, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp)):
             raise Manual(call, "amp.initialize is part of an expression that may leave it out")
         below = outer
     return found
+
+
+def _chooses(made: ast.ListComp | ast.SetComp | ast.DictComp) -> bool:
+    """Whether a comprehension leaves some out: then it may be all of them."""
+    return any(gen.ifs for gen in made.generators)
 
 
 def is_main(test: ast.expr) -> bool:

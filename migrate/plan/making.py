@@ -18,6 +18,7 @@ from .ahead import changes
 from .cases import either, without_opposites
 from .guards import around, early_exits, guards, is_main, said_by, said_there
 from .places import Creation, Place
+from .preparing import outside
 from .schedule import Scaler
 
 
@@ -126,7 +127,7 @@ class Making:
         near = [m.statement(n) for n in self._uses.get(id(scaler), []) if m.function(n) is scope]
         near = [s for s in near if not isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef))]
         near += self._optimizer_statements(scaler, scope)
-        made = self._dominator(stmts[0], [*stmts[1:], *near])
+        made = outside(ctx, self._dominator(stmts[0], [*stmts[1:], *near]), inits[0].call)
         anchor = self._above_conditions(made) if place.owner is not None else made
         ahead_of_all = anchor is not made
         enabled = either([[t for _, t in guards(ctx, self.unit, i, anchor)] for i in inits])

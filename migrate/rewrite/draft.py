@@ -24,6 +24,7 @@ from ..facts.scopes import Block
 from ..model import DeleteLines, Edit, InsertLines, Reindent, Replace
 from ..nodes import walk
 from .arms import joined
+from .emptied import goes_unseen
 
 _HEADING = 5  # words of a comment, its # among them
 _ABOUT_AMP = re.compile(r"\bapex\b|\bamp\b|\bfp16\b|mixed.precision|half.precision|loss.scal|\bopt_level\b", re.I)
@@ -389,6 +390,8 @@ class Draft:
                 return self._once(owner)
             case ast.For() | ast.While() if block.field_name == "orelse":
                 return self._cut_else(block)
+            case ast.For() if goes_unseen(self.m, owner):
+                return self._once(owner)
             case ast.Module():
                 return False
             case _:
