@@ -1,4 +1,4 @@
-# expect: manual scaler.step() is called twice before update()
+# expect: safe
 import torch
 from apex import amp
 

@@ -1,0 +1,15 @@
+# expect: safe
+import torch
+from apex import amp
+
+
+def train(nets, opts, n, loader):
+    for k in range(n):
+        nets[k], opts[k] = amp.initialize(nets[k], opts[k], opt_level="O1")
+    for x, y in loader:
+        for k in range(n):
+            loss = nets[k](x).sum()
+            opts[k].zero_grad()
+            with amp.scale_loss(loss, opts[k]) as scaled_loss:
+                scaled_loss.backward()
+            opts[k].step()
