@@ -1,4 +1,3 @@
-# expect: safe
 import torch
 from apex import amp
 
