@@ -9,7 +9,7 @@ from collections import defaultdict
 from ..flow.objects import Obj
 from ..units.events import Event, events, lifted_backwards, reaching_scopes
 from ..units.unit import Context, Manual, Step, Unit
-from .beside import instead
+from .beside import chosen, instead
 from .blocks import exclusive
 from .schedule import NO_CHECKS, Scaler, Schedule
 from .shared import Taken
@@ -64,7 +64,7 @@ def _check_one_step(ctx: Context, unit: Unit) -> None:
             backward = next((one for one in reversed(backwards) if not instead(event, one)), None)
             loops = [s for s in event.under if isinstance(s, (ast.For, ast.While))]
             anchor = event.step.anchor if event.step is not None else None
-            earlier = [e for e in taken.of(event.objects) if not instead(event, e)]
+            earlier = [e for e in taken.of(event.objects) if not chosen(event, e)]
             again = any(not _apart_in(ctx, e.node, event.node) for e in earlier)
             around = backward is not None and any(x not in backward.under and x is not anchor for x in loops)
             if again and not around and any(isinstance(s, ast.If) for s in event.under):
