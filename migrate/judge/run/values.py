@@ -105,7 +105,8 @@ class Evaluator:
         owner = self.value(state, expr.value, facts)
         at = self.value(state, expr.slice, facts)
         if owner[0] == "dict" and at[0] != "k" and {True, False} == {key for key, _ in owner[1]}:
-            if any(value[0] == "obj" for _, value in owner[1]):  # `{True: self.amp_backward, False: self.plain_backward}[use_amp]`
+            # {True: self.amp_backward, False: self.plain_backward}[use_amp]
+            if any(value[0] == "obj" for _, value in owner[1]):
                 return dict(owner[1])[truth(at, facts)]  # type: ignore[no-any-return]
         item = _item(state, owner, at)
         if item[0] == "sub" and item[2] == at and self.memory.loses(*self._names(expr)):
