@@ -375,7 +375,9 @@ class Finder(Handing):
 
     def _loop_of(self, name: str, node: ast.AST) -> ast.expr | None:
         for outer in self.ctx.m.spine(node):
-            if isinstance(outer, ast.For) and name in {n.id for n in walk(outer.target) if isinstance(n, ast.Name)}:
+            if isinstance(outer, ast.For) and any(
+                isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in walk(outer.target)
+            ):
                 return gone_through(outer.target, outer.iter, name)
         return None
 

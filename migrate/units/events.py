@@ -196,7 +196,7 @@ def _anchor(ctx: Context, unit: Unit, call: ast.Call, stmt: ast.stmt) -> ast.stm
     names = {n.id for n in walk(call.func.value) if isinstance(n, ast.Name)}
     for outer in ctx.m.spine(stmt)[1:]:
         if isinstance(outer, ast.For):
-            targets = {n.id for n in walk(outer.target) if isinstance(n, ast.Name)}
+            targets = {n.id for n in walk(outer.target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
             return outer if targets & names and not _backward_in_round(ctx, unit, call, outer) else stmt
     return stmt
 
