@@ -29,7 +29,7 @@ def review_own_scales(ctx: Context, unit: Unit, homes: Homes) -> None:
             continue
         family = [cls for cls in ctx.made_classes if owner in hierarchy(ctx, cls)]
         own = any(m.class_of(m.function(i.call)) in {owner, *family} for i in unit.initializes if i.optimizers)
-        if own and _side_by_side(ctx, [call for call in ctx.v.calls[init] if not m.idle(call)]):
+        if own and _side_by_side(ctx, [c for c in dict.fromkeys(ctx.v.calls[init]) if not m.idle(c)]):
             unit.review(
                 creation.anchor,
                 "APX060",
