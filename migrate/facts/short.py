@@ -1,4 +1,5 @@
-"""Steps that are written as expressions: ``[o.step() for o in optimizers]`` and ``ok and optimizer.step()``.
+"""Steps that are written as expressions: ``[o.step() for o in optimizers]``, ``ok and optimizer.step()`` and
+``optimizer.step() if ok else None``.
 
 As statements of their own they are a loop and an ``if``, and are read as such: the tree gets these in their place, each
 at the position of what was written. The text stays; `rewrite.draft` writes the ``if`` out where a line joins the step.
@@ -9,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 
-_MAY_BE = re.compile(r"\band\b[^#\n]*\.step\(|\.step\([^()]*(?:\([^()]*\)[^()]*)*\)\s*for\b")
+_MAY_BE = re.compile(r"\band\b[^#\n]*\.step\(|\.step\([^()]*(?:\([^()]*\)[^()]*)*\)\s*(?:for|if)\b")
 
 
 def lengthen(tree: ast.Module, text: str) -> set[ast.stmt]:
@@ -49,6 +50,14 @@ def _long(stmt: ast.AST, text: str) -> ast.stmt | None:
         ) if _written_out(tests[-1], step, text):
             whole = tests[0] if len(tests) == 1 else _all_of(tests)
             return ast.If(test=whole, body=[_alone(step)], orelse=[])
+        case ast.Expr(
+            value=ast.IfExp(
+                test=test,
+                body=ast.Call(func=ast.Attribute(attr="step")) as step,
+                orelse=ast.Constant(value=None | bool() | int()),
+            )
+        ) if (step.lineno, step.col_offset) == (stmt.lineno, stmt.col_offset):
+            return ast.If(test=test, body=[_alone(step)], orelse=[])
         case _:
             return None
 

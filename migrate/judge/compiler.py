@@ -27,6 +27,7 @@ class Sight(Protocol):
 
     def relevant(self, stmt: ast.stmt) -> bool: ...
     def calls(self, expr: ast.AST) -> bool: ...
+    def prepares(self, loop: ast.AST) -> bool: ...
     def changes(self, node: ast.AST) -> bool: ...
     def event(self, node: ast.expr) -> bool: ...
     def context(self, item: ast.withitem) -> bool: ...
@@ -289,6 +290,10 @@ class _Compiler:
         start, end, over = Label(), Label(), Label()
         if not isinstance(stmt, ast.While):
             self.header(stmt, stmt.iter)
+            if self.sight.prepares(stmt):
+                self.emit(Op("havoc", stmt.target))
+                self.block(stmt.body)
+                return
             if self.sight.resumes(stmt.iter):
                 self.emit(Op("generate", stmt, value=stmt.iter))
                 self.mark(start)
@@ -502,11 +507,14 @@ class _Compiler:
         first = root.generators[0]
         self.expression(first.iter)
         self.mark(start)
-        self.emit(Op("again", root, over))
+        rounds = not self.sight.prepares(root)
+        if rounds:
+            self.emit(Op("again", root, over))
         for generator in root.generators:
             for part in (generator.iter, *generator.ifs)[generator is first :]:
                 self.expression(part)
         for part in (root.key, root.value) if isinstance(root, ast.DictComp) else (root.elt,):
             self.expression(part)
-        self.emit(Op("jump", root, start))
+        if rounds:
+            self.emit(Op("jump", root, start))
         self.mark(over)

@@ -61,6 +61,12 @@ def instead(one: Event, other: Event) -> bool:
     )
 
 
+def chosen(one: Event, other: Event) -> bool:
+    """Whether one call leads to this step or to the other, by the method that it runs: never to both."""
+    runs = dict(other.path)
+    return any(runs.get(call, method) is not method for call, method in one.path)
+
+
 def in_its_own(ctx: Context, unit: Unit, steps: list[Step]) -> list[Step]:
     """The steps without those of methods that train without scaling in the place of one that scales: a plain backward
     and the step behind it were as plain under Apex."""

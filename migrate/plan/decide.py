@@ -6,11 +6,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..facts.names import last_name
 from ..facts.scopes import Scope
 from ..facts.sites import Initialize, Scale
-from ..flow.objects import Obj
-from ..nodes import walk
 from ..units import options
 from ..units.conditions import Term, reads
 from ..units.events import find_steps
@@ -27,6 +24,7 @@ from .foreign import foreign
 from .gradless import review_kept_copies
 from .guards import guards, terms_there
 from .handed import Handed
+from .has import check_has
 from .hazards import Hazards
 from .home import Finder
 from .hooked import review_products_in_hooks
@@ -36,6 +34,7 @@ from .made import leave_out_makers, not_made
 from .marks import Region
 from .named import Named, named
 from .overflow import review_overflow_tests
+from .own_scales import review_own_scales
 from .places import Homes
 from .policy import tell_policy
 from .products import review_products
@@ -312,6 +311,7 @@ def _homes(ctx: Context, unit: Unit, plan: Plan) -> None:
                 )
     _switches(ctx, unit, plan, finder)
     plan.homes = finder.finish()
+    review_own_scales(ctx, unit, plan.homes)
 
 
 def _switches(ctx: Context, unit: Unit, plan: Plan, finder: Finder) -> None:
@@ -391,33 +391,7 @@ def _review_kept_flags(ctx: Context, unit: Unit, plan: Plan) -> None:
 def _check_attributes(ctx: Context, plan: Plan) -> None:
     """Each object that a scaler's condition may be read from has what is read: not only one of two backends."""
     for creation in plan.homes.creations:
-        scope = ctx.m.function(creation.anchor)
-        for node in walk(ast.parse(creation.enabled.text or "True", mode="eval")):
-            match node:
-                case ast.Attribute(value=ast.Name(id=name), attr=attr) if name != ctx.m.self_name(scope):
-                    pass
-                case _:
-                    continue
-            held = ctx.v.in_order(o for o in ctx.v.variable(name, scope) if o.kind == "instance")
-            without = [o for o in held if not _has(ctx, o, attr)]
-            if without and len(without) < len(held):
-                raise Manual(
-                    creation.anchor,
-                    f"mixed precision is on where `{ast.unparse(node)}` says so, which a {without[0].label} does not "
-                    "have",
-                    f"{attr} = … in {without[0].label}, too",
-                )
-
-
-def _has(ctx: Context, obj: Obj, attr: str) -> bool:
-    """Whether an object has an attribute, as far as its classes are known."""
-    assert isinstance(obj.key, ast.ClassDef)
-    order = ctx.v.order(obj.key)
-    said = {name.id for cls in order for s in cls.body for name in walk(s) if isinstance(name, ast.Name)}
-    methods = {s.name for cls in order for s in cls.body if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef))}
-    known = {cls.name for cls in order}
-    open_ = any(last_name(base) not in known for cls in order for base in cls.bases)
-    return open_ or bool(ctx.v.field(obj, attr)) or attr in ctx.v.attributes(obj) or attr in said | methods
+        check_has(ctx, creation.anchor, creation.enabled.text)
 
 
 def _name_conditions(ctx: Context, unit: Unit, plan: Plan) -> None:

@@ -10,6 +10,7 @@ from ..nodes import walk
 from ..units.conditions import FALSE, TRUE, Term, conjunction, negation, reads
 from ..units.translate import passed, translate, translate_open
 from ..units.unit import Context, Manual, Unit
+from .preparing import prepares
 
 
 def guards(
@@ -59,10 +60,11 @@ def around(ctx: Context, init: Initialize, call: ast.Call, anchor: ast.stmt | No
                 break
             if isinstance(outer, ast.If):
                 term = ctx.conditions.term(outer.test)
-                if not is_main(outer.test):
+                if not is_main(outer.test) and not _finds_what_is_called(outer.test, call):
                     found.append((outer.test, term if below in outer.body else negation(term)))
             elif isinstance(outer, (ast.For, ast.While, ast.AsyncFor)) and anchor is not None:
-                raise Manual(init.call, "amp.initialize runs inside a loop, its optimizer is used outside of it")
+                if not prepares(ctx, outer, call):
+                    raise Manual(init.call, "amp.initialize runs inside a loop, its optimizer is used outside of it")
             elif isinstance(outer, ast.match_case):
                 raise Manual(init.call, "amp.initialize stands in a case of a match statement")
             elif isinstance(outer, ast.ExceptHandler):
@@ -85,13 +87,28 @@ def _within_expression(ctx: Context, call: ast.Call, itself: bool) -> list[tuple
         if isinstance(outer, ast.IfExp) and below is not outer.test:
             term = ctx.conditions.term(outer.test)
             found.append((outer.test, term if below is outer.body else negation(term)))
-        elif isinstance(outer, (ast.ListComp, ast.SetComp, ast.DictComp)) and not itself:
+        elif isinstance(outer, (ast.ListComp, ast.SetComp, ast.DictComp)) and not (itself and _chooses(outer)):
             if not isinstance(below, ast.comprehension):
-                found += [(test, ctx.conditions.term(test)) for gen in outer.generators for test in gen.ifs]
+                tests = [test for gen in outer.generators for test in gen.ifs if not _finds_what_is_called(test, call)]
+                found += [(test, ctx.conditions.term(test)) for test in tests]
         elif isinstance(outer, (ast.BoolOp, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp)):
             raise Manual(call, "amp.initialize is part of an expression that may leave it out")
         below = outer
     return found
+
+
+def _finds_what_is_called(test: ast.expr, call: ast.Call) -> bool:
+    """``hasattr(cb, name)`` around ``getattr(cb, name)()``: a hook that runs is there."""
+    match test, call.func:
+        case ast.Call(func=ast.Name(id="hasattr"), args=asked), ast.Call(func=ast.Name(id="getattr"), args=taken):
+            return [ast.dump(one) for one in asked] == [ast.dump(one) for one in taken[:2]]
+        case _:
+            return False
+
+
+def _chooses(made: ast.ListComp | ast.SetComp | ast.DictComp) -> bool:
+    """Whether a comprehension leaves some out: then it may be all of them."""
+    return any(gen.ifs for gen in made.generators)
 
 
 def is_main(test: ast.expr) -> bool:

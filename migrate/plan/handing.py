@@ -16,7 +16,7 @@ from ..units.translate import paired, passed, receiver
 from ..units.unit import Context, Manual, Unit
 from . import switch
 from .decorators import hands_on
-from .guards import guards, said_there
+from .guards import said_there
 from .inserted import has_default, is_vararg
 from .making import Making
 from .places import Homes, Parameter, Place
@@ -193,8 +193,8 @@ class Handing(Making, ABC):
             return None
         init = m.scope_of[node]
         if rivals == 1 and not self._made_again(node):
-            enabled = said_there(self.ctx, guards(self.ctx, self.unit, training[0], None), init)
-            if len(training) > 1 or not isinstance(enabled, str):
+            sources = self._one_condition(training)
+            if sources is None or not isinstance(said_there(self.ctx, sources, init), str):
                 return None
         stored = [n for n in self._stored(scaler) if m.class_of(m.function(n)) is place.owner]
         if not stored:

@@ -134,6 +134,8 @@ class Finder(Handing):
                 value = value.orelse if opened(v, v.of(value.orelse)) & scaler.objects else value.body
             if value is None or not opened(v, v.of(value)) & scaler.objects:
                 return None
+            if isinstance(value, ast.Name) and self._taken_over(scaler, scope, name, value.id):
+                return value
             if not isinstance(value, (ast.Attribute, ast.Subscript, ast.ListComp, ast.List, ast.Tuple)):
                 return None
             sources.append(value)
@@ -142,6 +144,16 @@ class Finder(Handing):
         root = self._root(sources[0])
         held_by_self = isinstance(root, ast.Attribute) and any(o.kind == "instance" for o in v.of(root.value))
         return sources[0] if held_by_self else None
+
+    def _taken_over(self, scaler: Scaler, scope: Scope, name: str, other: str) -> bool:
+        """Whether a variable is but another name for a local one that itself takes its optimizer from elsewhere
+        (``opt = optimizer.optimizer if hasattr(optimizer, "optimizer") else optimizer``)."""
+        m = self.ctx.m
+        if other == name or m.binding_scope(other, scope) is not scope or not scope.is_function:
+            return False
+        if other in scope.params:
+            return not m.stores(other, scope) and not self._initializes(scope)
+        return len(list(m.stores(other, scope))) == 1 and self._alias_of(scaler, scope, other) is not None
 
     def _given(self, name: ast.Name) -> ast.expr | None:
         """What an assignment gives a name, be it one of a tuple."""
@@ -363,7 +375,9 @@ class Finder(Handing):
 
     def _loop_of(self, name: str, node: ast.AST) -> ast.expr | None:
         for outer in self.ctx.m.spine(node):
-            if isinstance(outer, ast.For) and name in {n.id for n in walk(outer.target) if isinstance(n, ast.Name)}:
+            if isinstance(outer, ast.For) and any(
+                isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in walk(outer.target)
+            ):
                 return gone_through(outer.target, outer.iter, name)
         return None
 

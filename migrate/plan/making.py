@@ -17,7 +17,9 @@ from . import switch
 from .ahead import changes
 from .cases import either, without_opposites
 from .guards import around, early_exits, guards, is_main, said_by, said_there
+from .has import check_has
 from .places import Creation, Place
+from .preparing import outside
 from .schedule import Scaler
 
 
@@ -34,7 +36,18 @@ class Making:
         return any(self._late(s, place) for s in self.scalers for place in self._places.get(id(s), []))
 
     def _late(self, scaler: Scaler, place: Place) -> bool:
-        return switch.late(self.ctx, self.unit, self.order, scaler, place, self._uses.get(id(scaler), []))
+        uses = self._uses.get(id(scaler), [])
+        return self._hooked() or switch.late(self.ctx, self.unit, self.order, scaler, place, uses)
+
+    def _hooked(self) -> bool:
+        """Whether what initializes is a hook that is found by its name (``getattr(hook, name)()``): which of them run,
+        nobody knows ahead of it."""
+        m = self.ctx.m
+        for init in self.unit.initializes:
+            for call in self.ctx.v.calls.get(m.function(init.call).node, ()) if init.optimizers else ():
+                if isinstance(call.func, ast.Call) and getattr(call.func.func, "id", "") == "getattr":
+                    return True
+        return False
 
     def _create(self, scaler: Scaler, place: Place, rivals: int) -> list[Creation]:
         """One statement where a condition says when mixed precision is on; else where it is switched on."""
@@ -126,7 +139,7 @@ class Making:
         near = [m.statement(n) for n in self._uses.get(id(scaler), []) if m.function(n) is scope]
         near = [s for s in near if not isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef))]
         near += self._optimizer_statements(scaler, scope)
-        made = self._dominator(stmts[0], [*stmts[1:], *near])
+        made = outside(ctx, self._dominator(stmts[0], [*stmts[1:], *near]), inits[0].call)
         anchor = self._above_conditions(made) if place.owner is not None else made
         ahead_of_all = anchor is not made
         enabled = either([[t for _, t in guards(ctx, self.unit, i, anchor)] for i in inits])
@@ -243,6 +256,7 @@ class Making:
                 "cannot be said",
                 f"create torch.amp.GradScaler with enabled={enabled} and hand it on beside the optimizer",
             )
+        check_has(self.ctx, anchor, enabled.text)
         text = f"{self.ctx.m.self_name(scope) or 'self'}.{scaler.name}" if place.owner is not None else scaler.name
         anchor = self._behind(init, enabled, anchor, scope)
         self._check_lasting(place, anchor)

@@ -16,6 +16,7 @@ from ..units.conditions import FALSE, conjunction
 from ..units.order import Order
 from ..units.unit import Context, Unit
 from .places import Creation, Place
+from .preparing import prepares
 from .schedule import Scaler
 
 
@@ -70,7 +71,7 @@ def _in_some_round(ctx: Context, scaler: Scaler, init: Initialize) -> bool:
     made = [o.key for o in scaler.objects if isinstance(o.key, ast.AST)]
     spine = m.spine(init.call)
     for loop in m.loops(init.call):
-        guarded = any(isinstance(s, ast.If) for s in spine[: spine.index(loop)])
+        guarded = any(isinstance(s, ast.If) for s in spine[: spine.index(loop)]) and not prepares(ctx, loop, init.call)
         if guarded and not any(m.inside(x, loop) for x in made):
             return True
     return False

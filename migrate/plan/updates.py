@@ -9,7 +9,7 @@ from collections import defaultdict
 from ..flow.objects import Obj
 from ..units.events import Event, events, lifted_backwards, reaching_scopes
 from ..units.unit import Context, Manual, Step, Unit
-from .beside import instead
+from .beside import chosen, instead
 from .blocks import exclusive
 from .schedule import NO_CHECKS, Scaler, Schedule
 from .shared import Taken
@@ -28,7 +28,45 @@ def updates(ctx: Context, unit: Unit, schedule: Schedule) -> None:
         schedule.updates = [s for group in groups.values() for s in _last_of(ctx, unit, schedule, group, eager)]
         if not _pending(ctx, unit, schedule):
             return
+    if (last := _behind_all(ctx, unit)) is not None:
+        schedule.late.update(dict.fromkeys(unit.steps, last))
+        schedule.updates = unit.steps[-1:]
+        return
     _apart(ctx, unit, schedule, groups)
+
+
+def _behind_all(ctx: Context, unit: Unit) -> ast.stmt | None:
+    """Of optimizers that share the one loss of a round, where one always steps and another may be left out (``if epoch
+    >= warm:``): the statement of the round with the last step. Gradients of both are cleared in each round."""
+    m = ctx.m
+    anchors = [step.anchor for step in unit.steps]
+    always = next((a for a in anchors if all(_in_block_of(ctx, a, other) for other in anchors)), None)
+    site = unit.scales[0]
+    if always is None or len(unit.scales) > 1 or site.with_ is None or any(step.own for step in unit.steps):
+        return None
+    if m.loops(site.call) != m.loops(always) or not all(
+        _cleared_in_each(ctx, unit, step, always) for step in unit.steps
+    ):
+        return None
+    tops = [next(s for s in m.spine(a) if m.block(s) is m.block(always)) for a in anchors]
+    return max(tops, key=m.start)
+
+
+def _in_block_of(ctx: Context, always: ast.stmt, other: ast.stmt) -> bool:
+    """Whether a statement stands in the block of another one, or below one that does, with no loop between."""
+    m = ctx.m
+    return any(m.block(s) is m.block(always) for s in m.spine(other)) and m.loops(always) == m.loops(other)
+
+
+def _cleared_in_each(ctx: Context, unit: Unit, step: Step, always: ast.stmt) -> bool:
+    """Whether the gradients of an optimizer are cleared wherever one always steps."""
+    m = ctx.m
+    return any(
+        isinstance(call.func, ast.Attribute)
+        and m.block(m.statement(call)) is m.block(always)
+        and bool(ctx.v.of(call.func.value) & (step.objects | unit.model_objects))
+        for call in m.calls("zero_grad")
+    )
 
 
 def _last_of(ctx: Context, unit: Unit, schedule: Schedule, group: list[Step], eager: bool) -> list[Step]:
@@ -64,7 +102,7 @@ def _check_one_step(ctx: Context, unit: Unit) -> None:
             backward = next((one for one in reversed(backwards) if not instead(event, one)), None)
             loops = [s for s in event.under if isinstance(s, (ast.For, ast.While))]
             anchor = event.step.anchor if event.step is not None else None
-            earlier = [e for e in taken.of(event.objects) if not instead(event, e)]
+            earlier = [e for e in taken.of(event.objects) if not chosen(event, e)]
             again = any(not _apart_in(ctx, e.node, event.node) for e in earlier)
             around = backward is not None and any(x not in backward.under and x is not anchor for x in loops)
             if again and not around and any(isinstance(s, ast.If) for s in event.under):

@@ -24,6 +24,7 @@ from ..facts.scopes import Block
 from ..model import DeleteLines, Edit, InsertLines, Reindent, Replace
 from ..nodes import walk
 from .arms import joined
+from .emptied import goes_unseen
 
 _HEADING = 5  # words of a comment, its # among them
 _ABOUT_AMP = re.compile(r"\bapex\b|\bamp\b|\bfp16\b|mixed.precision|half.precision|loss.scal|\bopt_level\b", re.I)
@@ -389,6 +390,8 @@ class Draft:
                 return self._once(owner)
             case ast.For() | ast.While() if block.field_name == "orelse":
                 return self._cut_else(block)
+            case ast.For() if goes_unseen(self.m, owner):
+                return self._once(owner)
             case ast.Module():
                 return False
             case _:
@@ -487,12 +490,16 @@ class Draft:
         return tuple(out)
 
     def _write_out(self, stmt: ast.stmt) -> None:
-        """``test and step`` becomes an ``if`` where more than the step's own text changes."""
+        """``test and step`` (or ``step if test else None``) becomes an ``if`` where more than the step's own text
+        changes."""
         m, step = self.m, stmt.body[0]  # type: ignore[attr-defined]
         before, after = self._before.get(step, []), self._behind(step)
         if not isinstance(stmt, ast.If) or not (before or after or step in self._stmt):
             return
         indent = m.indent(stmt) + self.unit(stmt)
+        if m.start(stmt.test) > m.start(step):
+            self._edits += self._turned(stmt, step, before, after, indent)
+            return
         start = m.text.rindex("and", m.end(stmt.test), m.start(step))
         lead = self._expand(["", *before, ""], indent, step)
         self._edits.append(Replace(m.start(stmt), m.start(stmt), "if "))
@@ -503,6 +510,20 @@ class Draft:
         if after:
             lines = self._expand(["", *after], indent, step)
             self._edits.append(Replace(m.end(step), m.end(step), "\n".join(lines)))
+
+    def _turned(
+        self, stmt: ast.If, step: ast.stmt, before: list[str], after: list[str], indent: str
+    ) -> list[Edit]:
+        """``step if test else None`` as an ``if``."""
+        m = self.m
+        head = f"if {self.text_of(stmt.test)}:"
+        lead = self._expand(["", *before, ""], indent, step)
+        end = "\n".join(self._expand(["", *after], indent, step)) if after else ""
+        edits: list[Edit] = [Replace(m.start(stmt), m.start(step), head + "\n".join(lead) + indent)]
+        if step in self._stmt:
+            lines = self._expand(self._stmt[step], indent, step)
+            edits.append(Replace(m.start(step), m.end(step), "\n".join(lines).lstrip()))
+        return [*edits, Replace(m.end(step), m.end(stmt), end)]
 
     def _written_out(self, stmt: ast.stmt) -> bool:
         owner = self.m.block(stmt).owner

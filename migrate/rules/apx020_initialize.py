@@ -21,6 +21,7 @@ from ..plan.premises import model_alone
 from ..units.conditions import TRUE, conjunction
 from ..units.options import Options
 from .common import Plan, Stage, Work
+from .same_items import same_item
 
 ID = "APX020"
 STAGE = Stage.UNIT
@@ -84,6 +85,7 @@ def _remove(plan: Plan, work: Work, init: Initialize) -> None:
         work.draft.rewrite(stmt, *(" ".join(m.src(x).split()) for x in effects))
     elif isinstance(stmt, ast.Assign) and stmt.value is init.call and len(stmt.targets) == 1:
         kept = _assignment(stmt.targets[0], _models(init), _optimizers(init))
+        kept = kept and [(target, value) for target, value in kept if not same_item(m, target, value)]
         if kept is None:
             work.draft.replace(init.call, result)
         elif kept and not _goes_back(plan, work, stmt, kept):

@@ -51,7 +51,8 @@ def find_steps(ctx: Context, unit: Unit) -> list[Step]:
         foreign = {o for o in held - scaled if o.kind in ("call", "instance")}
         if foreign and any(_looks_scheduler(o) for o in foreign):
             raise Manual(node, f"{m.src(node)} steps an optimizer or something else; which one is not known here")
-        steps.append(Step(node, node.func.value, held & scaled, stmt, _anchor(ctx, node, stmt), m.src(node.func.value)))
+        anchor = _anchor(ctx, unit, node, stmt)
+        steps.append(Step(node, node.func.value, held & scaled, stmt, anchor, m.src(node.func.value)))
     return [*steps, *_steps_of_its_own(ctx, scaled)]
 
 
@@ -188,17 +189,30 @@ def _looks_scheduler(obj: Obj) -> bool:
     return gradients.SCHEDULERS.fit(obj.label)
 
 
-def _anchor(ctx: Context, call: ast.Call, stmt: ast.stmt) -> ast.stmt:
-    """The loop over the optimizers around a step, else the step."""
+def _anchor(ctx: Context, unit: Unit, call: ast.Call, stmt: ast.stmt) -> ast.stmt:
+    """The loop over the optimizers around a step, else the step; also where each round has the backward of the one
+    that it steps: Apex moved the loss scale at each of them."""
     assert isinstance(call.func, ast.Attribute)
     names = {n.id for n in walk(call.func.value) if isinstance(n, ast.Name)}
     for outer in ctx.m.spine(stmt)[1:]:
         if isinstance(outer, ast.For):
-            targets = {n.id for n in walk(outer.target) if isinstance(n, ast.Name)}
-            if targets & names:
-                return outer
-            break
+            targets = {n.id for n in walk(outer.target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+            return outer if targets & names and not _backward_in_round(ctx, unit, call, outer) else stmt
     return stmt
+
+
+def _backward_in_round(ctx: Context, unit: Unit, step: ast.Call, loop: ast.For) -> bool:
+    """Whether the rounds of a loop scale a loss for the very optimizer that they step, each ahead of its step."""
+    assert isinstance(step.func, ast.Attribute)
+    m, text, loops = ctx.m, ctx.m.src(step.func.value), ctx.m.loops(step)
+    return any(
+        m.loops(site.call) == loops
+        and m.inside(site.call, loop)
+        and m.start(site.call) < m.start(step)
+        and site.optimizers is not None
+        and m.src(site.optimizers) == text
+        for site in unit.scales
+    )
 
 
 # ---------------------------------------------------------------- order

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from ..facts.module import Module
 from ..facts.sites import Initialize
 from ..flow.values import Values
+from .class_levels import class_levels
 from .conditions import FALSE, TRUE, Conditions, Term, argparse_dest, negation
 
 INITIAL_SCALE = 2.0**16
@@ -213,8 +214,11 @@ def levels_of(
                     return None
                 found |= inner
             return found or None
-        case ast.Attribute(attr=attr):
-            return set() if attr in asked else _argparse_levels(m, attr, asked | {attr})
+        case ast.Attribute(attr=attr) as level:
+            if attr in asked:
+                return set()
+            known = class_levels(m, level)
+            return known if known is not None else _argparse_levels(m, attr, asked | {attr})
         case _:
             return None
 

@@ -15,7 +15,12 @@ READ = {
     "ok and opt.step()": "if ok:\n    opt.step()",
     "ok and ready(x) and opt.step()": "if ok and ready(x):\n    opt.step()",
     "(a or b) and opt.step()": "if a or b:\n    opt.step()",
+    "opt.step() if ok else None": "if ok:\n    opt.step()",
+    "opt.step() if (a or b) else 0": "if a or b:\n    opt.step()",
     # as they are
+    "opt.step() if ok else skip()": "opt.step() if ok else skip()",
+    "(opt.step()) if ok else None": "opt.step() if ok else None",
+    "x = opt.step() if ok else None": "x = opt.step() if ok else None",
     "[o.step() for o in opts if o]": "[o.step() for o in opts if o]",
     "[o.step() for a in opts for o in a]": "[o.step() for a in opts for o in a]",
     "[o.zero_grad() for o in opts]": "[o.zero_grad() for o in opts]",

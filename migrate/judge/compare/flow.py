@@ -48,7 +48,10 @@ class Flow:
         return [more, done] if last is None else [done] if last else [more]
 
     def _counts(self, loop: ast.AST) -> bool:
-        """Whether a loop goes over numbers, of which there are some: it says how many, or asks for the last."""
+        """Whether a loop has a round for certain: it goes over numbers, and says how many, or asks for the last; or it
+        makes what trains later, each with an `initialize` of its own."""
+        if self.old.program.begins_some(loop):
+            return True
         match loop:
             case ast.For(iter=ast.Call(func=ast.Name(id="range"), args=[ast.Constant(value=int() as number)])):
                 return number > 0

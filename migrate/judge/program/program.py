@@ -24,6 +24,7 @@ from .marks import Marks
 from .mattering import Mattering
 from .naming import Naming
 from .objects import Objects, known_objects
+from .preparing import begins_some, preparing
 from .scaling import Scaling
 from .spread import Spread
 from .syntax import ANY, ANY_OF_FILES, FUNCTIONS, generator_call, makes_context, maps
@@ -50,9 +51,13 @@ class Program:
         self._codes: dict[ast.AST, Code] = {}
         self._changed: dict[ast.AST, frozenset[str]] = {}
         self._begun: dict[File, ast.Module] = {}
+        self._begins: dict[ast.AST, bool] = {}
         self.last_rounds = last_rounds(m)
         self.counted = frozenset(loop for loop, _ in self.last_rounds.values())
         self._find_kinds()
+        self._preparing: frozenset[ast.AST] = (
+            preparing(m, self.marks) if old is None else self._twins_of(old._preparing)
+        )
         Gradients(m, v, objects, self.marks, self.callees, old.marks if old is not None else None).find()
         if old is None:
             self._spread.outwards()
@@ -107,6 +112,16 @@ class Program:
                 self._spread.mark(node)
         find_asides(old.evaluation, self.evaluation, twin)
 
+    def _twins_of(self, nodes: frozenset[ast.AST]) -> frozenset[ast.AST]:
+        kinds = {type(node) for node in nodes}
+        return frozenset(n for kind in kinds for n in self.m.all(kind) if self.naming.twin(n) in nodes)
+
+    def begins_some(self, loop: ast.AST) -> bool:
+        """Whether each round of a loop makes something that initializes, and nothing else."""
+        if loop not in self._begins:
+            self._begins[loop] = begins_some(loop, self.marks, self.callees)
+        return self._begins[loop]
+
     # ------------------------------------------------------------ what the compiler asks
 
     def code(self, function: ast.AST) -> Code:
@@ -129,6 +144,10 @@ class Program:
 
     def calls(self, expr: ast.AST) -> bool:
         return expr in self.marks.relevant
+
+    def prepares(self, loop: ast.AST) -> bool:
+        """Whether a loop only initializes, in the old program: all its rounds do what one does."""
+        return loop in self._preparing
 
     def changes(self, node: ast.AST) -> bool:
         """Whether code that is not followed may change what is asked for, when a piece of code runs."""

@@ -78,12 +78,12 @@ class Calls:
             term = self.evaluator.value(state, call.func, facts)
             meant = [o for o in called if term[0] == "obj" and self.naming.key(o) in term[1]]
             return [f for o in meant for f in self.v.functions(o)] or every
-        if isinstance(call.func, ast.Name):
-            term = self.evaluator.value(state, call.func, facts)
-            places = {key[1] for key in term[1] if key[0] == "function"} if term[0] == "obj" else set()
-            return [f for f in every if self.naming.place(f) in places] or every
-        if not isinstance(call.func, ast.Attribute):
+        if not isinstance(call.func, (ast.Name, ast.Attribute)):
             return every
+        term = self.evaluator.value(state, call.func, facts)
+        places = {key[1] for key in term[1] if key[0] == "function"} if term[0] == "obj" else set()
+        if isinstance(call.func, ast.Name) or places:
+            return [f for f in every if self.naming.place(f) in places] or every
         owner = self.evaluator.value(state, call.func.value, facts)
         if owner[0] != "obj":
             return every

@@ -14,6 +14,7 @@ from ..program.syntax import names_in
 from ..state import State
 from ..terms import Ask, Facts, Term, compared, known, made_of, negated, opaque, record, truth
 from .lookup import Lookup
+from .methods import Methods
 from .results import Results
 from .variables import Variables, since
 
@@ -36,6 +37,7 @@ class Evaluator:
         self.lookup = Lookup(program, variables, self.value)
         self._results = Results(program, variables, self.lookup, owners, legacy, self.value, _item)
         self.memory = variables.memory
+        self._methods = Methods(program)
         self._said: dict[ast.expr, set[str]] = {}
         self._loosely = False
         self._fixed: dict[ast.expr, tuple[Term | None, Term | None]] = {}
@@ -96,11 +98,16 @@ class Evaluator:
 
     def _attribute(self, state: State, expr: ast.Attribute, facts: Facts) -> Term:
         owner = self.value(state, expr.value, facts)
-        return self.variables.attribute(state, owner, expr.attr, expr)
+        term = self.variables.attribute(state, owner, expr.attr, expr)
+        return term if term[0] != "attr" else self._methods.of(expr) or term
 
     def _subscript(self, state: State, expr: ast.Subscript, facts: Facts) -> Term:
         owner = self.value(state, expr.value, facts)
         at = self.value(state, expr.slice, facts)
+        if owner[0] == "dict" and at[0] != "k" and {True, False} == {key for key, _ in owner[1]}:
+            # {True: self.amp_backward, False: self.plain_backward}[use_amp]
+            if any(value[0] == "obj" for _, value in owner[1]):
+                return dict(owner[1])[truth(at, facts)]  # type: ignore[no-any-return]
         item = _item(state, owner, at)
         if item[0] == "sub" and item[2] == at and self.memory.loses(*self._names(expr)):
             return opaque(self.naming.place(expr))

@@ -1,4 +1,3 @@
-# expect: manual scaler.step() is called twice before update()
 import torch
 from apex import amp
 

@@ -1,4 +1,3 @@
-# expect: manual the model is called without casts, now under autocast
 import torch
 from apex import amp
 

@@ -1,0 +1,13 @@
+import torch
+
+
+def train(nets, opts, n, loader):
+    scaler = torch.amp.GradScaler("cuda")
+    for x, y in loader:
+        for k in range(n):
+            with torch.autocast("cuda", dtype=torch.float16):
+                loss = nets[k](x).sum()
+            opts[k].zero_grad()
+            scaler.scale(loss).backward()
+            scaler.step(opts[k])
+            scaler.update()
