@@ -131,6 +131,17 @@ def idles_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere) -> bool:
     return bool(held) and named <= elsewhere.idle
 
 
+def only_asked(v: Values, call: ast.Call, elsewhere: Elsewhere) -> frozenset[ast.expr]:
+    """The arguments of a call of another file's function that it only asks for their state."""
+    if not elsewhere.asking or not isinstance(call.func, ast.Name) or not comes_from_elsewhere(v, call.func):
+        return frozenset()
+    if any(isinstance(arg, ast.Starred) for arg in call.args):
+        return frozenset()
+    asked = elsewhere.asking.get(name_elsewhere(v, call.func), frozenset())
+    handed = [*enumerate(call.args), *((k.arg, k.value) for k in call.keywords)]
+    return frozenset(arg for at, arg in handed if any(at in parameter for parameter in asked))
+
+
 def widens_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere) -> bool:
     """Whether a call runs code of another file that computes what O1 ran in float32; any of a table may."""
     if not elsewhere.widening:

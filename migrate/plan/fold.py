@@ -15,6 +15,7 @@ from ..flow.objects import Obj
 from ..nodes import walk
 from ..units.ownership import owns_all
 from ..units.unit import Context, Unit
+from .attacks import scaled_at_times
 from .schedule import Schedule
 
 
@@ -65,7 +66,7 @@ def _fold(
     for one, other in zip(amp, plain, strict=True):
         scale = scales.get(one) if isinstance(one, ast.With) else None
         if scale is not None:
-            if not _same_backward(schedule, scale, other):
+            if not _same_backward(schedule, scale, other) or scaled_at_times(ctx, stmt, scale):
                 return None
         elif ast.dump(one) != ast.dump(other):
             clip = _same_clip(ctx, one, other)

@@ -10,7 +10,6 @@ Source: torch/amp/grad_scaler.py; torch docs, "Automatic Mixed Precision example
 from __future__ import annotations
 
 import ast
-from bisect import bisect_left
 from collections import defaultdict
 
 from ..facts.scopes import Scope
@@ -35,6 +34,7 @@ from .blocks import common, exclusive
 from .inserted import free_name
 from .inside import inside_with, scaled_clip
 from .looked import looked_at
+from .pace import tell_pace
 from .reached import conditions_of, holds_any, looped_back, outside, perhaps_in_loop, plain_test, stored, within
 from .schedule import Early, Schedule, Unscale
 from .updates import updates
@@ -58,60 +58,8 @@ def decide(ctx: Context, unit: Unit) -> Schedule:
     _check_thrown_away(ctx, unit)
     updates(ctx, unit, schedule)
     exits.decide(ctx, schedule, unit)
-    _tell_pace(ctx, unit)
+    tell_pace(ctx, unit)
     return schedule
-
-
-def _tell_pace(ctx: Context, unit: Unit) -> None:
-    """Apex moved the loss scale at each backward, a GradScaler does so at each step: said once, where a step may take
-    several."""
-    m = ctx.m
-    by_scope: dict[Scope, list[Step]] = defaultdict(list)
-    for step in () if unit.fixed_scale else unit.steps:
-        by_scope[m.function(step.call)].append(step)
-    for scope, steps in by_scope.items():
-        sites = [*scales_in(ctx, unit, scope), *lifted_backwards(ctx, unit, scope)]
-        starts = sorted(m.start(step.call) for step in steps)
-        for step in steps:
-            if any(_takes_several(ctx, unit, site, step, sites, starts) for site in sites):
-                unit.infos.append(
-                    (
-                        step.call,
-                        "APX060",
-                        "where several backwards go into this step, the loss scale moves at another pace: Apex halved "
-                        "it at each backward with an overflow, doubled it after 2000 without one, up to 2**24; a "
-                        "GradScaler halves it once a step and doubles it after 2000 steps, without a bound "
-                        "(growth_interval says after how many)",
-                    )
-                )
-                return
-
-
-def _takes_several(ctx: Context, unit: Unit, site: Scale, step: Step, sites: list[Scale], steps: list[int]) -> bool:
-    """Whether the gradients of several backwards, one of them here, are there when a step is taken; ``steps`` say where
-    those of the function begin, in order."""
-    m = ctx.m
-    tops = common(ctx, m.statement(site.call), step.anchor)
-    apart = tops is not None and any(isinstance(c, ast.If) for c in conditions_of(ctx, unit, tops[1], step))
-    if (apart and not _cleared_each_round(ctx, unit, site)) or len(m.loops(site.call)) > len(m.loops(step.anchor)):
-        return True
-    first, until = m.start(site.call), m.start(step.call)
-    if bisect_left(steps, first) != bisect_left(steps, until):
-        return False  # another step has taken these
-    return any(first < m.start(s.call) < until and not exclusive(ctx, s.call, site.call) for s in sites)
-
-
-def _cleared_each_round(ctx: Context, unit: Unit, site: Scale) -> bool:
-    """Whether all gradients are cleared in each round in which a backward runs, be the step taken or not."""
-    m, loops = ctx.m, ctx.m.loops(site.call)
-    for call in m.calls("zero_grad") if loops else ():
-        if m.loops(call) != loops or not isinstance(call.func, ast.Attribute):
-            continue
-        around = m.spine(call)[1 : m.spine(call).index(loops[0])]
-        mine = ctx.v.of(call.func.value) & (site.optimizer_objects | unit.model_objects)
-        if mine and all(isinstance(outer, (ast.With, ast.AsyncWith)) for outer in around):
-            return True
-    return False
 
 
 def _may_clear(ctx: Context, unit: Unit, loop: ast.stmt) -> bool:
