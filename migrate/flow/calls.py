@@ -207,6 +207,8 @@ class Calls(Containers):
             models, optimizers = argument(node, 0, "models"), argument(node, 1, "optimizers")
             if models is None:
                 return
+            if isinstance(models, ast.Attribute):
+                self._handed_over.add(self._expr(models))
             if optimizers is None or (isinstance(optimizers, ast.Constant) and optimizers.value is None):
                 self._flow(self._expr(models), var)
                 return

@@ -25,6 +25,7 @@ class Solver(ABC):
         self._watch: dict[Var, list[Callable[[Obj], None]]] = defaultdict(list)
         self._queue: deque[tuple[Var, Obj]] = deque()
         self._loads: list[tuple[Var, str, Var, str]] = []
+        self._handed_over: set[Var] = set()  # attributes that Apex is handed
         self._fields: dict[Obj, set[str]] = defaultdict(set)
         self._field_watch: dict[Obj, list[Callable[[str], None]]] = defaultdict(list)
         self._ranks: dict[Obj, tuple[str, ...]] = {}

@@ -126,7 +126,7 @@ class Values(Calls):
             grew = bool(self._queue)
             self._solve()
             for base, name, dst, _label in tuple(self._loads):
-                if not self._pts[dst]:
+                if not self._pts[dst] or (dst in self._handed_over and self._only_tables(dst)):
                     for obj in tuple(self._pts[base]):
                         path = self._path(obj, name)
                         if path is not None:
@@ -134,6 +134,11 @@ class Values(Calls):
             if not self._queue and not grew:
                 return
             self._solve()
+
+    def _only_tables(self, var: Var) -> bool:
+        """Whether something holds dictionaries alone. One that Apex is handed as a network is a table to choose from: a
+        base class that is not here has put the network in its place (``nn_module = {"resnet": Resnet}``, argus)."""
+        return all(obj.kind == "dict" for obj in self._pts[var])
 
     def _path(self, obj: Obj, name: str) -> Obj | None:
         depth = obj.label.count(".")

@@ -27,12 +27,36 @@ def outdated(ctx: Context) -> list[ast.If]:
     stmts = [stmt for stmt, names in ctx.facts.imports.items() if any(n.startswith("apex.amp") for n in names)]
     if not uses or "torch.__version__" not in ctx.m.text:
         return []
-    known, sites = _known(ctx), [*uses, *stmts]
+    known = _known(ctx)
+    uses = [use for use in uses if not _natives(ctx, known, use)]
+    sites: list[ast.AST] = [*uses, *stmts]
     if not known or not all(_is_dead(ctx, known, node) for node in sites):
         return []
     live = [node for node in known if not _is_dead(ctx, known, node)]
     ends = {ctx.m.file(node).number: _flags(ctx, ctx.m.file(node)) for node in live}
     return [n for n in live if _holds_one(ctx, n, sites) or _says_flags(ctx, n) or _asks(n, ends[ctx.m.file(n).number])]
+
+
+@once
+def natives(ctx: Context) -> frozenset[ast.expr]:
+    """Uses of a name that Apex's import would give as well, in an arm that goes: ``from torch.cuda import amp`` is what
+    every torch from the target on runs."""
+    known = _known(ctx) if outdated(ctx) else {}
+    return frozenset(use for use in ctx.facts.uses if known and _natives(ctx, known, use))
+
+
+def _natives(ctx: Context, known: dict[ast.If, bool], use: ast.expr) -> bool:
+    root = use
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name) or _is_dead(ctx, known, use):
+        return False
+    home = ctx.m.binding_scope(root.id, ctx.m.scope(root))
+    given = [ctx.m.statement(node) for node in ctx.m.declared(root.id)]
+    given = [stmt for stmt in given if ctx.m.binding_scope(root.id, ctx.m.scope(stmt)) is home]
+    live = [stmt for stmt in given if not _is_dead(ctx, known, stmt)]
+    imported = bool(live) and all(isinstance(s, ast.ImportFrom) and s not in ctx.facts.imports for s in live)
+    return imported and not ctx.m.bindings(root.id, home)
 
 
 def dead_arm(ctx: Context, node: ast.If) -> list[ast.stmt]:

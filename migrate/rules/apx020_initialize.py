@@ -14,6 +14,7 @@ import ast
 from dataclasses import replace
 
 from ..facts.sites import Initialize
+from ..plan.asked import guarded
 from ..plan.guards import guards
 from ..plan.inserted import free_name
 from ..plan.places import Creation
@@ -230,6 +231,15 @@ def _lines(plan: Plan, work: Work, creation: Creation) -> list[str]:
     if creation.renamed and static is not None and options.scale is not None:
         static = replace(static, text=creation.renamed[static.text])
         options = replace(options, scale=creation.renamed[options.scale])
+    begins = options.init_scale
+    if creation.init is not None or len(plan.unit.initializes) == 1:
+        init = creation.init or plan.unit.initializes[0]
+        held = options.scale or begins
+        first = None if creation.renamed or held is None else guarded(plan.ctx, init, creation.anchor, held)
+        if first is not None and static is not None:
+            static = conjunction([first, static])
+        elif first is not None:
+            begins = f"{begins} if {first.text} else 2.0**16"
     arguments: list[str] = []
     lines: list[str] = []
     long = static is not None and (" and " in static.text or len(static.text) > _LONG)
@@ -241,9 +251,9 @@ def _lines(plan: Plan, work: Work, creation: Creation) -> list[str]:
     if fixed:
         arguments.append(f"init_scale={options.scale}")
     elif options.scale is not None and static is not None:
-        arguments.append(f"init_scale={options.scale} if {static.text} else {options.init_scale or '2.0**16'}")
-    elif options.init_scale is not None:
-        arguments.append(f"init_scale={options.init_scale}")
+        arguments.append(f"init_scale={options.scale} if {static.text} else {begins or '2.0**16'}")
+    elif begins is not None:
+        arguments.append(f"init_scale={begins}")
     enabled = creation.enabled
     if options.unscaled:
         arguments.append("enabled=False")

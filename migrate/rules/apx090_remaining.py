@@ -14,6 +14,7 @@ import ast
 from ..knowledge.apex import DELETED_PARTS, FP16_UTILS, FUSED_PARTS
 from ..model import Finding, Severity
 from ..plan.carried import AMP
+from ..plan.outdated import natives
 from ..units.unit import Context
 from .common import Stage, Work
 
@@ -112,9 +113,10 @@ def _sites(ctx: Context, work: Work) -> list[tuple[ast.AST, str]]:
     if work.sites is not None and any(name.endswith(".*") for names in ctx.facts.imports.values() for name in names):
         found += [(n, "star") for n in ctx.m.all(ast.Name) if n.id in BY_STAR and _unbound(ctx, n)]
     held = work.sites.variables if work.sites is not None else set()  # what gave them their value is told
+    held = held | natives(ctx)
     uses = [(use, _served(ctx, work) if d == "apex" else d) for use, d in ctx.facts.uses.items() if use not in held]
     found += [(use, "flag" if work.flags and d in AMP else d) for use, d in uses]
-    found += [(name, "spelled") for name in ctx.facts.spelled]
+    found += [(name, "spelled") for name in (*ctx.facts.spelled, *natives(ctx))]
     return found
 
 

@@ -428,13 +428,17 @@ def group(facts: Facts, m: Module) -> list[Unit]:
 
 
 def _beside(m: Module, site: Initialize, other: Initialize) -> bool:
-    """Whether a call that initializes a model alone follows one that trains, in its block or below, at its level."""
+    """Whether a call that initializes a model alone follows one that trains, in its block or below, at its level; or
+    runs just ahead of it (a frozen backbone, and then the classifier that is trained on it)."""
     first = m.statement(other.call)
     block = m.block(first)
     options = [{name: ast.dump(value) for name, value in one.options.items()} for one in (site, other)]
     alike = all(options[0].get(name) == options[1].get(name) for name in ("opt_level", "enabled"))
     below = any(m.block(s) is block and m.index(s) > m.index(first) for s in m.spine(site.call))
-    return alike and below and m.function(site.call) is m.function(other.call)
+    own = m.statement(site.call)
+    between = block.body[m.index(own) : m.index(first)] if m.block(own) is block else []
+    ahead = bool(between) and all(isinstance(s, (ast.Assign, ast.AnnAssign, ast.Expr)) for s in between)
+    return alike and (below or ahead) and m.function(site.call) is m.function(other.call)
 
 
 def listed(ctx: Context, home: Scope | None, name: str) -> bool:
