@@ -28,7 +28,7 @@ from .model import (
     UnitSummary,
 )
 from .parts.second import second
-from .plan import arms, handed, scaling
+from .plan import arms, foreign, handed, scaling, sides
 from .plan.bare import assign_state, unresolved
 from .plan.carried import through_parameter
 from .plan.decide import Plan, decide
@@ -43,6 +43,7 @@ from .rules.common import Stage, Work
 from .rules.discovery import apply_rules
 from .units.casts import casts_only
 from .units.conditions import Conditions
+from .units.unfilled import fill
 from .units.unit import Context, Manual, Unit, group
 from .validate import validate
 from .writing import account, begun, came_from, describe, drop_names, edited
@@ -93,7 +94,9 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     scalers = frozenset().union(*(file.neighbours.scalers for file in files))
     conditions = Conditions(m, v, facts, keep_fused=settings.keep_fused)
     unled = files[0].neighbours.unled
-    ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled)
+    switched = frozenset().union(*(file.neighbours.switched for file in files))
+    ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled, switched)
+    fill(ctx)
     units = [] if outdated(ctx) else group(facts, m)
     neighbours = files[0].neighbours
     units, (plans, manual, ignored) = _grouped(ctx, units, neighbours)
@@ -133,6 +136,10 @@ def _tell_unled(ctx: Context, work: Work) -> None:
 def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Unit, Manual]]:
     """Why the units stay after all: a path on which the new text is another program."""
     assert attempt.texts is not None
+    if all(plan.unit.foreign for plan in plans):
+        return []  # only Apex's arms change: a run that takes one stops there, as the report says
+    if all(plan.unit.beside_native for plan in plans):
+        return []  # as below, of the program's own native side
     if all(plan.backend is not None or (plan.unit.apart and not plan.unit.initializes) for plan in plans):
         return []  # what the file's own backend does is not compared with what Apex did: the report says so
     verdict = validate(ctx, plans, attempt.texts, attempt.runs)
@@ -157,7 +164,7 @@ def _grouped(ctx: Context, units: list[Unit], neighbours: Neighbours) -> tuple[l
     split = scaling.apart(ctx, units, neighbours.unled)
     if split is not None and any(unit.initializes and not unit.apart for unit in split):
         units, split = split, None  # a native backend serves: Apex's goes
-    served = arms.split(ctx, units)
+    served = foreign.split(ctx, units) or sides.split(ctx, units) or arms.split(ctx, units)
     early = split is not None and scaling.is_called(ctx, split)  # who calls it stays as it is
     for way in (served, split if early else None):
         if way is not None and (decided := _decide(ctx, way, neighbours.hold))[0]:

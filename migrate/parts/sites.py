@@ -11,6 +11,7 @@ from functools import cached_property
 
 from ..facts.module import Module
 from ..facts.names import called_name
+from ..facts.nearest import import_of
 from ..facts.scopes import Scope
 from ..flow.objects import by_name
 from ..knowledge.apex import of_apex
@@ -126,7 +127,9 @@ class Sites:
         mine = [b for b in self.bindings if b.local == root.id and b.home is home]
         if not mine:
             return Site(use, name, call, None, True, self._holds_only(root, home, name), filled, role)
-        sure = all(self._guarded(other, mine) for other in self._others(root.id, home))
+        here = import_of(m, root)
+        mine = [b for b in mine if b.alias is here] or mine
+        sure = here is not None or all(self._guarded(other, mine) for other in self._others(root.id, home))
         return Site(use, name, call, mine[0] if root is use else None, False, sure, filled, role)
 
     def _without_apex(self, use: ast.expr) -> bool:

@@ -32,6 +32,7 @@ from ..units.unit import Context, Manual, Step, Unit, scales_in, steps_in
 from . import exits
 from .blocks import common, exclusive
 from .inserted import free_name
+from .inside import inside_with, scaled_clip
 from .looked import looked_at
 from .pace import tell_pace
 from .reached import conditions_of, holds_any, looped_back, outside, perhaps_in_loop, plain_test, stored, within
@@ -141,9 +142,9 @@ def _function(
                 schedule.scale_free += statements
                 unit.review(reader, "APX055", _SIZE_IS_ALL_ONE)
             continue
-        if any(_inside_with(ctx, reader, s.with_) for s in sites):
+        if any(inside_with(ctx, reader, s) for s in sites):
             if not is_clip(ctx, reader):
-                site = next(s for s in sites if _inside_with(ctx, reader, s.with_))
+                site = next(s for s in sites if inside_with(ctx, reader, s))
                 together = any(k.arg == "delay_unscale" for k in site.call.keywords)  # then nothing is put aside
                 adds_up = len(sites) > 1 or any(s.within or outside(ctx, unit, reader, s) for s in steps)
                 adds_up = adds_up and not together
@@ -154,7 +155,7 @@ def _function(
                         "aside; natively they are all there",
                     )
                 continue  # sees scaled gradients in both worlds
-            _scaled_clip(ctx, unit, schedule, reader, steps)
+            scaled_clip(ctx, unit, schedule, reader, steps)
             continue
         if any(exclusive(ctx, reader, s.call) for s in before) and not _master(ctx, reader):
             continue  # the arm that ran without mixed precision
@@ -380,36 +381,6 @@ def _loop_header(ctx: Context, loop: ast.For) -> str:
         if isinstance(target, ast.Tuple) and len(target.elts) == 2 and source.args:
             target, source = target.elts[1], source.args[0]
     return f"for {ctx.m.src(target)} in {ctx.m.src(source)}:"
-
-
-def _inside_with(ctx: Context, reader: ast.stmt, with_: ast.With | None) -> bool:
-    return with_ is not None and ctx.m.inside(reader, with_)
-
-
-def _scaled_clip(ctx: Context, unit: Unit, schedule: Schedule, reader: ast.stmt, steps: list[Step]) -> None:
-    """A clip inside the with block acts on scaled gradients: what it did is a clip at max_norm / scale."""
-    tops = [(common(ctx, reader, s.anchor), s) for s in steps if ctx.m.start(s.call) > ctx.m.start(reader)]
-    if not tops or any(pair is None or conditions_of(ctx, unit, pair[1], step) for pair, step in tops):
-        raise Manual(
-            reader,
-            "gradients are clipped inside the scale_loss block, still scaled, and the step is not taken every time",
-            "under the step's condition: scaler.unscale_(optimizer), then the clip with max_norm as it was meant",
-        )
-    site = next((s for s in unit.scales if _inside_with(ctx, reader, s.with_)), None)
-    held = ctx.v.of(site.optimizers) if site is not None and site.optimizers is not None else frozenset()
-    if any(o.kind in ("seq", "dict") or ctx.v.is_container(o) for o in held):
-        raise Manual(
-            reader,
-            "gradients of several optimizers are clipped inside the scale_loss block, while they are still scaled",
-            "scaler.unscale_(optimizer) for each of them, then the clip with max_norm as it was meant",
-        )
-    schedule.scaled_clips.append(reader)
-    unit.review(
-        reader,
-        "APX053",
-        "the legacy code clipped inside the scale_loss block, where gradients are still scaled: its real threshold "
-        "was max_norm / loss scale. That is kept as it was; to clip at max_norm itself, drop the division",
-    )
 
 
 def _place(

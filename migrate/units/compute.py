@@ -110,7 +110,7 @@ class Compute:
             for outer in m.ancestors(todo.pop()):
                 if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) and outer not in met:
                     met.add(outer)
-                    todo += (more := [c for c in self.ctx.calls_of.get(outer, ()) if c not in found])
+                    todo += (more := self.ctx.calls_of.get(outer, ()))
                     found.update(more)
         return m.in_order(found)
 
