@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from .bases import keepers_of_options
 from .facts.elsewhere import (
     Elsewhere,
     elsewhere,
@@ -169,7 +170,7 @@ def components(selection: Selection, imports: Imports) -> list[Component]:
     amp = [source.location for source in selection.amp]
     joints = _joints(amp, imports)
     told = _told(amp, imports)
-    members = {*_between(amp, imports), *_users(amp, imports), *told, *joints}
+    members = {*_between(amp, imports), *_users(amp, imports), *told, *joints, *keepers_of_options(amp, imports)}
     ends = {one for one in told if _refused(one, imports) or _multiplies_backward(one, imports)}
     ends |= _refused_by_name(amp, imports)
     members |= {one for at in {*amp, *members} if at not in ends for one in _ways(at, ends, imports)}

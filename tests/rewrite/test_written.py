@@ -107,7 +107,7 @@ except:
 
 def test_the_way_to_apex_goes_with_it() -> None:
     text = TOP.replace("import torch\nfrom apex import amp\n\n", "") + LOOP
-    assert written(FLAG.format(path="./apex") + text).startswith("import sys\nimport torch\n\nmodel = ")
+    assert written(FLAG.format(path="./apex") + text).startswith("import torch\n\nmodel = ")
     assert 'sys.path.append("./libs")\n' in written(FLAG.format(path="./libs") + text)
     other = FLAG.format(path="./apex").replace("    there = True\n", "    import fused\n    there = True\n")
     assert 'sys.path.append("./apex")\n' in written(other + text)
