@@ -40,3 +40,21 @@ def test_what_stands_behind_the_yield(behind: str, comes: bool) -> None:
     assert case.text.count("            scaler.update()\n") == 1
     found = case.judged(case.text.replace("            scaler.update()\n", ""))
     assert (found is not None and "called twice before update()" in found.said) is comes
+
+
+def test_what_it_yields_once_more_is_bound_to_nothing() -> None:
+    text = TEXT.replace("    yield\n    BEHIND", "    yield True\n    yield False")
+    text = text.replace("            loss = F.mse", "        loss = F.mse").replace(
+        "            with amp", "        with amp"
+    )
+    text = text.replace("                scaled.back", "            scaled.back")
+    text = text.replace(
+        "        with cleared(optimizer):\n",
+        "        try:\n            with cleared(optimizer) as on:\n                pass\n"
+        "        except RuntimeError:\n            pass\n",
+    ).replace("            optimizer.step()", "        if on:\n            optimizer.step()")
+    case = judged_case(text)
+    assert case is not None and not case.verdict.differences
+    assert case.text.count("            scaler.update()\n") == 1
+    found = case.judged(case.text.replace("            scaler.update()\n", ""))
+    assert found is not None and "called twice before update()" in found.said  # so `on` was True
