@@ -13,5 +13,6 @@ class Marks:
     kind: dict[ast.AST, str] = field(default_factory=dict)  # a call, or an attribute that runs code: what it is
     readers: set[ast.stmt] = field(default_factory=set)  # of gradients
     clearers: set[ast.stmt] = field(default_factory=set)
+    asked: set[ast.Attribute] = field(default_factory=set)  # gradients of tensors that no optimizer holds
     functions: set[ast.AST] = field(default_factory=set)  # those that are followed
     relevant: set[ast.AST] = field(default_factory=set)  # what is followed in them, with all that stands around it
