@@ -461,6 +461,7 @@ WRONG = {
         "sum(scaler.scale(one) for one in losses).backward()\nclip_grad_norm_(p, 1)" + STEP,
         "total += scaler.scale(loss)\ntotal.backward()\nclip_grad_norm_(p, 1)" + STEP,
         TWO_WAYS + "clip_grad_norm_(p, 1)" + STEP,
+        TWO_WAYS + "    kept[0] = scaler.scale(loss)\nclip_grad_norm_(p, 1)" + STEP,
         TWO_WAYS + "if last:\n    clip_grad_norm_(p, 1)\n    if args.amp:\n        scaler.step(optimizer)\n"
         "        scaler.update()\n    else:\n        optimizer.step()",
         "for x in loader:\n    with torch.no_grad():\n        scaler.scale(loss).backward()\n"

@@ -90,6 +90,10 @@ HOLDS = {
         "class C:\n    pass\nc = C()\nc.net_a, c.x = [], {}\nask(getattr(c, 'net_' + name))",
         "[…]",
     ),
+    "no other call gives the attribute that it names": (
+        "class C:\n    pass\nc = C()\nc.net = A()\nask(find(c, 'net'))",
+        "find()",
+    ),
     "by setattr and getattr": (
         "class C:\n    pass\nc = C()\nsetattr(c, 'net' + x, [])\nsetattr(c, 'p' + x, {})\nask(getattr(c, f'net{y}'))",
         "[…]",

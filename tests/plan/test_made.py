@@ -131,3 +131,23 @@ def test_used_behind_the_region(behind: str, answer: str | None) -> None:
     (stmt,) = marked(ctx.m)
     block, index = ctx.m.place[stmt]
     assert not_made(ctx, Region(block, index, index, "evaluation"), "self.gan.scaler.is_enabled()") == answer
+
+
+@pytest.mark.parametrize(
+    ("parameters", "calls", "answer"),
+    [
+        ("x", "gan.eval()\n    f(1)", None),
+        ("x", "f(1)\n    gan.eval()", "gan"),
+        ("x", "gan.eval()\n    f(1)\ndef other():\n    f(2)", "gan"),
+        ("x, gan=None", "f(1, build())", None),
+        ("x, gan=None", "f(1)", "gan"),
+        ("x, gan=None", "f(1, None)", "gan"),
+        ("x, gan=None", "mine.eval()\n    f(1, mine)", None),
+    ],
+)
+def test_callers_are_asked_in_their_own_words(parameters: str, calls: str, answer: str | None) -> None:
+    """A name of the file is the same in all of them, a parameter is what was handed."""
+    ctx = context(f"gan = None\ndef f({parameters}):\n    out = g(x)  # ?\n    return out\ndef main():\n    {calls}\n")
+    (stmt,) = marked(ctx.m)
+    block, index = ctx.m.place[stmt]
+    assert not_made(ctx, Region(block, index, index, "evaluation"), "gan.scaler.is_enabled()") == answer

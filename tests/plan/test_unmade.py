@@ -125,6 +125,10 @@ class Scaling:
             amp.load_state_dict(state)
 
 
+def named(one):
+    return "scaling"
+
+
 def main(loader, path):
     model = torch.nn.Linear(4, 2)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -147,6 +151,7 @@ def main(loader, path):
             "def load_state_dict(self, state, scaler):",
         ),
         ("model.load_state_dict(torch.load(path))\n", "def state_dict(self, scaler):", "state, scaler):"),
+        ("named(scaling)\n", "def state_dict(self, scaler):", "state, scaler):"),  # a function that is here
     ],
 )
 def test_methods_that_nobody_calls_take_the_scaler(more: str, saves: str, loads: str) -> None:

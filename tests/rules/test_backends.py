@@ -69,3 +69,18 @@ def test_what_only_an_older_torch_runs() -> None:
         names["Trainer"](types.SimpleNamespace(fp16=False), model).train([torch.randn(4, 5) for _ in range(4)])
         trained.append([p.tolist() for p in model.parameters()])
     assert trained[0] == trained[1]
+
+
+@pytest.mark.parametrize(
+    "lacking",
+    [
+        '    state_dict_key = "amp_scaler"\n',
+        "    def state_dict(self):\n        return self._scaler.state_dict()\n",
+    ],
+)
+def test_a_native_class_that_lacks_what_the_other_gives_does_not_serve(lacking: str) -> None:
+    """Whoever saves a checkpoint asks the object for it."""
+    old = Path(HERE, "apx043", "class_with_a_state.in.py").read_text(encoding="utf-8")
+    assert "APX043" in {one.rule for one in migrate_module(old, Settings()).findings} and old.count(lacking) == 1
+    new = migrate_module(old.replace(lacking, ""), Settings())
+    assert "APX043" not in {one.rule for one in new.findings} and "loss_scaler = ApexScaler()" in (new.new_text or "")

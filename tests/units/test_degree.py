@@ -39,6 +39,15 @@ NORMS = {
                 total = torch.norm(torch.stack([torch.norm(p.grad.detach(), norm_type) for p in parameters]), norm_type)
             return total
         """,
+    "what has no scale": """
+        def norm(parameters):
+            total = 0.
+            for p in parameters:
+                size = p.grad.shape
+                if not p.grad.is_sparse and len(size) > 1:
+                    total += p.grad.norm() ** 2 / size[0] ** 2
+            return total ** 0.5
+        """,
 }
 OTHERS = {
     "a square": "def norm(ps):\n    total = 0\n    for p in ps:\n        total += p.grad.norm() ** 2\n    return total",

@@ -11,7 +11,7 @@ from ...flow.objects import Obj
 from ...nodes import walk
 from ..names import PROTOCOL
 from .objects import within_module_class
-from .syntax import EXITS, FUNCTIONS, YIELDS, around, attributes_set, goes_on, imports_apex, tried
+from .syntax import EXITS, FUNCTIONS, YIELDS, around, goes_on, imports_apex, tried
 from .tree import AnnotatedTree
 
 
@@ -42,7 +42,6 @@ class Spread:
             if at in self.marks.functions or (self._own_of_network(at) and not self.callees.touches(at)):
                 continue
             self.marks.functions.add(at)
-            todo += self._constructors_asked(at)
             for call in self.callees.runners(at):
                 if not self.marks.kind.get(call):
                     self.marks.kind[call] = "call"
@@ -126,31 +125,6 @@ class Spread:
                 found.add(at)
                 todo += [around(self.m, call) for call in self.v.calls.get(at, ())]
         return found
-
-    def _constructors_asked(self, function: ast.AST) -> list[ast.AST]:
-        """The constructor that says that a method runs for the first time, where that makes what is not there yet:
-        ``if self._optimizer is None: self._optimizer = …``."""
-        first = self.m.self_name(self.m.scope_of[function]) if isinstance(function, FUNCTIONS) else None
-        owner = self.m.class_of(self.m.scope_of[function]) if first is not None else None
-        init = self.v.callee(Obj("class", owner, owner.name)) if owner is not None else None
-        if init is None or init is function:
-            return []
-        tested = {
-            n.attr
-            for stmt in walk(function)
-            if isinstance(stmt, ast.If)
-            for n in walk(stmt.test)
-            if isinstance(n, ast.Attribute)
-        }
-        made = attributes_set(function) & tested
-        nothing = {
-            t.attr
-            for n in walk(init)
-            if isinstance(n, ast.Assign) and isinstance(n.value, ast.Constant) and not n.value.value
-            for t in n.targets
-            if isinstance(t, ast.Attribute)
-        }
-        return [init] if made & nothing else []
 
     def _own_of_network(self, function: ast.AST) -> bool:
         return not isinstance(function, ast.Module) and within_module_class(self.m, function)

@@ -64,10 +64,6 @@ def makes_context(function: ast.AST) -> bool:
     return any(last_name(d) in ("contextmanager", "asynccontextmanager") for d in marks)
 
 
-def attributes_set(function: ast.AST) -> set[str]:
-    return {n.attr for n in walk(function) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
-
-
 def asks_if_enabled(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and last_name(node.func) == "is_enabled"
 
