@@ -25,6 +25,7 @@ from .attacks import asks_for_its_own
 from .blocks import common
 from .fold import Fold
 from .gradients import stays_in_place
+from .inside import check_guard
 from .pending import pending
 from .regions import Planner
 from .schedule import NO_CHECKS, Schedule
@@ -589,6 +590,9 @@ def check_moves(ctx: Context, unit: Unit, schedule: Schedule, folded: list[Fold]
     for clip in [*schedule.moved]:
         guard = m.parent[clip]
         step = schedule.moved[clip]
+        if clip in schedule.scaled_clips:
+            check_guard(ctx, clip, kept)
+            continue
         tops = common(ctx, clip, step)
         own = isinstance(guard, ast.If) and not guard.orelse and tops is not None and m.inside(guard, tops[0])
         if own and isinstance(guard, ast.If) and len(guard.body) == 1 and m.parent.get(guard) is m.parent.get(tops[0]):  # type: ignore[index]
