@@ -25,6 +25,8 @@ def guards(
         scope = ctx.m.function(init.call)
         found = [*early_exits(ctx, init), *found]
         for _ in range(3):
+            if there is not None and _makes_the_object_of(ctx, scope, there):
+                break
             calls = ctx.v.calls[scope.node] if scope.is_function else []
             each = [around(ctx, init, call, None) for call in calls]
             if not any(each):
@@ -36,6 +38,15 @@ def guards(
             found = [*each[0], *found]
             scope = ctx.m.function(calls[0])
     return [*found, *unit.options_of(init).enabled]
+
+
+def _makes_the_object_of(ctx: Context, scope: Scope, there: Scope) -> bool:
+    """Whether ``scope`` is the constructor of the class whose method ``there`` is: the method runs only where an object
+    was made, so the conditions under which one is made hold there."""
+    cls = ctx.m.class_of(scope)
+    if cls is None or getattr(scope.node, "name", "") != "__init__" or ctx.m.self_name(there) is None:
+        return False
+    return ctx.m.class_of(there) is cls
 
 
 def early_exits(ctx: Context, init: Initialize) -> list[tuple[ast.expr, Term]]:

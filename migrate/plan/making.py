@@ -258,11 +258,12 @@ class Making:
             )
         check_has(self.ctx, anchor, enabled.text)
         text = f"{self.ctx.m.self_name(scope) or 'self'}.{scaler.name}" if place.owner is not None else scaler.name
-        anchor = self._behind(init, enabled, anchor, scope)
+        renamed = self._scale_there(init, scope)
+        anchor = self._behind(init, [enabled.text, *renamed.values()], anchor, scope)
         self._check_lasting(place, anchor)
         uses = [self.ctx.m.statement(n) for n in self._uses.get(id(scaler), [])]
         before = any(self.ctx.m.inside(u, anchor) for u in uses)
-        return [Creation(scaler, anchor, text, enabled, before=before, renamed=self._scale_there(init, scope))]
+        return [Creation(scaler, anchor, text, enabled, before=before, renamed=renamed)]
 
     def _begun_for_each(self, scaler: Scaler) -> bool:
         """Whether each of several functions that train calls the one that initializes its optimizer: Apex began with a
@@ -288,11 +289,14 @@ class Making:
         left = {term.text for term in cases[0]}
         return [pair for pair in each[0] if pair[1].text in left] if len(cases) == 1 else None
 
-    def _behind(self, init: Initialize, enabled: Term, anchor: ast.stmt, scope: Scope) -> ast.stmt:
-        """The call that initializes, where the function that it calls sets what the condition reads."""
+    def _behind(self, init: Initialize, texts: list[str], anchor: ast.stmt, scope: Scope) -> ast.stmt:
+        """The call that initializes, where the function that it calls sets what the condition reads, or the object
+        that is asked is made between the optimizer and that call (an engine that initializes what it is handed)."""
         m = self.ctx.m
+        names = {name for text in texts for name in reads(text)}
         made = {n.attr for n in m.own(m.function(init.call), ast.Attribute) if isinstance(n.ctx, ast.Store)}
-        if made.isdisjoint(name.rpartition(".")[2] for name in reads(enabled.text) if "." in name):
+        set_there = not made.isdisjoint(name.rpartition(".")[2] for name in names if "." in name)
+        if not set_there and not any(self._begun_below(name.partition(".")[0], anchor, scope) for name in names):
             return anchor
         blocks = [m.block(s) for s in m.spine(anchor)]
         for call in self.order.calls(scope.node):
@@ -300,6 +304,11 @@ class Making:
                 if any(m.block(stmt) is b for b in blocks) and m.start(stmt) > m.start(anchor):
                     return stmt
         return anchor
+
+    def _begun_below(self, name: str, anchor: ast.stmt, scope: Scope) -> bool:
+        """Whether a local name gets its first value below a statement."""
+        stored = self.ctx.m.bindings(name, scope) if scope.is_function and name not in scope.params else []
+        return bool(stored) and min(map(self.ctx.m.start, stored)) >= self.ctx.m.end(anchor)
 
     def _check_lasting(self, place: Place, anchor: ast.stmt) -> None:
         """A scaler in a local variable has to outlive the training loop: the loop must be in the same function."""

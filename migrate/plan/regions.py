@@ -18,6 +18,7 @@ from ..facts.scopes import Block, Scope
 from ..knowledge.results import FLOAT_WORK
 from ..nodes import walk
 from ..units.compute import Compute, generates, walk_now
+from ..units.events import reaching
 from ..units.order import NOT_YET, ON, Order
 from ..units.references import handed_on
 from ..units.slices import Slices
@@ -225,7 +226,19 @@ class Planner:
             body = getattr(stmt, name, None)
             if isinstance(body, list) and body and isinstance(body[0], ast.stmt):
                 block = self.ctx.m.block(body[0])
-                self._mark(block, list(range(len(body))), why)
+                self._mark(block, list(range(self._until_trained(body))), why)
+
+    def _until_trained(self, body: list[ast.stmt]) -> int:
+        """The first statement of a block that runs a backward or a step, behind the last that calls the model: what
+        comes after it (a clip, a log) leads to no loss."""
+        trains = reaching(self.ctx, self.unit)
+        moments = {moment.call for moment in self.unit.moments}
+        last = max((i for i, stmt in enumerate(body) if self.compute.forwards(stmt)), default=len(body))
+        for i in range(last + 1, len(body)):
+            calls = (n for n in walk_now(body[i]) if isinstance(n, ast.Call))
+            if any(call in moments or not trains.isdisjoint(self.ctx.v.callees(call)) for call in calls):
+                return i
+        return len(body)
 
     def _has_calls(self, weak: list[int], block: Block) -> bool:
         """Whether weak computation is on this unit's loss way at all (a criterion), not only data preparation."""

@@ -87,7 +87,7 @@ class Arguments:
             owner = self.evaluator.value(state, call.func.value, facts)
             if owner[0] != "obj" and isinstance(call.func.value, ast.Call):  # super().method()
                 owner = self._receiver_below(state) or owner
-            if owner[0] == "obj":
+            if owner[0] in ("obj", "v"):
                 frame.env[receiver] = owner
         elif name_called_by(call) is not None:
             callee = frame.code.node
