@@ -18,12 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__, config, harmless, interactive, journal, memory, stops
+from .analysis import Engine
 from .arguments import Once, Parser, by
 from .errors import UserError, reason
 from .gitstate import refuse_unsaved
 from .model import Severity
+from .outcome import Outcome, Texts
 from .packaging.room import around
-from .pipeline import Engine, Outcome, Texts, analyse
+from .pipeline import analyse
 from .report import console, formats, json_report
 from .report.formats import Render
 from .report.given import Given

@@ -44,6 +44,7 @@ _LEVELS = re.compile(rb"[=!]=[ \t]*[\"']O[1-3][\"']")
 _FUNCTIONS = re.compile(rb"\bclass[ \t]+\w+\([\w.]*\bFunction\)")
 _OPTIMIZER = re.compile(rb"\bclass[ \t]+\w+\([\w.]*Optimizer\)")
 _SCALER = re.compile(rb"\.(\w*scaler\w*)")
+_SWITCH = re.compile(rb"\b(\w*(?:apex|APEX)\w*)\s*(?::[^=\n]+)?=(?!=)")
 _FUSED_ADAM = re.compile(rb"\bFusedAdam\b")
 _COUNTED = re.compile(  # group["step"], optimizer.param_groups[0].get("step"), "step" in group
     rb"group\w*(?:\[[\w-]*\])?[ \t]*(?:\[|\.(?:get|setdefault|pop)\()[ \t]*[\"'](?:step|bias_correction)[\"']"
@@ -91,6 +92,7 @@ def single(source: Source, selection: Selection, imports: Imports) -> Component:
         source.neighbours,
         exported=imports.taken(at, (at,)),
         scalers=_scalers((at,), imports),
+        switched=_switched((at,), imports),
         elsewhere=_elsewhere(at, imports),
         hold=hold,
     )
@@ -117,6 +119,12 @@ def _scalers(files: Collection[str], imports: Imports) -> frozenset[str]:
     for one in near:
         found.update(imports.words(_SCALER, one))
     return frozenset(found)
+
+
+def _switched(files: Collection[str], imports: Imports) -> frozenset[str]:
+    """What says "apex" and is given a value in the files that these import, or that import these."""
+    near = {*_below(list(files), imports), *_above(list(files), imports)} - set(files)
+    return frozenset().union(*(imports.words(_SWITCH, one) for one in near))
 
 
 def _counted(at: str, imports: Imports) -> bool:
@@ -504,8 +512,11 @@ def _component(members: Sequence[str], selection: Selection, imports: Imports) -
         links.append(mine)
     taken = {location: imports.taken(location, number) for location in number}
     spelled, scalers = _spelled(selection, imports, number), _scalers(number, imports)
+    switched = _switched(number, imports)
     near = {
-        at: Neighbours(taken[at], spelled, scalers, _elsewhere(at, imports), counted=_counted(at, imports))
+        at: Neighbours(
+            taken[at], spelled, scalers, _elsewhere(at, imports), counted=_counted(at, imports), switched=switched
+        )
         for at in number
     }
     return Component(tuple(replace(s, neighbours=near[s.location]) for s in sources), tuple(links))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -28,10 +28,11 @@ from .model import (
     UnitSummary,
 )
 from .parts.second import second
-from .plan import arms, handed, scaling
+from .plan import arms, foreign, handed, scaling, sides
 from .plan.bare import assign_state, unresolved
 from .plan.carried import through_parameter
 from .plan.decide import Plan, decide
+from .plan.idle_imports import idle_imports
 from .plan.outdated import outdated
 from .plan.unread import Unread, dead_options, lost_readers, unread_locals
 from .plan.unread import unread as find_unread
@@ -42,9 +43,10 @@ from .rules.common import Stage, Work
 from .rules.discovery import apply_rules
 from .units.casts import casts_only
 from .units.conditions import Conditions
+from .units.unfilled import fill
 from .units.unit import Context, Manual, Unit, group
 from .validate import validate
-from .writing import account, begun, came_from, edited
+from .writing import account, begun, came_from, describe, drop_names, edited
 
 # Plans of all units or of none, why units stay, and which of them their author asked to leave alone.
 _Decided = tuple[list[Plan], list[tuple[Unit, Manual]], list[tuple[Unit, Manual]]]
@@ -92,7 +94,9 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     scalers = frozenset().union(*(file.neighbours.scalers for file in files))
     conditions = Conditions(m, v, facts, keep_fused=settings.keep_fused)
     unled = files[0].neighbours.unled
-    ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled)
+    switched = frozenset().union(*(file.neighbours.switched for file in files))
+    ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled, switched)
+    fill(ctx)
     units = [] if outdated(ctx) else group(facts, m)
     neighbours = files[0].neighbours
     units, (plans, manual, ignored) = _grouped(ctx, units, neighbours)
@@ -132,6 +136,10 @@ def _tell_unled(ctx: Context, work: Work) -> None:
 def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Unit, Manual]]:
     """Why the units stay after all: a path on which the new text is another program."""
     assert attempt.texts is not None
+    if all(plan.unit.foreign for plan in plans):
+        return []  # only Apex's arms change: a run that takes one stops there, as the report says
+    if all(plan.unit.beside_native for plan in plans):
+        return []  # as below, of the program's own native side
     if all(plan.backend is not None or (plan.unit.apart and not plan.unit.initializes) for plan in plans):
         return []  # what the file's own backend does is not compared with what Apex did: the report says so
     verdict = validate(ctx, plans, attempt.texts, attempt.runs)
@@ -156,7 +164,7 @@ def _grouped(ctx: Context, units: list[Unit], neighbours: Neighbours) -> tuple[l
     split = scaling.apart(ctx, units, neighbours.unled)
     if split is not None and any(unit.initializes and not unit.apart for unit in split):
         units, split = split, None  # a native backend serves: Apex's goes
-    served = arms.split(ctx, units)
+    served = foreign.split(ctx, units) or sides.split(ctx, units) or arms.split(ctx, units)
     early = split is not None and scaling.is_called(ctx, split)  # who calls it stays as it is
     for way in (served, split if early else None):
         if way is not None and (decided := _decide(ctx, way, neighbours.hold))[0]:
@@ -260,20 +268,24 @@ def _nothing(ctx: Context) -> _Attempt:
 
 def _write(ctx: Context, plans: list[Plan], whole: bool = False, follow: bool = False) -> _Attempt:
     """The outcome, without the parameters and local variables that nothing reads any more once it is written."""
-    attempt = _write_once(ctx, plans, [], [], whole, follow)
+    attempt = _write_once(ctx, plans, [], [], {}, whole, follow)
     handed = [p.function.node for plan in plans for p in plan.homes.parameters]
     unread: list[Unread] = []
     gone: list[ast.Assign] = []
+    idle: dict[ast.Import | ast.ImportFrom, list[ast.alias]] = {}
     for _ in range(_ROUNDS):
         if not plans or attempt.texts is None or attempt.problem is not None:
             break
         more = [one for one in find_unread(ctx, attempt.texts, handed, unread) if _stands(attempt.work, one)]
         dead = [one for one in unread_locals(ctx, attempt.texts) if not attempt.work.draft.gone(one)]
-        if not more and not dead:
+        new = [one for one in idle_imports(ctx, attempt.texts) if idle.get(one[0]) != one[1]]
+        new = [one for one in new if not attempt.work.draft.gone(one[0])]
+        if not more and not dead and not new:
             break
         unread += more
         gone += dead
-        shorter = _write_once(ctx, plans, unread, gone, whole, follow)
+        idle.update(new)
+        shorter = _write_once(ctx, plans, unread, gone, idle, whole, follow)
         if shorter.problem is not None:
             break
         attempt = shorter
@@ -299,7 +311,13 @@ def _stands(work: Work, one: Unread) -> bool:
 
 
 def _write_once(
-    ctx: Context, plans: list[Plan], unread: list[Unread], gone: list[ast.Assign], whole: bool, follow: bool
+    ctx: Context,
+    plans: list[Plan],
+    unread: list[Unread],
+    gone: list[ast.Assign],
+    idle: Mapping[ast.Import | ast.ImportFrom, list[ast.alias]],
+    whole: bool,
+    follow: bool,
 ) -> _Attempt:
     """All rules of ``plans`` on one draft, then the checks on its outcome; ``whole``: no unit of the file stays."""
     work = begun(ctx, migrated=bool(plans))
@@ -311,9 +329,12 @@ def _write_once(
     apply_rules(Stage.TIDY, ctx, work)
     for one in unread:
         _drop(work, one)
+    describe(ctx, work, plans, unread)
     for stmt in gone:
         work.draft.delete(stmt)
         work.note(None, "APX011", stmt, "nothing reads this any more")
+    for taken, names in idle.items():
+        drop_names(work, taken, names)
     if not work.draft.touched():
         return _Attempt(None, work)
     try:

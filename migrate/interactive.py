@@ -14,7 +14,7 @@ from rich.console import Console
 from . import explain, harmless
 from .errors import UserError
 from .model import Finding, Severity
-from .pipeline import Analysed, Outcome
+from .outcome import Analysed, Outcome
 from .report import console
 from .spool import Spool
 

@@ -1,120 +1,32 @@
-"""From a selection of files to what became of each: decode, run the engine, encode.
+"""From a selection of files to what became of each.
 
-Programs (mostly of one file) are independent of each other, so many are spread over processes; whatever order they
-come back in, results are sorted by path and units numbered in that order.
+Which programs there are, what becomes of each (`analysis.py`, in processes: `workers.py`), and what that means for
+those that share something with them. Whatever order programs come back in, results are sorted by path and units
+numbered in that order.
 """
 
 from __future__ import annotations
 
-import ast
-import multiprocessing
-import os
-import re
-import signal
-import sys
-import threading
-import traceback
-import warnings
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from multiprocessing.connection import Connection
+from dataclasses import replace
 from pathlib import Path
-from queue import SimpleQueue
 
-from . import memory, stops
+from .analysis import Engine, analyse_file
 from .components import Component, components, scattered, single, widened
-from .errors import Tangled, reason
-from .facts.mentions import mentions
 from .journal import digest
-from .model import (
-    Applicability,
-    Change,
-    FileResult,
-    FileText,
-    Finding,
-    ModuleResult,
-    Neighbours,
-    Settings,
-    by_hand,
-    renumbered,
-)
+from .model import Applicability, Change, FileResult, Finding, Neighbours, Settings, by_hand, renumbered
 from .notebooks.callers import told
-from .notebooks.notebook import migrate_notebook
+from .outcome import Analysed, Outcome, Texts
 from .reach import Imports
-from .reading import NOTEBOOK, read
-from .sources import Selection, Source, mentions_apex, problem
-from .spool import Slot, Spool
-from .textio import Undecodable, decode, encode, looks_like_python_2
+from .reading import NOTEBOOK
+from .sources import Selection, Source
+from .spool import Spool
+from .workers import results_of
 
-Engine = Callable[[str, Settings, Neighbours], ModuleResult]
 Progress = Callable[[int, int], None]
 
-INTERNAL_ERROR, HANDED = "APX000", "APX044"
-
-_WORTH_PROCESSES = 8  # below, starting them takes longer than they save
-MOST_SECONDS = 120  # of CPU, for one file
-MOST_MEMORY = 2 << 30  # bytes that one program may take, beside what the process has
-_RECURSION_LIMIT = 4000  # long chains of elif or + nest deeply; the C stack bears this on every version
-
-
-@dataclass(frozen=True)
-class Texts:
-    """The bytes of a changed file before and after, put away in the spool."""
-
-    location: Path
-    old_digest: str
-    old: Slot
-    new: Slot
-
-
-@dataclass(frozen=True)
-class Analysed:
-    """One file's result; ``texts`` only where it changes."""
-
-    result: FileResult
-    texts: Texts | None = None
-    program: str = ""  # the first file of the several that are one program
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a whole run found: the files worth listing, sorted by path."""
-
-    scanned: int
-    files: tuple[Analysed, ...]
-
-    @property
-    def results(self) -> tuple[FileResult, ...]:
-        return tuple(one.result for one in self.files)
-
-    @property
-    def changed(self) -> tuple[Analysed, ...]:
-        return tuple(one for one in self.files if one.texts is not None)
-
-    def groups(self) -> list[list[Texts]]:
-        """What has to be written together: files of one program, or that share a unit, directly or through others."""
-        groups: list[tuple[set[int | str], list[Texts]]] = []
-        for one in self.files:
-            if one.texts is None:
-                continue
-            units: set[int | str] = {change.unit for change in one.result.changes if change.unit is not None}
-            units |= {one.program} if one.program else set()
-            texts = [one.texts]
-            joined = [group for group in groups if group[0] & units] if units else []
-            for group in joined:
-                groups.remove(group)
-                units |= group[0]
-                texts = group[1] + texts
-            groups.append((units, texts))
-        return [texts for _, texts in groups]
-
-    @property
-    def crashed(self) -> bool:
-        return any(found.rule == INTERNAL_ERROR for one in self.results for found in one.findings)
+HANDED = "APX044"
 
 
 def analyse(
@@ -139,7 +51,7 @@ def analyse(
     tried: dict[Component, tuple[FileResult, ...]] = {}
     added: deque[Component] = deque()
     count = 0
-    for program, results in _results([*joined, *alone], settings, jobs, chosen, added):
+    for program, results in results_of([*joined, *alone], settings, jobs, chosen, added):
         if program in tried:
             tried[program] = results
             continue
@@ -177,7 +89,7 @@ def analyse(
             unled.append((program, results))
         elif len(program.sources) > 1:
             settled += _together(program, results, spool)
-    for program, results in _results(dissolved, settings, jobs, chosen):
+    for program, results in results_of(dissolved, settings, jobs, chosen):
         _keep(ready, program, results, spool)
     _settle(imports, ready, settings, chosen, spool)
     _settle_casts(selection, ready, settled, unled, settings, jobs, chosen, spool)
@@ -202,7 +114,7 @@ def _by_runners(
     amp = {source.location for source in selection.amp}
     apart = {s.location: s for s, one in ready.items() if s.location in amp and one.result.amp_left is not None}
     apart |= {s.location: s for program, _ in stuck for s in program.sources if s.location in amp}
-    for program, results in _results(scattered(apart.values(), selection, imports), settings, jobs, engine):
+    for program, results in results_of(scattered(apart.values(), selection, imports), settings, jobs, engine):
         own = {source.location for source in program.sources}
         left = [one for one, _ in stuck if not own.isdisjoint(s.location for s in one.sources)]
         strangers = {s.location for one in left for s in one.sources if s.location in amp} - own
@@ -337,7 +249,7 @@ def _settle_casts(
 
     again = [_unled(Component((s,), ({},))) for s in alone if may((ready[s].result,))]
     again += [_unled(program) for program, results in programs if may(results)]
-    found = list(_results(again, settings, jobs, engine))
+    found = list(results_of(again, settings, jobs, engine))
     if any(result.amp_left is not None for _, results in found for result in results):
         found = []
     tried = {source.location for program, _ in found for source in program.sources}
@@ -419,333 +331,3 @@ def _numbered(files: Sequence[Analysed]) -> Iterator[Analysed]:
 
 def _order(item: Change | Finding) -> tuple[int, int, int, str, str]:
     return (item.cell or 0, item.line, item.end_line, item.rule, item.message)
-
-
-# ---------------------------------------------------------------- processes
-
-
-def _results(
-    programs: Sequence[Component],
-    settings: Settings,
-    jobs: int,
-    engine: Engine,
-    added: deque[Component] | None = None,
-) -> Iterator[tuple[Component, tuple[FileResult, ...]]]:
-    """What becomes of programs, and of those that the caller adds for what became of others."""
-    added = deque() if added is None else added
-    if jobs == 1 or sum(len(one.sources) for one in programs) < _WORTH_PROCESSES:
-        added.extendleft(reversed(programs))
-        while added:
-            program = added.popleft()
-            yield program, analyse_program(program, settings, engine)
-        return
-    # Large ones first, so that no process is left with one at the end.
-    waiting = sorted(programs, key=lambda program: -program.size)
-    lost: list[Component] = []
-    yield from _gather(min(jobs, len(waiting)), waiting, added, settings, engine, lost)
-    for program in sorted(lost, key=lambda program: program.sources[0].shown):
-        yield program, _alone(program, settings, engine)
-    while added:
-        program = added.popleft()
-        yield program, _alone(program, settings, engine)
-
-
-def _gather(
-    size: int,
-    waiting: Sequence[Component],
-    added: deque[Component],
-    settings: Settings,
-    engine: Engine,
-    lost: list[Component],
-) -> Iterator[tuple[Component, tuple[FileResult, ...]]]:
-    """Results as they come; the programs of a pool that broke are appended to ``lost``."""
-    futures: dict[Future[tuple[FileResult, ...]], Component] = {}
-    done: SimpleQueue[Future[tuple[FileResult, ...]]] = SimpleQueue()
-    with _pool(size) as pool:
-        todo = deque(waiting)
-        while todo or futures:
-            for program in todo:
-                try:
-                    future = _submitted(pool, program, settings, engine)
-                except BrokenProcessPool:
-                    lost.append(program)
-                else:
-                    futures[future] = program
-                    future.add_done_callback(done.put)
-            todo.clear()
-            if futures:
-                future = done.get()
-                program = futures.pop(future)  # or the texts of all files would be held until the end
-                try:
-                    results = future.result()
-                except BrokenProcessPool:
-                    lost.append(program)
-                else:
-                    yield program, results
-            while added:
-                todo.append(added.popleft())
-
-
-def _alone(program: Component, settings: Settings, engine: Engine) -> tuple[FileResult, ...]:
-    """A process died and took others' work along: try each program in a process of its own."""
-    with _pool(1) as pool:
-        try:
-            return _submitted(pool, program, settings, engine).result()
-        except BrokenProcessPool:
-            why = "the process that analysed this file died"
-            return tuple(_internal_error(source.shown, why) for source in program.sources)
-
-
-@contextmanager
-def _pool(size: int) -> Iterator[ProcessPoolExecutor]:
-    """Processes that end with the block, whatever ends it, and with this process, should it be killed."""
-    # Where it is safe, forked processes share what is imported already and start at once.
-    context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
-    reader, writer = context.Pipe(duplex=False)  # nothing is ever written: its end tells of this process's
-    with reader, writer:
-        pool = ProcessPoolExecutor(
-            size, mp_context=context, initializer=_begin_worker, initargs=(reader, writer)
-        )
-        try:
-            yield pool
-        except BaseException:  # Ctrl-C: nobody waits for what the processes are still at
-            for process in multiprocessing.active_children():
-                process.terminate()
-            raise
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-def _begin_worker(parent: Connection, ours: Connection) -> None:
-    stops.begin_worker(parent, ours)
-    memory.begin()
-
-
-def _submitted(
-    pool: ProcessPoolExecutor, program: Component, settings: Settings, engine: Engine
-) -> Future[tuple[FileResult, ...]]:
-    with stops.held():  # a process that is born here must not answer them before it is set up
-        return pool.submit(analyse_program, program, settings, engine)
-
-
-# ---------------------------------------------------------------- one program
-
-
-def analyse_program(program: Component, settings: Settings, engine: Engine) -> tuple[FileResult, ...]:
-    """What becomes of the files of a program; whatever happens, a result for each.
-
-    Where several cannot be analysed together all are ``unparseable``: each by itself says why, or is well."""
-    memory.give_back()  # of the program before this one
-    if len(program.sources) == 1:
-        return (analyse_file(program.sources[0], settings, engine),)
-    from .engine import migrate_program
-    from .linked import migrate_linked
-    from .parts.second import second
-
-    try:
-        old = [read(source.location) for source in program.sources]
-        decoded = [decode(data) for data in old]
-    except (OSError, Undecodable):
-        return tuple(FileResult(source.shown, "unparseable") for source in program.sources)
-    texts = [
-        FileText(text, source.shown, source.neighbours, links)
-        for (text, _), source, links in zip(decoded, program.sources, program.links, strict=True)
-    ]
-    apart = any(source.neighbours.scattered for source in program.sources)
-    try:
-        with _guarded():
-            migrated = migrate_program(texts, settings) if apart else migrate_linked(texts, settings)
-            results = second(texts, migrated, settings)
-        new = [
-            None if result.new_text is None else encode(result.new_text, encoding)
-            for result, (_, encoding) in zip(results, decoded, strict=True)
-        ]
-    except (RecursionError, MemoryError, Tangled):
-        return tuple(FileResult(source.shown, "unparseable") for source in program.sources)
-    except Exception as error:
-        what = _last_line(error)
-        return tuple(
-            _internal_error(source.shown, what) if source.mentions else FileResult(source.shown, "unchanged")
-            for source in program.sources
-        )
-    return tuple(
-        _file_result(source, data, result, changed)
-        for source, data, result, changed in zip(program.sources, old, results, new, strict=True)
-    )
-
-
-def analyse_file(source: Source, settings: Settings, engine: Engine) -> FileResult:
-    """What becomes of one file; whatever happens, a result."""
-    notebook = source.location.endswith(NOTEBOOK)
-    try:
-        data = read(source.location)
-    except OSError as error:
-        return problem(source.shown, f"this file cannot be read: {reason(error)}.")
-    try:
-        text, encoding = (data.decode(), "utf-8") if notebook else decode(data)
-    except Undecodable as error:
-        if not mentions_apex(data):
-            return FileResult(source.shown, "unchanged")
-        return problem(
-            source.shown,
-            f"this file mentions apex but is not Python source text: {error}.",
-            "Store it in the encoding it declares (UTF-8 where it declares none), or migrate it by hand.",
-            status="unparseable",
-        )
-    try:
-        with _guarded():
-            if notebook:
-                result = migrate_notebook(text, settings, source.neighbours, engine)
-            else:
-                result = engine(text, settings, source.neighbours)
-        if not result.parsed:
-            return _unparseable(source.shown, text, result)
-        new = None if result.new_text is None else encode(result.new_text, encoding)
-    except (RecursionError, MemoryError):  # the parser reports a full stack as the latter
-        return problem(
-            source.shown,
-            "the expressions of this file are nested too deeply to be analysed.",
-            "Break the longest expression up and run again.",
-        )
-    except Tangled as why:
-        told = problem(
-            source.shown,
-            f"this file is too tangled to follow: {why}.",
-            "Move its training loop into a file of its own and run again, or migrate it by hand.",
-        )
-        return told if notebook else _with_sites(told, mentions(text))
-    except Exception as error:
-        return _internal_error(source.shown, _last_line(error))
-    return _file_result(source, data, result, new)
-
-
-def _with_sites(result: FileResult, lines: tuple[int, ...]) -> FileResult:
-    """What is told of a file as a whole, at each of these lines."""
-    if not lines:
-        return result
-    every = (replace(one, line=lines[0], end_line=lines[0], lines=lines) for one in result.findings)
-    return replace(result, findings=tuple(every))
-
-
-def _file_result(source: Source, data: bytes, result: ModuleResult, new: bytes | None) -> FileResult:
-    if not result.parsed:
-        return FileResult(source.shown, "unparseable")
-    return FileResult(
-        path=source.shown,
-        status="unchanged" if new is None or new == data else "changed",
-        changes=result.changes,
-        findings=result.findings,
-        units=result.units,
-        amp_left=result.amp_left,
-        casts_only=result.casts_only,
-        by_itself=result.by_itself,
-        asks=result.asks,
-        old=b"" if new is None or new == data else data,
-        new=None if new == data else new,
-    )
-
-
-def _unparseable(shown: str, text: str, result: ModuleResult) -> FileResult:
-    if result.findings:
-        return FileResult(shown, "unparseable", findings=result.findings)
-    if not re.search(r"\bapex\b", text):
-        return FileResult(shown, "unchanged")
-    version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
-    try:
-        ast.parse(text)
-    except SyntaxError as error:
-        line = max(error.lineno or 1, 1)
-        if looks_like_python_2(error, text):
-            message = f"this file mentions apex and is written in Python 2: {version} cannot parse it."
-            suggestion = "Move it to Python 3 first (2to3, then a look at its diff), then run again."
-        else:
-            message = f"this file mentions apex and {version} cannot parse it: {error.msg}."
-            suggestion = "Mend the syntax, or run with the Python version the file is written for."
-        return problem(shown, message, suggestion, status="unparseable", line=line)
-    except (ValueError, RecursionError, MemoryError) as error:
-        message = f"this file mentions apex and {version} cannot parse it: {error}."
-        return problem(shown, message, status="unparseable")
-    return _internal_error(shown, "the engine rejects what Python parses")
-
-
-def _internal_error(shown: str, what: str) -> FileResult:
-    return problem(
-        shown,
-        f"internal error, so this file was left alone: {what}.",
-        "This is a fault of apex2native: please report it with the line of code it names.",
-        rule=INTERNAL_ERROR,
-    )
-
-
-def _last_line(error: Exception) -> str:
-    what = traceback.format_exception_only(error)[-1].strip()
-    where = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{what} ({os.path.basename(where.filename)}, line {where.lineno}, in {where.name})"
-
-
-@contextmanager
-def _guarded() -> Iterator[None]:
-    """What the analysis of a program runs under."""
-    with warnings.catch_warnings(), _deep_recursion(), _limited_time(), _limited_memory():
-        warnings.simplefilter("ignore")  # the files' own, such as invalid escapes
-        yield
-
-
-@contextmanager
-def _limited_time() -> Iterator[None]:
-    """End the work on a file that takes longer than any should: seconds of CPU, so that a busy machine says the same.
-
-    Bounds on facts and on states come first; this is for what they do not see."""
-    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def over(number: int, frame: object) -> None:
-        raise Tangled(f"it was given {MOST_SECONDS} seconds")
-
-    before = signal.signal(signal.SIGPROF, over)
-    signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
-
-
-@contextmanager
-def _limited_memory() -> Iterator[None]:
-    """End the work on a file that takes more than any should, where the system has such a bound: on Linux."""
-    if sys.platform != "linux":
-        yield
-        return
-    import resource
-
-    had = _address_space()
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    bounds = [had + MOST_MEMORY, *(one for one in before if one != resource.RLIM_INFINITY)]
-    resource.setrlimit(resource.RLIMIT_AS, (min(bounds), before[1]))
-    try:
-        yield
-    except MemoryError:
-        if _address_space() - had > MOST_MEMORY // 2:  # else it is the parser, which says so of a full stack
-            raise Tangled(f"it was given {MOST_MEMORY >> 20} megabytes of memory") from None
-        raise
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, before)
-
-
-def _address_space() -> int:
-    """Bytes that this process has mapped."""
-    with open("/proc/self/statm", encoding="ascii") as told:
-        return int(told.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-
-
-@contextmanager
-def _deep_recursion() -> Iterator[None]:
-    """Raise Python's recursion limit for a while, never lower it."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _RECURSION_LIMIT))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)

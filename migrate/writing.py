@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 
 from .facts.files import join
 from .facts.module import Module
 from .model import DeleteLines, Edit, Reindent, Replace
+from .plan.decide import Plan
+from .plan.inserted import has_default
+from .plan.unread import Unread
 from .rewrite.apply import apply_traced
+from .rewrite.described import described
 from .rewrite.draft import Draft
 from .rewrite.files import by_file
 from .rewrite.layout import lay_out
@@ -63,6 +69,41 @@ def came_from(m: Module, texts: Sequence[str], runs: Sequence[Run]) -> list[tupl
         found.append(tuple(lines))
         start += len(join([texts[file.number], ""]))
     return found
+
+
+def drop_names(work: Work, stmt: ast.Import | ast.ImportFrom, names: Sequence[ast.alias]) -> None:
+    """An import goes, or some of its names."""
+    if len(names) == len(stmt.names):
+        work.draft.delete(stmt)
+    else:
+        kept = [alias for alias in stmt.names if alias not in names]
+        for alias in names:
+            at = stmt.names.index(alias)
+            if any(other in kept for other in stmt.names[at + 1 :]):
+                work.draft.cut(work.m.start(alias), work.m.start(stmt.names[at + 1]))
+            else:
+                work.draft.cut(work.m.end(stmt.names[at - 1]), work.m.end(alias))
+    work.note(None, "APX011", stmt, "nothing reads this import any more")
+
+
+def describe(ctx: Context, work: Work, plans: Sequence[Plan], unread: Sequence[Unread]) -> None:
+    """Docstrings list the parameters that their functions have now: without the ``unread`` ones, with the scaler."""
+    gone: dict[ast.FunctionDef | ast.AsyncFunctionDef, list[str]] = defaultdict(list)
+    new: dict[ast.FunctionDef | ast.AsyncFunctionDef, dict[str, tuple[str | None, bool]]] = defaultdict(dict)
+    for one in unread:
+        gone[one.function].append(one.name)
+    for parameter in (one for plan in plans if plan.scaled for one in plan.homes.parameters):
+        node, after = parameter.function.node, parameter.after
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            new[node][parameter.name] = after, after is not None and has_default(node, after)
+    for node in [*gone, *(one for one in new if one not in gone)]:
+        for said in described(ctx.m, node, gone.get(node, ()), new.get(node, {})):
+            if said.end > said.start:
+                work.draft.cut(said.start, said.end)
+            if said.text:
+                work.draft.insert_at(said.start, said.text)
+            note = "the docstring lists the parameters that there are now"
+            work.note_lines(None, "APX011", said.first, said.last, note)
 
 
 def _no_code(line: str) -> bool:

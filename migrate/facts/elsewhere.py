@@ -18,6 +18,7 @@ from ..knowledge.models import (
     NETWORK_MADE,
     NO_NETWORK,
 )
+from .asked import asking, asks, both
 from .given_object import Paths, getters, paths, runs_of_given
 from .idle import idle
 
@@ -95,7 +96,8 @@ class Elsewhere:
     O1 ran in float32, with the parameters; ``emptying`` take from the GPU what lies in a list or dictionary that they
     are handed. ``keeping`` says for a class which attributes of its objects hold what they are made with, and which
     methods and properties give those back; ``several`` are networks, and functions that make one, whose result is a
-    list, dictionary or tuple. ``idle`` are methods that run nothing of what they hold or are handed."""
+    list, dictionary or tuple. ``idle`` are methods that run nothing of what they hold or are handed, ``asking`` says
+    for a function which parameters it only asks for their state."""
 
     networks: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
@@ -111,6 +113,7 @@ class Elsewhere:
     keeping: Mapping[str, frozenset[str]] = field(default_factory=dict)
     several: frozenset[str] = frozenset()
     idle: frozenset[str] = frozenset()
+    asking: Mapping[str, Handed] = field(default_factory=dict)
 
     def with_(self, other: Elsewhere) -> Elsewhere:
         """This, and what another has."""
@@ -131,6 +134,7 @@ class Elsewhere:
             {**self.keeping, **other.keeping},
             self.several | other.several,
             self.idle | other.idle,
+            both(self.asking, other.asking),
         )
 
 
@@ -145,7 +149,8 @@ class _Function:
     ``multiplies`` one that computes a product of torch, ``widens`` one that computes what O1 ran in float32,
     ``spreads`` one that does so where autocast does not, ``yields`` a generator, ``leaves`` one that takes something
     from the GPU; ``tensors`` are names that it takes for tensors, ``hands`` what it hands to which function;
-    ``many`` is one that gives back a list, dictionary or tuple, ``paths`` are the attributes of what it is given."""
+    ``many`` is one that gives back a list, dictionary or tuple, ``paths`` are the attributes of what it is given,
+    ``asks`` the parameters that it only asks for their state."""
 
     name: str
     parameters: tuple[str, ...]
@@ -165,6 +170,7 @@ class _Function:
     hands: frozenset[tuple[str, str]]
     many: bool
     paths: Paths
+    asks: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -236,6 +242,7 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
         {one.name: held for one in classes if (held := _kept(one, classes))},
         _all(lambda found: _several(classes, functions, found)),
         idle(classes, plain_names),
+        asking(functions, {cls.name for cls in classes}),
     )
 
 
@@ -352,6 +359,7 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             hands=frozenset((name, one) for name, given in _HANDS.findall(body) for one in _NAME.findall(given)),
             many=_many(body),
             paths=paths(parameters, body),
+            asks=asks(parameters, _PARAMETER.findall(parameters), body),
         )
 
 

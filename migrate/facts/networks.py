@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 
 from ..flow.objects import Obj
 from ..flow.values import Values
-from ..knowledge.host import HOST_MODULES
+from ..knowledge.host import GIVES_VALUES, HOST_MODULES, NO_NETWORK_LIBRARIES
 from ..knowledge.models import (
     BY_NAME,
     FORWARDING,
@@ -24,7 +24,8 @@ from .names import last_name
 from .sites import opened
 
 # Modules whose functions make no network; what these hand on is another's.
-_NO_NETWORKS = HOST_MODULES | {"torch"} | sys.stdlib_module_names - {"copy", "functools", "types", "importlib"}
+_STANDARD = sys.stdlib_module_names - {"copy", "functools", "types", "importlib"}
+_NO_NETWORKS = HOST_MODULES | NO_NETWORK_LIBRARIES | _STANDARD | {"torch"}
 
 
 def is_network(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
@@ -130,6 +131,17 @@ def idles_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere) -> bool:
     return bool(held) and named <= elsewhere.idle
 
 
+def only_asked(v: Values, call: ast.Call, elsewhere: Elsewhere) -> frozenset[ast.expr]:
+    """The arguments of a call of another file's function that it only asks for their state."""
+    if not elsewhere.asking or not isinstance(call.func, ast.Name) or not comes_from_elsewhere(v, call.func):
+        return frozenset()
+    if any(isinstance(arg, ast.Starred) for arg in call.args):
+        return frozenset()
+    asked = elsewhere.asking.get(name_elsewhere(v, call.func), frozenset())
+    handed = [*enumerate(call.args), *((k.arg, k.value) for k in call.keywords)]
+    return frozenset(arg for at, arg in handed if any(at in parameter for parameter in asked))
+
+
 def widens_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere) -> bool:
     """Whether a call runs code of another file that computes what O1 ran in float32; any of a table may."""
     if not elsewhere.widening:
@@ -188,11 +200,23 @@ def _made_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
     if obj.kind != "call" or not isinstance(obj.key, ast.Call) or not comes_from_elsewhere(v, obj.key.func):
         return False
     func = obj.key.func
+    if _gives_value(v, obj.key):
+        return False
     name = name_elsewhere(v, func)
     owner = last_name(func.value) if isinstance(func, ast.Attribute) else ""
     if name in elsewhere.plain or any(RUN_AS_OTHER.fit(one) or NO_NETWORK.fit(one) for one in (name, owner)):
         return False
     return HANDS_ON.fit(name) or _library(v, func) not in _NO_NETWORKS
+
+
+def _gives_value(v: Values, call: ast.Call) -> bool:
+    """Whether a call is one of Python's own functions, whose result is a number, a text, or the least of several: no
+    network can be compared."""
+    match call:
+        case ast.Call(func=ast.Name(id=name) as func) if v.m.binding_scope(name, v.m.scope(func)) is None:
+            return name in GIVES_VALUES or (name in ("min", "max") and not any(k.arg == "key" for k in call.keywords))
+        case _:
+            return False
 
 
 def _library(v: Values, func: ast.expr) -> str:

@@ -12,6 +12,7 @@ from ..knowledge.apex import of_apex
 from .elsewhere import NOWHERE, Elsewhere
 from .module import Module
 from .names import called_name
+from .nearest import import_of
 
 INITIALIZE_PARAMETERS = (
     "models optimizers enabled opt_level cast_model_type patch_torch_functions keep_batchnorm_fp32 "
@@ -87,6 +88,8 @@ def collect(m: Module, v: Values, elsewhere: Elsewhere = NOWHERE) -> Facts:
     for node in m.of(ast.Name, ast.Attribute, ast.Subscript, ast.Call):
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load):
             held = frozenset(name for name in v.apex_names(node) if not _number(name, node))
+            if held and not _of_apex_here(m, facts, node):
+                held = frozenset()
             above = m.parent.get(node)
             outer = isinstance(above, (ast.Attribute, ast.Subscript)) and above.value is node
             if held and not (outer and v.apex_names(above)):  # type: ignore[arg-type]
@@ -105,6 +108,12 @@ def collect(m: Module, v: Values, elsewhere: Elsewhere = NOWHERE) -> Facts:
                 facts.scales.append(_scale(m, v, node))
     _old_api(m, v, facts)
     return facts
+
+
+def _of_apex_here(m: Module, facts: Facts, node: ast.expr) -> bool:
+    """Whether a name that Apex's import gives may be Apex's in this place: the arm of an ``if`` may have another's."""
+    alias = import_of(m, node)
+    return alias is None or m.statement(alias) in facts.imports
 
 
 def _number(dotted: str, node: ast.expr) -> bool:

@@ -103,8 +103,8 @@ class _Own:
                 return self._fresh(one) and self._fresh(other)
             case ast.Call(func=ast.Attribute(attr=name)) if name in MAKES:
                 return True
-            case ast.Call(func=ast.Name(id="Variable") | ast.Attribute(attr="Variable"), args=[inner, *_]):
-                return self._fresh(inner)
+            case ast.Call(func=ast.Name(id="Variable") | ast.Attribute(attr="Variable"), args=[_, *_]):
+                return True  # detached from what it is made of
             case ast.Call(func=ast.Attribute(value=inner, attr=name)) if name in SAME or name.endswith("_"):
                 return self._fresh(inner)
             case ast.Call():

@@ -142,9 +142,30 @@ class Unnamed:
         if not isinstance(call.func, ast.Name) or call.func.id not in _RUNS_TEXT or not call.args:
             return False
         text, above = call.args[0], self.m.parent[call]
-        if isinstance(text, ast.Attribute) or (isinstance(above, ast.Call) and above.func is call):
+        if self._option(text) or (isinstance(above, ast.Call) and above.func is call):
             return False
         return ".grad" in text.value if _text(text) else True  # type: ignore[attr-defined]
+
+    def _option(self, text: ast.expr) -> bool:
+        """Whether a text is an option's value: ``args.eps``, ``str(args.eps)``, ``getattr(args, name)``, a name for
+        one."""
+        match text:
+            case ast.Attribute():
+                return True
+            case ast.Call(func=ast.Name(id="str"), args=[inner], keywords=[]):
+                return self._option(inner)
+            case ast.Call(func=ast.Name(id="getattr"), args=[_, _, *_]):
+                return True
+            case ast.Name(id=name):
+                scope = self.m.binding_scope(name, self.m.scope(text))
+                given = [self.m.parent[n] for n in self.m.bindings(name, scope)] if scope is not None else []
+                mine = scope is not None and name not in scope.params
+                return mine and bool(given) and all(isinstance(g, ast.Assign) and self._plain(g.value) for g in given)
+            case _:
+                return False
+
+    def _plain(self, value: ast.expr) -> bool:
+        return not isinstance(value, ast.Name) and self._option(value)
 
     def _goes_on(self, node: ast.Name | ast.Attribute) -> bool:
         """Whether a name or attribute holds what looks at gradients once it is gone on with, or called."""

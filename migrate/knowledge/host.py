@@ -40,6 +40,12 @@ UNTOUCHED = frozenset(
 )
 # Modules whose functions work on paths, text, Python's numbers and arrays: casts do not reach them.
 HOST_MODULES = frozenset("os np numpy math json re sys logging logger time random shutil pickle datetime".split())
+# Libraries that make arrays, pictures, sounds, tables and plots, and no networks of torch.
+NO_NETWORK_LIBRARIES = frozenset(
+    "cv2 PIL pandas scipy skimage imageio h5py lmdb librosa soundfile matplotlib seaborn yaml nltk tensorboardX".split()
+)
+# Functions of Python whose result is a number or a text.
+GIVES_VALUES = frozenset("int float bool str bytes len abs round sum divmod ord chr hash id range repr".split())
 # Context managers that say nothing about casts.
 NEUTRAL_CONTEXTS = frozenset(
     "no_grad enable_grad set_grad_enabled inference_mode no_sync suppress nullcontext record_function".split()

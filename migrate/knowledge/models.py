@@ -23,7 +23,7 @@ NOT_RUN_BY_METHOD = Patterns(
     # a module may be a container, and a parameter of one is a tensor
     "append extend items keys values size dim item data detach clone view view_as norm mean sum t numel copy max min "
     "pow sqrt transpose unsqueeze squeeze tolist numpy contiguous ?*_ flatten chunk masked_* reshape permute expand "
-    "repeat index_select",
+    "repeat index_select astype",
     # what is called a model may be a string, a path or a dictionary after all
     "get setdefault insert remove discard clear split rsplit splitlines format strip lstrip rstrip startswith endswith "
     "isdigit lower upper replace exists mkdir warning error debug info",

@@ -155,6 +155,19 @@ NUMPY_SAME = frozenset(
 )
 # Those of torch that keep the type of an array.
 FROM_NUMPY = frozenset("from_numpy as_tensor tensor".split())
+# Functions of torch that no list of casts reaches: what they give is the same under autocast and without it.
+NO_CASTS = (
+    JOIN
+    | PAIR
+    | CREATE
+    | LIKE
+    | (INTEGER - {"backward"})
+    | frozenset(
+        "squeeze unsqueeze reshape flatten permute transpose t clone chunk split unbind index_select gather take "
+        "masked_select narrow select roll flip repeat_interleave tril triu diagonal diag movedim clamp abs neg round "
+        "floor ceil sign where masked_fill".split()
+    )
+)
 # Attributes of a tensor that are no floating result.
 ATTRIBUTES = frozenset("shape device dtype is_cuda grad grad_fn requires_grad ndim names layout __class__".split())
 

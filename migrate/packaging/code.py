@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .. import textio
 from ..model import Severity
-from ..pipeline import Outcome
+from ..outcome import Outcome
 from ..reading import read
 from ..sources import Selection
 from ..spool import Spool

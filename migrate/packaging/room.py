@@ -12,7 +12,7 @@ from .. import textio
 from ..errors import reason
 from ..journal import digest
 from ..model import Applicability, Change, FileResult, Finding, Severity
-from ..pipeline import Analysed, Outcome, Texts
+from ..outcome import Analysed, Outcome, Texts
 from ..reading import SOURCE_LIMIT, read
 from ..sources import Selection
 from ..spool import Spool

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from ..facts.module import Module
 from ..facts.names import called_name
+from ..facts.nearest import import_of
 from ..facts.scopes import Scope
 from ..flow.objects import by_name
 from ..knowledge.apex import of_apex
@@ -75,6 +76,8 @@ class Sites:
         """The uses of each class and function, in order."""
         found: dict[str, list[Site]] = defaultdict(list)
         for use, dotted in self._ctx.facts.uses.items():
+            if self._without_apex(use):
+                continue
             method = dotted.endswith(".apply")  # of an autograd function
             site = self._site(use, canonical(dotted.removesuffix(".apply")) + (".apply" if method else ""))
             found[site.name].append(site)
@@ -124,8 +127,26 @@ class Sites:
         mine = [b for b in self.bindings if b.local == root.id and b.home is home]
         if not mine:
             return Site(use, name, call, None, True, self._holds_only(root, home, name), filled, role)
-        sure = all(self._guarded(other, mine) for other in self._others(root.id, home))
+        here = import_of(m, root)
+        mine = [b for b in mine if b.alias is here] or mine
+        sure = here is not None or all(self._guarded(other, mine) for other in self._others(root.id, home))
         return Site(use, name, call, mine[0] if root is use else None, False, sure, filled, role)
+
+    def _without_apex(self, use: ast.expr) -> bool:
+        """Whether a use stands in an arm for where Apex is not there, and its name is given something else there."""
+        m = self._ctx.m
+        if not isinstance(use, ast.Name) or not self._others(use.id, m.binding_scope(use.id, m.scope(use))):
+            return False
+        below: ast.AST = use
+        for above in m.ancestors(use):
+            if isinstance(above, (ast.If, ast.IfExp)) and below is not above.test:
+                body = above.body if isinstance(above.body, list) else [above.body]
+                if self._ctx.conditions.term(above.test).value is (below not in body):
+                    return True
+            if isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+                return False
+            below = above
+        return False
 
     def _role(self, use: ast.expr) -> Role:
         m = self._ctx.m
@@ -219,7 +240,8 @@ def computed(ctx: Context, name: str, *, chosen: bool = True) -> bool:
                 if chosen:
                     return True
             case ast.Call(func=ast.Name(id="globals"), args=[]):
-                if isinstance(above, (ast.Subscript, ast.Attribute, ast.Compare)):
+                told = isinstance(above, ast.Attribute) and above.attr == "update"  # which asks for none
+                if isinstance(above, (ast.Subscript, ast.Attribute, ast.Compare)) and not told:
                     return True
     return False
 

@@ -99,11 +99,12 @@ def _scalers(arm: Sequence[ast.stmt]) -> set[str]:
         ast.unparse(func.value)
         for stmt in arm
         for node in walk(stmt)
-        if (func := _scaling(node)) is not None
+        if (func := scaling_call(node)) is not None
     }
 
 
-def _scaling(node: ast.AST) -> ast.Attribute | None:
+def scaling_call(node: ast.AST) -> ast.Attribute | None:
+    """``scaler.scale`` of ``scaler.scale(loss).backward()``."""
     match node:
         case ast.Call(func=ast.Attribute(attr="backward", value=ast.Call(func=ast.Attribute(attr="scale") as func))):
             return func
@@ -151,7 +152,7 @@ def _alike(ctx: Context, node: ast.If, scales: Sequence[Scale]) -> bool:
                 return False
     (name,) = _scalers(node.orelse) or {""}
     theirs = [n for s in node.orelse for n in walk(s)]
-    losses = [ast.dump(ctx.m.parent[f].args[0]) for n in theirs if (f := _scaling(n)) is not None]  # type: ignore[attr-defined]
+    losses = [ast.dump(ctx.m.parent[f].args[0]) for n in theirs if (f := scaling_call(n)) is not None]  # type: ignore[attr-defined]
     wanted = [ast.dump(s.loss) for s in mine if s.loss is not None and only_backward(s) is not None]
     stepped = [ast.unparse(n.args[0]) for n in theirs if _calls(n, name, "step") and isinstance(n, ast.Call) and n.args]
     steps = [ast.unparse(n.func.value) for s in node.body for n in walk(s) if _steps(n)]  # type: ignore[attr-defined]

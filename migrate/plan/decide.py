@@ -23,6 +23,7 @@ from .carried import OLD_STATE, handed_for_state, sometimes_imported
 from .cases import either
 from .caught import check_caught
 from .fold import Fold, folds
+from .foreign import foreign
 from .gradless import review_kept_copies
 from .guards import guards, terms_there
 from .handed import Handed
@@ -40,8 +41,10 @@ from .policy import tell_policy
 from .products import review_products
 from .regions import Planner
 from .replaced import check_replaced
+from .saved_as import other_names
 from .scaling import class_of
 from .schedule import Scaler, Schedule
+from .sides import is_dead, sides
 from .stored import review_stored
 from .there import object_there
 from .threads import review_threads
@@ -102,6 +105,7 @@ class Plan:
     marks: list[ast.Call] = field(default_factory=list)  # `hasattr(optimizer, "_amp_stash")`
     handed: Handed | None = None  # a model that a library's runner trains
     hazards: Hazards = field(default_factory=Hazards)
+    left_out: frozenset[Initialize] = frozenset()  # initialize calls in arms that go as a whole
 
 
 def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
@@ -109,6 +113,10 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     scaled = bool(unit.scales) and ctx.settings.dtype == "float16"
     elsewhere = [use for use, _ in state if ctx.m.class_of(ctx.m.function(use)) not in unit.beside]
     backend = native_backend(ctx, unit) if not elsewhere else None
+    if unit.foreign:
+        return _foreign(ctx, unit, state)
+    if unit.beside_native:
+        return _beside_native(ctx, unit, state)
     if backend is None and not unit.served:
         premises.check(ctx, unit)
     if state and not scaled and unit.scales:
@@ -132,6 +140,8 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     if unit.served and state:
         raise Manual(state[0][0], "amp's state is saved beside the native scaler's: which one is meant is not known")
     if backend is not None or unit.served:
+        for said in other_names(ctx, backend) if backend is not None else ():
+            unit.review(unit.line_node, "APX070", said)
         unit.review(unit.initializes[0].call, "APX043", _BACKEND)
         return Plan(ctx, unit, Planner(ctx, unit), merged, schedule, state, scaled and not unit.served, backend=backend)
     if unit.scales:
@@ -193,6 +203,47 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         review_stored(ctx, unit, planner)
         plan.hazards = hazards.find(ctx, unit, planner, merged)
     return plan
+
+
+def _foreign(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
+    """Apex's arms behind a library's switch go, and what stands beside them stays as it is."""
+    found = foreign(ctx)
+    assert found is not None
+    for stop, switch in found.stops.items():
+        unit.review(
+            stop.body[0],
+            "APX047",
+            f"`{switch}` is a library's switch, which nothing in this tree sets: a run that chooses Apex there stops "
+            "here now; have it choose native mixed precision, which the arms beside this are for",
+        )
+    return Plan(ctx, unit, Planner(ctx, unit), [], Schedule(), state, scaled=False)
+
+
+def _beside_native(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
+    """What chose Apex chooses the native side behind the same switch."""
+    found = sides(ctx)
+    assert found is not None
+    unit.review(
+        unit.line_node,
+        "APX048",
+        f"what chose Apex (`{found.switch}`) chooses the native side beside it now: what runs under autocast, and how the "
+        "loss is scaled, is what that says; Apex's casts held for the whole process, and its levels and options say "
+        "nothing any more (at O0 nothing was cast or scaled)",
+    )
+    for use, kind in state:
+        if kind == "load_state_dict":
+            unit.review(use, "APX070", OLD_STATE)
+    dead = frozenset(init for init in unit.initializes if is_dead(ctx, found.asked, init.call))
+    for init in unit.initializes:
+        unit.options[init.call] = options.read(ctx.m, ctx.conditions, init)
+        if init not in dead:
+            unit.review(
+                init.call,
+                "APX048",
+                f"this hangs on another condition than `{found.switch}`: where only this one held, Apex's casts were on, "
+                "and the model runs in float32 now",
+            )
+    return Plan(ctx, unit, Planner(ctx, unit), [], Schedule(), state, scaled=False, left_out=dead)
 
 
 def _never(plan: Plan) -> bool:

@@ -7,6 +7,7 @@ the scaled arm serves both. Proved statement by statement; anything else keeps i
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from ..facts.sites import Scale
@@ -14,6 +15,7 @@ from ..flow.objects import Obj
 from ..nodes import walk
 from ..units.ownership import owns_all
 from ..units.unit import Context, Unit
+from .attacks import scaled_at_times
 from .schedule import Schedule
 
 
@@ -56,6 +58,7 @@ def _fold(
 ) -> Fold | None:
     aliases = {scales[s].alias for s in amp if isinstance(s, ast.With) and s in scales}
     amp = [s for s in amp if not _only_imports(ctx, s) and not _only_drops(s, aliases)]
+    amp = [s for stmt in amp for s in (stmt, *_moved_out(ctx, schedule, stmt))]
     if len(amp) != len(plain) or not any(_has_amp(ctx, scales, s) for s in amp):
         return None
     parameters: dict[ast.Call, str] = {}
@@ -63,7 +66,7 @@ def _fold(
     for one, other in zip(amp, plain, strict=True):
         scale = scales.get(one) if isinstance(one, ast.With) else None
         if scale is not None:
-            if not _same_backward(scale, other):
+            if not _same_backward(schedule, scale, other) or scaled_at_times(ctx, stmt, scale):
                 return None
         elif ast.dump(one) != ast.dump(other):
             clip = _same_clip(ctx, one, other)
@@ -96,12 +99,19 @@ def _has_amp(ctx: Context, scales: dict[ast.With, Scale], stmt: ast.stmt) -> boo
     return any(ctx.m.inside(call, stmt) for call in ctx.master_params)
 
 
-def only_backward(scale: Scale) -> ast.Call | None:
-    """The backward call of a with block that holds nothing else."""
+def _moved_out(ctx: Context, schedule: Schedule, stmt: ast.stmt) -> list[ast.stmt]:
+    """Clips that stood in a with block and move away from it, as if they stood behind it."""
+    within = isinstance(stmt, ast.With)
+    return [clip for clip in ctx.m.in_order(schedule.moved) if within and ctx.m.parent[clip] is stmt]
+
+
+def only_backward(scale: Scale, moved: Collection[ast.stmt] = ()) -> ast.Call | None:
+    """The backward call of a with block that holds nothing else, but for clips that move away."""
     with_ = scale.with_
-    if with_ is None or len(with_.body) != 1 or len(with_.items) != 1:
+    body = [stmt for stmt in with_.body if stmt not in moved] if with_ is not None else []
+    if with_ is None or len(body) != 1 or len(with_.items) != 1:
         return None
-    stmt = with_.body[0]
+    stmt = body[0]
     if not (isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Call)):
         return None
     call = stmt.value
@@ -111,9 +121,9 @@ def only_backward(scale: Scale) -> ast.Call | None:
     return None
 
 
-def _same_backward(scale: Scale, other: ast.stmt) -> bool:
+def _same_backward(schedule: Schedule, scale: Scale, other: ast.stmt) -> bool:
     """Whether ``other`` is the with block's backward without scaling."""
-    call = only_backward(scale)
+    call = only_backward(scale, schedule.moved)
     if call is None or scale.loss is None or not isinstance(other, ast.Expr) or not isinstance(other.value, ast.Call):
         return False
     plain = other.value

@@ -10,7 +10,6 @@ Source: torch/amp/grad_scaler.py; torch docs, "Automatic Mixed Precision example
 from __future__ import annotations
 
 import ast
-from bisect import bisect_left
 from collections import defaultdict
 
 from ..facts.scopes import Scope
@@ -33,7 +32,9 @@ from ..units.unit import Context, Manual, Step, Unit, scales_in, steps_in
 from . import exits
 from .blocks import common, exclusive
 from .inserted import free_name
+from .inside import inside_with, scaled_clip
 from .looked import looked_at
+from .pace import tell_pace
 from .reached import conditions_of, holds_any, looped_back, outside, perhaps_in_loop, plain_test, stored, within
 from .schedule import Early, Schedule, Unscale
 from .updates import updates
@@ -57,60 +58,8 @@ def decide(ctx: Context, unit: Unit) -> Schedule:
     _check_thrown_away(ctx, unit)
     updates(ctx, unit, schedule)
     exits.decide(ctx, schedule, unit)
-    _tell_pace(ctx, unit)
+    tell_pace(ctx, unit)
     return schedule
-
-
-def _tell_pace(ctx: Context, unit: Unit) -> None:
-    """Apex moved the loss scale at each backward, a GradScaler does so at each step: said once, where a step may take
-    several."""
-    m = ctx.m
-    by_scope: dict[Scope, list[Step]] = defaultdict(list)
-    for step in () if unit.fixed_scale else unit.steps:
-        by_scope[m.function(step.call)].append(step)
-    for scope, steps in by_scope.items():
-        sites = [*scales_in(ctx, unit, scope), *lifted_backwards(ctx, unit, scope)]
-        starts = sorted(m.start(step.call) for step in steps)
-        for step in steps:
-            if any(_takes_several(ctx, unit, site, step, sites, starts) for site in sites):
-                unit.infos.append(
-                    (
-                        step.call,
-                        "APX060",
-                        "where several backwards go into this step, the loss scale moves at another pace: Apex halved "
-                        "it at each backward with an overflow, doubled it after 2000 without one, up to 2**24; a "
-                        "GradScaler halves it once a step and doubles it after 2000 steps, without a bound "
-                        "(growth_interval says after how many)",
-                    )
-                )
-                return
-
-
-def _takes_several(ctx: Context, unit: Unit, site: Scale, step: Step, sites: list[Scale], steps: list[int]) -> bool:
-    """Whether the gradients of several backwards, one of them here, are there when a step is taken; ``steps`` say where
-    those of the function begin, in order."""
-    m = ctx.m
-    tops = common(ctx, m.statement(site.call), step.anchor)
-    apart = tops is not None and any(isinstance(c, ast.If) for c in conditions_of(ctx, unit, tops[1], step))
-    if (apart and not _cleared_each_round(ctx, unit, site)) or len(m.loops(site.call)) > len(m.loops(step.anchor)):
-        return True
-    first, until = m.start(site.call), m.start(step.call)
-    if bisect_left(steps, first) != bisect_left(steps, until):
-        return False  # another step has taken these
-    return any(first < m.start(s.call) < until and not exclusive(ctx, s.call, site.call) for s in sites)
-
-
-def _cleared_each_round(ctx: Context, unit: Unit, site: Scale) -> bool:
-    """Whether all gradients are cleared in each round in which a backward runs, be the step taken or not."""
-    m, loops = ctx.m, ctx.m.loops(site.call)
-    for call in m.calls("zero_grad") if loops else ():
-        if m.loops(call) != loops or not isinstance(call.func, ast.Attribute):
-            continue
-        around = m.spine(call)[1 : m.spine(call).index(loops[0])]
-        mine = ctx.v.of(call.func.value) & (site.optimizer_objects | unit.model_objects)
-        if mine and all(isinstance(outer, (ast.With, ast.AsyncWith)) for outer in around):
-            return True
-    return False
 
 
 def _may_clear(ctx: Context, unit: Unit, loop: ast.stmt) -> bool:
@@ -193,9 +142,9 @@ def _function(
                 schedule.scale_free += statements
                 unit.review(reader, "APX055", _SIZE_IS_ALL_ONE)
             continue
-        if any(_inside_with(ctx, reader, s.with_) for s in sites):
+        if any(inside_with(ctx, reader, s) for s in sites):
             if not is_clip(ctx, reader):
-                site = next(s for s in sites if _inside_with(ctx, reader, s.with_))
+                site = next(s for s in sites if inside_with(ctx, reader, s))
                 together = any(k.arg == "delay_unscale" for k in site.call.keywords)  # then nothing is put aside
                 adds_up = len(sites) > 1 or any(s.within or outside(ctx, unit, reader, s) for s in steps)
                 adds_up = adds_up and not together
@@ -206,7 +155,7 @@ def _function(
                         "aside; natively they are all there",
                     )
                 continue  # sees scaled gradients in both worlds
-            _scaled_clip(ctx, unit, schedule, reader, steps)
+            scaled_clip(ctx, unit, schedule, reader, steps)
             continue
         if any(exclusive(ctx, reader, s.call) for s in before) and not _master(ctx, reader):
             continue  # the arm that ran without mixed precision
@@ -432,36 +381,6 @@ def _loop_header(ctx: Context, loop: ast.For) -> str:
         if isinstance(target, ast.Tuple) and len(target.elts) == 2 and source.args:
             target, source = target.elts[1], source.args[0]
     return f"for {ctx.m.src(target)} in {ctx.m.src(source)}:"
-
-
-def _inside_with(ctx: Context, reader: ast.stmt, with_: ast.With | None) -> bool:
-    return with_ is not None and ctx.m.inside(reader, with_)
-
-
-def _scaled_clip(ctx: Context, unit: Unit, schedule: Schedule, reader: ast.stmt, steps: list[Step]) -> None:
-    """A clip inside the with block acts on scaled gradients: what it did is a clip at max_norm / scale."""
-    tops = [(common(ctx, reader, s.anchor), s) for s in steps if ctx.m.start(s.call) > ctx.m.start(reader)]
-    if not tops or any(pair is None or conditions_of(ctx, unit, pair[1], step) for pair, step in tops):
-        raise Manual(
-            reader,
-            "gradients are clipped inside the scale_loss block, still scaled, and the step is not taken every time",
-            "under the step's condition: scaler.unscale_(optimizer), then the clip with max_norm as it was meant",
-        )
-    site = next((s for s in unit.scales if _inside_with(ctx, reader, s.with_)), None)
-    held = ctx.v.of(site.optimizers) if site is not None and site.optimizers is not None else frozenset()
-    if any(o.kind in ("seq", "dict") or ctx.v.is_container(o) for o in held):
-        raise Manual(
-            reader,
-            "gradients of several optimizers are clipped inside the scale_loss block, while they are still scaled",
-            "scaler.unscale_(optimizer) for each of them, then the clip with max_norm as it was meant",
-        )
-    schedule.scaled_clips.append(reader)
-    unit.review(
-        reader,
-        "APX053",
-        "the legacy code clipped inside the scale_loss block, where gradients are still scaled: its real threshold "
-        "was max_norm / loss scale. That is kept as it was; to clip at max_norm itself, drop the division",
-    )
 
 
 def _place(

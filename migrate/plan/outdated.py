@@ -48,7 +48,7 @@ def settled(ctx: Context, gone: Callable[[ast.AST], bool]) -> Iterator[ast.stmt]
             reads = [n for n in ctx.m.all(ast.Name) if n.id == name and ctx.m.file(n) is file and n not in places]
             unread = all(map(gone, reads)) and any(map(gone, reads)) and not _taken(ctx, file, name)
             for stmt in map(ctx.m.statement, places):
-                if not gone(stmt) and (unread or _said_anew(ctx, stmt, name)):
+                if not gone(stmt) and (unread or _said_anew(ctx, _known(ctx), stmt, name)):
                     yield stmt
 
 
@@ -79,7 +79,7 @@ def _known(ctx: Context) -> dict[ast.If, bool]:
         more = {
             node: answer
             for node in ctx.m.all(ast.If)
-            if node not in known and (answer := _answer(ctx, node.test, flags[ctx.m.file(node).number])) is not None
+            if node not in known and (answer := _answer_at(ctx, node, flags[ctx.m.file(node).number])) is not None
         }
         if not more:
             return known
@@ -94,6 +94,28 @@ def _is_dead(ctx: Context, known: dict[ast.If, bool], node: ast.AST) -> bool:
             return True
         below = outer
     return False
+
+
+def _answer_at(ctx: Context, node: ast.If, flags: dict[str, bool]) -> bool | None:
+    """What a condition is where it is asked: an ``elif`` that asks no less than an arm above is never true."""
+    answer = _answer(ctx, node.test, flags)
+    left = _left(ctx, node.test, flags)
+    above = ctx.m.parent[node] if ctx.m.is_elif(node) else None
+    while answer is None and left is not None and isinstance(above, ast.If):
+        more = _left(ctx, above.test, flags)
+        if more is not None and more <= left:
+            return False
+        above = ctx.m.parent[above] if ctx.m.is_elif(above) else None
+    return answer
+
+
+def _left(ctx: Context, test: ast.expr, flags: dict[str, bool]) -> frozenset[str] | None:
+    """What is left to ask of a condition of several that have to be true; None where one never is, or calls code."""
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    answers = {ast.dump(part): _answer(ctx, part, flags) for part in parts}
+    if False in answers.values() or any(isinstance(n, (ast.Call, ast.NamedExpr)) for part in parts for n in walk(part)):
+        return None
+    return frozenset(said for said, answer in answers.items() if answer is None)
 
 
 def _answer(ctx: Context, test: ast.expr, flags: dict[str, bool]) -> bool | None:
@@ -196,26 +218,28 @@ def _values(ctx: Context, file: File, known: dict[ast.If, bool]) -> dict[str, bo
     """The flags of a file that are only ever given one value by what may run."""
     values: dict[str, bool] = {}
     for name, nodes in _flags(ctx, file).items():
-        live = {ctx.m.statement(n).value.value for n in nodes if not _is_dead(ctx, known, n)}  # type: ignore[attr-defined]
+        stmts = [ctx.m.statement(n) for n in nodes if not _is_dead(ctx, known, n)]
+        live = {stmt.value.value for stmt in stmts if not _said_anew(ctx, known, stmt, name)}  # type: ignore[attr-defined]
         if len(live) == 1:
             values[name] = live.pop()
     return values
 
 
-def _said_anew(ctx: Context, stmt: ast.stmt, name: str) -> bool:
-    """Whether the arm that stays of the next condition gives a flag another value before anything reads it."""
-    known = _known(ctx)
+def _said_anew(ctx: Context, known: dict[ast.If, bool], stmt: ast.stmt, name: str) -> bool:
+    """Whether the arm that stays of a condition below gives a flag another value before anything reads it."""
     block, index = ctx.m.place[stmt]
     for after in block.body[index + 1 :]:
         if isinstance(after, ast.If) and after in known:
             stays = after.body if known[after] else after.orelse
             if any(_flag(one) == name for one in stays):
                 return True
-        if any(isinstance(n, ast.Name) and n.id == name for n in walk(after)) or not _plain(after):
+        if any(isinstance(n, ast.Name) and n.id == name for n in walk(after)) or not _plain(ctx, after):
             return False
     return False
 
 
-def _plain(stmt: ast.stmt) -> bool:
-    """Whether a statement runs no code that may read a flag of the module: imports, other flags, conditions."""
-    return isinstance(stmt, (ast.Import, ast.ImportFrom, ast.If)) or _flag(stmt) is not None
+def _plain(ctx: Context, stmt: ast.stmt) -> bool:
+    """Whether a statement runs no code that may read a flag of the module: it calls nothing of the program."""
+    calls = [n for n in walk(stmt) if isinstance(n, ast.Call)]
+    runs = any(ctx.v.callees(call) or called_name(call) in ("exec", "eval") for call in calls)
+    return not (runs or isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)))

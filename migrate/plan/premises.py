@@ -12,7 +12,6 @@ from ..facts.names import called_name
 from ..facts.scopes import Scope
 from ..facts.sites import Initialize, Scale, on_stack
 from ..flow.objects import FORWARD_HOOK, Obj
-from ..flow.tensors import own_gradient
 from ..knowledge.gradients import SCHEDULERS
 from ..knowledge.host import BEFORE_INITIALIZE
 from ..knowledge.words import Patterns
@@ -22,9 +21,11 @@ from ..units.events import reads_gradients
 from ..units.order import NOT_YET, Order
 from ..units.translate import paired
 from ..units.unit import Context, Manual, Step, Unit, once, scales_in, steps_in
+from .attacks import asks_for_its_own
 from .blocks import common
 from .fold import Fold
 from .gradients import stays_in_place
+from .inside import check_guard
 from .pending import pending
 from .regions import Planner
 from .schedule import NO_CHECKS, Schedule
@@ -274,7 +275,7 @@ def scale_plain_backwards(ctx: Context, unit: Unit) -> None:
         near = scales_in(ctx, unit, m.function(node))
         beside = next((s for s in near if _same_round(ctx, s.call, node)), None)
         alone = isinstance(m.parent[node], ast.Expr) and not node.args
-        if beside is None or not alone or _scaled_by_hand(node) or _asks_for_its_own(ctx, node):
+        if beside is None or not alone or _scaled_by_hand(node) or asks_for_its_own(ctx, node):
             continue
         owner = node.func.value
         held = beside.optimizer_objects
@@ -286,14 +287,6 @@ def scale_plain_backwards(ctx: Context, unit: Unit) -> None:
             "in it leaves the step out, which Apex did not look at",
         )
     unit.scales += found
-
-
-def _asks_for_its_own(ctx: Context, node: ast.Call) -> bool:
-    """Whether the function of a backward reads the gradient of a tensor that no optimizer holds (a saliency map): it
-    would be scaled as well."""
-    m = ctx.m
-    grads = (n for n in m.own(m.function(node), ast.Attribute) if n.attr == "grad" and isinstance(n.ctx, ast.Load))
-    return any(own_gradient(m, ctx.v, n) for n in grads)
 
 
 def _backward_functions(ctx: Context) -> set[str]:
@@ -352,7 +345,7 @@ def check_plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> None:
             f"`{ctx.m.src(node)}` runs beside a scaled backward of the same step: its gradients would not be scaled",
             f"where the same optimizer takes its gradients: scaler.scale({_differentiated(ctx, node)}).backward()",
         )
-        if ctx.m.function(node) in own and not (_behind_training(ctx, unit, node) or _asks_for_its_own(ctx, node)):
+        if ctx.m.function(node) in own and not (_behind_training(ctx, unit, node) or asks_for_its_own(ctx, node)):
             raise mixed
         unit.unless_proved.append(mixed)
 
@@ -597,6 +590,9 @@ def check_moves(ctx: Context, unit: Unit, schedule: Schedule, folded: list[Fold]
     for clip in [*schedule.moved]:
         guard = m.parent[clip]
         step = schedule.moved[clip]
+        if clip in schedule.scaled_clips:
+            check_guard(ctx, clip, kept)
+            continue
         tops = common(ctx, clip, step)
         own = isinstance(guard, ast.If) and not guard.orelse and tops is not None and m.inside(guard, tops[0])
         if own and isinstance(guard, ast.If) and len(guard.body) == 1 and m.parent.get(guard) is m.parent.get(tops[0]):  # type: ignore[index]

@@ -9,7 +9,7 @@ from functools import cached_property
 from ..facts.names import called_name
 from ..facts.networks import widens_elsewhere
 from ..knowledge.host import HOST_WORK
-from ..knowledge.operations import NATIVE_FLOAT, NATIVE_HALF
+from ..knowledge.operations import NATIVE_FLOAT, NATIVE_HALF, NO_CASTS
 from ..knowledge.results import FLOAT_WORK
 from ..knowledge.results import makes_loss as called_loss
 from ..nodes import walk
@@ -62,6 +62,8 @@ class Worked:
             if FLOAT_WORK.fit(name) and name != "log":
                 return True
             module = self.ctx.m.src(func.value) if isinstance(func, ast.Attribute) else ""
+            if module in ("torch", "th") and name in NO_CASTS:
+                continue
             if module in ("torch", "F", "nn.functional", "torch.nn.functional", "th") and self.compute.weak(node):
                 return True
             if isinstance(func, ast.Name) and self.compute.weak(node) and not hasattr(builtins, name):

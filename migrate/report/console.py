@@ -15,7 +15,7 @@ from rich.text import Text
 
 from .. import harmless
 from ..model import Applicability, FileResult, Finding, Severity
-from ..pipeline import Analysed, Outcome
+from ..outcome import Analysed, Outcome
 from ..spool import Spool
 from .around import is_around, print_around
 from .diff import unified

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ..model import Finding
-from ..pipeline import Analysed, Outcome
+from ..outcome import Analysed, Outcome
 from ..sources import only_folder, printable
 from ..spool import Spool
 

@@ -21,7 +21,7 @@ from ..knowledge.apex import EXTENSIONS, FP16_UTILS, of_apex
 from ..nodes import walk
 from ..parts.sites import Role, computed
 from ..plan.carried import AMP, becomes_true, sometimes_imported, through_parameter
-from ..units.available import unasked
+from ..units.available import taken_unasked, unasked
 from ..units.unit import Context, listed
 from .common import Stage, Work
 
@@ -129,6 +129,10 @@ def _remove_unasked(ctx: Context, work: Work) -> set[Key]:
             work.draft.delete(node)
             work.note(None, "APX011", node, f"{node.name}() is not asked any more")
             found.add(key)
+    for stmt, aliases in taken_unasked(ctx.m, ctx.conditions.asks_elsewhere, work.draft.gone):
+        kept = [a for a in aliases if not ctx.exported(stmt) & {a.name, "*"}]
+        if kept:
+            _remove(ctx, work, stmt, kept)
     return found
 
 

@@ -40,7 +40,8 @@ NOTES = {
 def apply(plan: Plan, work: Work) -> None:
     """Remove the unit's initialize calls and create its scalers."""
     for init in plan.unit.initializes:
-        _remove(plan, work, init)
+        if not plan.unit.foreign and init not in plan.left_out:
+            _remove(plan, work, init)
     if not plan.scaled:
         return
     for creation in plan.homes.creations:

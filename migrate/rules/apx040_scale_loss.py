@@ -40,7 +40,7 @@ NOTES = {
 
 def apply(plan: Plan, work: Work) -> None:
     """Rewrite every scaled backward, then fold the guards around them."""
-    for scale in plan.unit.scales if not plan.unit.served else ():
+    for scale in plan.unit.scales if not (plan.unit.served or plan.unit.foreign or plan.unit.beside_native) else ():
         _backward(plan, work, scale)
     for fold in plan.folds:
         work.draft.unwrap(fold.stmt, fold.arm)

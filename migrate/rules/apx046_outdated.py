@@ -9,11 +9,10 @@ Source: Hugging Face's Trainer of 2020, and what was written after it.
 
 from __future__ import annotations
 
-import ast
-
 from ..plan.outdated import dead_arm, outdated, settled
 from ..units.unit import Context
 from .common import Stage, Work
+from .dropping import drop_body
 
 ID = "APX046"
 STAGE = Stage.FILE
@@ -45,7 +44,8 @@ def apply(ctx: Context, work: Work) -> None:
     for node in tests:
         dead = dead_arm(ctx, node)
         if dead is node.body:
-            _drop_body(ctx, work, node)
+            drop_body(work, node)
+            work.note_lines(None, ID, node.lineno, ctx.m.last_line(node.body[-1]), _SAID)
         elif not ctx.m.is_elif(node):
             work.draft.unwrap(node)
             work.note(None, ID, node, _SAID)
@@ -56,21 +56,3 @@ def apply(ctx: Context, work: Work) -> None:
     for stmt in [*settled(ctx, work.draft.gone)] if tests else []:
         work.draft.delete(stmt)
         work.note(None, ID, stmt, "nothing reads this any more")
-
-
-def _drop_body(ctx: Context, work: Work, node: ast.If) -> None:
-    """An arm that never runs goes with its header: the whole condition, or one arm of a chain."""
-    m, draft = ctx.m, work.draft
-    last = m.last_line(node.body[-1])
-    match node.orelse:
-        case [] if m.is_elif(node):
-            draft.cut(m.starts[node.lineno - 1], m.starts[last])
-        case []:
-            draft.delete(node)
-        case [ast.If() as following] if m.is_elif(following):
-            draft.cut(m.start(node), m.start(following) + (0 if m.is_elif(node) else len("el")))
-        case _ if m.is_elif(node):
-            draft.cut(m.start(node), draft.else_offset(node))
-        case _:
-            draft.unwrap(node, "orelse")
-    work.note_lines(None, ID, node.lineno, last, _SAID)

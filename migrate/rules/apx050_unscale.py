@@ -59,9 +59,10 @@ def apply(plan: Plan, work: Work) -> None:
                 lines = work.draft.take_comments(guard or clip) + lines
             work.draft.before(anchor, *lines)
             work.draft.delete(guard or clip)
-            work.note(plan.unit.number, "APX052", clip, "the clip moves under the condition of the step")
+            rule = "APX053" if clip in plan.schedule.scaled_clips else "APX052"
+            work.note(plan.unit.number, rule, clip, "the clip moves under the condition of the step")
     for clip in plan.schedule.scaled_clips:
-        if plan.scaled:
+        if plan.scaled and clip not in plan.schedule.moved:
             _keep_threshold(plan, work, clip)
     if plan.scaled:
         for early in dict.fromkeys(plan.schedule.early.values()):
@@ -92,7 +93,7 @@ def _own_guard(work: Work, clip: ast.stmt, anchor: ast.stmt) -> ast.If | None:
 
 def _moved_text(plan: Plan, work: Work, clip: ast.stmt) -> str:
     m = work.m
-    text = m.src(clip)
+    text = _with_threshold(plan, work, clip) if clip in plan.schedule.scaled_clips else m.src(clip)
     for fold in plan.folds:
         for call, said in fold.parameters.items():
             if m.inside(call, clip):
@@ -101,6 +102,18 @@ def _moved_text(plan: Plan, work: Work, clip: ast.stmt) -> str:
         if isinstance(node, ast.Call) and any(x.endswith(".master_params") for x in plan.ctx.v.apex_names(node.func)):
             text = text.replace(m.src(node), parameters(plan, node))
     return re.sub(r",? \)", ")", " ".join(text.split()).replace("( ", "("))
+
+
+def _with_threshold(plan: Plan, work: Work, clip: ast.stmt) -> str:
+    """The text of a clip of scaled gradients with the threshold that really acted."""
+    m = work.m
+    assert isinstance(clip, ast.Expr) and isinstance(clip.value, ast.Call)
+    bound = clip_bound(clip.value)
+    if bound is None:
+        return m.src(clip)
+    scale = next(s for s in plan.unit.scales if s.with_ is not None and m.inside(clip, s.with_))
+    threshold = f"{_operand(work, bound)} / {plan.scaler_at[scale.call]}.get_scale()"
+    return m.text[m.start(clip) : m.start(bound)] + threshold + m.text[m.end(bound) : m.end(clip)]
 
 
 def _keep_threshold(plan: Plan, work: Work, clip: ast.stmt) -> None:

@@ -37,3 +37,19 @@ def unasked(m: Module, gone: Callable[[ast.AST], bool]) -> Iterator[tuple[Key, a
         named = {node.name} | {c.name for c in m.copied if c.original == node.name}
         if all(gone(n) for name in named for n in m.named(name)) and not any(map(m.attributes, named)):
             yield (m.scope(node), node.name), node
+
+
+def taken_unasked(
+    m: Module, asks: Callable[[str], bool], gone: Callable[[ast.AST], bool]
+) -> Iterator[tuple[ast.ImportFrom, list[ast.alias]]]:
+    """Imports of such functions from libraries that only questions which went had asked."""
+    for stmt in m.all(ast.ImportFrom):
+        here = m.file(stmt)
+
+        def unread(name: str, here: object = here) -> bool:
+            reads = [n for n in m.named(name) if m.file(n) is here]
+            return bool(reads) and all(map(gone, reads))
+
+        found = [a for a in stmt.names if a.asname is None and asks(a.name) and unread(a.name)]
+        if found:
+            yield stmt, found

@@ -6,9 +6,17 @@ import ast
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
-from ..facts.asked import asked_elsewhere
+from ..facts.constructed import asked_elsewhere
 from ..facts.names import called_name, last_name
-from ..facts.networks import idles_elsewhere, is_network, kept_elsewhere, made_elsewhere, may_be_network, runs_elsewhere
+from ..facts.networks import (
+    idles_elsewhere,
+    is_network,
+    kept_elsewhere,
+    made_elsewhere,
+    may_be_network,
+    only_asked,
+    runs_elsewhere,
+)
 from ..facts.scopes import Scope
 from ..facts.sites import opened
 from ..flow.objects import ELEMENT_KEY, Obj, unbound
@@ -103,7 +111,7 @@ class Compute:
             for outer in m.ancestors(todo.pop()):
                 if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) and outer not in met:
                     met.add(outer)
-                    todo += (more := [c for c in self.ctx.calls_of.get(outer, ()) if c not in found])
+                    todo += (more := self.ctx.calls_of.get(outer, ()))
                     found.update(more)
         return m.in_order(found)
 
@@ -255,7 +263,8 @@ class Compute:
         v = self.ctx.v
         if isinstance(call.func, ast.Attribute) and self._owner_is_model(call.func.value):
             return True
-        handed = [*call.args, *(k.value for k in call.keywords)]
+        asked = only_asked(v, call, self.ctx.facts.elsewhere)
+        handed = (a for a in (*call.args, *(k.value for k in call.keywords)) if a not in asked)
         return any(self._whole_model(o) for a in handed for o in opened(v, v.of(a)))
 
     def _whole_model(self, obj: Obj) -> bool:

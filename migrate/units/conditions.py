@@ -102,6 +102,7 @@ class Conditions:
         self.flags = _availability_flags(m, facts, replaced)
         self.kept_flags = _kept_flags(m, facts, replaced)
         self._options, self._store_true = _argparse_bools(m)
+        self._taken_asking = _taken_asking(m, facts)
         self.imported = _imported(m, facts)
         self._always = {key for key, sure in self.imported.items() if sure}
         self.flags |= {key: said for key, said in kept(m, self.constant) if not set_from_outside(m, key[1])}
@@ -135,6 +136,11 @@ class Conditions:
             case _:
                 return Term(f"({_one_line(m.src(expr))})", _ATOM, boolean=self.is_bool(expr))
 
+    def asks_elsewhere(self, name: str) -> bool:
+        """Whether a name is a library's function that says whether Apex is there (``is_apex_available``), and nothing
+        but amp is asked for by it."""
+        return name in self._taken_asking
+
     def constant(self, expr: ast.expr) -> bool | None:
         """True or False where a condition only asks whether Apex is there (or is a literal)."""
         match expr:
@@ -158,6 +164,8 @@ class Conditions:
             case ast.Compare(left=ast.Constant(value="memory_efficient"), ops=[ast.In()], comparators=[table]):
                 return True if self._kernels and self._arguments_of_a_norm(table) else None
             case ast.Call() if _finds_apex(expr):
+                return True
+            case ast.Call(func=ast.Name(id=name), args=[], keywords=[]) if self.asks_elsewhere(name):
                 return True
             case ast.Call(args=[], keywords=[]):
                 asked = list(self.v.callees(expr))
@@ -315,6 +323,18 @@ def _finds_apex(expr: ast.expr) -> bool:
             return called_name(expr) == "find_spec" or _ASKS.search(called_name(expr)) is not None
         case _:
             return False
+
+
+def _taken_asking(m: Module, facts: Facts) -> frozenset[str]:
+    """Functions that other code than the program's says whether Apex is there by, where no other part of it is used."""
+    if any(name != "apex" and not name.startswith("apex.amp") for names in facts.imports.values() for name in names):
+        return frozenset()
+    if any(not dotted.startswith("apex.amp") and dotted != "apex" for dotted in facts.uses.values()):
+        return frozenset()
+    stmts = [(m.scope(stmt), stmt) for stmt in m.all(ast.ImportFrom)]
+    taken = {a.name for scope, s in stmts for a in s.names if a.asname is None and a.name not in scope.linked}
+    asking = {name for name in taken if "apex" in name.lower() and _ASKS.search(name)}
+    return frozenset(name for name in asking if not any(f.name == name for f in m.all(ast.FunctionDef)))
 
 
 def _one_line(text: str) -> str:

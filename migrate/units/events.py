@@ -126,10 +126,10 @@ def _without_closure(ctx: Context, call: ast.Call) -> bool:
     given = [*call.args, *(k.value for k in call.keywords)]
     if any(k.arg is None for k in call.keywords) or any(isinstance(a, ast.Starred) for a in call.args):
         return False
-    return all(_always_none(ctx, arg) for arg in given)
+    return all(always_none(ctx, arg) for arg in given)
 
 
-def _always_none(ctx: Context, arg: ast.expr, trail: frozenset[Scope] = frozenset()) -> bool:
+def always_none(ctx: Context, arg: ast.expr, trail: frozenset[Scope] = frozenset()) -> bool:
     """Whether an argument is None: written so, or a parameter with that default that no call fills otherwise."""
     m = ctx.m
     if isinstance(arg, ast.Constant):
@@ -167,7 +167,7 @@ def _fills_none(ctx: Context, call: ast.Call, callee: Scope, name: str, trail: f
     """Whether a call leaves a parameter to its default, or hands it None."""
     splat = any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
     given = passed(ctx, call, callee, name)
-    return not splat and (given is None or _always_none(ctx, given, trail))
+    return not splat and (given is None or always_none(ctx, given, trail))
 
 
 def _stands_alone(ctx: Context, call: ast.Call, stmt: ast.stmt) -> bool:

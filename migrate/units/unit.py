@@ -54,6 +54,7 @@ class Context:
     spelled: bool = True  # whether one of those reads an attribute called ``amp``
     scalers: frozenset[str] = frozenset()  # names for a scaler that are attributes there
     unled: bool = False  # nobody who initializes is known to use what is here, and nothing else needs Apex's amp
+    switched: frozenset[str] = frozenset()  # names and attributes that say "apex", and are set in files near this
     counted: bool = False  # another file asks groups of parameters for what only Apex's Adam kept there
     _found: dict[object, Any] = field(default_factory=dict, init=False)  # what `once` keeps
 
@@ -347,6 +348,8 @@ class Unit:
     beside: frozenset[ast.ClassDef] = frozenset()  # the classes that do, of whom its initialize need know nothing
     served: tuple[ast.If, ...] = ()  # guards of the training whose other arms are native and serve in Apex's place
     natively: frozenset[ast.AST] = frozenset()  # functions that train natively now, and run models as they say
+    foreign: bool = False  # a library's switch decides about all of it, and its native backend is what stays
+    beside_native: bool = False  # a native side behind the same switch serves all of it
     handed: bool = False  # a library's runner trains: nothing here joins what initializes with what scales
     _found: dict[object, tuple[_Counts, Any]] = field(default_factory=dict, init=False, repr=False)  # by `once_of_unit`
 

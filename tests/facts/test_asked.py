@@ -1,76 +1,47 @@
-"""What a constructor of another file calls of what it is handed."""
+"""Functions of other files that only ask what they are handed for its state."""
 
 from __future__ import annotations
 
 import pytest
 
-from migrate.engine import migrate_module
 from migrate.facts.elsewhere import elsewhere, outline
-from migrate.model import Neighbours, Settings
 
-OTHER = """\
-class Rollout:
-    def __init__(self, policy, size=3):
-        self.values = policy.act(size)
-
-
-class Counter:
-    def __init__(self, policy):
-        self.heads = policy.heads()
-
-
-class Holder:
-    def __init__(self, policy):
-        self.policy = policy
-"""
-PROGRAM = """\
-import torch
-from apex import amp
-from torch import nn
-from storage import Counter, Holder, Rollout
+#: The body of ``def evaluate_it(net, opt, hist, writer=None)``, and the parameters that it only asks.
+CASES = {
+    "saves": ("torch.save({'net': net.state_dict(), 'opt': opt.state_dict()}, hist)", "net opt writer"),
+    "saves what is wrapped": ("torch.save(net.module.state_dict(), path(hist))\n    opt.step()", "net writer"),
+    "never says it": ("print(hist.mean())", "net opt writer"),
+    "a mode": ("net.eval()\n    print(hist)", "net opt writer"),
+    "hands on what a mode gives": ("out = net.eval()\n    print(out(hist))", "opt writer"),
+    "asks whether it is there": ("if net is not None:\n        torch.save(net.state_dict(), hist)", "net opt writer"),
+    "runs it": ("print(net(hist))", "opt writer"),
+    "runs a part": ("for m in net.modules():\n        m(hist)", "opt writer"),
+    "hands it on": ("score(net, hist)", "opt writer"),
+    "under another name": ("model = net\n    model(hist)", "opt writer"),
+    "within a function": ("return lambda x: net(x)", "opt hist writer"),
+    "in a text": ("writer.add_text('net', hist)", "net opt"),
+    "looks around": ("f(locals())", ""),
+}
 
 
-class Policy(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(4, 2)
-
-    def heads(self):
-        return 2
-
-    def forward(self, x):
-        return self.fc(x)
-
-    def act(self, x):
-        return self(x).sum(1)
+@pytest.mark.parametrize("case", CASES)
+def test_case(case: str) -> None:
+    body, names = CASES[case]
+    found = elsewhere([outline(f"def evaluate_it(net, opt, hist, writer=None):\n    {body}\n")]).asking["evaluate_it"]
+    assert {name for _, name in found} - {"hist"} == {*names.split()} - {"hist"}
+    assert all(("net", "opt", "hist", "writer")[at] == name for at, name in found)
 
 
-policy = Policy()
-optimizer = torch.optim.SGD(policy.parameters(), lr=0.1)
-policy, optimizer = amp.initialize(policy, optimizer, opt_level="O1")
-for x in data:
-    made = MADE
-    loss = policy(x).mean()
-    optimizer.zero_grad()
-    with amp.scale_loss(loss, optimizer) as scaled:
-        scaled.backward()
-    optimizer.step()
-"""
+def test_of_two_functions_both_have_to() -> None:
+    one = outline("def f(net):\n    net.state_dict()\n")
+    other = outline("def f(net):\n    net(1)\n")
+    assert elsewhere([one]).asking["f"]
+    assert not elsewhere([one, other]).asking["f"]
+    assert not elsewhere([one]).with_(elsewhere([other])).asking["f"]
+    assert not elsewhere([other]).with_(elsewhere([one])).asking["f"]
+    assert not elsewhere([one, outline("class f:\n    pass\n")]).asking["f"]
 
 
-@pytest.mark.parametrize(
-    ("made", "inside"),
-    [
-        ("Rollout(policy)", True),
-        ("Rollout(size=x, policy=policy)", True),
-        ("Counter(policy)", False),  # the method runs no part of the network
-        ("Holder(policy)", False),
-        ("Rollout(x)", False),
-    ],
-)
-def test_a_constructor_that_runs_a_method(made: str, inside: bool) -> None:
-    others = Neighbours(elsewhere=elsewhere([outline(OTHER)]))
-    new = migrate_module(PROGRAM.replace("MADE", made), Settings(), others).new_text
-    assert new is not None
-    before = new[: new.index(f"made = {made}")]
-    assert ("torch.autocast" in before) is inside
+def test_parameters_that_are_not_told_apart() -> None:
+    assert not elsewhere([outline("def f(size=(1, 2), net=None):\n    net.state_dict()\n")]).asking["f"]
+    assert not elsewhere([outline("def f(*args, net=None):\n    net.state_dict()\n")]).asking["f"]

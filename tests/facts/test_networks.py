@@ -100,10 +100,14 @@ def test_what_made_it(made: str, found: bool) -> None:
         ("t = Writer()", "t.add_scalar('loss', x)", False),
         ("t = namedtuple('State', 'a b')", "t(x, y)", False),
         ("t = deepcopy(y)", "t(x)", True),
+        ("t = max(lib.nets(), key=len)", "t(x)", True),
+        ("t = cv2.cvtColor(y, 1)", "t(x)", False),
+        ("t = int(y)", "t(x)", False),
+        ("t = min(y, 255)", "t(x)", False),
     ],
 )
 def test_what_may_be_one(made: str, run: str, found: bool) -> None:
-    head = "import lib\nfrom collections import namedtuple\nfrom copy import deepcopy\n"
+    head = "import cv2, lib\nfrom collections import namedtuple\nfrom copy import deepcopy\n"
     head += "from lib import make, get_transform, TextEncoder\ndef here():\n    return print\n"
     m = Module(f"{head}{made}\n{run}\n")
     last = m.files[0].tree.body[-1]

@@ -67,6 +67,12 @@ OWN = {
             model(x + delta).backward()
             delta.grad.sign()
         """,
+    "a variable over a part of something": """
+        def f(model, noises, n):
+            noise = Variable(noises[0:n], requires_grad=True)
+            model(noise).backward()
+            noise.grad.sign()
+        """,
 }
 NOT_OWN = {
     "what a function of the file looks up": """

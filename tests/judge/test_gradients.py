@@ -629,6 +629,7 @@ EACH = "for p in {}: p.grad = None"
         ("Prototypes()", GROUPS, EACH.format("optimizer.param_groups[0]['params']"), "manual"),
         ("Prototypes()", PLUS, EACH.format("optimizer.param_groups[0]['params']"), "safe"),  # its only group
         ("Prototypes()", GROUPS, "for g in optimizer.param_groups:\n    for p in g['params']: p.grad = None", "safe"),
+        ("Prototypes()", GROUPS, EACH.format("[p for g in optimizer.param_groups for p in g['params']]"), "safe"),
     ],
 )
 def test_gradients_of_all_that_an_optimizer_was_made_of(criterion: str, made: str, clear: str, grade: str) -> None:

@@ -10,11 +10,12 @@ A mutant is one change of one file of migrate/{plan,units,check,flow,judge}:
 * one constant less in a frozenset.
 
 Annotations, assertions, messages of exceptions, f-strings and functions that nothing calls are left alone. Of all
-mutants there are, ``--sample`` are drawn by ``--seed``. Each is put into a copy of the tree, never into the tree
-itself, and the tests run there until the first one fails; one that takes too long, or too much memory, counts as
-found. Tests that fail without any mutant are left out, and named.
+mutants there are, ``--sample`` are drawn by ``--seed``. All tests run once without a mutant, and of each it is noted
+which mutants it reaches (`reached` says how). Then each mutant is put into a copy of the tree, never into the tree
+itself, and the tests that reach it run there, the shortest first, until one fails; one that takes too long, or too
+much memory, counts as found. Tests that fail without any mutant are left out, and named.
 
-Every mutant that no test finds is printed, and the rate at last.
+Every mutant that no test finds is printed, with the number of tests that reach it, and the rate at last.
 
     make mutants SAMPLE=70 SEED=0 JOBS=2
     python tests/mutants/run.py --part 0:20                          the first 20 of the 70
@@ -27,6 +28,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import json
 import os
 import queue
 import random
@@ -37,25 +39,26 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
+
+import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
 PACKAGES = ("plan", "units", "check", "flow", "judge")
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "build", "*.egg-info", "reports")
 
-# The fast and most telling tests first; the judge's own are for the judge alone, as the others do not run it by name.
 # The tests that run programs before and after are left out: they run the texts that are recorded.
-FAST = "tests/flow tests/facts tests/units tests/plan tests/rules tests/check tests/knowledge".split()
-RECORDED = ["tests/recorded"]
-JUDGE = ["tests/judge"]
+STAGES = (
+    "tests/flow tests/facts tests/units tests/plan tests/rules tests/check tests/knowledge".split(),
+    ["tests/recorded"],
+    ["tests/judge"],
+)
 
 MEMORY = 8 << 30  # of a mutant that never stops to allocate
-PATIENCE = 3  # times as long as the tests take without a mutant
-START = 60  # seconds on top of that, for a busy machine
+PATIENCE, START = 5, 10  # a test may take so many times as long as without a mutant, and so many seconds on top
 
 TURNED: dict[type[ast.cmpop], str] = {
     ast.Eq: "!=",
@@ -199,51 +202,85 @@ def all_mutants() -> list[Mutant]:
 # ---------------------------------------------------------------- the tests
 
 
-class Suite:
-    """The tests, in copies of the tree: a mutant is tried in one that is free."""
+def probed(source: bytes, mutants: Iterable[tuple[int, Mutant]]) -> bytes:
+    """A file with a call of `reached.by` around each expression that one of its numbered mutants changes."""
+    pieces = []  # at one place: what ends before what begins, and what holds another outside of it
+    for number, one in mutants:
+        held = one.after if one.after in ("True", "False") else ""
+        call = f"__import__('tests.mutants.reached', fromlist=['by']).by({number}, {held!r}, "
+        pieces += [((one.start, 1, -one.end, number), call), ((one.end, 0, -one.start, -number), ")")]
+    for (place, *_), piece in sorted(pieces, reverse=True):
+        source = source[:place] + piece.encode() + source[place:]
+    return source
 
-    def __init__(self, folder: Path, pool: ThreadPoolExecutor, jobs: int) -> None:
+
+class Suite:
+    """The tests, in copies of the tree: a mutant is tried in one that is free, with the tests that reach it."""
+
+    def __init__(self, folder: Path, pool: ThreadPoolExecutor, jobs: int, chosen: list[Mutant]) -> None:
+        self.chosen = chosen
         self.copies: queue.Queue[Path] = queue.Queue()
         for number in range(jobs):
             self.copies.put(Path(shutil.copytree(PROJECT, folder / str(number), ignore=NOT_COPIED)))
-        stages = (FAST, RECORDED, JUDGE)
-        right = list(pool.map(self._without_mutant, stages))
-        self.limits = {id(stage): PATIENCE * seconds + START for stage, (seconds, _) in zip(stages, right, strict=True)}
-        self.failing = [test for _, tests in right for test in tests]
+        self.seconds: dict[str, float] = {}
+        self.tests: list[list[str]] = [[] for _ in chosen]  # that reach a mutant, the shortest first
+        self.failing: list[str] = []
+        for said, failing in pool.map(self._without_mutant, STAGES):
+            self.failing += failing
+            for test, (seconds, *reached) in said.items():
+                self.seconds[test] = seconds
+                for number in reached if test not in failing else ():
+                    self.tests[int(number)].append(test)
+        for tests in self.tests:
+            tests.sort(key=self.seconds.__getitem__)
 
-    def _without_mutant(self, stage: list[str]) -> tuple[float, list[str]]:
-        """How long some tests take, and which of them fail."""
-        copy, started = self.copies.get(), time.monotonic()
-        status, output = self._pytest(copy, stage, ["-rfE"])
-        self.copies.put(copy)
-        failing = re.findall(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.*?)?)(?: - .*)?$", output, re.M)
-        if status != 0 and not failing:
-            raise SystemExit(f"the tests do not pass without a mutant, and none of them is named:\n{output}")
-        return time.monotonic() - started, failing
-
-    def finds(self, mutant: Mutant) -> bool:
-        """Whether a test fails, or does not end."""
+    def _without_mutant(self, rooms: list[str]) -> tuple[dict[str, list[float]], list[str]]:
+        """What `reached` says of the tests of some rooms, and which of them fail."""
         copy = self.copies.get()
-        path = copy / mutant.path
+        note = copy / "reached.json"
+        right = {copy / one.path: (copy / one.path).read_bytes() for one in self.chosen}
+        for path, source in right.items():
+            here = ((number, one) for number, one in enumerate(self.chosen) if copy / one.path == path)
+            path.write_bytes(probed(source, here))
+        status, output = self._pytest(copy, ["-rfE", *rooms], {"REACHED": str(note)})
+        for path, source in right.items():
+            path.write_bytes(source)
+        failing = re.findall(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.*?)?)(?: - .*)?$", output, re.M)
+        if not note.exists() or (status != 0 and not failing):
+            raise SystemExit(f"the tests do not pass without a mutant, and none of them is named:\n{output}")
+        said: dict[str, list[float]] = json.loads(note.read_text(encoding="utf-8"))
+        self.copies.put(copy)
+        return said, failing
+
+    def finds(self, number: int) -> bool:
+        """Whether a test fails, or does not end."""
+        mutant, tests = self.chosen[number], self.tests[number]
+        if not tests:
+            return False
+        copy = self.copies.get()
+        path, picked = copy / mutant.path, copy / "picked.json"
         right = path.read_bytes()  # the same in every copy
+        may = {test: PATIENCE * self.seconds[test] + START for test in tests}  # of the processor, be it busy or not
+        picked.write_text(json.dumps(may), encoding="utf-8")
         try:
             path.write_bytes(mutant.into(right))
             for compiled in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
                 compiled.unlink()
-            judges = mutant.path.parts[1] == "judge"
-            stages = (JUDGE, RECORDED, FAST) if judges else (FAST, RECORDED)
-            options = ["-x", *(f"--deselect={one}" for one in self.failing)]
-            return any(self._pytest(copy, stage, options, self.limits[id(stage)])[0] != 0 for stage in stages)
+            files = sorted({test.partition("::")[0] for test in tests})
+            status, _ = self._pytest(copy, ["-x", *files], {"PICKED": str(picked)}, sum(may.values()))
+            return status not in (0, pytest.ExitCode.NO_TESTS_COLLECTED)
         finally:
             path.write_bytes(right)
             self.copies.put(copy)
 
-    def _pytest(self, copy: Path, tests: list[str], options: list[str], limit: float | None = None) -> tuple[int, str]:
-        words = ["-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider", *options, *tests]
+    def _pytest(
+        self, copy: Path, words: list[str], names: dict[str, str], limit: float | None = None
+    ) -> tuple[int, str]:
+        options = ["-q", "--tb=no", "-p", "no:cacheprovider", "-p", "tests.mutants.reached"]
         process = subprocess.Popen(
-            [sys.executable, *(["-B"] if limit else []), *words],  # what a mutant is compiled to is not kept
+            [sys.executable, *(["-B"] if limit else []), "-m", "pytest", *options, *words],  # keep no compiled mutant
             cwd=copy,
-            env={**os.environ, "COLUMNS": "1000", "PYTHONPATH": str(copy)},
+            env={**os.environ, "COLUMNS": "1000", "PYTHONPATH": str(copy), **names},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -281,15 +318,15 @@ def main() -> int:
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     found = 0
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
-        suite = Suite(Path(folder), pool, options.jobs)
-        print(f"{len(chosen)} of {len(every)} mutants; at most {sum(suite.limits.values()):.0f} s each", flush=True)
+        suite = Suite(Path(folder), pool, options.jobs, chosen)
+        print(f"{len(chosen)} of {len(every)} mutants; all tests take {sum(suite.seconds.values()):.0f} s", flush=True)
         if suite.failing:
             print(f"without a mutant these fail: {' '.join(suite.failing)}", flush=True)
-        for number, (mutant, killed) in enumerate(zip(chosen, pool.map(suite.finds, chosen), strict=True), 1):
+        for number, killed in enumerate(pool.map(suite.finds, range(len(chosen)))):
             found += killed
-            print(f"{number} of {len(chosen)}", end="\r", file=sys.stderr, flush=True)
+            print(f"{number + 1} of {len(chosen)}", end="\r", file=sys.stderr, flush=True)
             if not killed:
-                print(f"survives: {mutant}", flush=True)
+                print(f"survives {len(suite.tests[number])} tests: {chosen[number]}", flush=True)
     print(f"{found} of {len(chosen)} mutants found ({100 * found / max(1, len(chosen)):.0f} %)")
     return 0
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants.run import PROJECT, all_mutants, mutants_of
+from tests.mutants import reached
+from tests.mutants.run import PROJECT, all_mutants, mutants_of, probed
 
 #: A text, and what may stand in it instead.
 CHANGES = {
@@ -51,3 +52,17 @@ def test_every_mutant_is_python_and_another_program() -> None:
     for one in random.Random(0).sample(all_mutants(), 40):
         right = (PROJECT / one.path).read_bytes()
         assert ast.dump(ast.parse(one.into(right))) != ast.dump(ast.parse(right)), str(one)
+
+
+def test_which_mutants_an_expression_reaches() -> None:
+    """A condition that is held reaches its mutant where it was the other way; all else wherever it is evaluated."""
+    text = "def f(a, b):\n    if a and not b: return [x for x in b if x]\n    return True\nf(0, 0)"
+    called = frozenset({"f"})
+    mutants = list(mutants_of(Path("x.py"), text, called))
+    reached._reached.clear()
+    place: dict[str, object] = {}
+    exec(probed(text.encode(), enumerate(mutants)), place)
+    assert {f"{mutants[n].before} → {mutants[n].after}" for n in reached._reached[""]} == {
+        "a and not b → ((a) or (not b))",
+        "a and not b → True",
+    }

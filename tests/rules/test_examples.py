@@ -97,6 +97,10 @@ PLACES: dict[str, tuple[str, dict[str, str]]] = {
         "TOP",
         {"IMPORTS": "from packaging import version", "INITIALIZE": "", "BACKWARD": "backward(loss, optimizer, scaler)"},
     ),
+    "APX047": (
+        "TOP",
+        {"IMPORTS": "from apex import amp\nfrom transformers import Trainer", "INITIALIZE": "", "BACKWARD": ""},
+    ),
     "APX050": ("STEP", {}),
     "APX051": ("STEP", {"STEP": "EXAMPLE\noptimizer.step()"}),
     "APX060": ("STEP", {}),

@@ -9,7 +9,8 @@ import pytest
 
 from migrate.components import Component, components, widened
 from migrate.model import Applicability, FileResult, Settings
-from migrate.pipeline import Outcome, analyse
+from migrate.outcome import Outcome
+from migrate.pipeline import analyse
 from migrate.reach import Imports
 from migrate.sources import Selection, collect
 from migrate.spool import Spool

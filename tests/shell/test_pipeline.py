@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from migrate import pipeline
+from migrate import limits
 from migrate.flow import solver
 from migrate.model import Applicability, Change, FileResult, ModuleResult, Settings
-from migrate.pipeline import Analysed, Outcome, Texts, analyse
+from migrate.outcome import Analysed, Outcome, Texts
+from migrate.pipeline import analyse
 from migrate.sources import collect
 from migrate.spool import Slot, Spool
 from tests.shell.fake import engine
@@ -104,7 +105,7 @@ def endless(text: str, settings: Settings, exported: frozenset[str]) -> ModuleRe
 
 def test_a_file_that_takes_too_long_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree(tmp_path, {"x.py": LEGACY})
-    monkeypatch.setattr(pipeline, "MOST_SECONDS", 0.2)
+    monkeypatch.setattr(limits, "MOST_SECONDS", 0.2)
     with Spool() as spool:
         outcome = analyse(collect([str(tmp_path)]), Settings(), spool, jobs=1, engine=endless)
     (result,) = outcome.results
@@ -122,7 +123,7 @@ def greedy(text: str, settings: Settings, exported: frozenset[str]) -> ModuleRes
 def test_a_file_that_takes_too_much_memory_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = resource.getrlimit(resource.RLIMIT_AS)
     tree(tmp_path, {"x.py": LEGACY})
-    monkeypatch.setattr(pipeline, "MOST_MEMORY", 200 << 20)
+    monkeypatch.setattr(limits, "MOST_MEMORY", 200 << 20)
     with Spool() as spool:
         outcome = analyse(collect([str(tmp_path)]), Settings(), spool, jobs=1, engine=greedy)
     (result,) = outcome.results

@@ -23,7 +23,7 @@ from migrate.model import (
     Severity,
     UnitSummary,
 )
-from migrate.pipeline import Analysed, Outcome
+from migrate.outcome import Analysed, Outcome
 from migrate.report import console, json_report
 from migrate.report.diff import unified
 from tests.shell.support import LEGACY, report_of, tool, tree

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from migrate import reading, sources
+from migrate.analysis import analyse_file
 from migrate.components import single
 from migrate.model import Settings
-from migrate.pipeline import analyse_file
 from migrate.reach import Imports
 from migrate.sources import Source, collect
 from tests.shell.fake import engine

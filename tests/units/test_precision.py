@@ -328,6 +328,16 @@ def test_beside_a_tensor_without_dimensions() -> None:
         for expression in ("out / temperature", "temperature * out.detach()"):
             text = f"{TOP}temperature = {made}.cuda()\n{LOOP}    value = {expression}  # ?\n"
             assert types(text) == answer, (made, expression)
+    given = "temperature = torch.tensor(8.0).cuda()\n" + LOOP + "    value = x / temperature.to(out)  # ?\n"
+    assert types(TOP + given) == "half"  # nothing says that x is half: it is not cast
+
+
+@pytest.mark.parametrize(("depth", "answer"), [(1, "half"), (3, "half"), (8, "maybe/other")])
+def test_a_model_that_is_run_further_down(depth: int, answer: str) -> None:
+    """At any depth: to a certain one it is known what comes back, and beyond that it may be half."""
+    chain = "def f0(x):\n    return model(x)\n"
+    chain += "".join(f"def f{n}(x):\n    return f{n - 1}(x)\n" for n in range(1, depth + 1))
+    assert types(TOP + chain + LOOP.replace("model(x)", f"f{depth}(x)") + "    value = out  # ?\n") == answer
 
 
 def test_values() -> None:

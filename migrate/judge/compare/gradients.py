@@ -50,7 +50,7 @@ class Gradients:
             raise Differs("scale-lost", node, "this loss was scaled and is not any more")
         if after and not before:
             gained = Differs("scale-gained", node, "this loss was not scaled and now is")
-            if not pair.old.active:
+            if not pair.old.active or self.old.program.marks.asked:  # an input's gradient stays scaled
                 raise gained
             self.teller.go_on_if_announced(pair, gained)
 

@@ -20,9 +20,7 @@ from .pair import Asked, Both, Differs, Pair, Trail
 from .telling import Allows, Teller
 
 MAX_PAIRS = 8_000
-_MERGING = frozenset(
-    {"round", "head", "choose", "enter", "step"}
-)  # what both do together may lead to a pair met before
+_MERGING = frozenset({"head", "enter", "step"})  # what both do together may lead to a pair met before
 
 
 class Search:

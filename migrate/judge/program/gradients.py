@@ -50,7 +50,9 @@ class Gradients:
         nodes = [n for part in header(stmt) for n in walk(part)]
         nodes += [n for case in getattr(stmt, "cases", ()) for n in walk(case.pattern)]
         grads = [n for n in nodes if isinstance(n, ast.Attribute) and n.attr == "grad" and not _function_grad(n)]
-        grads = [n for n in grads if not own_gradient(self.m, self.v, n)]  # neither Apex nor a GradScaler touches it
+        own = [n for n in grads if own_gradient(self.m, self.v, n)]  # neither Apex nor a GradScaler touches it
+        self.marks.asked.update(n for n in own if self._looks(n) and not _cleared(self.m, n))
+        grads = [n for n in grads if n not in own]
         none = isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Constant) and stmt.value.value is None
         if none or isinstance(stmt, ast.Delete):
             grads = [n for n in grads if self._clears(n)]  # of some parameters only: what is left is as it was
@@ -187,6 +189,12 @@ def _function_grad(node: ast.Attribute) -> bool:
     """``torch.autograd.grad``, not ``p.grad``."""
     value = node.value
     return getattr(value, "attr", getattr(value, "id", "")) in ("autograd", "torch")
+
+
+def _cleared(m: Module, grad: ast.Attribute) -> bool:
+    """``delta.grad.zero_()``, ``delta.grad = None``: nobody sees what was in there."""
+    above = m.parent[grad]
+    return not isinstance(grad.ctx, ast.Load) or (isinstance(above, ast.Attribute) and above.attr == "zero_")
 
 
 def _filters(source: ast.expr) -> list[ast.expr]:

@@ -15,5 +15,6 @@ class Marks:
     ends: set[ast.stmt] = field(default_factory=set)  # blocks at whose end some are read
     around: set[ast.stmt] = field(default_factory=set)  # readers that do so before what they call, and behind it
     clearers: set[ast.stmt] = field(default_factory=set)
+    asked: set[ast.Attribute] = field(default_factory=set)  # gradients of tensors that no optimizer holds
     functions: set[ast.AST] = field(default_factory=set)  # those that are followed
     relevant: set[ast.AST] = field(default_factory=set)  # what is followed in them, with all that stands around it

@@ -193,9 +193,8 @@ class Training:
             if not sites or ("switched",) in frame.env or isinstance(frame.code.node, ast.Module):
                 continue
             here = frame.code.ops[frame.pc].node
-            if here not in self.m.parent:
-                continue
+            start = self.m.start(self.m.statement(here))  # an item of a `with` has no place of its own
             loops = set(self.m.loops(here))
-            if all(self.m.start(here) < self.m.start(s) and not loops & set(self.m.loops(s)) for s in sites):
+            if all(start < self.m.start(s) and not loops & set(self.m.loops(s)) for s in sites):
                 return True
         return False

@@ -1,4 +1,3 @@
-from contextlib import nullcontext
 import torch
 
 model = build().cuda()

@@ -1,4 +1,4 @@
-# expect: manual
+# expect: review each backward's own
 import torch
 from apex import amp
 

@@ -1,4 +1,5 @@
-# expect: manual: inside the with Apex shows only the gradients of this backward, native AMP the accumulated ones
+# expect: review: inside the with Apex clips the gradients of this backward alone; now their sum is clipped at the step
+# differs: weights|stdout
 # shape: clip inside the with body while gradients accumulate over two micro-batches
 
 import torch
@@ -13,7 +14,7 @@ for step in range(6):
     loss = model(torch.randn(3, 4).cuda()).pow(2).mean()
     with amp.scale_loss(loss, optimizer) as scaled_loss:
         scaled_loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1000.0)
+        nn.utils.clip_grad_norm_(model.parameters(), 0.5)
     if step % 2 == 1:
         optimizer.step()
         optimizer.zero_grad()

@@ -1,0 +1,85 @@
+"""What the analysis of one program may take: time, memory and depth."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .errors import Tangled
+
+MOST_SECONDS = 120  # of CPU, for one file
+MOST_MEMORY = 2 << 30  # bytes that one program may take, beside what the process has
+_RECURSION_LIMIT = 4000  # long chains of elif or + nest deeply; the C stack bears this on every version
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """What the analysis of a program runs under."""
+    with warnings.catch_warnings(), _deep_recursion(), _limited_time(), _limited_memory():
+        warnings.simplefilter("ignore")  # the files' own, such as invalid escapes
+        yield
+
+
+@contextmanager
+def _limited_time() -> Iterator[None]:
+    """End the work on a file that takes longer than any should: seconds of CPU, so that a busy machine says the same.
+
+    Bounds on facts and on states come first; this is for what they do not see."""
+    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def over(number: int, frame: object) -> None:
+        raise Tangled(f"it was given {MOST_SECONDS} seconds")
+
+    before = signal.signal(signal.SIGPROF, over)
+    signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+@contextmanager
+def _limited_memory() -> Iterator[None]:
+    """End the work on a file that takes more than any should, where the system has such a bound: on Linux."""
+    if sys.platform != "linux":
+        yield
+        return
+    import resource
+
+    had = _address_space()
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    bounds = [had + MOST_MEMORY, *(one for one in before if one != resource.RLIM_INFINITY)]
+    resource.setrlimit(resource.RLIMIT_AS, (min(bounds), before[1]))
+    try:
+        yield
+    except MemoryError:
+        if _address_space() - had > MOST_MEMORY // 2:  # else it is the parser, which says so of a full stack
+            raise Tangled(f"it was given {MOST_MEMORY >> 20} megabytes of memory") from None
+        raise
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def _address_space() -> int:
+    """Bytes that this process has mapped."""
+    with open("/proc/self/statm", encoding="ascii") as told:
+        return int(told.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Raise Python's recursion limit for a while, never lower it."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _RECURSION_LIMIT))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

@@ -1,0 +1,71 @@
+"""What runs before ``initialize`` had no casts, whatever an earlier run in the same process left on."""
+
+from __future__ import annotations
+
+from textwrap import indent
+
+import pytest
+
+from migrate.model import Applicability
+from tests.judge.support import judged_case
+
+TEXT = """\
+from contextlib import contextmanager
+import torch
+import torch.nn.functional as F
+from apex import amp
+
+net = torch.nn.Linear(4, 1)
+
+
+def score():
+    return net(torch.ones(2, 4)).mean().item()
+
+
+@contextmanager
+def scored():
+    print(score())
+    yield
+
+
+def train():
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+BEFORE
+    for x, y in data:
+        loss = F.mse_loss(model(x), y)
+        optimizer.zero_grad()
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+        optimizer.step()
+
+
+train()
+train()
+"""
+SWITCHED = 'model, optimizer = amp.initialize(net, optimizer, opt_level="O1")\n'
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "score()\n",
+        "if score() > 1:\n    print('before')\n",
+        "for _ in range(2):\n    score()\n",
+        "with scored():\n    print('before')\n",  # an item of a `with` has no line of its own
+        "match score():\n    case 1.0:\n        score()\n",
+    ],
+)
+def test_what_an_earlier_run_left_on_was_not_meant(before: str) -> None:
+    case = judged_case(TEXT.replace("BEFORE\n", indent(before + SWITCHED, "    ")))
+    assert case is not None and case.grade is Applicability.SAFE and not case.verdict.differences
+
+
+def test_a_loop_comes_by_initialize_again() -> None:
+    """There the casts that are on are those of the same run: the second round's score had them."""
+    before = "for _ in range(2):\n    score()\n" + indent(SWITCHED, "    ")
+    case = judged_case(TEXT.replace("BEFORE\n", indent(before, "    ")))
+    assert case is not None and case.grade is Applicability.SAFE
+    region = 'with torch.autocast("cuda", dtype=torch.float16, enabled=scaler.is_enabled()):\n            score()'
+    assert case.text.count(region) == 1
+    found = case.judged(case.text.replace(region, "if True:\n            score()"))
+    assert found is not None and "now without autocast" in found.said

@@ -1,0 +1,63 @@
+"""What says whether a region is on."""
+
+from __future__ import annotations
+
+from textwrap import indent
+
+import pytest
+
+from migrate.engine import migrate_module
+from migrate.model import Settings
+
+PROGRAM = """\
+import torch
+import torch.nn.functional as F
+from apex import amp
+
+
+def evaluate(net, loader):
+BODY
+
+def train(net, args):
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    net, optimizer = amp.initialize(net, optimizer, opt_level="O1")
+    for x, y in args.data:
+        loss = F.mse_loss(net(x), y)
+        optimizer.zero_grad()
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+        optimizer.step()
+
+
+def main(args):
+    net = torch.nn.Linear(4, 1)
+    if args.fp16:
+        evaluate(net, args.train)
+    elif args.test:
+        evaluate(net, args.test)
+    else:
+        train(net, args)
+
+
+if __name__ == "__main__":
+    main(parse())
+"""
+SWITCHES = 'net = amp.initialize(net, opt_level="O1")\n'
+ALWAYS = 'with torch.autocast("cuda", dtype=torch.float16):'
+
+
+@pytest.mark.parametrize(
+    ("body", "on", "grade"),
+    [
+        (SWITCHES + "return net(loader[0])", True, "safe"),
+        (SWITCHES + "for x in loader:\n    print(net(x))", True, "safe"),  # further in, and behind it
+        ("if loader.half:\n    " + SWITCHES + "return net(loader[0])", False, "review"),
+        ("print(net(loader[0]))\n" + SWITCHES, False, "safe"),  # ahead of it
+    ],
+)
+def test_an_evaluation_that_switches_casts_on_itself(body: str, on: bool, grade: str) -> None:
+    """Whoever calls it, and whatever other callers do."""
+    result = migrate_module(PROGRAM.replace("BODY", indent(body, "    ") + "\n"), Settings())
+    body_now = (result.new_text or "").split("def train")[0]
+    assert (ALWAYS in body_now) is on, body_now
+    assert [unit.applicability.value for unit in result.units] == [grade]

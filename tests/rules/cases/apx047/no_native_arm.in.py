@@ -1,0 +1,14 @@
+# expect: manual this optimizer is initialized in another file
+from transformers import Trainer
+from apex import amp
+
+
+class MyTrainer(Trainer):
+    def training_step(self, model, inputs):
+        loss = self.compute_loss(model, inputs)
+        if self.use_apex:
+            with amp.scale_loss(loss, self.optimizer) as scaled_loss:
+                scaled_loss.backward()
+        else:
+            loss.backward()
+        return loss.detach()
