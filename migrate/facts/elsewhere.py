@@ -88,7 +88,8 @@ class Elsewhere:
     functions, and methods as ``Class.method``, that run a network of their own, ``applying`` functions with those of
     their parameters, by number and name, that they run. ``plain`` are classes that are no networks
     for sure, and functions that give back none. ``methods`` says for a function which it calls of what it is handed,
-    by the parameter's number and name, for a class which any of its methods calls of what it holds (None).
+    by the parameter's number and name, for a class the same of its constructor, and which any of its methods calls of
+    what it holds (None).
     ``multiplying`` are functions and methods outside of networks that compute products of torch, ``widening`` those
     that compute what O1 ran in float32, ``operations`` all functions that networks call. ``leaving`` are functions and
     methods that take tensors which they are handed from the GPU, ``computing`` those that multiply them or compute what
@@ -219,7 +220,11 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
         if called.partition(".")[0] not in HOST_MODULES
     )
     asked = {one.name: found for one in functions if (found := _asked(one))}
-    asked |= {cls.name: found for cls in classes if (found := _asked_of_held(cls))}
+    for cls in classes:
+        init = cls.methods.get("__init__")
+        own = _asked(_constructed(cls, init)) if init is not None else frozenset()
+        if found := _asked_of_held(cls) | own:
+            asked[cls.name] = found
     applying = _applying([*functions, *made])
     plain_names = _plain(plain.values(), functions, networks)
     return Elsewhere(

@@ -16,7 +16,9 @@ from ..facts.module import Module
 from ..facts.names import called_name, last_name
 from ..knowledge.gradients import SCHEDULERS
 from ..nodes import walk
+from .decorated import looking_decorators
 from .objects import Obj
+from .touching import touches, touching, trains
 from .values import Values
 
 _BY_NAME = frozenset("__init__ __new__ __call__ __del__ __init_subclass__ __post_init__ __setattr__".split())
@@ -26,9 +28,10 @@ _FORMATS = frozenset("format format_map vformat".split())
 _RUNS_TEXT = frozenset({"eval", "exec"})
 _LISTS = frozenset("parameters named_parameters".split())
 _LAZY = frozenset("map filter iter starmap".split())
-_TRAINS = frozenset("backward step scale_loss".split())
 _FIELD = re.compile(r"\{[^{}]*\.grad\b")  # of a format: "{0.grad}"
-_NO_GRADIENTS = frozenset("no_grad zero_grad enable_grad set_grad_enabled requires_grad requires_grad_".split())
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Method = tuple[ast.ClassDef, _Function]
 
 
 class Unnamed:
@@ -40,22 +43,25 @@ class Unnamed:
         self._named = "grad" in texts
         self._getters = {_GETTER, *(a.asname for a in m.all(ast.alias) if a.name == _GETTER and a.asname)}
         self._formatted = any(".grad" in text and _FIELD.search(text) for text in texts)
-        methods = [
+        looking = touching(m, v)
+        unseen = [
             (cls, method)
             for cls in m.all(ast.ClassDef)
             for method in cls.body
-            if isinstance(method, ast.FunctionDef) and _touches(m, method)
+            if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method in looking
         ]
-        self._special = [(cls, method) for cls, method in methods if _special(method.name)]
+        methods = [(cls, method) for cls, method in unseen if touches(m, method)]
+        self._special = [(cls, method) for cls, method in unseen if _special(method.name)]
+        self._around = looking_decorators(m, v, looking)
         self._setters = _setters(m, v, methods)
         self._rates = [
             (cls, method) for cls, method in methods if any(SCHEDULERS.fit(last_name(base)) for base in cls.bases)
         ]
 
-    def run_by(self, node: ast.AST) -> list[ast.FunctionDef]:
+    def run_by(self, node: ast.AST) -> list[ast.AST]:
         """The special methods with gradients in them that using a name, an attribute or a new object may run, the
-        setters that an assignment runs, and what a scheduler of torch's asks its own subclass for."""
-        found: list[ast.FunctionDef] = []
+        setters that an assignment runs, what a scheduler of torch's asks its own subclass for, and decorators."""
+        found: list[ast.AST] = self.around(node)
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             found += self._setters.get(node.attr, [])
         if self._rates and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -65,7 +71,34 @@ class Unnamed:
             found += self._of(node, self._special)
         return found
 
-    def _of(self, node: ast.expr, methods: list[tuple[ast.ClassDef, ast.FunctionDef]]) -> list[ast.FunctionDef]:
+    def around(self, node: ast.AST) -> list[ast.AST]:
+        """Decorators that look at gradients before or behind what a call runs."""
+        called = self.v.callees(node) if self._around and isinstance(node, ast.Call) else ()
+        return [made for function in called for made in self._around.get(function, ())]
+
+    def at_end(self, stmt: ast.stmt) -> bool:
+        """Whether the end of a block looks at gradients: ``__exit__`` of an object that it is a block of."""
+        items = stmt.items if isinstance(stmt, (ast.With, ast.AsyncWith)) else ()
+        ends = [(cls, method) for cls, method in self._special if method.name in ("__exit__", "__aexit__")]
+        return bool(ends) and any(self._of(item.context_expr, ends) for item in items)
+
+    def properties(self, node: ast.AST) -> list[ast.AST]:
+        """The properties of this program that reading an attribute runs."""
+        if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load) or node.attr not in self._read:
+            return []
+        owners = [o.key for o in self.v.of(node.value) if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
+        return [one for owner in owners if (one := self.v.property_of(owner, node.attr)) is not None]
+
+    @cached_property
+    def _read(self) -> frozenset[str]:
+        """The names of properties."""
+        return frozenset(
+            node.name
+            for node in self.m.scope_of
+            if isinstance(node, ast.FunctionDef) and any(last_name(d) == "property" for d in node.decorator_list)
+        )
+
+    def _of(self, node: ast.expr, methods: list[_Method]) -> list[_Function]:
         """Those of ``methods`` that an object here has."""
         objects = self.v.of(node)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):  # acc += net
@@ -159,11 +192,11 @@ class Unnamed:
     @cached_property
     def _lazy(self) -> set[ast.AST]:
         """What makes something that looks at gradients only when it is gone on with: generators, ``map``, getters."""
-        found: set[ast.AST] = {g for g in self.m.all(ast.GeneratorExp) if _touches(self.m, g)}
+        found: set[ast.AST] = {g for g in self.m.all(ast.GeneratorExp) if touches(self.m, g)}
         found |= {c for name in self._getters for c in self.m.calls(name) if self._asks(c)}
         tensors = {n for n in self.m.attributes("grad") if last_name(n.value) in ("Tensor", "Parameter")}
         found |= {above for n in tensors if isinstance(above := self.m.parent[n], ast.Attribute)}  # Tensor.grad.__get__
-        touching = {f for kind in (ast.FunctionDef, ast.Lambda) for f in self.m.all(kind) if _touches(self.m, f)}
+        touching = {f for kind in (ast.FunctionDef, ast.Lambda) for f in self.m.all(kind) if touches(self.m, f)}
         if not touching:
             return found
         for call in (c for name in _LAZY for c in self.m.calls(name)):
@@ -171,30 +204,16 @@ class Unnamed:
             if handed & touching:
                 found.add(call)
         for function in touching:
-            if any(isinstance(n, ast.Yield) for n in walk(function)) and not _trains(function):
+            if any(isinstance(n, ast.Yield) for n in walk(function)) and not trains(function):
                 found.update(self.v.calls[function])
         return found
 
 
-def _touches(m: Module, node: ast.AST) -> bool:
-    """Whether gradients stand in a function's text, and are not only asked for being there."""
-    named = (n for n in walk(node) if isinstance(n, ast.Attribute) and "grad" in n.attr)
-    return any(n.attr not in _NO_GRADIENTS and not _none_test(m.parent[n]) for n in named)
-
-
-def _none_test(node: ast.AST) -> bool:
-    return isinstance(node, ast.Compare) and all(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops)
-
-
-def _trains(function: ast.AST) -> bool:
-    return any(isinstance(n, ast.Call) and called_name(n) in _TRAINS for n in walk(function))
-
-
 def _setters(
-    m: Module, v: Values, methods: list[tuple[ast.ClassDef, ast.FunctionDef]]
-) -> dict[str, list[ast.FunctionDef]]:
+    m: Module, v: Values, methods: list[_Method]
+) -> dict[str, list[_Function]]:
     """By the name of an attribute the setters, of properties and descriptors, that look at gradients."""
-    found: dict[str, list[ast.FunctionDef]] = {}
+    found: dict[str, list[_Function]] = {}
     for _, method in methods:
         if any(isinstance(d, ast.Attribute) and d.attr == "setter" for d in method.decorator_list):
             found.setdefault(method.name, []).append(method)

@@ -35,6 +35,8 @@ class Sight(Protocol):
     def only_reads(self, stmt: ast.stmt) -> bool: ...
     def reading(self, stmt: ast.stmt) -> tuple[bool, bool]: ...
     def reads(self, stmt: ast.stmt) -> bool: ...
+    def reads_before(self, stmt: ast.stmt) -> bool: ...
+    def reads_at_end(self, stmt: ast.stmt) -> bool: ...
     def clears(self, stmt: ast.stmt) -> bool: ...
     def maps(self, call: ast.Call) -> bool: ...
     def manages(self, item: ast.withitem) -> bool: ...
@@ -91,7 +93,7 @@ class _Compiler:
         self.sight, self.code = sight, code
         self.pad: Label | None = None
         # what is done on the way out, innermost last, each with where an exception in it goes on
-        self.cleanup: list[tuple[ast.withitem | list[ast.stmt], Label | None]] = []
+        self.cleanup: list[tuple[ast.withitem | list[ast.stmt] | ast.stmt, Label | None]] = []
         self.loops: list[_Loop] = []
         self.bindings: dict[ast.stmt, list[ast.AST]] = {}
 
@@ -139,7 +141,7 @@ class _Compiler:
             case ast.For() | ast.AsyncFor() | ast.While():
                 self._loop(stmt)
             case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
-                self._with(stmt, list(items), body)
+                self._block(stmt, list(items), body)
             case ast.Match():
                 self._match(stmt)
             case ast.Return(value=value):
@@ -183,6 +185,8 @@ class _Compiler:
 
     def header(self, stmt: ast.stmt, expr: ast.AST) -> None:
         """The events of a statement's own expressions."""
+        if self.sight.reads_before(stmt):
+            self.emit(Op("read", stmt))
         self.settle(stmt, expr)
         self._changes(expr)
         self.expression(expr)
@@ -321,6 +325,18 @@ class _Compiler:
         if not isinstance(stmt, ast.While):
             self.emit(Op("left", stmt))
 
+    def _block(self, stmt: ast.With | ast.AsyncWith, items: list[ast.withitem], body: list[ast.stmt]) -> None:
+        """A block, and what is read of gradients as it is entered and left."""
+        if self.sight.reads(stmt):
+            self.emit(Op("read", stmt))
+        if not self.sight.reads_at_end(stmt):
+            self._with(stmt, items, body)
+            return
+        self.cleanup.append((stmt, self.pad))
+        self._with(stmt, items, body)
+        self.cleanup.pop()
+        self.emit(Op("read", stmt))
+
     def _with(self, stmt: ast.With | ast.AsyncWith, items: list[ast.withitem], body: list[ast.stmt]) -> None:
         if not items:
             self.block(body)
@@ -388,6 +404,8 @@ class _Compiler:
             last, self.pad = self.cleanup.pop()
             if isinstance(last, list):
                 self.block(last)
+            elif isinstance(last, ast.stmt):
+                self.emit(Op("read", last))
             else:
                 self._left(last)
         self.cleanup, self.pad = kept, outer

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
+from ..facts.constructed import asked_elsewhere
 from ..facts.names import called_name, last_name
 from ..facts.networks import (
     idles_elsewhere,
@@ -184,8 +185,9 @@ class Compute:
             return True  # a part of it, too
         if name in RUN_BY_FUNCTION or evaluates(name):
             return self.takes_model(call)
-        if name[:1].isupper():
-            return False  # a constructor
+        if name[:1].isupper():  # a constructor
+            asked = asked_elsewhere(v, call, self.ctx.facts.elsewhere, self.is_model)
+            return any(map(self._runs_itself, asked))
         return not NOT_RUN_BY_FUNCTION.fit(name) and self.takes_model(call)
 
     def _trains_itself(self, forwards: list[ast.AST]) -> bool:

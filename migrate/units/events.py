@@ -537,7 +537,8 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
         if isinstance(node, ast.Attribute) and node.attr == "grad" and _looks(ctx, node):
             return True
         if depth < 3:
-            bodies = [s for function in ctx.unnamed.run_by(node) for s in _body(function)]
+            unseen = [*ctx.unnamed.run_by(node), *ctx.unnamed.properties(node)]
+            bodies = [s for function in unseen for s in _body(function)]
             if any(reads_gradients(ctx, unit, s, depth + 1) for s in bodies):
                 return True
         if ctx.unnamed.spells(node):

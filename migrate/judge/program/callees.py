@@ -52,7 +52,8 @@ class Callees:
         found: dict[ast.AST, list[ast.Attribute]] = defaultdict(list)
         for node in self.m.all(ast.Attribute) if properties else ():
             if isinstance(node.ctx, ast.Load) and node.attr in properties:
-                classes = {o.key for o in self.v.of(node.value) if o.kind == "instance"}
+                held = {o.key for o in self.v.of(node.value) if o.kind == "instance"}
+                classes = {cls for made in held if isinstance(made, ast.ClassDef) for cls in self.v.order(made)}
                 for function in properties[node.attr]:
                     owner = self.m.class_of(self.m.scope_of[function])
                     if owner in classes or not classes:

@@ -42,6 +42,10 @@ class Gradients:
                 self.marks.clearers.add(stmt)
             elif source in self.old.readers:
                 self.marks.readers.add(stmt)
+            if source in self.old.ends:
+                self.marks.ends.add(stmt)
+            if source in self.old.around:
+                self.marks.around.add(stmt)
             return
         nodes = [n for part in header(stmt) for n in walk(part)]
         nodes += [n for case in getattr(stmt, "cases", ()) for n in walk(case.pattern)]
@@ -52,6 +56,10 @@ class Gradients:
         none = isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Constant) and stmt.value.value is None
         if none or isinstance(stmt, ast.Delete):
             grads = [n for n in grads if self._clears(n)]  # of some parameters only: what is left is as it was
+        if self.unnamed.at_end(stmt):
+            self.marks.ends.add(stmt)
+        if any(map(self.unnamed.around, nodes)):
+            self.marks.around.add(stmt)
         if grads and all(self._clears(n) for n in grads):
             self.marks.clearers.add(stmt)
         elif any(self._looks(n) for n in grads) or any(map(self._reads, nodes)):

@@ -174,6 +174,14 @@ class Program:
     def reads(self, stmt: ast.stmt) -> bool:
         return stmt in self.marks.readers
 
+    def reads_before(self, stmt: ast.stmt) -> bool:
+        """Whether a statement reads gradients ahead of what it calls as well: its decorator does."""
+        return stmt in self.marks.around
+
+    def reads_at_end(self, stmt: ast.stmt) -> bool:
+        """Whether gradients are read as a block is left."""
+        return stmt in self.marks.ends
+
     def clears(self, stmt: ast.stmt) -> bool:
         return stmt in self.marks.clearers
 

@@ -1,0 +1,43 @@
+"""Functions that look at gradients: in their own text, or in that of a function of the program that they call."""
+
+from __future__ import annotations
+
+import ast
+
+from ..facts.module import Module
+from ..facts.names import called_name
+from ..nodes import walk
+from .values import Values
+
+_TRAINS = frozenset("backward step scale_loss".split())
+_NO_GRADIENTS = frozenset("no_grad zero_grad enable_grad set_grad_enabled requires_grad requires_grad_".split())
+
+
+def touches(m: Module, node: ast.AST) -> bool:
+    """Whether gradients stand in a function's text, and are not only asked for being there."""
+    named = (n for n in walk(node) if isinstance(n, ast.Attribute) and "grad" in n.attr)
+    return any(n.attr not in _NO_GRADIENTS and not _none_test(m.parent[n]) for n in named)
+
+
+def _none_test(node: ast.AST) -> bool:
+    return isinstance(node, ast.Compare) and all(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops)
+
+
+def trains(function: ast.AST) -> bool:
+    """Whether a backward or a step stands in a function."""
+    return any(isinstance(n, ast.Call) and called_name(n) in _TRAINS for n in walk(function))
+
+
+def touching(m: Module, v: Values) -> frozenset[ast.AST]:
+    """The functions of a program that look at gradients, be it in another function, which does not train: what one
+    that does may see is another matter."""
+    own = [f for f in m.scope_of if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef)) and touches(m, f)]
+    found: set[ast.AST] = set(own)
+    todo: list[ast.AST] = [f for f in own if not trains(f)]
+    while todo:
+        for caller in v.callers.get(todo.pop(), ()):
+            if caller not in found and isinstance(caller, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                found.add(caller)
+                if not trains(caller):
+                    todo.append(caller)
+    return frozenset(found)

@@ -1,0 +1,153 @@
+"""Gradients that are read by what runs unseen: a decorator, the end of a block, a property, a special method."""
+
+from __future__ import annotations
+
+import pytest
+
+from migrate import engine
+from migrate.model import Settings
+
+TEXT = """\
+import functools
+from torch import nn
+from apex import amp
+
+
+def sized(model):
+    return model.weight.grad.norm()
+
+
+def logged(run):
+    @functools.wraps(run)
+    def inner(self, *args):
+        print(LOGGED)
+        return run(self, *args)
+    return inner
+
+
+class Watch:
+    def __init__(self, model):
+        self.model = model
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *raised):
+        print(WATCHED)
+
+
+class Base:
+    @property
+    def weights(self):
+        return self.model.weight
+
+    @property
+    def energy(self):
+        return self.model.weight.grad.norm()
+
+
+class Trainer(Base):
+    def __init__(self, model, optimizer):
+        self.model, self.optimizer = amp.initialize(model, optimizer, opt_level="O1")
+
+    REPORTED
+    def report(self):
+        print("a round is over")
+
+    BACK
+    def backward(self, loss):
+        with amp.scale_loss(loss, self.optimizer) as scaled:
+            scaled.backward()
+
+    STEPPED
+    def step(self):
+        self.optimizer.step()
+
+    def fit(self, batches):
+        for x in batches:
+            self.optimizer.zero_grad()
+            loss = self.model(x).sum()
+            BLOCK
+                self.backward(loss)
+            BETWEEN
+            self.step()
+"""
+PLAIN = {
+    "LOGGED": "self.model.weight",
+    "WATCHED": "self.model.weight",
+    "REPORTED": "",
+    "BACK": "",
+    "STEPPED": "",
+    "BLOCK": "if True:",
+    "BETWEEN": "pass",
+}
+BY_CALL = "sized(self.model)"
+SEEN = {
+    "nothing is read": ({}, "safe", False),
+    "a decorator ahead of a step": ({"LOGGED": "self.model.weight.grad", "STEPPED": "@logged"}, "manual", False),
+    "a decorator that calls what reads": ({"LOGGED": BY_CALL, "STEPPED": "@logged"}, "manual", False),
+    "a decorator of a backward": ({"LOGGED": "self.model.weight.grad", "BACK": "@logged"}, "manual", False),
+    "a decorator between them": (
+        {"LOGGED": "self.model.weight.grad", "REPORTED": "@logged", "BETWEEN": "self.report()"},
+        "safe",
+        True,
+    ),
+    "a decorator that looks at weights": ({"STEPPED": "@logged"}, "safe", False),
+    "the end of a block": ({"WATCHED": "self.model.weight.grad", "BLOCK": "with Watch(self.model):"}, "manual", False),
+    "the end of a block that calls what reads": (
+        {"WATCHED": BY_CALL, "BLOCK": "with Watch(self.model):"},
+        "manual",
+        False,
+    ),
+    "the end of a block that looks at weights": ({"BLOCK": "with Watch(self.model):"}, "safe", False),
+    "a property of a base": ({"BETWEEN": "print(self.energy)"}, "safe", True),
+    "a property that looks at weights": ({"BETWEEN": "print(self.weights)"}, "safe", False),
+}
+
+
+@pytest.mark.parametrize("case", SEEN)
+def test_what_runs_unseen(case: str) -> None:
+    said, grade, unscaled = SEEN[case]
+    text = TEXT
+    for name, written in (PLAIN | said).items():
+        text = text.replace(name, written)
+    result = engine.migrate_module(text, Settings())
+    assert [unit.applicability.value for unit in result.units] == [grade]
+    assert ("unscale_" in (result.new_text or "")) is unscaled
+
+
+JUMPING = """\
+from torch import nn
+from apex import amp
+
+
+class Watch:
+    def __init__(self, model):
+        self.model = model
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *raised):
+        print(READ)
+
+
+def train(model, optimizer, batches):
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    for x in batches:
+        with Watch(model):
+            optimizer.zero_grad()
+            loss = model(x).sum()
+            with amp.scale_loss(loss, optimizer) as scaled:
+                scaled.backward()
+            if x.late:
+                continue
+            optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("read", "grade"), [("self.model.weight.grad", "manual"), ("self.model.weight", "review")])
+def test_a_block_that_is_left_by_a_jump(read: str, grade: str) -> None:
+    text = JUMPING.replace("READ", read)
+    result = engine.migrate_module(text, Settings())
+    assert [unit.applicability.value for unit in result.units] == [grade]
