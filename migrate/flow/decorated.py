@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 
 from ..facts.module import Module
+from ..nodes import walk
 from .values import Values
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -30,7 +31,7 @@ def looking_decorators(m: Module, v: Values, touching: frozenset[ast.AST]) -> di
 def _run(m: Module, kind: str, key: object) -> list[ast.AST]:
     """What a decorator runs when the decorated function is called: functions in it, or ``__call__`` of a class."""
     if kind == "function" and isinstance(key, _FUNCTIONS):
-        return [key, *(n for n in m.scope_of if n is not key and isinstance(n, _FUNCTIONS) and m.inside(n, key))]
+        return [n for n in walk(key) if isinstance(n, _FUNCTIONS)]
     if kind == "class" and isinstance(key, ast.ClassDef):
         call = m.method(key, "__call__")
         return [call] if call is not None else []

@@ -32,7 +32,8 @@ def trains(ctx: Context, node: ast.AST, depth: int = _DEPTH) -> bool:
     calls = [n for n in walk(node) if isinstance(n, ast.Call)]
     if any(isinstance(c.func, ast.Attribute) and c.func.attr in _TRAINS for c in calls):
         return True
-    return depth > 0 and any(trains(ctx, f, depth - 1) for c in calls for f in ctx.v.callees(c))
+    called = dict.fromkeys(f for c in calls for f in ctx.v.callees(c)) if depth > 0 else {}
+    return any(trains(ctx, f, depth - 1) for f in called)
 
 
 def outside(ctx: Context, anchor: ast.stmt, call: ast.Call) -> ast.stmt:

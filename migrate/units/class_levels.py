@@ -14,7 +14,8 @@ def class_levels(m: Module, level: ast.Attribute) -> set[str] | None:
     if owner is None or _set_otherwise(m, level.attr):
         return None
     said = [stmt for cls in m.all(ast.ClassDef) for stmt in cls.body if _names(stmt, level.attr)]
-    if not any(stmt in owner.body or _of_base(m, owner, stmt) for stmt in said):
+    order = _with_bases(m, owner)
+    if not any(stmt in cls.body for cls in order for stmt in said):
         return None
     values = {getattr(getattr(stmt, "value", None), "value", None) for stmt in said}
     texts = {value for value in values if isinstance(value, str)}
@@ -44,11 +45,13 @@ def _plain(m: Module, cls: ast.ClassDef) -> bool:
     return bases and not cls.decorator_list and not cls.keywords
 
 
-def _of_base(m: Module, cls: ast.ClassDef, stmt: ast.stmt) -> bool:
-    bases = {b.id for b in cls.bases if isinstance(b, ast.Name)}
-    return any(
-        c.name in bases and (stmt in c.body or _of_base(m, c, stmt)) for c in m.all(ast.ClassDef) if c is not cls
-    )
+def _with_bases(m: Module, cls: ast.ClassDef) -> list[ast.ClassDef]:
+    """A class and those here that it derives from, by their names; a circle of them ends."""
+    found = [cls]
+    for one in found:  # it grows meanwhile
+        bases = {b.id for b in one.bases if isinstance(b, ast.Name)}
+        found += [c for c in m.all(ast.ClassDef) if c.name in bases and c not in found]
+    return found
 
 
 def _names(stmt: ast.stmt, attr: str) -> bool:

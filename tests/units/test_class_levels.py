@@ -27,6 +27,7 @@ UNKNOWN = {
     "set by its name": "class CFG:\n    level = 'O1'\nsetattr(CFG, 'level', x)\nask(CFG.level)",
     "set by computed names": "class CFG:\n    level = 'O1'\nsetattr(CFG, name, x)\nask(CFG.level)",
     "not said": "class CFG:\n    level = find()\nask(CFG.level)",
+    "bases in a circle": "class A(B):\n    x = 1\nclass B(A):\n    y = 2\nclass C:\n    level = 'O1'\nask(A.level)",
     "not there": "class CFG:\n    other = 'O1'\nask(CFG.level)",
     "a dataclass": "@dataclass\nclass CFG:\n    level: str = 'O1'\nask(CFG.level)",
     "a base that is not here": "class CFG(Base):\n    level = 'O1'\nask(CFG.level)",
