@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from ..facts.module import Module
 from ..facts.names import called_name
@@ -11,11 +12,14 @@ from .values import Values
 
 _TRAINS = frozenset("backward step scale_loss".split())
 _NO_GRADIENTS = frozenset("no_grad zero_grad enable_grad set_grad_enabled requires_grad requires_grad_".split())
+# Settings of a run that only speak of gradients: `grad_accumulation_steps`, `max_grad_norm`.
+_SETTING = re.compile(r"accum|checkpoint|^max_|_steps$")
 
 
 def touches(m: Module, node: ast.AST) -> bool:
     """Whether gradients stand in a function's text, and are not only asked for being there."""
     named = (n for n in walk(node) if isinstance(n, ast.Attribute) and "grad" in n.attr)
+    named = (n for n in named if not _SETTING.search(n.attr))
     return any(n.attr not in _NO_GRADIENTS and not _none_test(m.parent[n]) for n in named)
 
 
