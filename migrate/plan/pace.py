@@ -52,11 +52,20 @@ def _of_windows(ctx: Context, unit: Unit) -> Iterator[Step]:
     taken = {step.call: step for step in unit.steps}
     for scope in reaching_scopes(ctx, unit):
         sites = [*scales_in(ctx, unit, scope), *lifted_backwards(ctx, unit, scope)]
+        looped = [site for site in sites if _looped(ctx, unit, site)]
         for step in lifted_steps(ctx, unit, scope) if sites else ():
+            if not _counted(ctx, step) and not looped:
+                continue
             apart = [s for s in sites if m.statement(s.call) is not step.anchor and s.optimizer_objects & step.objects]
-            if any(_in_window(ctx, unit, site, step) or _looped(ctx, unit, site, step) for site in apart):
+            if any(_in_window(ctx, unit, s, step) or (s in looped and _ahead(ctx, s, step)) for s in apart):
                 inner = (n for callee in ctx.v.callees(step.call) for n in walk(callee) if n in taken)
                 yield next((taken[n] for n in inner if isinstance(n, ast.Call)), step)
+
+
+def _counted(ctx: Context, step: Step) -> bool:
+    """Whether a condition around a step counts rounds, be it of mixed precision or not."""
+    around = (*ctx.m.spine(step.anchor), *step.within)
+    return any(isinstance(n, ast.Mod) for stmt in around if isinstance(stmt, ast.If) for n in walk(stmt.test))
 
 
 def _in_window(ctx: Context, unit: Unit, site: Scale, step: Step) -> bool:
@@ -71,15 +80,18 @@ def _in_window(ctx: Context, unit: Unit, site: Scale, step: Step) -> bool:
     return not (_cleared_each_round(ctx, unit, site) or any(map(exits.clears, called)))
 
 
-def _looped(ctx: Context, unit: Unit, site: Scale, step: Step) -> bool:
-    """Whether a call ahead of a step, in its block, runs backwards in a loop and neither clears gradients nor steps."""
-    m, stmt = ctx.m, ctx.m.statement(site.call)
-    if m.start(stmt) > m.start(step.anchor) or m.block(stmt).body is not m.block(step.anchor).body:
-        return False
+def _looped(ctx: Context, unit: Unit, site: Scale) -> bool:
+    """Whether a call runs backwards in a loop and neither clears gradients nor steps."""
     callees = ctx.v.callees(site.call)
     if any(exits.clears(c) or any(s.call in walk(c) for s in unit.steps) for c in callees):
         return False
-    return any(m.inside(s.call, c) and m.loops(s.call) for s in unit.scales for c in callees)
+    return any(ctx.m.inside(s.call, c) and ctx.m.loops(s.call) for s in unit.scales for c in callees)
+
+
+def _ahead(ctx: Context, site: Scale, step: Step) -> bool:
+    """Whether a call stands ahead of a step, in its block."""
+    m, stmt = ctx.m, ctx.m.statement(site.call)
+    return m.start(stmt) <= m.start(step.anchor) and m.block(stmt).body is m.block(step.anchor).body
 
 
 def _takes_several(ctx: Context, unit: Unit, site: Scale, step: Step, sites: list[Scale], steps: list[int]) -> bool:

@@ -51,6 +51,7 @@ EQUIVALENT = {
     ("torch_as_th", "loss-outside"): SAME_IN_EITHER_TYPE,
     ("clip_at_step_and_flush", "drop-condition"): "the condition of its flush always holds",
     ("guard_level_string", "drop-enabled"): "the region stands in an arm that is entered only where it is on",
+    ("backward_by_attribute", "drop-unscale"): "the method for runs in full precision has one, and is not run",
     ("two_backends", "drop-unscale"): "no run hands it a threshold to clip at, so nobody reads the gradients",
     ("guard_arms_unequal", "update-before-step"): SCALER_IS_OFF,
     ("guard_arms_unequal", "bare-step"): SCALER_IS_OFF,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from functools import cached_property
 
 from ...facts.files import File
 from ...facts.module import Module
@@ -55,9 +56,6 @@ class Program:
         self.last_rounds = last_rounds(m)
         self.counted = frozenset(loop for loop, _ in self.last_rounds.values())
         self._find_kinds()
-        self._preparing: frozenset[ast.AST] = (
-            preparing(m, self.marks) if old is None else self._twins_of(old._preparing)
-        )
         Gradients(m, v, objects, self.marks, self.callees, old.marks if old is not None else None).find()
         if old is None:
             self._spread.outwards()
@@ -111,6 +109,11 @@ class Program:
             elif source in old.marks.relevant and node not in self.marks.relevant:
                 self._spread.mark(node)
         find_asides(old.evaluation, self.evaluation, twin)
+
+    @cached_property
+    def _preparing(self) -> frozenset[ast.AST]:
+        """The loops of the old program that only initialize; known when all calls are that matter."""
+        return preparing(self.m, self.marks) if self._old is None else self._twins_of(self._old._preparing)
 
     def _twins_of(self, nodes: frozenset[ast.AST]) -> frozenset[ast.AST]:
         kinds = {type(node) for node in nodes}
