@@ -201,6 +201,14 @@ class Syntax(Text):
             and self.text.startswith("elif", self.start(stmt))
         )
 
+    def chain_head(self, stmt: ast.If) -> ast.If:
+        """The ``if`` that a chain of ``elif`` begins with."""
+        while self.is_elif(stmt):
+            above = self.parent[stmt]
+            assert isinstance(above, ast.If)
+            stmt = above
+        return stmt
+
     def inside(self, node: ast.AST, outer: ast.AST) -> bool:
         """Whether ``node`` is ``outer`` or lies in it."""
         return node is outer or any(a is outer for a in self.ancestors(node))

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..facts.names import called_name, last_name
-from ..facts.sites import Initialize, Scale
 from ..nodes import walk
-from ..units.unit import Context, Unit, once
+from ..units.unit import Context, Unit, once, sites_of
 from .arms import scaling_call
 
 _SAYS = "apex"  # what a switch of Apex's has in its name
@@ -35,9 +34,7 @@ def split(ctx: Context, units: list[Unit]) -> list[Unit] | None:
     """One unit of all sites, where a library's switch decides about each; None where it does not."""
     if not units or ctx.settings.dtype != "float16" or foreign(ctx) is None:
         return None
-    sites = [site for unit in units for site in unit.sites]
-    initializes = [site for site in sites if isinstance(site, Initialize)]
-    return [Unit(1, initializes, [site for site in sites if isinstance(site, Scale)], foreign=True)]
+    return [Unit(1, *sites_of(units), foreign=True)]
 
 
 @once
@@ -158,12 +155,8 @@ def _is_inherited(ctx: Context, cls: ast.ClassDef, name: str) -> bool:
 def _has_native(ctx: Context, stop: ast.If) -> bool:
     """Whether an arm beside Apex's runs the same loss backward by a scaler, or by what scales for it."""
     losses = [ast.dump(s.loss) for s in ctx.facts.scales if s.loss is not None and _within(ctx, s.call, stop.body)]
-    first = stop
-    while ctx.m.is_elif(first):
-        above = ctx.m.parent[first]
-        assert isinstance(above, ast.If)
-        first = above
-    beside = [node for node in walk(first) if not any(node in set(walk(stmt)) for stmt in stop.body)]
+    own = {node for stmt in stop.body for node in walk(stmt)}
+    beside = [node for node in walk(ctx.m.chain_head(stop)) if node not in own]
     found = {loss for node in beside if (loss := scaled_loss(node)) is not None}
     return bool(losses) and found >= set(losses)
 

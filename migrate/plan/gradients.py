@@ -105,7 +105,7 @@ def _readers(ctx: Context, unit: Unit, scope: Scope, moments: list[ast.Call]) ->
             if isinstance(stmt, _COMPOUND) and (holds or not isinstance(stmt, (ast.For, ast.While))):
                 if isinstance(stmt, ast.If) and holds and reads_gradients(ctx, unit, stmt.test):
                     if not any(within(ctx, call, stmt.test) for call in moments):
-                        found.append(_head(ctx, stmt))
+                        found.append(ctx.m.chain_head(stmt))
                 if not holds and any(reads_gradients(ctx, unit, part) for part in header(stmt)):
                     found.append(stmt)
                     continue
@@ -118,13 +118,6 @@ def _readers(ctx: Context, unit: Unit, scope: Scope, moments: list[ast.Call]) ->
 
     visit(ctx.m.body_of(scope))
     return found
-
-
-def _head(ctx: Context, stmt: ast.stmt) -> ast.stmt:
-    """The ``if`` that a chain of ``elif`` begins with."""
-    while ctx.m.is_elif(stmt):
-        stmt = ctx.m.block(stmt).owner  # type: ignore[assignment]
-    return stmt
 
 
 def _function(

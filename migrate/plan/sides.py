@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import cast
 
 from ..facts.names import called_name, last_name
-from ..facts.sites import Initialize, Scale
+from ..facts.sites import Scale
 from ..nodes import walk
 from ..units.translate import paired
-from ..units.unit import Context, Manual, Unit, once
+from ..units.unit import Context, Manual, Unit, once, sites_of
 from .arms import scaling_call
 from .backends import only_tells
 from .foreign import derives_from_elsewhere, required, scaled_loss
@@ -65,9 +65,7 @@ def split(ctx: Context, units: Sequence[Unit]) -> list[Unit] | None:
     """One unit of all sites, where the native side serves each; None where it does not."""
     if not units or ctx.settings.dtype != "float16" or sides(ctx) is None:
         return None
-    sites = [site for unit in units for site in unit.sites]
-    initializes = [site for site in sites if isinstance(site, Initialize)]
-    return [Unit(1, initializes, [site for site in sites if isinstance(site, Scale)], beside_native=True)]
+    return [Unit(1, *sites_of(units), beside_native=True)]
 
 
 @once
@@ -128,10 +126,7 @@ def _pair(ctx: Context, scale: Scale) -> Switch | None:
 
 def _chain(ctx: Context, node: ast.If) -> Iterator[ast.If]:
     """The conditions of a chain of arms."""
-    while ctx.m.is_elif(node):
-        above = ctx.m.parent[node]
-        assert isinstance(above, ast.If)
-        node = above
+    node = ctx.m.chain_head(node)
     yield node
     while len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
         node = node.orelse[0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import Any, TypeVar
@@ -389,6 +389,11 @@ class Unit:
     def review(self, site: ast.AST, rule: str, difference: str) -> None:
         if not any(d == difference and one is site for one, _, d in self.reviews):
             self.reviews.append((site, rule, difference))
+
+
+def sites_of(units: Sequence[Unit]) -> tuple[list[Initialize], list[Scale]]:
+    """The initialize and the scale_loss calls of several units."""
+    return [init for unit in units for init in unit.initializes], [scale for unit in units for scale in unit.scales]
 
 
 def group(facts: Facts, m: Module) -> list[Unit]:
