@@ -69,6 +69,7 @@ class Neighbours:
     hold: str | None = None
     follow: bool = False  # all units that use this file's casts are migrated, so its casts are too
     unled: bool = False  # nothing is known to use its casts or what scales in it, and nothing else needs Apex's amp
+    answered: bool = False  # who asks here whether Apex's amp is there may be told that it is: nobody needs it any more
     counted: bool = False
     switched: frozenset[str] = frozenset()  # names and attributes that say "apex", and are set in files near this
     scattered: bool = False  # no import joins the files of its program: a library's runner does
