@@ -95,8 +95,8 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     conditions = Conditions(m, v, facts, keep_fused=settings.keep_fused)
     unled = files[0].neighbours.unled
     switched = frozenset().union(*(file.neighbours.switched for file in files))
-    answered = files[0].neighbours.answered
-    ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled, switched, answered)
+    own, answered = tuple(file.neighbours.own for file in files), files[0].neighbours.answered
+    ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled, switched, own, answered)
     fill(ctx)
     units = [] if outdated(ctx) else group(facts, m)
     neighbours = files[0].neighbours

@@ -72,6 +72,7 @@ class Neighbours:
     answered: bool = False  # who asks here whether Apex's amp is there may be told that it is: nobody needs it any more
     counted: bool = False
     switched: frozenset[str] = frozenset()  # names and attributes that say "apex", and are set in files near this
+    own: frozenset[str] = frozenset()  # the dotted names of its imports that lead to files of the tree
     scattered: bool = False  # no import joins the files of its program: a library's runner does
 
 
