@@ -224,7 +224,7 @@ def scattered(left: Iterable[Source], selection: Selection, imports: Imports) ->
     below: dict[str, list[str]] = {}
     for source in left:
         if not all(imports.words(word, source.location) for word in (_BEGINS, _SCALES)):
-            below.setdefault(_import_root(source.location), []).append(source.location)
+            below.setdefault(import_root(source.location), []).append(source.location)
     found = []
     for files in below.values():
         begin, scale = (any(imports.words(word, one) for one in files) for word in (_BEGINS, _SCALES))
@@ -235,7 +235,7 @@ def scattered(left: Iterable[Source], selection: Selection, imports: Imports) ->
     return sorted(found, key=lambda one: min(source.shown for source in one.sources))
 
 
-def _import_root(location: str) -> str:
+def import_root(location: str) -> str:
     """The folder that absolute imports begin from: the one above the packages that a file lies in."""
     folder = os.path.dirname(location)
     while os.path.exists(os.path.join(folder, "__init__.py")) and os.path.dirname(folder) != folder:

@@ -206,6 +206,7 @@ class ModuleResult:
     parsed: bool = True
     amp_left: int | None = None  # a line that still needs amp to be initialized
     casts_only: bool = False  # no unit here, and what is left of amp are casts that can be rewritten
+    state_only: bool = False  # no unit here, and what is left of amp saves and loads its state
     by_itself: bool = False  # what is left of amp is a class that scales what it is called with
     asks: bool = False  # amp is imported, if at all, to ask whether it is there
     origin: tuple[int, ...] = ()  # for each line of the new text, the one of the old that it came from
@@ -227,6 +228,7 @@ class FileResult:
     units: tuple[UnitSummary, ...] = ()
     amp_left: int | None = None  # a line that still needs amp to be initialized
     casts_only: bool = False  # no unit here, and what is left of amp are casts that can be rewritten
+    state_only: bool = False  # no unit here, and what is left of amp saves and loads its state
     by_itself: bool = False  # what is left of amp is a class that scales what it is called with
     asks: bool = False  # amp is imported, if at all, to ask whether it is there
     old: bytes = field(default=b"", repr=False)

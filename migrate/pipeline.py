@@ -15,6 +15,7 @@ from pathlib import Path
 
 from .analysis import Engine, analyse_file
 from .answers import may_be_answered
+from .begun import may_be_initialized
 from .components import Component, components, scattered, single, widened
 from .journal import digest
 from .model import Applicability, Change, FileResult, Finding, Neighbours, Settings, by_hand, renumbered
@@ -257,8 +258,13 @@ def _settle_casts(
         asking = [s.location for s, one in zip(program.sources, results, strict=True) if one.asks]
         return not needed and all(may_be_answered(one, imports, now) for one in asking)
 
+    def led(program: Component, results: Sequence[FileResult]) -> bool:
+        saving = [s.location for s, one in zip(program.sources, results, strict=True) if one.state_only]
+        return bool(saving) and may_be_initialized(saving, selection, imports)
+
     whole = [*((Component((s,), ({},)), (ready[s].result,)) for s in alone), *programs]
-    again = [_unled(program, answered(program, results)) for program, results in whole if may(results)]
+    chosen = [one for one in whole if may(one[1]) and not led(*one)]
+    again = [_unled(program, answered(program, results)) for program, results in chosen]
     found = list(results_of(again, settings, jobs, engine))
     if any(result.amp_left is not None for _, results in found for result in results):
         found = []
@@ -275,7 +281,7 @@ def _settle_casts(
 
 def _unused(result: FileResult) -> bool:
     """Whether what is left of amp in a file waits for somebody who initializes."""
-    return (result.casts_only or result.by_itself) and result.amp_left is not None
+    return (result.casts_only or result.by_itself or result.state_only) and result.amp_left is not None
 
 
 def _unled(program: Component, answered: bool) -> Component:
