@@ -171,6 +171,7 @@ ODD = {
     "numbers": "odd = -1 ** 2 % odd // 3j",
     "an assertion": "assert odd or True, odd",
     "nothing": "...",
+    "in one line": "odd = 1; odd.kept = 2; pass",
     "a condition": "if odd.kept: odd = 1",
     "an import at times": "if odd: import odd.parts as odd, other_odd",
     "a block that is none": "if odd: pass",
