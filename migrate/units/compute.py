@@ -357,7 +357,17 @@ class Compute:
         handed = {*scope.params} - {self.ctx.m.self_name(scope)}
         if self._trains_itself([scope.node]):
             return False  # its callers cannot be wrapped
+        if self._asked_from_outside(scope):
+            return False
         return self.own_method(scope) and not (constructs and _root(call.func) in handed)
+
+    def _asked_from_outside(self, scope: Scope) -> bool:
+        """Whether a method of a network that is its own trainer has its callers in files that know nothing of Apex
+        (``net.evaluate(loader)``): nobody else can be wrapped. What Python calls by itself is no such method."""
+        name = getattr(scope.node, "name", "__")
+        if name.startswith("__") or name == "forward" or self.ctx.v.calls.get(scope.node):
+            return False
+        return self.ctx.m.class_of(scope) in self._trainers
 
     @cached_property
     def _trainers(self) -> set[ast.ClassDef | None]:
