@@ -288,7 +288,7 @@ class Compute:
         """A call that runs the model, directly or through functions of this module."""
         if self.runs_model(call):
             return True
-        return any(self.computes_function(c) and not generates(c) for c in self.ctx.v.callees(call))
+        return any(self.computes_function(c) and not runs_later(self.ctx, c) for c in self.ctx.v.callees(call))
 
     def forwards(self, node: ast.AST) -> bool:
         return any(isinstance(n, ast.Call) and self.strong(n) for n in walk_now(node))
@@ -592,6 +592,14 @@ def generates(node: ast.AST) -> bool:
     return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and any(
         isinstance(n, (ast.Yield, ast.YieldFrom)) for stmt in node.body for n in walk_now(stmt)
     )
+
+
+def runs_later(ctx: Context, node: ast.AST) -> bool:
+    """Whether a call of a function runs nothing yet: a generator, or a coroutine that is not waited for at once."""
+    if isinstance(node, ast.AsyncFunctionDef):
+        if any(not isinstance(ctx.m.parent[call], ast.Await) for call in ctx.v.calls[node]):
+            return True
+    return generates(node)
 
 
 def only_yields(node: ast.AST) -> bool:
