@@ -17,6 +17,7 @@ from ..units.unit import Context, Manual, Unit
 from . import switch
 from .closed import why_closed
 from .decorators import hands_on
+from .foreign_decorators import handed_on
 from .guards import said_there
 from .inserted import has_default, is_vararg
 from .making import Making
@@ -76,7 +77,8 @@ class Handing(Making, ABC):
                 f"give {node.name}() a parameter for the scaler, and its callers in the other files the argument",
             )
         of_class = owner.decorator_list if owner is not None and node.name == "__init__" else []
-        if of_class or any(not hands_on(ctx, d) for d in node.decorator_list):
+        others = [d for d in node.decorator_list if not hands_on(ctx, d)]
+        if of_class or any(not handed_on(ctx, self.unit, scope, d) for d in others):
             raise Manual(node, f"{node.name}() is handed to a decorator, which may call it with other arguments")
         self._check_plain_references(node)
         alone = all(len(ctx.v.callees(call)) == 1 for call in calls)
