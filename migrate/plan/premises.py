@@ -30,6 +30,7 @@ from .inside import check_guard
 from .pending import pending
 from .regions import Planner
 from .schedule import NO_CHECKS, Schedule
+from .unbound import check_bound
 
 _RUNS = Patterns("OptimizerHook build_runner *Runner")
 
@@ -75,6 +76,7 @@ def check(ctx: Context, unit: Unit) -> None:
         )
     for init in unit.initializes:
         _check_stand_in(ctx, init)
+    check_bound(ctx)
     for name in sorted(ctx.facts.ambiguous & {"amp", "apex"}):
         raise Manual(unit.line_node, f"`{name}` may be Apex or another module here: two backends side by side")
 
