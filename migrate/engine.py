@@ -140,12 +140,8 @@ def _tell_unled(ctx: Context, work: Work) -> None:
 def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Unit, Manual]]:
     """Why the units stay after all: a path on which the new text is another program."""
     assert attempt.texts is not None
-    if all(plan.unit.foreign for plan in plans):
-        return []  # only Apex's arms change: a run that takes one stops there, as the report says
-    if all(plan.unit.beside_native for plan in plans):
-        return []  # as below, of the program's own native side
-    if all(plan.backend is not None or (plan.unit.apart and not plan.unit.initializes) for plan in plans):
-        return []  # what the file's own backend does is not compared with what Apex did: the report says so
+    if all(plan.unit.foreign or plan.unit.beside_native for plan in plans):
+        return []  # what stands behind a switch is not compared yet: the report says so
     verdict = validate(ctx, plans, attempt.texts, attempt.runs)
     if verdict.unknown is not None or verdict.differences:
         if doubts := [(plan.unit, doubt) for plan in plans for doubt in plan.unit.unless_proved]:

@@ -3,6 +3,7 @@
 A term is a tuple whose first item says what it is:
 
     ("k", value)              a constant
+    ("made", place)           an object of a class that is not here, which scales losses by its name
     ("apex", dotted)          something of Apex
     ("file", number)          a file of this program that was imported
     ("obj", keys)             one of these objects: models, optimizers, instances, functions
@@ -10,6 +11,7 @@ A term is a tuple whose first item says what it is:
     ("scaled", site)          a loss times the loss scale
     ("scaling", site, optimizers, delay, loss, row)   what ``amp.scale_loss`` hands back, not entered yet
     ("null", term)            ``nullcontext(…)``, not entered yet
+    ("autocast", term)        ``torch.autocast`` itself, or a ``partial`` of it; whether it is on where nobody says more
     ("seq", items)            a tuple or list written out
     ("dict", pairs)           a dictionary or namespace written out
     ("v", place, name)        a value of which nothing is known but the place that made it
@@ -32,8 +34,10 @@ Facts = dict[Term, bool]
 NONE: Term = ("k", None)
 TRUE: Term = ("k", True)
 FALSE: Term = ("k", False)
+AUTOCAST: Term = ("autocast", TRUE)
 # Operations that never give None.
 _NUMBERS = frozenset("Add Sub Mult Div FloorDiv Mod Pow USub int len str text eq is lt le in".split())
+_THERE = frozenset("obj scaler apex file seq scaled autocast made".split())  # what is not None
 MAX_DEPTH = 9
 MEMORY = 1 << 16  # terms whose parts are remembered, over all files
 
@@ -113,7 +117,7 @@ def compared(op: str, left: Term, right: Term) -> Term:
     if op in ("eq", "is"):
         if left[0] == "k" and right[0] == "k":
             return ("k", left[1] == right[1])
-        if right == NONE and (left[0] in ("obj", "scaler", "apex", "file", "seq", "scaled") or is_number(left)):
+        if right == NONE and (left[0] in _THERE or is_number(left)):
             return FALSE
         op = "eq" if right[0] == "k" and not isinstance(right[1], str) else op
     return ("op", op, left, right)
@@ -145,7 +149,7 @@ def truth(term: Term, facts: Facts) -> bool:
     match term:
         case ("k", value):
             return bool(value)
-        case ("apex", *_) | ("file", *_) | ("obj", *_) | ("scaler", *_):
+        case ("apex", *_) | ("file", *_) | ("obj", *_) | ("scaler", *_) | ("autocast", *_) | ("made", *_):
             return True
         case ("seq", items):
             return bool(items)
