@@ -185,7 +185,7 @@ class Compute:
             return True  # a part of it, too
         if name in RUN_BY_FUNCTION or evaluates(name):
             return self.takes_model(call)
-        if name[:1].isupper():  # a constructor
+        if name[:1].isupper() or name == "__init__":  # a constructor, of what derives from it as well
             asked = asked_elsewhere(v, call, self.ctx.facts.elsewhere, self.is_model)
             return any(map(self._runs_itself, asked))
         return not NOT_RUN_BY_FUNCTION.fit(name) and self.takes_model(call)

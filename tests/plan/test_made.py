@@ -6,6 +6,8 @@ from textwrap import dedent, indent
 
 import pytest
 
+from migrate.engine import migrate_module
+from migrate.model import Settings
 from migrate.plan.decide import decide
 from migrate.plan.made import not_made
 from migrate.plan.marks import Region
@@ -151,3 +153,39 @@ def test_callers_are_asked_in_their_own_words(parameters: str, calls: str, answe
     (stmt,) = marked(ctx.m)
     block, index = ctx.m.place[stmt]
     assert not_made(ctx, Region(block, index, index, "evaluation"), "gan.scaler.is_enabled()") == answer
+
+
+DERIVED = """\
+import torch
+from apex import amp
+from base import Learner
+
+
+class Classifier(Learner):
+    def __init__(self, model: torch.nn.Module, fp16=True):
+        super().__init__(model, fp16)
+
+    def fit(self, optimizer, loader):
+        if self.fp16:
+            self.model, optimizer = amp.initialize(self.model, optimizer, opt_level="O1")
+        self.model = torch.nn.DataParallel(self.model)
+        for batch in loader:
+            optimizer.zero_grad()
+            loss = self.model(batch)[0]
+            with amp.scale_loss(loss, optimizer) as scaled_loss:
+                scaled_loss.backward()
+            optimizer.step()
+
+
+def build():
+    model = MODEL.from_pretrained("base")
+    model.to(device)
+    return Classifier(model)
+"""
+
+
+def test_the_constructor_of_a_base_runs_no_model() -> None:
+    """A region around it would ask ``self.fp16``, which that constructor sets."""
+    new = migrate_module(DERIVED, Settings()).new_text
+    assert new is not None and "\n        super().__init__(model, fp16)\n" in new
+    assert new.count("with torch.autocast") == 1
