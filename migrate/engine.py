@@ -171,7 +171,7 @@ def _grouped(ctx: Context, units: list[Unit], neighbours: Neighbours) -> tuple[l
             return way, decided
     plain = _decide(ctx, units, neighbours.hold)
     if plain[1]:
-        one = handed.joined(ctx, units, neighbours.scattered)
+        one = handed.joined(ctx, units) if neighbours.scattered else None
         for way in ([one] if one is not None else None, None if early else split):
             if way is not None and (decided := _decide(ctx, way, neighbours.hold))[0]:
                 return way, decided

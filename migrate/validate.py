@@ -185,11 +185,8 @@ def _rescaled(m: Module, schedule: Schedule) -> list[ast.AST]:
 
 
 def _moved(m: Module, plan: Plan) -> set[ast.stmt]:
-    """Clips that moved under the step's condition, and what did the same in arms that went; what saved or loaded amp's
-    state where no way from the scaler leads."""
+    """Clips that moved under the step's condition, and what did the same in arms that went."""
     found = set(plan.schedule.moved)
-    for stmt in plan.handed.dropped if plan.handed is not None else ():
-        found.update(node for node in walk(stmt) if isinstance(node, ast.stmt))
     for fold in plan.folds:
         if any(m.inside(clip, fold.stmt) for clip in plan.schedule.moved):
             found.update(fold.stmt.orelse if fold.arm == "body" else fold.stmt.body)

@@ -20,7 +20,6 @@ from ..knowledge.words import Patterns
 from ..units.conditions import TRUE, Term, negation, reads
 from ..units.unit import Context, Manual, Unit
 from .fold import Fold
-from .foreign import derives_from_elsewhere
 from .inserted import free_name
 from .places import Creation, Homes
 from .schedule import Scaler, Schedule
@@ -39,10 +38,9 @@ class Handed:
     dropped: tuple[ast.stmt, ...]
 
 
-def joined(ctx: Context, units: Sequence[Unit], scattered: bool) -> Unit | None:
+def joined(ctx: Context, units: Sequence[Unit]) -> Unit | None:
     """The one unit of a program that initializes once, and scales the losses of an optimizer that nobody here hands to
-    the function that does; None where it is not like that. Where imports join its files (not ``scattered``), that
-    function is a method of a library's hook."""
+    the function that does; None where it is not like that."""
     begun = [u for u in units if not u.scales and any(i.optimizers for i in u.initializes)]
     trained = [u for u in units if u.scales and not u.initializes]
     if len(units) != 2 or len(begun) != 1 or len(trained) != 1 or len(begun[0].initializes) != 1:
@@ -51,9 +49,6 @@ def joined(ctx: Context, units: Sequence[Unit], scattered: bool) -> Unit | None:
     if len({ctx.m.function(scale.call) for scale in scales}) != 1 or not all(_brought(ctx, s) for s in scales):
         return None
     if ctx.m.function(init.call) is ctx.m.function(scales[0].call):
-        return None
-    hook = ctx.m.class_of(ctx.m.function(scales[0].call))
-    if not scattered and (hook is None or not derives_from_elsewhere(ctx, hook)):
         return None
     return Unit(1, [init], scales, handed=True)
 

@@ -69,11 +69,8 @@ class Joint:
     # ------------------------------------------------------------ what only one has to do
 
     def _moved_away(self, pair: Pair, old: Event) -> bool:
-        """Whether a reader stood here in the old program that a rule moved, or what saved a state that is not saved any
-        more: it is passed over."""
+        """Whether a reader stood here in the old program that a rule moved: it is passed over."""
         if old.kind == "read" and old.node in self.moved:
-            return True
-        if old.kind in ("state", "foreign") and self.old.m.statement(old.node) in self.moved:
             return True
         if old.kind == "enter" and self.old.m.statement(old.node) in self.moved:  # a clip of the file's own
             self.old.calls.pass_by(pair.old, old.node)
