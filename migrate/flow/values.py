@@ -20,11 +20,11 @@ from ..facts.module import Module
 from ..facts.names import called_name, last_name
 from ..facts.scopes import Scope
 from ..knowledge.apex import of_apex
-from ..knowledge.gradients import WRAPPED_OPTIMIZERS
 from ..nodes import walk
 from .calls import Calls
 from .objects import ELEMENT_KEY, Obj, Var, apex
 from .replaced import replaced
+from .wrapped import unwraps, wraps
 
 MAX_PATH = 3
 
@@ -317,11 +317,12 @@ class Values(Calls):
             case ast.DictComp():
                 self._comprehended(node, var)
             case ast.IfExp(body=one, orelse=other):
-                if unwraps(node):  # of an object that is no wrapper there is no such attribute
+                if unwraps(node):  # of an object that is no wrapper there is no such attribute, and one that is has it
                     self._each(self._expr(one), lambda o: self._add(var, o) if o.kind != "path" else None)
+                    self._each(self._expr(other), lambda o: None if wraps(self.m, node, o) else self._add(var, o))
                 else:
                     self._flow(self._expr(one), var)
-                self._flow(self._expr(other), var)
+                    self._flow(self._expr(other), var)
             case ast.BoolOp(values=values):
                 for value in values:
                     self._flow(self._expr(value), var)
@@ -354,20 +355,6 @@ class Values(Calls):
         if not any(map(_makes_context, getattr(function, "decorator_list", ()))):
             self._add(("r", function), whole)
         return self._field(whole, ELEMENT_KEY)
-
-
-def unwraps(choice: ast.IfExp) -> bool:
-    """``opt = o.optimizer if hasattr(o, "optimizer") else o``: what a wrapper of an optimizer wraps, or itself."""
-    match choice:
-        case ast.IfExp(
-            test=ast.Call(func=ast.Name(id="hasattr"), args=[asked, ast.Constant(value=str() as name)]),
-            body=ast.Attribute(value=owner, attr=attr),
-            orelse=other,
-        ):
-            same = ast.dump(asked) == ast.dump(owner) == ast.dump(other)
-            return name == attr and same and attr in WRAPPED_OPTIMIZERS
-        case _:
-            return False
 
 
 def _makes_context(decorator: ast.expr) -> bool:

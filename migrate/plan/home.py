@@ -14,7 +14,7 @@ from functools import cached_property
 from ..facts.loops import gone_through
 from ..facts.scopes import Scope
 from ..facts.sites import opened
-from ..flow.values import unwraps
+from ..flow.wrapped import unwraps
 from ..nodes import walk
 from ..units.translate import paired, passed
 from ..units.unit import Manual

@@ -224,6 +224,21 @@ HOLDS = {
     "side by side under a name": ("pairs = list(zip([A()], [B()]))\nfor x, y in pairs:\n    ask(x)", "A()"),
     "a dictionary's pairs": ("d = {'a': (A(), B())}\nfor k, (x, y) in d.items():\n    ask(y)", "B()"),
     "a dictionary by name": ("d = dict(a=A(), b=B())\nask(d['a'])", "A()"),
+    "what a wrapper wraps, not the wrapper": (
+        "class W:\n    def __init__(self, o):\n        self.optimizer = o\nw = W(A())\n"
+        "ask(w.optimizer if hasattr(w, 'optimizer') else w)",
+        "A()",
+    ),
+    "or the wrapper that wraps at times": (
+        "class W:\n    def __init__(self, o):\n        if o:\n            self.optimizer = o\nw = W(A())\n"
+        "ask(w.optimizer if hasattr(w, 'optimizer') else w)",
+        "<W>, A()",
+    ),
+    "or one that another object sets": (
+        "class W:\n    def __init__(self, o, other):\n        other.optimizer = o\nw = W(A(), w)\n"
+        "ask(w.optimizer if hasattr(w, 'optimizer') else w)",
+        "<W>, A()",
+    ),
     "a dictionary made of another": ("d = {'a': A()}\ne = dict(d, b=B())\nask(e['a'])", "A()"),
     "a copied one": ("d = {'a': A(), 'b': B()}\ne = dict(d)\nask(e['b'])", "B()"),
     "one made of pairs": ("e = dict([('a', A())])\nask(e['a'])", "dict.a"),
