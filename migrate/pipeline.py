@@ -8,7 +8,7 @@ numbered in that order.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -74,13 +74,20 @@ def analyse(
     stuck.sort(key=lambda one: one[0].sources[0].shown)
     for program, found in list(stuck):
         more = wider[program]
-        if more is not None and _may_change(more, tried[more], settled, selection, imports):
-            if by_hand(tried[more]) and any(map(_migrated, found)):
-                continue  # a part goes either way
-            settled += _together(more, tried[more], spool)
-            stuck.remove((program, found))
-            for source in program.sources:
-                ready.pop(source, None)
+        if more is None or (program, found) not in stuck:  # settled with another one
+            continue
+        if not _may_change(more, tried[more], settled, selection, imports):
+            continue
+        if by_hand(tried[more]) and any(map(_migrated, found)):
+            continue  # a part goes either way
+        within = _all_within(more, stuck, selection)
+        if within is None:
+            continue
+        settled += _together(more, tried[more], spool, {one.result.path for one in settled})
+        stuck = [one for one in stuck if one not in within]
+        own = {source.location for source in more.sources}
+        for source in [s for s in ready if s.location in own]:
+            del ready[source]
     stuck = _by_runners(stuck, ready, settled, selection, imports, settings, jobs, chosen, spool)
     dissolved: list[Component] = []
     unled: list[tuple[Component, tuple[FileResult, ...]]] = []  # casts, and nobody who trains
@@ -119,17 +126,28 @@ def _by_runners(
     apart |= {s.location: s for program, _ in stuck for s in program.sources if s.location in amp}
     for program, results in results_of(scattered(apart.values(), selection, imports), settings, jobs, engine):
         own = {source.location for source in program.sources}
-        left = [one for one, _ in stuck if not own.isdisjoint(s.location for s in one.sources)]
-        strangers = {s.location for one in left for s in one.sources if s.location in amp} - own
+        within = _all_within(program, stuck, selection)
         whole = not by_hand(results) and all(one.amp_left is None for one in results)
         handed = any(change.rule == HANDED for one in results for change in one.changes)
-        if strangers or not whole or not handed:
+        if within is None or not whole or not handed:
             continue
         settled += _together(program, results, spool)
-        stuck = [one for one in stuck if one[0] not in left]
+        stuck = [one for one in stuck if one not in within]
         for source in [s for s in ready if s.location in own]:
             del ready[source]
     return stuck
+
+
+def _all_within(
+    program: Component, stuck: list[tuple[Component, tuple[FileResult, ...]]], selection: Selection
+) -> list[tuple[Component, tuple[FileResult, ...]]] | None:
+    """The stuck programs that share a file with this one; None where one of them uses amp in a file that is not in it:
+    written would be half of that one."""
+    own = {source.location for source in program.sources}
+    amp = {source.location for source in selection.amp}
+    sharing = [one for one in stuck if not own.isdisjoint(s.location for s in one[0].sources)]
+    strangers = {s.location for one, _ in sharing for s in one.sources if s.location in amp} - own
+    return None if strangers else sharing
 
 
 def _with_notebooks(
@@ -158,13 +176,15 @@ def _keep(ready: dict[Source, Analysed], program: Component, results: Sequence[F
         ready[source] = _put_away(result, Path(source.location), spool)
 
 
-def _together(program: Component, results: Sequence[FileResult], spool: Spool) -> list[Analysed]:
-    """The files of one program, to be written all or none."""
+def _together(
+    program: Component, results: Sequence[FileResult], spool: Spool, told: Collection[str] = ()
+) -> list[Analysed]:
+    """The files of one program, to be written all or none. ``told`` are files that another one tells of."""
     name = min(result.path for result in results)
     return [
         replace(_put_away(result, Path(source.location), spool), program=name)
         for source, result in zip(program.sources, results, strict=True)
-        if _tells(result)
+        if _tells(result) and (result.new is not None or result.path not in told)
     ]
 
 
@@ -182,7 +202,7 @@ def _may_change(
     changed = {
         source.location for source, result in zip(program.sources, results, strict=True) if result.new is not None
     }
-    if changed & {str(one.texts.location) for one in settled if one.texts is not None}:
+    if {result.path for result in results if result.new is not None} & {one.result.path for one in settled}:
         return False
     helpers = changed - {source.location for source in selection.amp}
     others = [source.location for source in selection.amp if source.location not in files]

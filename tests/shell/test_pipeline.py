@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import resource
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from migrate import limits
+from migrate.components import Component
 from migrate.flow import solver
 from migrate.model import Applicability, Change, FileResult, ModuleResult, Settings
 from migrate.outcome import Analysed, Outcome, Texts
-from migrate.pipeline import analyse
+from migrate.pipeline import _all_within, analyse
 from migrate.sources import collect
 from migrate.spool import Slot, Spool
 from tests.shell.fake import engine
@@ -210,3 +212,24 @@ def test_progress_is_told_of_every_file(tmp_path: Path) -> None:
             progress=lambda done, of: seen.append((done, of)),
         )
     assert seen == [(at, 9) for at in range(1, 10)]
+
+
+def test_a_program_that_was_widened_holds_all_of_those_it_shares_a_file_with(tmp_path: Path) -> None:
+    """Else a file of one that stays would be written: half of it, and told of twice."""
+    files = dict.fromkeys(("a.py", "b.py", "c.py", "far.py"), LEGACY) | {"helper.py": "x = 1\n"}
+    tree(tmp_path, files)
+    selection = collect([str(tmp_path)])
+    selection = replace(selection, amp=selection.candidates)
+    source = {Path(one.location).name: one for one in selection.candidates}
+    source["helper.py"] = replace(source["a.py"], location=str(tmp_path / "helper.py"))
+
+    def program(*names: str) -> Component:
+        return Component(tuple(source[name] for name in names), ({},) * len(names))
+
+    near, crossing, beside, apart = (
+        (program(*names), ()) for names in (("a.py",), ("b.py", "c.py"), ("b.py", "helper.py"), ("far.py",))
+    )
+    wide = program("a.py", "b.py")
+    assert _all_within(wide, [near, apart], selection) == [near]
+    assert _all_within(wide, [near, crossing, apart], selection) is None
+    assert _all_within(wide, [near, beside], selection) == [near, beside]  # a helper uses no amp
