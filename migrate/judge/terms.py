@@ -26,6 +26,8 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
+from ..knowledge.gradients import BACKWARDS
+
 Term = tuple[Any, ...]
 Facts = dict[Term, bool]
 
@@ -179,26 +181,41 @@ def _implied(op: str, left: Term, value: object, facts: Facts) -> bool | None:
     """What other answers about the same value say of a comparison with a constant."""
     if op == "eq" and value is None and facts.get(left):
         return False
-    low, high = (-math.inf, False), (math.inf, True)  # the value lies between; whether above it, and whether up to it
+    # the value lies between; whether above it, and whether up to it
+    low, high = (1.0 if _counts(left) else -math.inf, False), (math.inf, True)
+    unequal: list[float] = []
     for other, holds in facts.items():
         if other[0] != "op" or len(other) != 4 or other[2] != left or other[3][0] != "k":
             continue
         known = other[3][1]
         if other[1] == "eq" and holds:
             return _compares(op, known, value)
+        if other[1] == "eq" and isinstance(known, (int, float)):
+            unequal.append(known)
         if other[1] in ("lt", "le") and isinstance(known, (int, float)):
             if holds:
                 high = min(high, (known, other[1] == "le"))
             else:
                 low = max(low, (known, other[1] == "le"))
+    if low[0] in unequal:
+        low = (low[0], True)
+    if high[0] in unequal:
+        high = (high[0], False)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return _between(op, low, high, value)
     return None
 
 
+def _counts(term: Term) -> bool:
+    """Whether a value is called how many backwards make a step: at least one does."""
+    return term[0] in ("attr", "v") and isinstance(term[-1], str) and BACKWARDS.fit(term[-1])
+
+
 def _between(op: str, low: tuple[float, bool], high: tuple[float, bool], value: float) -> bool | None:
     """A comparison of what lies between two bounds: above the first or on it, below the second or up to it."""
     if op == "eq":
+        if low[0] == high[0] == value and not low[1] and high[1]:
+            return True
         below = value < low[0] or (value == low[0] and low[1])
         return False if below or value > high[0] or (value == high[0] and not high[1]) else None
     if low[0] > value or (low[0] == value and (low[1] or op == "lt")):

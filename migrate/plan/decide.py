@@ -19,6 +19,7 @@ from .beside import in_its_own
 from .carried import OLD_STATE, handed_for_state, sometimes_imported
 from .cases import either
 from .caught import check_caught
+from .filled import review_filled
 from .fold import Fold, folds
 from .foreign import foreign
 from .gradless import review_kept_copies
@@ -207,6 +208,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     if not _never(plan):
         tell_policy(ctx, unit, planner)
         review_stored(ctx, unit, planner)
+        review_filled(ctx, unit, planner)
         plan.hazards = hazards.find(ctx, unit, planner, merged)
     return plan
 

@@ -12,6 +12,7 @@ from ..run.event import Event
 from ..state import Frame
 from ..terms import TRUE, opaque
 from .forgetting import Forgetting
+from .later import left_behind
 from .pair import Both, Differs, Pair
 
 _Choices = list[tuple[ast.AST, ast.AST]]
@@ -148,6 +149,8 @@ class Flow:
             self.old.calls.pass_by(pair.old, old.node)
             self.new.calls.pass_by(pair.new, new.node)
             return
+        if left_behind(self.new.program, pair.new, new.node, other):
+            raise Differs("casts", old.node, "under autocast a coroutine is made here, which may run behind that")
         self.old.calls.enter(pair.old, old.node, callee, frame.copy())
         self.new.calls.enter(pair.new, new.node, other, twin.copy())
         pair.facts = self.forgetting.within(pair.facts, callee)
