@@ -61,7 +61,7 @@ _BACKEND = (
     "held for the whole process; "
 )
 _CALLS_COMPARED = "all calls of the model were compared"
-_COMPARED = "what is scaled, clipped and stepped was compared with what Apex did on every path"
+_COMPARED = "what is scaled, clipped and stepped was compared with what Apex did on every path that was followed"
 
 
 def _marks(ctx: Context, scalers: Sequence[Scaler]) -> Iterator[tuple[ast.Call, Scaler]]:
