@@ -140,8 +140,6 @@ def _tell_unled(ctx: Context, work: Work) -> None:
 def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Unit, Manual]]:
     """Why the units stay after all: a path on which the new text is another program."""
     assert attempt.texts is not None
-    if all(plan.unit.foreign or plan.unit.beside_native for plan in plans):
-        return []  # what stands behind a switch is not compared yet: the report says so
     verdict = validate(ctx, plans, attempt.texts, attempt.runs)
     if verdict.unknown is not None or verdict.differences:
         if doubts := [(plan.unit, doubt) for plan in plans for doubt in plan.unit.unless_proved]:

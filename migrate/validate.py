@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import astuple
 
 from .facts.module import Module
 from .facts.scopes import Block
 from .judge.judge import judge
+from .judge.sides import Switch
 from .judge.verdict import Difference, Verdict
 from .nodes import walk
 from .plan.decide import Plan
 from .plan.exits import clears
+from .plan.foreign import foreign
 from .plan.schedule import NO_CHECKS, Schedule
+from .plan.sides import sides
 from .plan.tight import own_autocast
 from .rewrite.trace import Run
 from .units.unit import Context, Step, Unit
@@ -33,6 +37,7 @@ _ANNOUNCED: dict[str, frozenset[str]] = {
 # loss scale that is read between an overflow and update(); a good step that Apex left out, as the gradients of an
 # overflow had been thrown away before; a plain backward that the scaler serves too. The rule, and what a reader may do.
 _REMEDY = "to keep the casts, put it under torch.autocast"
+_NO_BACKWARD = "Apex did nothing where there was no backward, the native side raises"
 _OPPOSITE = "where that matters, leave it out of the region"
 _REVIEWED = {
     "loss-casts": ("APX031", _REMEDY),
@@ -41,8 +46,6 @@ _REVIEWED = {
     "scale-time": ("APX071", "where that matters, read it behind update()"),
     "scale-gained": ("APX042", "the same gradients, but a step whose gradients overflow is left out"),
 }
-
-
 def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Sequence[Run]) -> Verdict:
     """Compare a program with its new text on every path; what is announced is no difference."""
     units = [plan.unit for plan in plans]
@@ -55,7 +58,11 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
 
     # a native side of the program's own says what runs under autocast where Apex was
     served = all(plan.backend is not None or plan.unit.served or plan.unit.beside_native for plan in plans)
-    reviewed = {**_REVIEWED, "casts": ("APX031", _REMEDY)} if served else _REVIEWED
+    reviewed = dict(_REVIEWED)
+    if served:
+        reviewed["casts"] = ("APX031", _REMEDY)
+    if all(plan.unit.beside_native for plan in plans):
+        reviewed["no-gradients"] = ("APX060", _NO_BACKWARD)
 
     def announced(difference: Difference, node: ast.AST | None) -> bool:
         if difference.kind in ("eval-casts", "loss-casts") and ctx.settings.eval == "fp32":
@@ -68,7 +75,7 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
             if note not in unit.infos:
                 unit.infos.append(note)
             return True
-        if difference.kind in reviewed:
+        if difference.kind in reviewed and not difference.message.startswith("update() is called with nothing"):
             return said(reviewed[difference.kind][0], node or _nearest(ctx.m, units, node).line_node)
         return difference.kind in kinds
 
@@ -80,9 +87,11 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
         return any(_same_statement(ctx.m, node, site) for site in sites)
 
     def allows(difference: Difference, node: ast.AST | None) -> bool:
+        if node not in ctx.m.parent:  # of the new text
+            node = None
         if announced(difference, node):
             return True
-        if difference.kind not in reviewed:
+        if difference.kind not in reviewed or difference.message.startswith("update() is called with nothing"):
             return False
         rule, remedy = reviewed[difference.kind]
         if difference.message.endswith("now under autocast"):
@@ -101,9 +110,24 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
         scaled=ctx.settings.dtype == "float16",
         moved=frozenset(stmt for plan in plans for stmt in _moved(ctx.m, plan)),
         rescaled=frozenset(node for plan in plans for node in _rescaled(ctx.m, plan.schedule)),
+        served=served,
+        switch=_switch(ctx, units),
+        stops=_stops(ctx, units),
         announced=announced,
         allows=allows,
     )
+
+
+def _switch(ctx: Context, units: Sequence[Unit]) -> Switch | None:
+    """The fact that is told to the judge of two sides behind one switch: which condition chooses which."""
+    found = sides(ctx) if any(unit.beside_native for unit in units) else None
+    return Switch(*astuple(found.switch)) if found is not None else None
+
+
+def _stops(ctx: Context, units: Sequence[Unit]) -> frozenset[ast.If]:
+    """The arms of Apex's behind a library's switch, where a run that chooses it stops."""
+    found = foreign(ctx) if any(unit.foreign for unit in units) else None
+    return frozenset(found.stops) if found is not None else frozenset()
 
 
 def _announces(rule: str, message: str) -> frozenset[str]:

@@ -17,8 +17,13 @@ _LOOKS = frozenset("bool getattr hasattr isinstance len int str get".split())
 
 def predicate(function: ast.AST) -> ast.expr | None:
     """What a function gives back that computes one answer from what it is handed, and does nothing else."""
-    match function:
-        case ast.FunctionDef(decorator_list=[], body=[*said, ast.Return(value=ast.expr() as value)]):
+    return told(function) if isinstance(function, ast.FunctionDef) and not function.decorator_list else None
+
+
+def told(function: ast.FunctionDef) -> ast.expr | None:
+    """The same of one that may be decorated, such as a property."""
+    match function.body:
+        case [*said, ast.Return(value=ast.expr() as value)]:
             only = all(isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) for s in said)
             return value if only and not _splats(function) and all(map(_looks_up, walk(value))) else None
         case _:

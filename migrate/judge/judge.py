@@ -17,6 +17,7 @@ from .compare.telling import Allows
 from .origin import Origin
 from .program.program import Program
 from .run.runner import Runner
+from .sides import Switch
 from .verdict import Verdict
 
 
@@ -31,6 +32,9 @@ def judge(
     scaled: bool = True,
     moved: frozenset[ast.stmt] = frozenset(),
     rescaled: frozenset[ast.AST] = frozenset(),
+    served: bool = False,
+    switch: Switch | None = None,
+    stops: frozenset[ast.If] = frozenset(),
     announced: Allows = lambda difference, node: False,
     allows: Allows = lambda difference, node: False,
 ) -> Verdict:
@@ -39,13 +43,17 @@ def judge(
     ``maybe_o0`` says of an initialize whether its level may be O0; where not ``scaled`` the new type needs no loss
     scale, and the old program is taken as if its own had been 1. ``moved`` are readers of gradients that a rule
     moved under the step's condition, ``rescaled`` clips that got another threshold instead (and calls
-    of functions of the file of which that is said). ``announced`` says of a difference (and the node it shows at)
-    whether the unit's report names it, ``allows`` the same, and adds to the report what is only worth a look.
+    of functions of the file of which that is said). ``served`` says that a native side of the program's own serves in
+    Apex's place: then Apex's has to be met on some path. ``switch`` chooses between the two sides; in the first arm of
+    ``stops``, which a library's switch leads to, the new program may stop. ``announced`` says of a difference (and the
+    node it shows at) whether the unit's report names it, ``allows`` the same, and adds to the report what is only worth
+    a look.
     """
     new = m.rewritten(texts)
-    before = Program.legacy(m, v, facts)
+    switched = frozenset({switch.name, switch.flag} - {""}) if switch is not None else frozenset[str]()
+    before = Program.legacy(m, v, facts, switched, stops)
     after = Program.migrated(new, before, Origin(m, new, runs))
-    both = Both(Runner(before, True, maybe_o0, scaled), Runner(after, False, maybe_o0))
+    both = Both(Runner(before, True, maybe_o0, scaled, switch), Runner(after, False, maybe_o0, switch=switch))
     theirs = after.mattering.asked
     asked = {name: places | theirs.get(name, set()) for name, places in before.mattering.asked.items()}
     once = frozenset(name for name, places in asked.items() if len(places) == 1)
@@ -58,4 +66,6 @@ def judge(
             both.remember(before.mattering.names | after.mattering.names)
             found = begun(allows).run()
         verdict = verdict.and_of(found)
+    if served and facts.scales and not verdict.differences and "scaled" not in both.followed:
+        verdict = verdict.and_of(Verdict((), "no path was found on which Apex scales a loss"))
     return verdict

@@ -358,6 +358,10 @@ class Crash(Exception):
         self.message, self.kind = message, kind
 
 
+class Stopped(Exception):
+    """The new program stops a run that chose Apex where a library decides: nothing comes behind that."""
+
+
 class LegacyRaises(Exception):
     """The old program would have raised here: what the new one does on this path is nobody's concern."""
 

@@ -61,7 +61,7 @@ _BACKEND = (
     "held for the whole process; "
 )
 _CALLS_COMPARED = "all calls of the model were compared"
-_COMPARED = "what is scaled, clipped and stepped was compared with what Apex did on every path"
+_COMPARED = "what is scaled, clipped and stepped was compared with what Apex did on every path that was followed"
 
 
 def _marks(ctx: Context, scalers: Sequence[Scaler]) -> Iterator[tuple[ast.Call, Scaler]]:
@@ -234,9 +234,9 @@ def _beside_native(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) 
     unit.review(
         unit.line_node,
         "APX048",
-        f"what chose Apex (`{found.switch}`) chooses the native side beside it now, which is not compared with what "
-        "Apex did: what runs under autocast, and how the loss is scaled, is what it says; Apex's casts held for the "
-        "whole process, and its levels and options mean nothing any more (at O0 nothing was cast or scaled)",
+        f"what chose Apex (`{found.switch}`) chooses the native side beside it now: what runs under autocast is what "
+        f"it says, where Apex's casts held for the whole process; {_COMPARED}; Apex's levels and options mean nothing "
+        "any more (at O0 nothing was cast or scaled)",
     )
     for use, kind in state:
         if kind == "load_state_dict":

@@ -2,8 +2,9 @@
 
 ``if self.use_amp: self.scaler.scale(loss).backward() elif self.use_apex: with amp.scale_loss…``, ``self.amp_type ==
 AmpType.APEX`` beside ``AmpType.PYTORCH``: the place that switches Apex on does what the native side's does, and Apex's
-arms go. What runs under autocast, and how losses are scaled, is then what the native side says: always *review*, as
-Apex's casts held for the whole process and its levels mean nothing there.
+arms go. What is scaled, clipped and stepped is compared with what Apex did, path by path, and where the native side
+does something else, all stays. What runs under autocast is then what the native side says: always *review*, as Apex's
+casts held for the whole process and its levels mean nothing there.
 
 Source: Hugging Face's Trainer from 4.2 on, ClassyVision's and vissl's tasks, OpenNMT-py's optimizer.
 """

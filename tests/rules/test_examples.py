@@ -62,6 +62,7 @@ class Trained(Task):
     def step(self, model, optimizer, images):
         with torch.autocast("cuda", dtype=torch.float16, enabled=self.use_amp):
             loss = model(images).mean()
+        optimizer.zero_grad()
         self.backward(loss, optimizer)
         if self.use_amp:
             self.scaler.step(optimizer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 
 from ...nodes import walk
 from ..program.counting import LAST_ROUND
@@ -81,7 +82,7 @@ class Flow:
             if which is not None:
                 one.old.note_run(self.old.program.naming.place(which))
                 one.facts = self.forgetting.within(one.facts, which)
-            if self.old.program.objects.begun:
+            if self.old.program.objects.begun or self.old.evaluator.sides is not None:
                 self._clear_behind_a_step(one)
             self.old.calls.choose(one.old, which)
             self.new.calls.choose(one.new, other)
@@ -99,8 +100,8 @@ class Flow:
         return every, [pair for pair in every if not self.old.program.entries.initializes(pair[0])]
 
     def _clear_behind_a_step(self, pair: Pair) -> None:
-        """Who calls a class that scales is not here: gradients of which a step was made are cleared there, those of a
-        window that is open are not."""
+        """Who calls a class that scales is not here, nor always who calls what stands behind a switch: gradients of
+        which a step was made are cleared there, as the native side needs it too; those of an open window are not."""
         stepped = frozenset(one for one in pair.new.grads if all("S" not in f for _, f in pair.new.seen(one)))
         for state in (pair.old, pair.new):
             state.clear(stepped, True)
@@ -124,6 +125,10 @@ class Flow:
             key = ("instance", self.old.program.naming.place(self.old.program.entries.concrete(owner)))
             if pair.old.is_made(key):
                 return True
+        if self.old.evaluator.sides is not None and any(
+            self.old.program.marks.kind.get(node) == "create" for node in walk(which)
+        ):
+            return pair.old.has_run(self.old.program.naming.place(which))
         if not self.old.program.entries.initializes(which):
             return False
         return pair.old.initialized or pair.old.has_run(self.old.program.naming.place(which))
@@ -171,11 +176,11 @@ class Flow:
         """A constructor that only one program runs here: a rule wrote it for a class that had none, or an object of
         another class is made in the place of one. That program goes in on its own, and what the constructor does of
         note, the other one has to do as well."""
+        if self._one_side_alone(pair, old, new):
+            return True
         if not (_constructs(old) or _constructs(new)):
             return False
-        same = old.kind == new.kind and (
-            self.old.program.naming.place(old.node) == self.new.program.naming.place(new.node)
-        )
+        same = self._same_call(old, new)
         if _constructs(new) and (not same or self.new.program.naming.twin(new.about[0]) is None):
             callee, frame = new.about
             self.new.calls.enter(pair.new, new.node, callee, frame.copy())
@@ -188,11 +193,45 @@ class Flow:
             return True
         return False
 
+    def _one_side_alone(self, pair: Pair, old: Event, new: Event) -> bool:
+        """A function of one of two backends behind a switch: what only Apex's side ran is gone, what makes the native
+        side's scaler runs in its place. The program that is at such a one goes in on its own."""
+        if self.old.evaluator.sides is None:
+            return False
+        if old.kind == "enter" and self._twins.get(old.about[0]) is None:
+            self.old.calls.enter(pair.old, old.node, old.about[0], old.about[1].copy())
+            pair.event_old = None
+            return True
+        if new.kind == "enter" and not self._same_call(old, new):
+            made = (self.new.program.marks.kind.get(node) == "create" for node in walk(new.about[0]))
+            if any(made):
+                self.new.calls.enter(pair.new, new.node, new.about[0], new.about[1].copy())
+                pair.event_new = None
+                return True
+        return False
+
+    def _same_call(self, old: Event, new: Event) -> bool:
+        """Whether both are at one call of a function."""
+        if old.kind != "enter" or new.kind != "enter":
+            return False
+        return self.old.program.naming.place(old.node) == self.new.program.naming.place(new.node)
+
+    @cached_property
+    def _twins(self) -> dict[ast.AST, ast.AST]:
+        """The functions of the old program that are still there, each with what became of it."""
+        program = self.new.program
+        functions = (*program.m.all(ast.FunctionDef), *program.m.all(ast.AsyncFunctionDef))
+        found = ((program.naming.twin(node), node) for node in functions)
+        return {source: node for source, node in found if source is not None}
+
     def aside(self, pair: Pair, old: Event, new: Event) -> list[Pair]:
         """A condition on which only evaluation hangs: both ways once for each state of the casts, else past it."""
         assert isinstance(old.node, ast.If)
         holds = self.old.evaluator.known(pair.old, old.node.test, pair.facts)
         ways = [True, False] if holds is None else [holds]
+        other = holds  # in the new program, where that may be on another side
+        if self.old.evaluator.sides is not None and isinstance(new.node, ast.If):
+            other = self.new.evaluator.known(pair.new, new.node.test, pair.facts)
         key = (old.node, pair.old.casts, pair.new.casts, pair.new.stopped, frozenset(pair.new.scalers.items()))
         if holds is None and key in self._evaluated:
             ways = [False]
@@ -200,9 +239,9 @@ class Flow:
         found: list[Pair] = []
         for way in ways:
             one = pair.copy()
-            for state, event in ((one.old, old), (one.new, new)):
+            for state, event, taken in ((one.old, old, way), (one.new, new, way if other is None else other)):
                 frame = state.frames[-1]
-                frame.pc = frame.pc + 1 if way else event.about
+                frame.pc = frame.pc + 1 if taken else event.about
             found.append(one)
         return found
 

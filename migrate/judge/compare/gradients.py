@@ -26,6 +26,7 @@ class Gradients:
         place = self.old.program.naming.place(old.node)
         affected = self.old.program.objects.optimizers
         if scaled_before and own is None:
+            self.both.followed.add("scaled")
             affected = self._affected(pair.old, old.about[1])
             self._compare_age(pair, old.node)
         found: list[Pair] = []

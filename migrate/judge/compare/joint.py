@@ -49,7 +49,7 @@ class Joint:
         if self._moved_away(pair, old):
             pair.event_old = None
             return None
-        if self._moved_here(pair, old, new) or self._reads_scale_alone(old, new):
+        if self._moved_here(pair, old, new) or self._reads_scale_alone(pair, old, new):
             pair.event_new = None
             return None
         if old.kind != new.kind:
@@ -103,9 +103,12 @@ class Joint:
         source = self.both.source(stmt)
         return source in self.moved or (source is None and not self.both.line(stmt))
 
-    def _reads_scale_alone(self, old: Event, new: Event) -> bool:
-        """Whether the new program reads the loss scale as a rule wrote it, to divide by it."""
-        return new.kind == "scale" and old.kind not in ("scale", "state") and not self.both.line(new.node)
+    def _reads_scale_alone(self, pair: Pair, old: Event, new: Event) -> bool:
+        """Whether the new program reads the loss scale as a rule wrote it, to divide by it, or as the native side does
+        that serves in Apex's place, to see whether a step was taken."""
+        if new.kind != "scale" or old.kind in ("scale", "state"):
+            return False
+        return not self.both.line(new.node) or (self.old.evaluator.sides is not None and pair.old.initialized)
 
     # ------------------------------------------------------------ what both have to do
 

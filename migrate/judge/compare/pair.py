@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..run.event import Event
 from ..run.runner import Runner
@@ -18,6 +18,7 @@ class Both:
 
     old: Runner
     new: Runner
+    followed: set[str] = field(default_factory=set)  # what was compared on any path: losses that Apex scales
 
     def remember(self, names: frozenset[str], rough: bool = False, values: frozenset[Term] = frozenset()) -> None:
         """From now on both keep the values of these names, and objects, as `Memory` says."""

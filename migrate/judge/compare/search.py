@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Iterator
 
 from ..run.event import Event
-from ..state import Crash, LegacyRaises, Unfollowed
+from ..state import Crash, LegacyRaises, Stopped, Unfollowed
 from ..terms import Ask, Term
 from ..verdict import Verdict
 from .forgetting import Forgetting, Kept
@@ -62,7 +62,7 @@ class Search:
             try:
                 for following in self._advance(pair):
                     (later if following.idle else waiting).append(following)
-            except LegacyRaises:
+            except (LegacyRaises, Stopped):
                 continue
             except Unfollowed as reason:
                 return Verdict((), str(reason), count)
@@ -84,11 +84,14 @@ class Search:
         Of steps one behind the other only some are compared with what was met, the first, second, fourth, …: there may
         be hundreds, each with the gradients of all."""
         steps = 0
+        sides = self.both.new.evaluator.sides
         while True:
             try:
                 if pair.event_old is None:
                     pair.event_old = self._old(pair)
                 if pair.event_new is None:
+                    if sides is not None:
+                        sides.beside = pair.old
                     pair.event_new = self.both.new.run(pair.new, pair.facts)
             except Ask as question:
                 yield from self._fork(pair, question)

@@ -31,8 +31,8 @@ class Autocasting:
         return home is not None and (home.parent is not None or bool(self.m.bindings(name.id, home)))
 
     def enters(self, expr: ast.expr) -> bool:
-        """Whether ``with`` may enter what a name for autocast gives when it is called."""
-        return isinstance(expr, ast.Call) and last_name(expr.func) in self._names
+        """Whether ``with`` may enter a name for autocast, called or not."""
+        return last_name(expr.func if isinstance(expr, ast.Call) else expr) in self._names
 
     @cached_property
     def _names(self) -> frozenset[str]:
@@ -71,12 +71,14 @@ class Autocasting:
 
 
 def _choices(value: ast.expr) -> list[ast.AST]:
-    """What a value may be: either arm of a choice, and what a ``partial`` is made of."""
+    """What a value may be: either arm of a choice, what a ``partial`` is made of, autocast that is not entered yet."""
     match value:
         case ast.IfExp(body=one, orelse=other):
             return [*_choices(one), *_choices(other)]
         case ast.Call(func=func, args=[first, *_]) if last_name(func) == "partial":
             return [first]
+        case ast.Call(func=func) if last_name(func) == "autocast":
+            return [func]
         case ast.Name() | ast.Attribute():
             return [value]
         case _:

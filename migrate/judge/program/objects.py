@@ -33,6 +33,8 @@ class Objects:
     elsewhere: Elsewhere = NOWHERE  # what code of other files runs under O1's casts
     handed: frozenset[Obj] = frozenset()  # the models, as the old program has them
     begun: bool = False  # code that is not here has initialized Apex
+    switched: frozenset[str] = frozenset()  # attributes that choose one of two backends
+    stops: frozenset[int] = frozenset()  # places of conditions behind which the new program may raise, for Apex's arm
 
     def known(self, expr: ast.AST) -> frozenset[Key]:
         """The models and optimizers that an expression may hold on any path."""
@@ -89,7 +91,7 @@ def _of_own_scalers(m: Module, v: Values) -> Iterator[ast.Call]:
     """The calls by which the old program's own GradScalers, beside Apex, are handed an optimizer."""
     for call in (*m.calls("step"), *m.calls("unscale_")):
         if isinstance(call.func, ast.Attribute) and len(call.args) == 1:
-            if any(o.kind == "call" and o.label == "GradScaler" for o in v.of(call.func.value)):
+            if any(o.kind == "call" and o.label.endswith("GradScaler") for o in v.of(call.func.value)):
                 yield call
 
 

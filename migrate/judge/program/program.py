@@ -48,7 +48,7 @@ class Program:
         self._classifier = Classifier(
             m, v, objects, self.scaling, self.callees, old.marks.kind if old is not None else {}
         )
-        self._spread = Spread(tree)
+        self._spread = Spread(tree, objects.switched)
         self._codes: dict[ast.AST, Code] = {}
         self._changed: dict[ast.AST, frozenset[str]] = {}
         self._begun: dict[File, ast.Module] = {}
@@ -63,10 +63,20 @@ class Program:
             self._follow_as(old)
 
     @classmethod
-    def legacy(cls, m: Module, v: Values, facts: Facts) -> Program:
-        """The old program."""
+    def legacy(
+        cls,
+        m: Module,
+        v: Values,
+        facts: Facts,
+        switched: frozenset[str] = frozenset(),
+        stops: frozenset[ast.If] = frozenset(),
+    ) -> Program:
+        """The old program; ``switched`` are attributes that choose one of two backends of it, ``stops`` conditions
+        whose first arm uses Apex, and may stop in the new one."""
         naming = Naming(m, v)
-        return cls(m, v, naming, known_objects(m, v, naming, facts), None)
+        apex = (node for node in stops if any(one in facts.uses for stmt in node.body for one in walk(stmt)))
+        places = frozenset(map(naming.place, apex))
+        return cls(m, v, naming, replace(known_objects(m, v, naming, facts), switched=switched, stops=places), None)
 
     @classmethod
     def migrated(cls, m: Module, old: Program, origin: Origin) -> Program:
@@ -108,12 +118,22 @@ class Program:
                 old._spread.mark(source)
             elif source in old.marks.relevant and node not in self.marks.relevant:
                 self._spread.mark(node)
+        for stop in self.stops:
+            self._spread.mark(stop)
         find_asides(old.evaluation, self.evaluation, twin)
 
     @cached_property
     def _preparing(self) -> frozenset[ast.AST]:
         """The loops of the old program that only initialize; known when all calls are that matter."""
         return preparing(self.m, self.marks) if self._old is None else self._twins_of(self._old._preparing)
+
+    @cached_property
+    def stops(self) -> frozenset[ast.Raise]:
+        """Where the new program stops a run that chose Apex: it raises, and does nothing else, in Apex's arm."""
+        if self._old is None:
+            return frozenset()
+        arms = (node for node in self.m.all(ast.If) if self.naming.place(node) in self.objects.stops)
+        return frozenset(node.body[0] for node in arms if isinstance(node.body[0], ast.Raise))
 
     def _twins_of(self, nodes: frozenset[ast.AST]) -> frozenset[ast.AST]:
         kinds = {type(node) for node in nodes}

@@ -12,7 +12,7 @@ from ..state import Key
 from .autocasting import Autocasting
 from .marks import Marks
 from .objects import Objects
-from .syntax import FUNCTIONS, last_name
+from .syntax import FUNCTIONS, last_name, makes_scaler
 
 
 class Scaling:
@@ -30,14 +30,15 @@ class Scaling:
         found = [
             self.naming.key(o)
             for o in self.v.of(expr)
-            if o.kind == "call" and isinstance(o.key, ast.Call) and last_name(o.key.func) == "GradScaler"
+            if o.kind == "call" and isinstance(o.key, ast.Call) and makes_scaler(o.key)
         ]
         return self._made if not found and self._handed_over(expr) else found
 
     @cached_property
     def _made(self) -> list[Key]:
         """All GradScalers that this program makes, whose keys are as those of their objects."""
-        return sorted({key for call in self.m.calls("GradScaler") for key in self.naming.keys(call)}, key=str)
+        made = [call for call in self.m.all(ast.Call) if makes_scaler(call)]
+        return sorted({key for call in made for key in self.naming.keys(call)}, key=str)
 
     def _handed_over(self, expr: ast.AST) -> bool:
         """Whether an expression is a parameter that the migration gave to a function, or to the constructor of a class,
@@ -86,7 +87,7 @@ class Scaling:
             for node in self.m.all(ast.Assign)
             if isinstance(node.value, ast.Call)
             for target in node.targets
-            if last_name(node.value.func) == "GradScaler"
+            if makes_scaler(node.value)
         }
 
     def keeps_scaler(self, node: ast.AST) -> bool:

@@ -16,10 +16,10 @@ from .tree import AnnotatedTree
 
 
 class Spread:
-    """Marks what is followed in one program."""
+    """Marks what is followed in one program. ``switched`` are attributes that choose one of two backends."""
 
-    def __init__(self, tree: AnnotatedTree) -> None:
-        self.m, self.v = tree.m, tree.v
+    def __init__(self, tree: AnnotatedTree, switched: frozenset[str] = frozenset()) -> None:
+        self.m, self.v, self.switched = tree.m, tree.v, switched
         self.marks, self.callees, self.scaling = tree.marks, tree.callees, tree.scaling
 
     def outwards(self, more: Iterable[ast.AST] = ()) -> None:
@@ -33,6 +33,8 @@ class Spread:
             imported = imported and looks_for_amp(around(m, node)) is None  # which is known to find it
             if entered or imported or self.scaling.keeps_scaler(node):
                 roots.append(node)
+        for node in (n for name in sorted(self.switched) for n in m.attributes(name) if isinstance(n.ctx, ast.Store)):
+            self.mark(node)  # followed where its function is
         todo: list[ast.AST] = sorted(more, key=self.m.start)
         for node in roots:
             self.mark(node)

@@ -27,9 +27,9 @@ class Contexts:
         expr = item.context_expr
         call = expr if isinstance(expr, ast.Call) else None
         last = last_name(call.func if call is not None else expr)
-        named = self._autocast_by_name(state, call, facts) if call is not None else None
+        named = self._autocast_by_name(state, expr, facts)
         if last == "autocast" or named is not None:
-            enabled = argument(call, 2, "enabled") if call is not None else None
+            enabled = argument(call, 2, "enabled") if call is not None else None  # as a call of autocast takes it
             said = self.evaluator.value(state, enabled, facts) if enabled is not None else named
             apex = apex_casts(state)  # which no autocast switches off
             on = said is None or truth(said, facts)
@@ -40,7 +40,7 @@ class Contexts:
             state.casts = False
         elif (name := self.program.scaling.stack(item)) is not None:
             state.contexts.append(StackBlock(name))
-        elif call is not None and self.program.scaling.autocasting.enters(call):
+        elif self.program.scaling.autocasting.enters(expr) and not self.program.scaling.may_scale(expr):
             state.contexts.append(PlainBlock())  # `suppress` in the place of autocast, or what nobody knows
         else:
             term = self._entered_context(state, self.evaluator.value(state, expr, facts))
@@ -48,11 +48,11 @@ class Contexts:
                 self.binding.bind(state, item.optional_vars, term, facts)
         frame.pc += 1
 
-    def _autocast_by_name(self, state: State, call: ast.Call, facts: Facts) -> Term | None:
+    def _autocast_by_name(self, state: State, expr: ast.expr, facts: Facts) -> Term | None:
         """Whether autocast is on that is entered by another name; None where the name holds something else."""
-        if not self.program.scaling.autocasting.enters(call):
+        if not self.program.scaling.autocasting.enters(expr):
             return None
-        held = self.evaluator.value(state, call.func, facts)
+        held = self.evaluator.value(state, expr.func if isinstance(expr, ast.Call) else expr, facts)
         return held[1] if held[0] == "autocast" else None
 
     def _entered_context(self, state: State, term: Term, on_stack: bool = False) -> Term:

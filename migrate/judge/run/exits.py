@@ -7,7 +7,7 @@ import ast
 from ..code import Op
 from ..names import NOT_ANY
 from ..program.program import Program
-from ..state import Frame, State, Store
+from ..state import Frame, State, Stopped, Store
 from ..terms import NONE, Facts, opaque, truth
 from .values import Evaluator
 from .variables import Variables
@@ -40,6 +40,8 @@ class Exits:
             below.pc += 1
 
     def raise_exception(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        if op.node in self.program.stops:
+            raise Stopped
         if isinstance(op.node, ast.Raise) and op.node.exc is not None:
             exc = op.node.exc.func if isinstance(op.node.exc, ast.Call) else op.node.exc
             state.raising = exc.attr if isinstance(exc, ast.Attribute) else getattr(exc, "id", "?")

@@ -83,6 +83,9 @@ class Results:
         if last == "partial" and call.args and self.value(state, call.args[0], facts)[0] == "autocast":
             enabled = next((k.value for k in call.keywords if k.arg == "enabled"), None)
             return ("autocast", self.value(state, enabled, facts) if enabled is not None else TRUE)
+        if last == "autocast" and self.value(state, call.func, facts)[0] == "autocast":
+            enabled = argument(call, 2, "enabled")
+            return ("autocast", self.value(state, enabled, facts) if enabled is not None else TRUE)
         if last == "enter_context" and call.args:
             return inside(self.value(state, call.args[0], facts))
         if last in WRAPPERS and call.args:

@@ -12,6 +12,7 @@ from ..code import Code, Op
 from ..liveness import Live, live_names
 from ..owners import Owners
 from ..program.program import Program
+from ..sides import Switch
 from ..state import Frame, Key, State, Unfollowed
 from ..terms import Ask, Facts, Term, known, leaves, truth
 from .arguments import Arguments
@@ -33,7 +34,12 @@ class Runner:
     """Runs one program: ``legacy`` is the old one. What it does is in the rooms beside this one."""
 
     def __init__(
-        self, program: Program, legacy: bool, maybe_o0: Callable[[ast.Call], bool], scaled: bool = True
+        self,
+        program: Program,
+        legacy: bool,
+        maybe_o0: Callable[[ast.Call], bool],
+        scaled: bool = True,
+        switch: Switch | None = None,
     ) -> None:
         self.program, self.m = program, program.m
         self.legacy, self.scaled = legacy, scaled
@@ -41,7 +47,7 @@ class Runner:
         self.owners = Owners(program)
         variables = Variables(program)
         self.memory = variables.memory
-        self.evaluator = Evaluator(program, variables, self.owners, legacy)
+        self.evaluator = Evaluator(program, variables, self.owners, legacy, switch)
         self.binding = Binding(program, variables, self.evaluator, Makers(program, self.owners))
         arguments = Arguments(program, variables, self.evaluator)
         contexts = Contexts(program, self.evaluator, self.binding)

@@ -11,10 +11,12 @@ from ..owners import Owners
 from ..program.counting import LAST_ROUND
 from ..program.program import Program
 from ..program.syntax import names_in
-from ..state import State
+from ..sides import Sides, Switch
+from ..state import Frame, State
 from ..terms import AUTOCAST, Ask, Facts, Term, compared, known, made_of, negated, opaque, record, truth
 from .lookup import Lookup
 from .methods import Methods
+from .properties import Properties
 from .results import Results
 from .variables import Variables, since
 
@@ -32,12 +34,15 @@ def switched_by(table: str) -> Term:
 class Evaluator:
     """The values of one program's expressions."""
 
-    def __init__(self, program: Program, variables: Variables, owners: Owners, legacy: bool) -> None:
+    def __init__(
+        self, program: Program, variables: Variables, owners: Owners, legacy: bool, switch: Switch | None = None
+    ) -> None:
         self.program, self.naming, self.variables = program, program.naming, variables
+        self.sides = Sides(switch, program.m, variables, legacy) if switch is not None else None
         self.lookup = Lookup(program, variables, self.value)
         self._results = Results(program, variables, self.lookup, owners, legacy, self.value, _item)
         self.memory = variables.memory
-        self._methods = Methods(program)
+        self._methods, self._properties = Methods(program), Properties(program)
         self._said: dict[ast.expr, set[str]] = {}
         self._loosely = False
         self._fixed: dict[ast.expr, tuple[Term | None, Term | None]] = {}
@@ -100,8 +105,23 @@ class Evaluator:
 
     def _attribute(self, state: State, expr: ast.Attribute, facts: Facts) -> Term:
         owner = self.value(state, expr.value, facts)
+        if self.sides is not None and (said := self._properties.of(expr)) is not None:
+            return self._said_by(state, owner, *said, facts)
         term = self.variables.attribute(state, owner, expr.attr, expr)
+        if self.sides is not None:
+            self.sides.check_set(state, owner, expr)
+            term = self.sides.flag(state, owner, term, expr)
         return term if term[0] != "attr" else self._methods.of(expr) or term
+
+    def _said_by(self, state: State, owner: Term, node: ast.FunctionDef, value: ast.expr, facts: Facts) -> Term:
+        """What a property says of an object."""
+        frame = Frame(self.program.code(node))
+        frame.env[self.program.m.scope_of[node].params[0]] = owner
+        state.frames.append(frame)
+        try:
+            return self.value(state, value, facts)
+        finally:
+            state.frames.pop()
 
     def _subscript(self, state: State, expr: ast.Subscript, facts: Facts) -> Term:
         owner = self.value(state, expr.value, facts)
@@ -152,6 +172,8 @@ class Evaluator:
                 return switched_by(self.program.m.src(table))
         terms = [self.value(state, x, facts) for x in (expr.left, *expr.comparators)]
         parts = [compared(_COMPARE[type(o)], a, b) for o, a, b in zip(expr.ops, terms, terms[1:], strict=False)]
+        if self.sides is not None:
+            parts[0] = self.sides.comparison(state, expr, terms, parts[0], lambda one: self.value(state, one, facts))
         return parts[0] if len(parts) == 1 else ("and", *parts)
 
     def _operation(self, state: State, expr: ast.BinOp, facts: Facts) -> Term:

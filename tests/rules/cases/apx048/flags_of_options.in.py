@@ -16,6 +16,7 @@ class Trainer:
     def step(self, images, labels):
         with torch.autocast("cuda", dtype=torch.float16, enabled=self.use_native):
             loss = torch.nn.functional.cross_entropy(self.model(images), labels)
+        self.optimizer.zero_grad()
         if self.use_native:
             self.scaler.scale(loss).backward()
         elif self.use_apex:

@@ -43,6 +43,9 @@ class Optimizer:
         """True if use torch amp mix precision training."""
         return self._fp16 == "amp"
 
+    def zero_grad(self):
+        self._optimizer.zero_grad()
+
     def backward(self, loss):
         if self.amp:
             self._scaler.scale(loss).backward()
@@ -73,5 +76,6 @@ class Trainer:
         for batch in batches:
             with torch.autocast("cuda", dtype=torch.float16, enabled=self.optim.amp):
                 loss = self.model(batch).mean()
+            self.optim.zero_grad()
             self.optim.backward(loss)
             self.optim.step()

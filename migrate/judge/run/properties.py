@@ -1,0 +1,34 @@
+"""Properties that only say how another attribute stands: ``self.amp`` is ``self._fp16 == "amp"``."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from ...facts.predicates import told
+from ..program.program import Program
+
+
+class Properties:
+    """Those of one program, by their names."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    def of(self, expr: ast.Attribute) -> tuple[ast.FunctionDef, ast.expr] | None:
+        """The property that an attribute reads, and what that gives back; None where it does more, or may be another
+        one."""
+        return self._found.get(expr.attr) if isinstance(expr.ctx, ast.Load) else None
+
+    @cached_property
+    def _found(self) -> dict[str, tuple[ast.FunctionDef, ast.expr]]:
+        found: dict[str, tuple[ast.FunctionDef, ast.expr]] = {}
+        m = self.program.m
+        named = [node.name for node in m.all(ast.FunctionDef)]
+        for node in m.all(ast.FunctionDef):
+            plain = any(isinstance(d, ast.Name) and d.id == "property" for d in node.decorator_list)
+            value = told(node) if plain and named.count(node.name) == 1 else None
+            if value is not None and m.self_name(m.scope_of[node]) is not None:
+                if not any(isinstance(n.ctx, ast.Store) for n in m.attributes(node.name)):
+                    found[node.name] = (node, value)
+        return found
