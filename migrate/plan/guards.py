@@ -8,6 +8,7 @@ from ..facts.scopes import Scope
 from ..facts.sites import Initialize
 from ..nodes import walk
 from ..units.conditions import FALSE, TRUE, Term, conjunction, negation, reads
+from ..units.references import handed_to
 from ..units.translate import passed, translate, translate_open
 from ..units.unit import Context, Manual, Unit
 from .preparing import prepares
@@ -28,16 +29,33 @@ def guards(
             if there is not None and _makes_the_object_of(ctx, scope, there):
                 break
             calls = ctx.v.calls[scope.node] if scope.is_function else []
-            each = [around(ctx, init, call, None) for call in calls]
+            ways = [*calls, *handed_to(ctx, scope.node)] if calls else []
+            each = [around(ctx, init, call, None) for call in ways]
             if not any(each):
                 break
-            if len(calls) > 1:
-                texts = {tuple(t.text for _, t in one) for one in each}
-                if len(texts) > 1:
-                    raise Manual(init.call, "the function with amp.initialize is called under different conditions")
-            found = [*each[0], *found]
+            shared = _one_of(each)
+            if shared is None:
+                raise Manual(init.call, "the function with amp.initialize is called under different conditions")
+            found = [*shared, *found]
             scope = ctx.m.function(calls[0])
     return [*found, *unit.options_of(init).enabled]
+
+
+def _one_of(each: list[list[tuple[ast.expr, Term]]]) -> list[tuple[ast.expr, Term]] | None:
+    """The conditions under which one of several calls runs: those that all are under, and none besides where two are
+    the arms of one ``if`` or one is under nothing else; None where that cannot be said.
+
+    ``if args.multi: mp.spawn(worker, args=(args,)) else: worker(0, args)`` runs the worker in any case."""
+    texts = [[term.text for _, term in one] for one in each]
+    if all(one == texts[0] for one in texts):
+        return each[0]
+    alike = 0
+    while all(len(one) > alike and one[alike] == texts[0][alike] for one in texts):
+        alike += 1
+    rest = [one[alike:] for one in each]
+    arms = {(expr, term.text) for one in rest if len(one) == 1 for expr, term in one}
+    both = len(arms) > len({expr for expr, _ in arms})
+    return each[0][:alike] if both or not all(rest) else None
 
 
 def _makes_the_object_of(ctx: Context, scope: Scope, there: Scope) -> bool:

@@ -10,9 +10,15 @@ from .unit import Context
 
 def handed_on(ctx: Context, function: ast.AST) -> bool:
     """Whether a function is an argument of a call that is not followed here (a pool's ``map``, a ``Thread``)."""
+    return bool(handed_to(ctx, function))
+
+
+def handed_to(ctx: Context, function: ast.AST) -> list[ast.Call]:
+    """The calls that are not followed here and are handed a function (``mp.spawn(worker, …)``)."""
     name = getattr(function, "name", None)
+    found: list[ast.Call] = []
     if name is None:
-        return False
+        return found
     uses: list[ast.Name | ast.Attribute] = [*ctx.m.named(name), *ctx.m.attributes(name)]
     for use in uses:
         if not isinstance(use.ctx, ast.Load):
@@ -25,8 +31,8 @@ def handed_on(ctx: Context, function: ast.AST) -> bool:
         if any(o.kind == "partial" for o in ctx.v.of(above)):
             continue
         if any(o.kind in ("function", "method") and ctx.v.callee(o) is function for o in ctx.v.of(use)):
-            return True
-    return False
+            found.append(above)
+    return found
 
 
 def escape(ctx: Context, function: ast.AST) -> ast.AST | None:

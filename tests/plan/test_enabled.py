@@ -61,3 +61,57 @@ def test_an_evaluation_that_switches_casts_on_itself(body: str, on: bool, grade:
     body_now = (result.new_text or "").split("def train")[0]
     assert (ALWAYS in body_now) is on, body_now
     assert [unit.applicability.value for unit in result.units] == [grade]
+
+
+WORKER = """\
+import torch
+import torch.multiprocessing as mp
+from apex import amp
+
+
+def main(args):
+START
+
+
+def worker(gpu, given):
+    global args
+    args = given
+    model = Net()
+    optimizer = torch.optim.SGD(model.parameters(), lr=args.lr)
+    if args.half:
+        model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    for x, y in loader:
+        loss = model(x, y)
+        optimizer.zero_grad()
+        if args.half:
+            with amp.scale_loss(loss, optimizer) as scaled:
+                scaled.backward()
+        else:
+            loss.backward()
+        optimizer.step()
+    validate(model)
+
+
+def validate(model):
+    for x, y in loader:
+        print(model(x, y))
+
+
+main(parse())
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "enabled"),
+    [
+        ("if args.multi:\n    mp.spawn(worker, args=(args,))\nelse:\n    worker(0, args)", "bool(args.half)"),
+        ("if args.multi:\n    mp.spawn(worker, args=(args,))\nworker(0, args)", "bool(args.half)"),
+        ("if args.multi:\n    worker(1, args)\nelse:\n    worker(0, args)", "bool(args.half)"),
+        ("if args.single:\n    worker(0, args)", "bool(args.single and args.half)"),
+        ("if args.a:\n    mp.spawn(worker, args=(args,))\nif args.b:\n    worker(0, args)", "scaler.is_enabled()"),
+    ],
+)
+def test_an_evaluation_of_a_worker_that_is_called_and_handed_on(start: str, enabled: str) -> None:
+    """Processes of their own run it too: it was taken to run only where it is called."""
+    result = migrate_module(WORKER.replace("START", indent(start, "    ")), Settings())
+    assert f"enabled={enabled})" in (result.new_text or "").split("def validate")[1]

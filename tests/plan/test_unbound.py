@@ -1,0 +1,53 @@
+"""A name of Apex where only another function of the file imports it."""
+
+from __future__ import annotations
+
+import pytest
+
+from migrate.engine import migrate_module
+from migrate.model import Settings
+
+TRAINER = """\
+import torch
+TOP
+
+class Trainer:
+    def __init__(self, args, model, optimizer):
+        self.args, self.model, self.optimizer = args, model, optimizer
+        if args.fp16:
+            IMPORT
+            self.model, self.optimizer = amp.initialize(self.model, self.optimizer, opt_level="O1")
+
+    def train(self, loader):
+        for x, y in loader:
+            loss = self.model(x, y)
+            self.optimizer.zero_grad()
+            if self.args.fp16:
+                with amp.scale_loss(loss, self.optimizer) as scaled_loss:
+                    scaled_loss.backward()
+            else:
+                loss.backward()
+            self.optimizer.step()
+"""
+INSIDE = "from apex import amp"
+
+
+@pytest.mark.parametrize(
+    ("top", "inside", "stays"),
+    [
+        ("", INSIDE, True),
+        ("from apex import amp", "pass", False),
+        ("from apex import amp", INSIDE, False),  # both
+        ("", f"global amp; {INSIDE}", False),
+    ],
+)
+def test_a_loss_that_is_scaled_where_amp_has_no_value(top: str, inside: str, stays: bool) -> None:
+    """Half of such a unit was migrated, and `amp.scale_loss` left behind without an import."""
+    old = TRAINER.replace("TOP", top).replace("IMPORT", inside)
+    result = migrate_module(old, Settings())
+    new = result.new_text or old
+    told = [f for f in result.findings if "has no value here" in f.message]
+    assert bool(told) is stays
+    assert ("scaler.step(self.optimizer)" in new) is not stays
+    assert ("amp.scale_loss" in new) is stays
+    assert all(f.suggestion == f"{INSIDE} at the top of the file, and run again" for f in told)
