@@ -55,8 +55,6 @@ class Search:
         count = 0
         while waiting or later:
             pair = (waiting or later).popleft()
-            if pair.idle and self._met.get(pair.key()) is False:
-                continue  # met without such a loop while this one waited
             count += 1
             if count > MAX_PAIRS:
                 why = f"it has more paths than can be followed; the first {MAX_PAIRS:,} states of both were the same"
