@@ -33,7 +33,7 @@ class Spread:
             imported = imported and looks_for_amp(around(m, node)) is None  # which is known to find it
             if entered or imported or self.scaling.keeps_scaler(node):
                 roots.append(node)
-        todo: list[ast.AST] = sorted(more, key=self.m.start)
+        todo = sorted(more, key=lambda function: 0 if isinstance(function, ast.Module) else m.start(function))
         for node in roots:
             self.mark(node)
             todo.append(around(self.m, node))
