@@ -1,4 +1,4 @@
-"""A flag says whether a backward that is left out at times has left gradients to unscale: of its own optimizer alone."""
+"""A flag says whether a backward that is left out at times left gradients to unscale: of its own optimizer alone."""
 
 from __future__ import annotations
 
