@@ -261,8 +261,6 @@ class Compute:
 
     def takes_model(self, call: ast.Call) -> bool:
         v = self.ctx.v
-        if isinstance(call.func, ast.Attribute) and self._owner_is_model(call.func.value):
-            return True
         asked = only_asked(v, call, self.ctx.facts.elsewhere)
         handed = (a for a in (*call.args, *(k.value for k in call.keywords)) if a not in asked)
         return any(self._whole_model(o) for a in handed for o in opened(v, v.of(a)))

@@ -128,6 +128,30 @@ def test_two_places_that_initialize_keep_all() -> None:
     assert all(one.new_text is None for one in migrated(TRAIN, TRAIN.replace("def train", "def tune"), HOOK))
 
 
+LOAD = """\
+from apex import amp
+
+
+def load(model, state, logger):
+    model.load_state_dict(state["model"])
+    if "amp" in state:
+        BESIDE
+        amp.load_state_dict(state["amp"])
+    return state
+"""
+
+
+def test_the_question_whether_a_state_is_there_goes_with_what_it_logs() -> None:
+    load = migrated(TRAIN, HOOK, LOAD.replace("BESIDE", 'logger.info("amp")'))[-1]
+    assert load.new_text is not None and "logger" not in load.new_text.partition(":")[2] and "if " not in load.new_text
+
+
+@pytest.mark.parametrize("beside", ['model.amp = state["amp"]', "model.prepare()", 'state.pop("amp")'])
+def test_the_question_stays_with_what_it_does_beside(beside: str) -> None:
+    load = migrated(TRAIN, HOOK, LOAD.replace("BESIDE", beside))[-1]
+    assert load.new_text is not None and f'    if "amp" in state:\n        {beside}\n    return' in load.new_text
+
+
 def test_a_state_that_is_read_elsewhere_keeps_all() -> None:
     assert all(one.new_text is None for one in migrated(TRAIN, HOOK, SAVE.replace('state["amp"]', "return")))
 

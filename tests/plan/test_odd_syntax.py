@@ -164,6 +164,7 @@ ODD = {
     "a call of a call": "odd.kept[3].other().more",
     "a call of a choice": "(odd or other_odd)((lambda: odd)())",
     "an item called": "{'a': odd}['a'](kept=odd if odd else None)",
+    "a loop that ends": "for odd in range(3): break",
     "a string": "'odd'.join(f'{odd!r:>{odd}}' for odd in odds)",
     "a name on the way": "print(odd := 1, (other_odd := odd)[0])",
     "comparisons": "odd = not odd < 1 <= odd is not None in odds",

@@ -106,7 +106,9 @@ class Program:
         """Functions that have a part in training in either program are followed in both, and so are loops, and what
         is raised: the one waits for the other there, or ends where it does."""
         twin = self.naming.twin
-        self._spread.outwards({n for n in self.m.scope_of if twin(n) in old.marks.functions})
+        files = zip(self.m.files, old.m.files, strict=True)  # of which no text says which is which
+        followed = {new.scope.node for new, was in files if was.scope.node in old.marks.functions}
+        self._spread.outwards(followed | {n for n in self.m.scope_of if twin(n) in old.marks.functions})
         sources = {source for n in self.marks.functions if (source := twin(n)) is not None} - old.marks.functions
         if sources:
             old._spread.outwards(sources)

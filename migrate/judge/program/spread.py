@@ -35,7 +35,7 @@ class Spread:
                 roots.append(node)
         for node in (n for name in sorted(self.switched) for n in m.attributes(name) if isinstance(n.ctx, ast.Store)):
             self.mark(node)  # followed where its function is
-        todo: list[ast.AST] = sorted(more, key=self.m.start)
+        todo: list[ast.AST] = sorted(more, key=lambda one: 0 if isinstance(one, ast.Module) else m.start(one))
         for node in roots:
             self.mark(node)
             todo.append(around(self.m, node))
