@@ -10,6 +10,11 @@ def last_name(expr: ast.AST) -> str:
     return expr.attr if isinstance(expr, ast.Attribute) else getattr(expr, "id", "")
 
 
+def is_property(function: ast.AST) -> bool:
+    """Whether reading an attribute of this name runs a function."""
+    return any(last_name(d) in ("property", "cached_property") for d in getattr(function, "decorator_list", ()))
+
+
 def called_name(expr: ast.AST) -> str:
     """``c`` of ``a.b.c(…)``; a decorator or a context need not be called, then its own."""
     return last_name(expr.func if isinstance(expr, ast.Call) else expr)

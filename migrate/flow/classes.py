@@ -6,6 +6,7 @@ import ast
 from collections import defaultdict
 from functools import cached_property
 
+from ..facts.names import is_property
 from .objects import Obj, Var
 from .solver import Solver
 
@@ -91,7 +92,7 @@ class Classes(Solver):
             return
         node = self.m.method(owner, attr)
         if node is not None:
-            if any(isinstance(d, ast.Name) and d.id == "property" for d in node.decorator_list):
+            if is_property(node):
                 self._flow(("r", node), dst)
             else:
                 self._add(dst, Obj("method", (obj, node), attr))
@@ -131,8 +132,7 @@ class Classes(Solver):
     def property_of(self, owner: ast.ClassDef, name: str) -> ast.AST | None:
         """The function that reading an attribute of an instance runs, where a property of that name stands here."""
         found = next(iter(self._methods(owner, name)), None)
-        decorators = getattr(found, "decorator_list", [])
-        return found if any(isinstance(d, ast.Name) and d.id == "property" for d in decorators) else None
+        return found if found is not None and is_property(found) else None
 
     def declared(self, cls: ast.ClassDef) -> list[str]:
         """The fields that a dataclass or a NamedTuple declares, in order."""

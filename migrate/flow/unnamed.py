@@ -13,7 +13,7 @@ import re
 from functools import cached_property
 
 from ..facts.module import Module
-from ..facts.names import called_name, last_name
+from ..facts.names import called_name, is_property, last_name
 from ..knowledge.gradients import SCHEDULERS
 from ..nodes import walk
 from .decorated import looking_decorators
@@ -27,6 +27,7 @@ _ASKS = frozenset(("getattr", "__getattribute__", _GETTER))
 _FORMATS = frozenset("format format_map vformat".split())
 _RUNS_TEXT = frozenset({"eval", "exec"})
 _LISTS = frozenset("parameters named_parameters".split())
+_ITERATES = frozenset("__iter__ __next__ __aiter__ __anext__ __getitem__".split())
 _LAZY = frozenset("map filter iter starmap".split())
 _FIELD = re.compile(r"\{[^{}]*\.grad\b")  # of a format: "{0.grad}"
 
@@ -52,6 +53,8 @@ class Unnamed:
         ]
         methods = [(cls, method) for cls, method in unseen if touches(m, method)]
         self._special = [(cls, method) for cls, method in unseen if _special(method.name)]
+        self._lookers = {function for function in looking if not trains(function)}
+        self._made = _made_properties(m, v, self._lookers)
         self._around = looking_decorators(m, v, looking)
         self._setters = _setters(m, v, methods)
         self._rates = [
@@ -82,6 +85,16 @@ class Unnamed:
         ends = [(cls, method) for cls, method in self._special if method.name in ("__exit__", "__aexit__")]
         return bool(ends) and any(self._of(item.context_expr, ends) for item in items)
 
+    def each_round(self, loop: ast.For | ast.AsyncFor) -> bool:
+        """Whether what a loop goes through looks at gradients from one round to the next: a generator, ``__next__``."""
+        for node in walk(loop.iter):
+            if isinstance(node, (ast.Name, ast.Attribute, ast.Call)):
+                if any(method.name in _ITERATES for method in self._of(node, self._special)):
+                    return True
+            if node in self._lazy or (isinstance(node, (ast.Name, ast.Attribute)) and self._goes_on(node)):
+                return True
+        return False
+
     def properties(self, node: ast.AST) -> list[ast.AST]:
         """The properties of this program that reading an attribute runs."""
         if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load) or node.attr not in self._read:
@@ -95,7 +108,7 @@ class Unnamed:
         return frozenset(
             node.name
             for node in self.m.scope_of
-            if isinstance(node, ast.FunctionDef) and any(last_name(d) == "property" for d in node.decorator_list)
+            if isinstance(node, ast.FunctionDef) and is_property(node)
         )
 
     def _of(self, node: ast.expr, methods: list[_Method]) -> list[_Function]:
@@ -115,6 +128,9 @@ class Unnamed:
                 return self._asks(node) or self._formats(node) or self._runs_text(node)
             case ast.MatchClass(kwd_attrs=names):
                 return "grad" in names
+            case ast.Attribute(value=owner, attr=name, ctx=ast.Load()) if name in self._made:
+                held = [o.key for o in self.v.of(owner) if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
+                return not held or any(cls in self._made[name] for one in held for cls in self.v.order(one))
             case ast.Name(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
                 return bool(self._lazy) and self._goes_on(node)
             case _:
@@ -185,18 +201,25 @@ class Unnamed:
     @cached_property
     def _kept(self) -> set[object]:
         """The names and attributes that such things are assigned to: of generators the values know nothing."""
-        above = [self.m.parent[node] for node in self._lazy]
-        targets = [t for stmt in above if isinstance(stmt, ast.Assign) for t in stmt.targets]
+        targets: list[ast.expr] = []
+        for node in self._lazy:
+            match self.m.parent[node]:
+                case ast.Assign(targets=several):
+                    targets += several
+                case ast.Tuple(elts=values) as row if isinstance(stmt := self.m.parent[row], ast.Assign):
+                    rows = (t.elts for t in stmt.targets if isinstance(t, ast.Tuple) and len(t.elts) == len(values))
+                    targets += [elts[values.index(node)] for elts in rows]  # type: ignore[arg-type]
         return {place for target in targets if (place := self._place(target)) is not None}
 
     @cached_property
     def _lazy(self) -> set[ast.AST]:
         """What makes something that looks at gradients only when it is gone on with: generators, ``map``, getters."""
-        found: set[ast.AST] = {g for g in self.m.all(ast.GeneratorExp) if touches(self.m, g)}
+        found: set[ast.AST] = {g for g in self.m.all(ast.GeneratorExp) if self._looks(g)}
         found |= {c for name in self._getters for c in self.m.calls(name) if self._asks(c)}
         tensors = {n for n in self.m.attributes("grad") if last_name(n.value) in ("Tensor", "Parameter")}
         found |= {above for n in tensors if isinstance(above := self.m.parent[n], ast.Attribute)}  # Tensor.grad.__get__
         touching = {f for kind in (ast.FunctionDef, ast.Lambda) for f in self.m.all(kind) if touches(self.m, f)}
+        touching |= self._lookers
         if not touching:
             return found
         for call in (c for name in _LAZY for c in self.m.calls(name)):
@@ -204,9 +227,31 @@ class Unnamed:
             if handed & touching:
                 found.add(call)
         for function in touching:
-            if any(isinstance(n, ast.Yield) for n in walk(function)) and not trains(function):
+            if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in walk(function)) and not trains(function):
                 found.update(self.v.calls[function])
         return found
+
+    def _looks(self, generator: ast.GeneratorExp) -> bool:
+        """Whether a generator expression looks at gradients, itself or in a function that it calls."""
+        calls = (n for n in walk(generator) if isinstance(n, ast.Call)) if self._lookers else ()
+        return touches(self.m, generator) or any(not self._lookers.isdisjoint(self.v.callees(c)) for c in calls)
+
+
+def _made_properties(m: Module, v: Values, lookers: set[ast.AST]) -> dict[str, set[ast.ClassDef]]:
+    """``size = property(_size)`` of a function that looks at gradients: attributes, and the classes that have them."""
+    found: dict[str, set[ast.ClassDef]] = {}
+    for call in m.calls("property"):
+        stmt = m.parent[call]
+        owner = m.parent[stmt]
+        if not isinstance(owner, ast.ClassDef) or not isinstance(stmt, ast.Assign) or not call.args:
+            continue
+        getter = call.args[0]
+        lazily = isinstance(getter, ast.Lambda) and touches(m, getter)
+        if lazily or any(v.callee(o) in lookers for o in v.of(getter)):
+            for target in stmt.targets:
+                if isinstance(target, ast.Name):
+                    found.setdefault(target.id, set()).add(owner)
+    return found
 
 
 def _setters(

@@ -37,6 +37,7 @@ class Sight(Protocol):
     def reads(self, stmt: ast.stmt) -> bool: ...
     def reads_before(self, stmt: ast.stmt) -> bool: ...
     def reads_at_end(self, stmt: ast.stmt) -> bool: ...
+    def reads_each_round(self, loop: ast.For | ast.AsyncFor) -> bool: ...
     def clears(self, stmt: ast.stmt) -> bool: ...
     def maps(self, call: ast.Call) -> bool: ...
     def manages(self, item: ast.withitem) -> bool: ...
@@ -313,9 +314,14 @@ class _Compiler:
             self.header(stmt, stmt.test)
             self.branch(stmt.test, over)
             self.settle(stmt, stmt.test)
-        self.loops.append(_Loop(start, end, len(self.cleanup)))
+        between = not isinstance(stmt, ast.While) and self.sight.reads_each_round(stmt)
+        again = Label() if between else start
+        self.loops.append(_Loop(again, end, len(self.cleanup)))
         self.block(stmt.body)
         self.loops.pop()
+        if between:
+            self.mark(again)
+            self.emit(Op("read", stmt))
         self.emit(Op("jump", stmt, start))
         self.mark(over)
         if isinstance(stmt, ast.While):

@@ -6,7 +6,7 @@ import ast
 from collections import defaultdict
 from functools import cached_property
 
-from ..facts.names import called_name, last_name
+from ..facts.names import called_name, is_property
 from ..facts.networks import handed_elsewhere
 from ..knowledge import operations
 from ..knowledge.results import loss
@@ -163,7 +163,7 @@ class Seen:
     def _properties(self) -> frozenset[str]:
         """The names of all properties of the program."""
         methods = self.ctx.m.all(ast.FunctionDef)
-        return frozenset(f.name for f in methods if any(last_name(d) == "property" for d in f.decorator_list))
+        return frozenset(f.name for f in methods if is_property(f))
 
     @cached_property
     def _specials(self) -> frozenset[str]:

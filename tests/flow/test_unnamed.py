@@ -16,6 +16,8 @@ import torch.nn as nn
 def norms(ps):
     for p in ps:
         yield p.grad.norm()
+def sizes_of(ps):
+    yield [size(p) for p in ps]
 def size(p):
     return p.grad.norm()
 class Acc:
@@ -46,10 +48,13 @@ grad_of, other, weights = getter("grad"), attrgetter("weight.grad"), attrgetter(
 raw = torch.Tensor.grad.__get__
 it, again, sizes = norms(model.parameters()), (p.grad for p in params), map(size, params)
 it = norms(model.parameters())
+first, through = 1, sizes_of(params)
 plain, there = map(str, params), filter(lambda p: p.grad is not None, params)
 acc, watch, slower, plainly = Acc(), Watch(), Slower(opt), Plain(opt)
 """
 READS = {
+    "next(through)": True,
+    "next(first)": False,
     'getattr(p, "grad")': True,
     'getattr(p, "data")': False,
     "grad_of(p)": True,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.judge.support import judged_case
 
 TEXT = """\
@@ -58,3 +60,59 @@ def test_one_that_is_waited_for_at_once_runs_there() -> None:
     case = judged_case(EACH.replace("asyncio.ensure_future(score(net, x, y))", "await score(net, x, y)"))
     assert case is not None and not case.verdict.differences
     assert "await score" in case.text
+
+
+SIZE = "def norm(net):\n    return sum(p.grad.norm() for p in net.parameters())\n\n\n"
+WAYS = {
+    "generator by hand": ("gen(data, net, log)", "for i in range(9):\n        x, y = next(source)"),
+    "zip": ("gen(data, net, log)", "for i, (x, y) in zip(range(9), gen(data, net, log)):"),
+    "yield from": ("data", "for i, (x, y) in enumerate(whole(data, net, log)):"),
+    "class with a generator": ("Watched(data, net, log)", "for i, (x, y) in enumerate(source):"),
+    "class with next": ("Stepped(data, net, log)", "for i, (x, y) in enumerate(source):"),
+    "expression": ("data", "for i, (x, y) in enumerate((b, log.append(norm(net)))[0] for b in data):"),
+    "only data": ("data", "for i, (x, y) in enumerate(source):"),
+}
+READERS = """\
+def gen(data, net, log):
+    for batch in data:
+        yield batch
+        log.append(norm(net))
+
+
+def whole(data, net, log):
+    yield from gen(data, net, log)
+
+
+class Watched:
+    def __init__(self, data, net, log):
+        self.data, self.net, self.log = data, net, log
+
+    def __iter__(self):
+        for batch in self.data:
+            yield batch
+            self.log.append(norm(self.net))
+
+
+class Stepped(Watched):
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.log.append(norm(self.net))
+        return self.data.pop()
+
+
+"""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_feeds_a_loop_reads_gradients_between_its_rounds(way: str) -> None:
+    made, head = WAYS[way]
+    text = TEXT.replace("def watched", SIZE + READERS + "def watched")
+    text = text.replace("    waiting = []\n", f"    waiting = []\n    source = {made}\n")
+    text = text.replace("for i, (x, y) in enumerate(watched(data, net, log)):", head).replace("async def", "def")
+    text = text.replace("        waiting.append(asyncio.ensure_future(score(net, x, y)))\n", "")
+    case = judged_case(text.replace("    return await asyncio.gather(*waiting)\n", ""))
+    assert case is not None
+    found = [one.said for one in case.verdict.differences]
+    assert any("while they are still scaled" in said for said in found) is (way != "only data"), found

@@ -45,6 +45,17 @@ class Base:
     def energy(self):
         return self.model.weight.grad.norm()
 
+    @functools.cached_property
+    def kept(self):
+        return sized(self.model)
+
+    def _asked(self):
+        return sized(self.model)
+
+    asked = property(_asked)
+    listed = property(lambda self: self.model.weight.grad)
+    weighed = property(lambda self: self.model.weight)
+
 
 class Trainer(Base):
     def __init__(self, model, optimizer):
@@ -101,6 +112,10 @@ SEEN = {
     ),
     "the end of a block that looks at weights": ({"BLOCK": "with Watch(self.model):"}, "safe", False),
     "a property of a base": ({"BETWEEN": "print(self.energy)"}, "safe", True),
+    "a property that is kept": ({"BETWEEN": "print(self.kept)"}, "safe", True),
+    "a property made of a function": ({"BETWEEN": "print(self.asked)"}, "safe", True),
+    "a property made of a lambda": ({"BETWEEN": "print(self.listed)"}, "safe", True),
+    "a lambda that looks at weights": ({"BETWEEN": "print(self.weighed)"}, "safe", False),
     "a property that looks at weights": ({"BETWEEN": "print(self.weights)"}, "safe", False),
 }
 

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from ...facts.module import Module
+from ...facts.names import is_property
 from ...flow.objects import Obj
 from ...flow.values import Values
 from ...nodes import walk
 from .marks import Marks
-from .syntax import FUNCTIONS, around, last_name, maps, set_by_name
+from .syntax import FUNCTIONS, around, maps, set_by_name
 
 
 class Callees:
@@ -47,7 +48,7 @@ class Callees:
         """Properties, and the attributes by which they are run."""
         properties: dict[str, list[ast.AST]] = defaultdict(list)
         for node in self.m.scope_of:
-            if isinstance(node, FUNCTIONS) and any(last_name(d) == "property" for d in node.decorator_list):
+            if isinstance(node, FUNCTIONS) and is_property(node):
                 properties[node.name].append(node)
         found: dict[ast.AST, list[ast.Attribute]] = defaultdict(list)
         for node in self.m.all(ast.Attribute) if properties else ():

@@ -44,6 +44,8 @@ class Gradients:
                 self.marks.readers.add(stmt)
             if source in self.old.ends:
                 self.marks.ends.add(stmt)
+            if source in self.old.rounds:
+                self.marks.rounds.add(stmt)
             if source in self.old.around:
                 self.marks.around.add(stmt)
             return
@@ -58,6 +60,8 @@ class Gradients:
             grads = [n for n in grads if self._clears(n)]  # of some parameters only: what is left is as it was
         if self.unnamed.at_end(stmt):
             self.marks.ends.add(stmt)
+        if isinstance(stmt, (ast.For, ast.AsyncFor)) and self.unnamed.each_round(stmt):
+            self.marks.rounds.add(stmt)
         if any(map(self.unnamed.around, nodes)):
             self.marks.around.add(stmt)
         if grads and all(self._clears(n) for n in grads):

@@ -13,6 +13,7 @@ class Marks:
     kind: dict[ast.AST, str] = field(default_factory=dict)  # a call, or an attribute that runs code: what it is
     readers: set[ast.stmt] = field(default_factory=set)  # of gradients
     ends: set[ast.stmt] = field(default_factory=set)  # blocks at whose end some are read
+    rounds: set[ast.stmt] = field(default_factory=set)  # loops that read some from one round to the next
     around: set[ast.stmt] = field(default_factory=set)  # readers that do so before what they call, and behind it
     clearers: set[ast.stmt] = field(default_factory=set)
     asked: set[ast.Attribute] = field(default_factory=set)  # gradients of tensors that no optimizer holds

@@ -207,6 +207,10 @@ class Program:
         """Whether gradients are read as a block is left."""
         return stmt in self.marks.ends
 
+    def reads_each_round(self, loop: ast.For | ast.AsyncFor) -> bool:
+        """Whether gradients are read from one round of a loop to the next, by what is not followed there."""
+        return loop in self.marks.rounds and not self.resumes(loop.iter)
+
     def clears(self, stmt: ast.stmt) -> bool:
         return stmt in self.marks.clearers
 
@@ -221,11 +225,15 @@ class Program:
         return self.evaluation.reading(stmt)
 
     def resumes(self, expr: ast.expr) -> bool:
-        """Whether a loop runs over a generator of this program that has a part in training."""
+        """Whether a loop runs over a generator of this program that has a part in training. One that only hands on
+        what others yield has none of its own."""
         call = generator_call(expr)
-        if call is None:
-            return False
-        return any(c in self.marks.functions and self.code(c).generator for c in self.v.callees(call))
+        made = [c for c in self.v.callees(call) if c in self.marks.functions] if call is not None else []
+        return any(self.code(c).generator and not self._hands_on(c) for c in made)
+
+    def _hands_on(self, function: ast.AST) -> bool:
+        """Whether a function that does not train yields what another generator does: ``yield from``."""
+        return any(isinstance(n, ast.YieldFrom) for n in walk(function)) and not self.entries.trains(function)
 
     def manages(self, item: ast.withitem) -> bool:
         """Whether a block is one of a context manager that is a generator here and has a part in training."""
