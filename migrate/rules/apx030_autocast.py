@@ -41,7 +41,7 @@ def apply(plan: Plan, work: Work) -> None:
     started: set[ast.stmt] = set()
     for region in plan.planner.regions:
         stmts = set(region.block.body[region.first : region.last + 1])
-        if stmts & work.wrapped:
+        if stmts & work.wrapped or region in work.within:
             continue  # another unit of the file runs the same statements
         work.wrapped |= stmts
         entered = work.native(region.block.body[region.first]).autocast(plan.enabled_at[region])
