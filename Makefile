@@ -26,15 +26,28 @@ EXAMPLE := docs/example/legacy_train.py
 # What `make compare` hands on: PROFILE=quick becomes --profile quick.
 OPTIONS := PROFILE ARMS TRAIN SEEDS EPOCHS BATCH BLOCKS WORKLOAD RECIPE STEM DATA NPROC SWEEP MARGIN TARGET BUDGET TIMEOUT LEAVE_OUT GPUS ENGINE JOBS SLURM NNODES OUT
 lower = $(shell printf %s '$(1)' | tr A-Z_ a-z-)
+small = $(shell printf %s '$(1)' | tr A-Z a-z)
 ASKED = $(foreach name,$(OPTIONS),$(if $($(name)),--$(call lower,$(name)) '$($(name))')) $(if $(PLAN),--plan) \
   $(if $(RETRY),--retry)
 
-# A word that nothing reads (SEED=3, profile=quick) would start a run of hours that was not asked for.
-KNOWN := $(OPTIONS) PLAN RETRY PYTHON APEX_SRC FORCE ALLOW_CUDA_MINOR TORCH_CUDA_ARCH_LIST MAX_JOBS
+# A word that nothing reads (make compare SEED=3, make fuzz seconds=60) would start a run of hours that was not asked for.
+KNOWN_compare := $(OPTIONS) PLAN RETRY APEX_SRC FORCE ALLOW_CUDA_MINOR TORCH_CUDA_ARCH_LIST MAX_JOBS
+KNOWN_generated := SEEDS JOBS OUT
+KNOWN_fuzz := SECONDS SEED OUT
+KNOWN_mutants := SAMPLE SEED JOBS PART
+KNOWN_torture := KILLS SEED
+LONG = $(filter compare generated fuzz mutants torture,$(MAKECMDGOALS))
+KNOWN = $(foreach goal,$(LONG),$(KNOWN_$(goal))) PYTHON
 GIVEN = $(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name))) $(ALMOST)
 # Of the environment (SEED=3 make compare) those that are nearly such a word: all others are somebody else's.
-ALMOST = $(foreach name,SEED EPOCH ARM BLOCK $(shell echo '$(OPTIONS) PLAN RETRY' | tr A-Z a-z),\
+NEARLY_compare = SEED EPOCH ARM BLOCK $(call small,$(OPTIONS) PLAN RETRY)
+NEARLY_generated = SEED JOB $(call small,$(KNOWN_generated))
+NEARLY_fuzz = SEEDS $(call small,$(KNOWN_fuzz))
+NEARLY_mutants = SAMPLES SEEDS JOB PARTS $(call small,$(KNOWN_mutants))
+NEARLY_torture = KILL SEEDS $(call small,$(KNOWN_torture))
+ALMOST = $(foreach name,$(foreach goal,$(LONG),$(NEARLY_$(goal))),\
   $(if $(findstring environment,$(origin $(name))),$(name)))
+UNKNOWN = $(sort $(filter-out $(KNOWN) -%,$(GIVEN)))
 
 help:
 	@echo 'make test                      ruff, mypy --strict and pytest (the first time: about 5 GB of wheels)'
@@ -81,18 +94,18 @@ docs: $(TESTS)
 
 # Many made-up training programs before and after the migration; `make test` tries the first 300 of them.
 # Faults planted into migrated scripts: `EVERY_MUTANT=1 pytest tests/equivalence/test_plant.py`.
-generated: $(TESTS)
+generated: words $(TESTS)
 	@$(PY) -m tests.equivalence.many --seeds '$(or $(SEEDS),0:3000)' --jobs $(or $(JOBS),2) $(if $(OUT),--out '$(OUT)')
 
 # A minute of it runs with `make test`.
-fuzz: $(TESTS)
+fuzz: words $(TESTS)
 	@$(PY) -m tests.fuzz.run --seconds $(or $(SECONDS),3600) --seed $(or $(SEED),0) $(if $(OUT),--out '$(OUT)')
 
-mutants: $(TESTS)
+mutants: words $(TESTS)
 	@$(PY) tests/mutants/run.py --sample $(or $(SAMPLE),70) --seed $(or $(SEED),0) --jobs $(or $(JOBS),2) \
 	  --part $(or $(PART),:)
 
-torture: $(TESTS)
+torture: words $(TESTS)
 	@$(PY) -m tests.shell.torture --kills $(or $(KILLS),200) --seed $(or $(SEED),0)
 
 # Exit code 1 says that something is left to do, which is what a dry run is for.
@@ -109,8 +122,7 @@ compare: words $(COMPARE) $(APEX)
 	@$(PY) -m compare run $(ASKED)
 
 words:
-	$(if $(filter-out $(KNOWN) -%,$(GIVEN)),$(error $(filter-out $(KNOWN) -%,$(GIVEN)): make compare knows no such word; \
-	  it knows $(KNOWN)))
+	$(if $(UNKNOWN),$(error $(UNKNOWN): make $(LONG) knows no such word; it knows $(KNOWN)))
 
 apex: $(COMPARE)
 	@$(PY) -m compare.build_apex

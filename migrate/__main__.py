@@ -17,8 +17,9 @@ better run apex2native or python -P -m apex2native.migrate there, with no empty 
 def main() -> int:
     try:
         noticed = _leave_out_current_folder()
-        from . import cli
+        from . import cli, memory
 
+        memory.begin()  # before `cli` does for a while, which would look for cycles once more behind that
         if noticed:
             print(_FOREIGN, file=sys.stderr)
         code = cli.main()

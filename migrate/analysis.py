@@ -132,6 +132,7 @@ def _file_result(source: Source, data: bytes, result: ModuleResult, new: bytes |
         units=result.units,
         amp_left=result.amp_left,
         casts_only=result.casts_only,
+        state_only=result.state_only,
         by_itself=result.by_itself,
         asks=result.asks,
         old=b"" if new is None or new == data else data,

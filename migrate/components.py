@@ -94,6 +94,7 @@ def single(source: Source, selection: Selection, imports: Imports) -> Component:
         exported=imports.taken(at, (at,)),
         scalers=_scalers((at,), imports),
         switched=_switched((at,), imports),
+        own=_own(at, imports),
         elsewhere=_elsewhere(at, imports),
         hold=hold,
     )
@@ -135,6 +136,11 @@ def _counted(at: str, imports: Imports) -> bool:
         return False
     others = [one for one in _below(_above([at], imports), imports) if one != at]
     return any(imports.words(_COUNTED, one) and not imports.words(_OPTIMIZER, one) for one in others)
+
+
+def _own(at: str, imports: Imports) -> frozenset[str]:
+    """The imports of a file that lead to files of the tree."""
+    return frozenset(dotted for dotted, meant in imports.meant(at).items() if meant)
 
 
 def _elsewhere(at: str, imports: Imports) -> Elsewhere:
@@ -218,7 +224,7 @@ def scattered(left: Iterable[Source], selection: Selection, imports: Imports) ->
     below: dict[str, list[str]] = {}
     for source in left:
         if not all(imports.words(word, source.location) for word in (_BEGINS, _SCALES)):
-            below.setdefault(_import_root(source.location), []).append(source.location)
+            below.setdefault(import_root(source.location), []).append(source.location)
     found = []
     for files in below.values():
         begin, scale = (any(imports.words(word, one) for one in files) for word in (_BEGINS, _SCALES))
@@ -229,7 +235,7 @@ def scattered(left: Iterable[Source], selection: Selection, imports: Imports) ->
     return sorted(found, key=lambda one: min(source.shown for source in one.sources))
 
 
-def _import_root(location: str) -> str:
+def import_root(location: str) -> str:
     """The folder that absolute imports begin from: the one above the packages that a file lies in."""
     folder = os.path.dirname(location)
     while os.path.exists(os.path.join(folder, "__init__.py")) and os.path.dirname(folder) != folder:
@@ -516,7 +522,13 @@ def _component(members: Sequence[str], selection: Selection, imports: Imports) -
     switched = _switched(number, imports)
     near = {
         at: Neighbours(
-            taken[at], spelled, scalers, _elsewhere(at, imports), counted=_counted(at, imports), switched=switched
+            taken[at],
+            spelled,
+            scalers,
+            _elsewhere(at, imports),
+            counted=_counted(at, imports),
+            switched=switched,
+            own=_own(at, imports),
         )
         for at in number
     }

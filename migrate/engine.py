@@ -33,6 +33,7 @@ from .plan.bare import assign_state, unresolved
 from .plan.carried import through_parameter
 from .plan.decide import Plan, decide
 from .plan.idle_imports import idle_imports
+from .plan.idle_state import idle_state
 from .plan.outdated import outdated
 from .plan.unread import Unread, dead_options, lost_readers, unread_locals
 from .plan.unread import unread as find_unread
@@ -96,7 +97,8 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     conditions = Conditions(m, v, facts, keep_fused=settings.keep_fused)
     unled = files[0].neighbours.unled
     switched = frozenset().union(*(file.neighbours.switched for file in files))
-    ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled, switched)
+    own, answered = tuple(file.neighbours.own for file in files), files[0].neighbours.answered
+    ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled, switched, own, answered)
     fill(ctx)
     units = [] if outdated(ctx) else group(facts, m)
     neighbours = files[0].neighbours
@@ -139,12 +141,8 @@ def _tell_unled(ctx: Context, work: Work) -> None:
 def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Unit, Manual]]:
     """Why the units stay after all: a path on which the new text is another program."""
     assert attempt.texts is not None
-    if all(plan.unit.foreign for plan in plans):
-        return []  # only Apex's arms change: a run that takes one stops there, as the report says
-    if all(plan.unit.beside_native for plan in plans):
-        return []  # as below, of the program's own native side
-    if all(plan.backend is not None or (plan.unit.apart and not plan.unit.initializes) for plan in plans):
-        return []  # what the file's own backend does is not compared with what Apex did: the report says so
+    if all(plan.unit.foreign or plan.unit.beside_native for plan in plans):
+        return []  # what stands behind a switch is not compared yet: the report says so
     verdict = validate(ctx, plans, attempt.texts, attempt.runs)
     if verdict.unknown is not None or verdict.differences:
         if doubts := [(plan.unit, doubt) for plan in plans for doubt in plan.unit.unless_proved]:
@@ -429,7 +427,7 @@ def _results(
     summaries = [
         UnitSummary(u.number, grade.get(u.number, Applicability.MANUAL), _line(u.line_node)) for u in units
     ]
-    only_casts = not units and casts_only(ctx)
+    only_casts, only_state = not units and casts_only(ctx), not units and bool(idle_state(ctx))
     by_itself = bool(manual) and not ctx.facts.initializes and scaling.apart(ctx, units, True) is not None
     imported = any(name.startswith("apex.amp") for names in ctx.facts.imports.values() for name in names)
     asks = imported and not units and not any(d.startswith("apex.amp.") for d in ctx.facts.uses.values())
@@ -445,6 +443,7 @@ def _results(
                 said.units,
                 amp_left=left.get(file.number),
                 casts_only=only_casts,
+                state_only=only_state,
                 by_itself=by_itself,
                 asks=asks,
                 origin=origins[file.number],

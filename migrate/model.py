@@ -69,8 +69,10 @@ class Neighbours:
     hold: str | None = None
     follow: bool = False  # all units that use this file's casts are migrated, so its casts are too
     unled: bool = False  # nothing is known to use its casts or what scales in it, and nothing else needs Apex's amp
+    answered: bool = False  # who asks here whether Apex's amp is there may be told that it is: nobody needs it any more
     counted: bool = False
     switched: frozenset[str] = frozenset()  # names and attributes that say "apex", and are set in files near this
+    own: frozenset[str] = frozenset()  # the dotted names of its imports that lead to files of the tree
     scattered: bool = False  # no import joins the files of its program: a library's runner does
 
 
@@ -204,6 +206,7 @@ class ModuleResult:
     parsed: bool = True
     amp_left: int | None = None  # a line that still needs amp to be initialized
     casts_only: bool = False  # no unit here, and what is left of amp are casts that can be rewritten
+    state_only: bool = False  # no unit here, and what is left of amp saves and loads its state
     by_itself: bool = False  # what is left of amp is a class that scales what it is called with
     asks: bool = False  # amp is imported, if at all, to ask whether it is there
     origin: tuple[int, ...] = ()  # for each line of the new text, the one of the old that it came from
@@ -225,6 +228,7 @@ class FileResult:
     units: tuple[UnitSummary, ...] = ()
     amp_left: int | None = None  # a line that still needs amp to be initialized
     casts_only: bool = False  # no unit here, and what is left of amp are casts that can be rewritten
+    state_only: bool = False  # no unit here, and what is left of amp saves and loads its state
     by_itself: bool = False  # what is left of amp is a class that scales what it is called with
     asks: bool = False  # amp is imported, if at all, to ask whether it is there
     old: bytes = field(default=b"", repr=False)

@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from .analysis import Engine, analyse_file
+from .answers import may_be_answered
+from .begun import may_be_initialized
 from .components import Component, components, scattered, single, widened
 from .journal import digest
 from .model import Applicability, Change, FileResult, Finding, Neighbours, Settings, by_hand, renumbered
@@ -92,7 +95,7 @@ def analyse(
     for program, results in results_of(dissolved, settings, jobs, chosen):
         _keep(ready, program, results, spool)
     _settle(imports, ready, settings, chosen, spool)
-    _settle_casts(selection, ready, settled, unled, settings, jobs, chosen, spool)
+    _settle_casts(selection, imports, ready, settled, unled, settings, jobs, chosen, spool)
     done = [*(Analysed(result) for result in selection.problems), *settled, *ready.values()]
     done = _with_notebooks(done, selection, imports, spool)
     done.sort(key=lambda one: one.result.path)
@@ -228,6 +231,7 @@ def _settle(
 
 def _settle_casts(
     selection: Selection,
+    imports: Imports,
     ready: dict[Source, Analysed],
     settled: list[Analysed],
     programs: Sequence[tuple[Component, tuple[FileResult, ...]]],
@@ -247,8 +251,20 @@ def _settle_casts(
     def may(results: Sequence[FileResult]) -> bool:
         return not needed or not any(map(_unused, results))  # an answer that nobody reads is wanted by nobody
 
-    again = [_unled(Component((s,), ({},))) for s in alone if may((ready[s].result,))]
-    again += [_unled(program) for program, results in programs if may(results)]
+    texts = [a.texts for a in (*settled, *ready.values()) if a.texts is not None]
+    now = {str(text.location): partial(spool.get, text.new) for text in texts}
+
+    def answered(program: Component, results: Sequence[FileResult]) -> bool:
+        asking = [s.location for s, one in zip(program.sources, results, strict=True) if one.asks]
+        return not needed and all(may_be_answered(one, imports, now) for one in asking)
+
+    def led(program: Component, results: Sequence[FileResult]) -> bool:
+        saving = [s.location for s, one in zip(program.sources, results, strict=True) if one.state_only]
+        return bool(saving) and may_be_initialized(saving, selection, imports)
+
+    whole = [*((Component((s,), ({},)), (ready[s].result,)) for s in alone), *programs]
+    chosen = [one for one in whole if may(one[1]) and not led(*one)]
+    again = [_unled(program, answered(program, results)) for program, results in chosen]
     found = list(results_of(again, settings, jobs, engine))
     if any(result.amp_left is not None for _, results in found for result in results):
         found = []
@@ -265,11 +281,14 @@ def _settle_casts(
 
 def _unused(result: FileResult) -> bool:
     """Whether what is left of amp in a file waits for somebody who initializes."""
-    return (result.casts_only or result.by_itself) and result.amp_left is not None
+    return (result.casts_only or result.by_itself or result.state_only) and result.amp_left is not None
 
 
-def _unled(program: Component) -> Component:
-    told = [replace(s, neighbours=replace(s.neighbours, follow=True, unled=True)) for s in program.sources]
+def _unled(program: Component, answered: bool) -> Component:
+    told = [
+        replace(s, neighbours=replace(s.neighbours, follow=True, unled=True, answered=answered))
+        for s in program.sources
+    ]
     return replace(program, sources=tuple(told))
 
 

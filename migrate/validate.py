@@ -53,6 +53,10 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
     # blocks of an autocast of the file's own, of which the review says that it alone decides
     own = [site for site in evaluations if isinstance(site, (ast.With, ast.AsyncWith)) and own_autocast(site)]
 
+    # a native side of the program's own says what runs under autocast where Apex was
+    served = all(plan.backend is not None or plan.unit.served or plan.unit.beside_native for plan in plans)
+    reviewed = {**_REVIEWED, "casts": ("APX031", _REMEDY)} if served else _REVIEWED
+
     def announced(difference: Difference, node: ast.AST | None) -> bool:
         if difference.kind in ("eval-casts", "loss-casts") and ctx.settings.eval == "fp32":
             return True  # asked for
@@ -64,8 +68,8 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
             if note not in unit.infos:
                 unit.infos.append(note)
             return True
-        if difference.kind in _REVIEWED:
-            return said(_REVIEWED[difference.kind][0], node or _nearest(ctx.m, units, node).line_node)
+        if difference.kind in reviewed:
+            return said(reviewed[difference.kind][0], node or _nearest(ctx.m, units, node).line_node)
         return difference.kind in kinds
 
     def said(rule: str, node: ast.AST) -> bool:
@@ -78,9 +82,9 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
     def allows(difference: Difference, node: ast.AST | None) -> bool:
         if announced(difference, node):
             return True
-        if difference.kind not in _REVIEWED:
+        if difference.kind not in reviewed:
             return False
-        rule, remedy = _REVIEWED[difference.kind]
+        rule, remedy = reviewed[difference.kind]
         if difference.message.endswith("now under autocast"):
             remedy = _OPPOSITE
         unit = _nearest(ctx.m, units, node)

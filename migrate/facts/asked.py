@@ -4,10 +4,19 @@ computes a score and saves. However such a function is called, it does not run t
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol
 
-_STATE = "state_dict|load_state_dict|parameters|named_parameters|buffers|named_buffers|zero_grad|save_pretrained"
+_USED = re.compile(r"(?<![\w.])\w+")
+# What reads or loads the state of something, sets its mode, or asks whether it is there or what it is.
+_ASKED = re.compile(
+    r"(?<![\w.])(\w+)(?:\.module)?\.(?:"
+    r"state_dict|load_state_dict|parameters|named_parameters|buffers|named_buffers|zero_grad|save_pretrained)\("
+    r"|^[ \t]*(\w+)\.(?:eval|train)\(\w*\)[ \t\r]*$"
+    r"|\b(?:isinstance|hasattr)\((\w+),|\bif (?:not )?(\w+):|(?<![\w.])(\w+) is (?:not )?None\b",
+    re.M,
+)
 _LOOKS_AROUND = re.compile(r"(?<![\w.])(?:locals|vars|eval|exec|globals)\(")
 _STRINGS = re.compile(r"(?<![\w'\"])'[^'\n]*'|(?<![\w'\"])\"[^\"\n]*\"")
 
@@ -30,17 +39,9 @@ def asks(header: str, parameters: Iterable[str], body: str) -> frozenset[str]:
     if re.search(r"[(\[{*]", header) or _LOOKS_AROUND.search(body):
         return frozenset()  # they are not told apart, or anything may be read
     body = _STRINGS.sub("''", body)
-    return frozenset(name for name in parameters if name.isidentifier() and _only_asked(name, body))
-
-
-def _only_asked(name: str, body: str) -> bool:
-    every = len(re.findall(rf"(?<![\w.]){name}\b", body))
-    state = re.findall(rf"(?<![\w.]){name}(?:\.module)?\.(?:{_STATE})\(", body)
-    mode = re.findall(rf"^[ \t]*{name}\.(?:eval|train)\(\w*\)[ \t\r]*$", body, re.M)
-    tests = re.findall(
-        rf"(?:\bisinstance\({name},|\bhasattr\({name},|\bif (?:not )?{name}:|{name} is (?:not )?None\b)", body
-    )
-    return every == len(state) + len(mode) + len(tests)
+    used = Counter(_USED.findall(body))
+    asked = Counter("".join(found) for found in _ASKED.findall(body))
+    return frozenset(name for name in parameters if name.isidentifier() and used[name] == asked[name])
 
 
 def asking(functions: Iterable[Function], others: Collection[str]) -> Mapping[str, frozenset[tuple[int, str]]]:

@@ -6,8 +6,11 @@ import ast
 
 
 def argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
-    """The argument a call gives for a parameter, by position or by name; None where it gives none."""
-    if position < len(call.args) and not any(isinstance(a, ast.Starred) for a in call.args[: position + 1]):
+    """The argument a call gives for a parameter, by position or by name; None where it gives none.
+
+    A position below 0 is that of an object before the arguments (``self``).
+    """
+    if 0 <= position < len(call.args) and not any(isinstance(a, ast.Starred) for a in call.args[: position + 1]):
         return call.args[position]
     return next((k.value for k in call.keywords if k.arg == name), None)
 

@@ -60,8 +60,7 @@ class Calls(Containers):
         if (dotted := by_name(node)) is not None:
             self._add(var, apex(dotted))
             return
-        if name in ("dict", "OrderedDict") and node.keywords and not node.args:
-            self._record(node, var)
+        if name in ("dict", "OrderedDict") and self._record(node, var):
             return
         if name in NAMESPACES and node.keywords and not node.args:
             self._with_fields(node, var, [])

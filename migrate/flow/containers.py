@@ -166,18 +166,59 @@ class Containers(Attributes):
 
     # ------------------------------------------------------------ filling
 
-    def _record(self, node: ast.Call, var: Var) -> None:
-        """``dict(a=x, **more)`` is ``{"a": x, **more}``."""
+    def _record(self, node: ast.Call, var: Var) -> bool:
+        """``dict(d, a=x, **more)`` is ``{**d, "a": x, **more}``; False where it may be made of something else."""
         whole = Obj("dict", node, "dict")
+        give = self._giving(whole)
 
-        def give(name: str, value: Var) -> None:
-            self._flow(value, self._field(whole, name))
+        def copied(obj: Obj) -> None:
+            if obj.kind == "dict":
+                self._spread(obj, give)
+                self._add(var, whole)
 
+        for arg in node.args:
+            self._each(self._expr(arg), copied)
         for keyword in node.keywords:
             if keyword.arg is not None:
                 give(keyword.arg, self._expr(keyword.value))
             else:
                 self._each(self._expr(keyword.value), lambda obj: self._spread(obj, give))
+        if node.keywords:
+            self._add(var, whole)
+        return bool(node.keywords) and not node.args
+
+    def _giving(self, whole: Obj) -> Callable[[str, Var], None]:
+        return lambda name, value: self._flow(value, self._field(whole, name))
+
+    def _display(self, node: ast.Dict, var: Var) -> None:
+        """``{"a": x, **more}``."""
+        whole = Obj("dict", node, "dict")
+        give = self._giving(whole)
+
+        def spread(obj: Obj) -> None:
+            if obj.kind == "dict":
+                self._spread(obj, give)
+            else:
+                self._add(self._field(whole, ELEMENT_KEY), obj)
+
+        for key, value in zip(node.keys, node.values, strict=True):
+            if key is None:
+                self._each(self._expr(value), spread)
+            else:
+                give(self._key(key), self._expr(value))
+        self._add(var, whole)
+
+    def _comprehended(self, node: ast.DictComp, var: Var) -> None:
+        """``{k: f(v) for k, v in d.items()}``; of ``{k: v for k, v in d.items() if …}`` it is known what is where."""
+        for gen in node.generators:
+            self._iterate(gen.target, gen.iter)
+        whole = Obj("dict", node, "dict")
+        of = _copied(node)
+        if of is None:
+            self._flow(self._expr(node.value), self._field(whole, ELEMENT_KEY))
+        else:
+            give = self._giving(whole)
+            self._each(self._expr(of), lambda obj: self._spread(obj, give))
         self._add(var, whole)
 
     def _spread(self, obj: Obj, give: Callable[[str, Var], None]) -> None:
@@ -191,13 +232,10 @@ class Containers(Attributes):
         def of_obj(obj: Obj) -> None:
             if obj.kind == "dict":
                 for arg in node.args[:1]:
-                    self._each(self._expr(arg), lambda held: self._spread(held, give(obj)))
+                    self._each(self._expr(arg), lambda held: self._spread(held, self._giving(obj)))
                 for keyword in node.keywords:
                     if keyword.arg is not None:
-                        give(obj)(keyword.arg, self._expr(keyword.value))
-
-        def give(obj: Obj) -> Callable[[str, Var], None]:
-            return lambda name, value: self._flow(value, self._field(obj, name))
+                        self._giving(obj)(keyword.arg, self._expr(keyword.value))
 
         self._each(target, of_obj)
 
@@ -247,6 +285,30 @@ class Containers(Attributes):
                 self._elements(self._expr(call.args[-1]), self._field(obj, ITEM_KEY))
 
         self._each(("n", scope, own), of_obj)
+
+
+def _copied(node: ast.DictComp) -> ast.expr | None:
+    """The dictionary of which a comprehension takes over items as they are."""
+    if len(node.generators) != 1 or not isinstance(node.key, ast.Name):
+        return None
+    target, source, key = node.generators[0].target, node.generators[0].iter, node.key.id
+    match target, source, node.value:
+        case (
+            ast.Tuple(elts=[ast.Name(id=k), ast.Name(id=v)]),
+            ast.Call(func=ast.Attribute(value=of, attr="items"), args=[]),
+            ast.Name(id=value),
+        ):
+            return of if (k, v) == (key, value) else None
+        case ast.Name(id=k), ast.Call(func=ast.Attribute(value=of, attr="keys"), args=[]), ast.Subscript():
+            pass
+        case ast.Name(id=k), of, ast.Subscript():
+            pass
+        case _:
+            return None
+    read = node.value
+    same = isinstance(read, ast.Subscript) and ast.dump(read.value) == ast.dump(of)
+    at = read.slice if isinstance(read, ast.Subscript) else None
+    return of if same and k == key and isinstance(at, ast.Name) and at.id == key else None
 
 
 def _bound(bound: ast.expr | None, default: int) -> int | None:

@@ -306,24 +306,16 @@ class Values(Calls):
                     else:
                         self._flow(self._expr(elt), self._field(whole, str(number)))
                 self._add(var, whole)
-            case ast.Dict(keys=keys, values=values):
-                whole = Obj("dict", node, "dict")
-                for key, value in zip(keys, values, strict=True):
-                    name = self._key(key) if key is not None else ELEMENT_KEY
-                    self._flow(self._expr(value), self._field(whole, name))
-                self._add(var, whole)
+            case ast.Dict():
+                self._display(node, var)
             case ast.ListComp(elt=elt, generators=gens) | ast.GeneratorExp(elt=elt, generators=gens):
                 for gen in gens:
                     self._iterate(gen.target, gen.iter)
                 whole = Obj("seq", node, "list")
                 self._flow(self._expr(elt), self._field(whole, ELEMENT_KEY))
                 self._add(var, whole)
-            case ast.DictComp(value=value, generators=gens):
-                for gen in gens:
-                    self._iterate(gen.target, gen.iter)
-                whole = Obj("dict", node, "dict")
-                self._flow(self._expr(value), self._field(whole, ELEMENT_KEY))
-                self._add(var, whole)
+            case ast.DictComp():
+                self._comprehended(node, var)
             case ast.IfExp(body=one, orelse=other):
                 if unwraps(node):  # of an object that is no wrapper there is no such attribute
                     self._each(self._expr(one), lambda o: self._add(var, o) if o.kind != "path" else None)

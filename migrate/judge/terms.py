@@ -3,6 +3,7 @@
 A term is a tuple whose first item says what it is:
 
     ("k", value)              a constant
+    ("made", place)           an object of a class that is not here, which scales losses by its name
     ("apex", dotted)          something of Apex
     ("file", number)          a file of this program that was imported
     ("obj", keys)             one of these objects: models, optimizers, instances, functions
@@ -10,6 +11,7 @@ A term is a tuple whose first item says what it is:
     ("scaled", site)          a loss times the loss scale
     ("scaling", site, optimizers, delay, loss, row)   what ``amp.scale_loss`` hands back, not entered yet
     ("null", term)            ``nullcontext(…)``, not entered yet
+    ("autocast", term)        ``torch.autocast`` itself, or a ``partial`` of it; whether it is on where nobody says more
     ("seq", items)            a tuple or list written out
     ("dict", pairs)           a dictionary or namespace written out
     ("v", place, name)        a value of which nothing is known but the place that made it
@@ -24,14 +26,18 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
+from ..knowledge.gradients import BACKWARDS
+
 Term = tuple[Any, ...]
 Facts = dict[Term, bool]
 
 NONE: Term = ("k", None)
 TRUE: Term = ("k", True)
 FALSE: Term = ("k", False)
+AUTOCAST: Term = ("autocast", TRUE)
 # Operations that never give None.
 _NUMBERS = frozenset("Add Sub Mult Div FloorDiv Mod Pow USub int len str text eq is lt le in".split())
+_THERE = frozenset("obj scaler apex file seq scaled autocast made".split())  # what is not None
 MAX_DEPTH = 9
 MEMORY = 1 << 16  # terms whose parts are remembered, over all files
 
@@ -111,7 +117,7 @@ def compared(op: str, left: Term, right: Term) -> Term:
     if op in ("eq", "is"):
         if left[0] == "k" and right[0] == "k":
             return ("k", left[1] == right[1])
-        if right == NONE and (left[0] in ("obj", "scaler", "apex", "file", "seq", "scaled") or is_number(left)):
+        if right == NONE and (left[0] in _THERE or is_number(left)):
             return FALSE
         op = "eq" if right[0] == "k" and not isinstance(right[1], str) else op
     return ("op", op, left, right)
@@ -143,7 +149,7 @@ def truth(term: Term, facts: Facts) -> bool:
     match term:
         case ("k", value):
             return bool(value)
-        case ("apex", *_) | ("file", *_) | ("obj", *_) | ("scaler", *_):
+        case ("apex", *_) | ("file", *_) | ("obj", *_) | ("scaler", *_) | ("autocast", *_) | ("made", *_):
             return True
         case ("seq", items):
             return bool(items)
@@ -175,26 +181,41 @@ def _implied(op: str, left: Term, value: object, facts: Facts) -> bool | None:
     """What other answers about the same value say of a comparison with a constant."""
     if op == "eq" and value is None and facts.get(left):
         return False
-    low, high = (-math.inf, False), (math.inf, True)  # the value lies between; whether above it, and whether up to it
+    # the value lies between; whether above it, and whether up to it
+    low, high = (1.0 if _counts(left) else -math.inf, False), (math.inf, True)
+    unequal: list[float] = []
     for other, holds in facts.items():
         if other[0] != "op" or len(other) != 4 or other[2] != left or other[3][0] != "k":
             continue
         known = other[3][1]
         if other[1] == "eq" and holds:
             return _compares(op, known, value)
+        if other[1] == "eq" and isinstance(known, (int, float)):
+            unequal.append(known)
         if other[1] in ("lt", "le") and isinstance(known, (int, float)):
             if holds:
                 high = min(high, (known, other[1] == "le"))
             else:
                 low = max(low, (known, other[1] == "le"))
+    if low[0] in unequal:
+        low = (low[0], True)
+    if high[0] in unequal:
+        high = (high[0], False)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return _between(op, low, high, value)
     return None
 
 
+def _counts(term: Term) -> bool:
+    """Whether a value is called how many backwards make a step: at least one does."""
+    return term[0] in ("attr", "v") and isinstance(term[-1], str) and BACKWARDS.fit(term[-1])
+
+
 def _between(op: str, low: tuple[float, bool], high: tuple[float, bool], value: float) -> bool | None:
     """A comparison of what lies between two bounds: above the first or on it, below the second or up to it."""
     if op == "eq":
+        if low[0] == high[0] == value and not low[1] and high[1]:
+            return True
         below = value < low[0] or (value == low[0] and low[1])
         return False if below or value > high[0] or (value == high[0] and not high[1]) else None
     if low[0] > value or (low[0] == value and (low[1] or op == "lt")):

@@ -22,6 +22,11 @@ KEEPERS = Patterns(
 CLEARS = Patterns("*zero*grad* *clear*grad* *reset*grad*")
 # Functions that only hand on what they are given.
 COLLECTS = frozenset("list tuple iter filter sorted reversed enumerate".split())
+# What says how many backwards make a step: one or more.
+BACKWARDS = Patterns(
+    "*accum*steps *accum*step *accum*iter *accum*iters *accum*batches *accum*freq *accum*num num_accum* *grad_accum "
+    "gradient_accumulation accumulation update_freq iter_size"
+)
 CLIP = Patterns("*clip*")
 # torch's clips that return the norm that was there before.
 CLIPS_NORM = frozenset({"clip_grad_norm_", "clip_grad_norm"})

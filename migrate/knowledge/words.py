@@ -4,6 +4,22 @@ from __future__ import annotations
 
 import re
 
+# The names between double underscores that Python and torch give a meaning.
+_PYTHONS = frozenset(
+    f"__{name}__"
+    for name in "abs add aenter aexit aiter all and anext annotations array array_wrap await bases bool bytes call "
+    "cause ceil class class_getitem closure code complex contains context copy deepcopy defaults del delattr delete "
+    "delitem dict dir divmod doc enter eq exit file float floor floordiv format func future ge get getattr "
+    "getattribute getinitargs getitem getnewargs getnewargs_ex getstate globals gt hash iadd iand idiv "
+    "ifloordiv ilshift imatmul imod import imul index init init_subclass instancecheck int invert ior ipow "
+    "irshift isub iter itruediv ixor kwdefaults le len length_hint loader lshift lt main matmul missing mod "
+    "module mro mul name ne neg new next nonzero or package path pos post_init pow prepare qualname radd rand "
+    "rdiv rdivmod reduce reduce_ex repr reversed rfloordiv rlshift rmatmul rmod rmul ror round rpow rrshift "
+    "rshift rsub rtruediv rxor self set set_name setattr setitem setstate sizeof slots spec str sub "
+    "subclasscheck subclasses subclasshook suppress_context torch_dispatch torch_function traceback truediv "
+    "trunc version warningregistry weakref wrapped xor".split()
+)
+
 
 class Patterns:
     """A set of patterns, separated by blanks. Upper and lower case are the same unless ``exact``.
@@ -16,8 +32,16 @@ class Patterns:
         self._found = re.compile("|".join(map(_regex, self.patterns)), re.S if exact else re.S | re.I).search
 
     def fit(self, name: str) -> bool:
-        """Whether one of the patterns is all of ``name``."""
+        """Whether one of the patterns is all of ``name``, or of its word where somebody decorated that: ``__net__``."""
+        if name[:2] == "__" and name not in _PYTHONS:
+            name = _undecorated(name)
         return self._found(name) is not None and not (self._but is not None and self._but.fit(name))
+
+
+def _undecorated(name: str) -> str:
+    """``net`` of ``__net__``, which means nothing to Python; other names as they are."""
+    inner = name[2:-2]
+    return inner if name.endswith("__") and inner.strip("_") == inner and inner else name
 
 
 def _regex(pattern: str) -> str:

@@ -32,7 +32,14 @@ def migrate_notebook(text: str, settings: Settings, neighbours: Neighbours, engi
     findings = tuple(part for one in result.findings for part in _parts(joined, one))
     findings = (*findings, *_beside(cells, joined))
     placed = replace(
-        result, new_text=None, changes=changes, findings=findings, origin=(), amp_left=None, casts_only=False
+        result,
+        new_text=None,
+        changes=changes,
+        findings=findings,
+        origin=(),
+        amp_left=None,
+        casts_only=False,
+        state_only=False,
     )
     if result.new_text is None:
         return placed

@@ -67,6 +67,12 @@ def _offers(ctx: Context, apex: ast.expr, native: ast.expr) -> bool:
     return names[0] <= names[1]
 
 
+def unread_scaler(ctx: Context, backend: Backend) -> str | None:
+    """The name of a class whose objects scale natively in the place of Apex's, where it is not here."""
+    made = [native for _, native in backend.given if isinstance(native, ast.Call) and called_name(native) != "partial"]
+    return next((called_name(c) for c in made if not any(o.kind == "instance" for o in ctx.v.of(c))), None)
+
+
 def _given_by(cls: object) -> set[str]:
     body = cls.body if isinstance(cls, ast.ClassDef) else []
     defined = {stmt.name for stmt in body if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef))}

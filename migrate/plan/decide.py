@@ -14,11 +14,12 @@ from ..units.events import find_steps
 from ..units.unit import Context, Manual, Unit
 from . import gradients, handed, hazards, premises, scaling
 from .again import review_runs_again
-from .backends import Backend, native_backend
+from .backends import Backend, native_backend, unread_scaler
 from .beside import in_its_own
 from .carried import OLD_STATE, handed_for_state, sometimes_imported
 from .cases import either
 from .caught import check_caught
+from .filled import review_filled
 from .fold import Fold, folds
 from .foreign import foreign
 from .gradless import review_kept_copies
@@ -56,9 +57,11 @@ _SAVED_ENTRY = (
 )
 
 _BACKEND = (
-    "the native backend of this file serves here too: what runs under autocast, and how the loss is scaled, is what it "
-    "says; Apex's casts held for the whole process"
+    "the native backend of this file serves here too: what runs under autocast is what it says, where Apex's casts "
+    "held for the whole process; "
 )
+_CALLS_COMPARED = "all calls of the model were compared"
+_COMPARED = "what is scaled, clipped and stepped was compared with what Apex did on every path"
 
 
 def _marks(ctx: Context, scalers: Sequence[Scaler]) -> Iterator[tuple[ast.Call, Scaler]]:
@@ -141,7 +144,12 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     if backend is not None or unit.served:
         for said in other_names(ctx, backend) if backend is not None else ():
             unit.review(unit.line_node, "APX070", said)
-        unit.review(unit.initializes[0].call, "APX043", _BACKEND)
+        made = unread_scaler(ctx, backend) if backend is not None else None
+        if made is not None:
+            compared = f"what {made}() scales and steps is not read here, and not compared with what Apex did"
+        else:
+            compared = _COMPARED if unit.initializes[0].optimizers else _CALLS_COMPARED
+        unit.review(unit.initializes[0].call, "APX043", _BACKEND + compared)
         return Plan(ctx, unit, Planner(ctx, unit), merged, schedule, state, scaled and not unit.served, backend=backend)
     if unit.scales:
         premises.scale_plain_backwards(ctx, unit)
@@ -200,6 +208,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     if not _never(plan):
         tell_policy(ctx, unit, planner)
         review_stored(ctx, unit, planner)
+        review_filled(ctx, unit, planner)
         plan.hazards = hazards.find(ctx, unit, planner, merged)
     return plan
 

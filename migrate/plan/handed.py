@@ -97,7 +97,7 @@ def settle(
             "would add scaled ones to those that scaler.step() left",
         )
     creation = _creation(ctx, scaler, scope, _guard(ctx, unit, merged), init)
-    handed = Handed(*_model(ctx, init), tuple(_dropped(ctx, use, kind) for use, kind in state))
+    handed = Handed(*_model(ctx, init), tuple(dropped(ctx, use, kind) for use, kind in state))
     _tell(ctx, unit, handed)
     return handed, Homes([creation]), dict.fromkeys(sites, creation.text)
 
@@ -194,7 +194,7 @@ def _model(ctx: Context, init: Initialize) -> tuple[str, ast.stmt]:
     return m.src(target), stmt
 
 
-def _dropped(ctx: Context, use: ast.expr, kind: str) -> ast.stmt:
+def dropped(ctx: Context, use: ast.expr, kind: str) -> ast.stmt:
     """The statement that only saves or loads amp's state, with the condition that only asks whether it is there."""
     m = ctx.m
     stmt, call = m.statement(use), m.parent[use]

@@ -15,7 +15,9 @@ from ..units.references import escape
 from ..units.translate import paired, passed, receiver
 from ..units.unit import Context, Manual, Unit
 from . import switch
+from .closed import why_closed
 from .decorators import hands_on
+from .foreign_decorators import handed_on
 from .guards import said_there
 from .inserted import has_default, is_vararg
 from .making import Making
@@ -75,7 +77,8 @@ class Handing(Making, ABC):
                 f"give {node.name}() a parameter for the scaler, and its callers in the other files the argument",
             )
         of_class = owner.decorator_list if owner is not None and node.name == "__init__" else []
-        if of_class or any(not hands_on(ctx, d) for d in node.decorator_list):
+        others = [d for d in node.decorator_list if not hands_on(ctx, d)]
+        if of_class or any(not handed_on(ctx, self.unit, scope, d) for d in others):
             raise Manual(node, f"{node.name}() is handed to a decorator, which may call it with other arguments")
         self._check_plain_references(node)
         alone = all(len(ctx.v.callees(call)) == 1 for call in calls)
@@ -236,6 +239,16 @@ class Handing(Making, ABC):
         return {n.id for n in self.ctx.m.own(scope, ast.Name) if not isinstance(n.ctx, ast.Load)}
 
     def _slots(self, scaler: Scaler, place: Place) -> None:
-        slots = switch.slots(self.ctx, place.owner) if place.owner is not None else None
+        """Where the class of an object that is to keep the scaler only takes the attributes that it declares."""
+        if place.owner is None:
+            return
+        reason = why_closed(self.ctx, place.owner)
+        if reason is not None:
+            raise Manual(
+                place.owner,
+                f"an object of {place.owner.name} cannot keep a GradScaler: {reason}",
+                f"declare an attribute {scaler.name} in {place.owner.name}",
+            )
+        slots = switch.slots(self.ctx, place.owner)
         if slots is not None:
             self.homes.slots.append((slots, scaler.name))

@@ -77,12 +77,12 @@ def _operation(node: _Operation) -> str | None:
     if isinstance(node.func, ast.Attribute) and last_name(node.func.value) in HOST_MODULES:
         return None
     name = called_name(node)
-    if name in FILLS and any(map(_far, [*node.args, *(k.value for k in node.keywords)])):
+    if name in FILLS and any(map(far, [*node.args, *(k.value for k in node.keywords)])):
         return FAR_FILL
     return name if name in HALF_NOT_FLOAT | HALF_NOT_AS_GIVEN else None
 
 
-def _far(node: ast.expr) -> bool:
+def far(node: ast.expr) -> bool:
     """Whether a number is written here that float16 has no value for."""
     inner = node.operand if isinstance(node, ast.UnaryOp) else node
     held = inner.value if isinstance(inner, ast.Constant) else None

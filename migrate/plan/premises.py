@@ -21,6 +21,7 @@ from ..units.events import reads_gradients
 from ..units.order import NOT_YET, Order
 from ..units.translate import paired
 from ..units.unit import Context, Manual, Step, Unit, once, scales_in, steps_in
+from .another_optimizer import steps_another
 from .attacks import asks_for_its_own
 from .blocks import common
 from .fold import Fold
@@ -347,7 +348,8 @@ def check_plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> None:
             f"`{ctx.m.src(node)}` runs beside a scaled backward of the same step: its gradients would not be scaled",
             f"where the same optimizer takes its gradients: scaler.scale({_differentiated(ctx, node)}).backward()",
         )
-        if ctx.m.function(node) in own and not (_behind_training(ctx, unit, node) or asks_for_its_own(ctx, node)):
+        told = _behind_training(ctx, unit, node) or asks_for_its_own(ctx, node) or steps_another(ctx, unit, node)
+        if ctx.m.function(node) in own and not told:
             raise mixed
         unit.unless_proved.append(mixed)
 

@@ -17,7 +17,7 @@ from ..facts.names import called_name
 from ..facts.scopes import Block, Scope
 from ..knowledge.results import FLOAT_WORK
 from ..nodes import walk
-from ..units.compute import Compute, generates, walk_now
+from ..units.compute import Compute, generates, runs_later, walk_now
 from ..units.events import reaching
 from ..units.order import NOT_YET, ON, Order
 from ..units.references import handed_on
@@ -380,7 +380,7 @@ class Planner:
         states = [self.order.states(c) for c in calls]
         if not any(s == {NOT_YET} for s in states) or self.compute.forbids_function(scope.node):
             return False
-        if generates(scope.node) or self._stays_inside(scope):
+        if runs_later(self.ctx, scope.node) or self._stays_inside(scope):
             return False
         later = [self.ctx.m.statement(c) for c, s in zip(calls, states, strict=True) if ON in s]
         return not any(self.compute.forbidden(s) or isinstance(s, SCOPES) for s in later)
@@ -409,7 +409,7 @@ class Planner:
         scope = m.function(region.block.body[region.first])
         calls = self.ctx.v.calls[scope.node] if scope.is_function else []
         stmts = [m.statement(c) for c in calls if not self.early(c)]
-        if not stmts or self.compute.forbids_function(scope.node) or generates(scope.node):
+        if not stmts or self.compute.forbids_function(scope.node) or runs_later(self.ctx, scope.node):
             return False
         if self._stays_inside(scope):
             return False
@@ -437,7 +437,7 @@ class Planner:
             return True
         if any(self.ctx.m.function(c).node in self.unit.natively for c in calls):
             return False
-        if self.compute.forbids_function(scope.node) or generates(scope.node) or self._stays_inside(scope):
+        if self.compute.forbids_function(scope.node) or runs_later(self.ctx, scope.node) or self._stays_inside(scope):
             return False
         if self.swapped.swaps(scope.node):
             return False

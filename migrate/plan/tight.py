@@ -136,20 +136,21 @@ class Tight:
             case ast.Call(func=ast.Attribute(attr="item"), args=[]):
                 return not self._computes(expr)
             case ast.Name(id=name):
-                given = self._last_given(name, stmt)
+                given = last_given(self.m, name, stmt)
                 taken = given.value if isinstance(given, ast.Assign) and len(given.targets) == 1 else None
                 return isinstance(taken, ast.Call) and ast.unparse(taken.func).endswith(".item")
             case _:
                 return False
 
-    def _last_given(self, name: str, stmt: ast.stmt) -> ast.stmt | None:
-        """The statement above another that gave a name its value, in its block or around it."""
-        for at in self.m.spine(stmt):
-            block, index = self.m.place[at]
-            for before in reversed(block.body[:index]):
-                if any(isinstance(n.ctx, ast.Store) and self.m.inside(n, before) for n in self.m.named(name)):
-                    return before
-        return None
+
+def last_given(m: Module, name: str, stmt: ast.stmt) -> ast.stmt | None:
+    """The statement above another that gave a name its value, in its block or around it."""
+    for at in m.spine(stmt):
+        block, index = m.place[at]
+        for before in reversed(block.body[:index]):
+            if any(isinstance(n.ctx, ast.Store) and m.inside(n, before) for n in m.named(name)):
+                return before
+    return None
 
 
 def own_autocast(stmt: ast.stmt) -> bool:

@@ -711,7 +711,7 @@ class Draft:
         kept: list[ast.stmt] = getattr(stmt, self._unwrap[stmt])
         first, last = kept[0], kept[-1]
         head = self._header_end(stmt) if kept is stmt.body else self._else_line(stmt)  # type: ignore[arg-type]
-        if first.lineno <= head or not m.owns_lines(first) or not m.owns_lines(last):
+        if first.lineno <= head:
             # a one-line suite: the arm takes the header's place
             self._edits.append(Replace(m.start(stmt), m.start(first), ""))
             if m.end(last) < m.end(stmt):

@@ -18,6 +18,7 @@ from ..facts.names import called_name
 from ..facts.scopes import Scope
 from ..flow.objects import WRAPPERS
 from ..knowledge.apex import EXTENSIONS, FP16_UTILS, of_apex
+from ..model import Severity
 from ..nodes import walk
 from ..parts.sites import Role, computed
 from ..plan.carried import AMP, becomes_true, sometimes_imported, through_parameter
@@ -48,6 +49,10 @@ NOTES = {
 }
 
 Key = tuple[Scope | None, str]
+_ANSWERED = (
+    "this told whether Apex's amp is there. Nothing in this tree needs it any more, so the answer is yes from now on, "
+    "Apex or not: what is done for mixed precision by this answer has to be native"
+)
 _NO_IMPORT = ("ImportError", "ModuleNotFoundError")
 
 
@@ -86,6 +91,8 @@ def _remove_served(ctx: Context, work: Work) -> None:
         if not work.draft.gone(test) and _about(ctx, test, names | flags):
             _fold_test(ctx, work, test)
     for stmt, aliases in doomed.items():
+        if ctx.answered and _probe(ctx, stmt) and not _unheard(ctx, stmt):
+            work.find(None, ID, Severity.REVIEW, stmt, _ANSWERED)
         _remove(ctx, work, stmt, aliases)
         if work.sites is not None:
             _one_of_two(ctx, work, stmt)
@@ -243,7 +250,7 @@ def _serves_no_more(
         return True  # torch's takes its place
     if _needed(ctx, work, stmt, alias, tests) or _asks_for_kernels(work, stmt, alias):
         return False
-    if _probe(ctx, stmt) and not (ctx.unled and _unheard(ctx, stmt)):
+    if _probe(ctx, stmt) and not (ctx.unled and (ctx.answered or _unheard(ctx, stmt))):
         return False
     return _is_amp(stmt, alias) or (work.sites is not None and _of_apex(stmt, alias))
 

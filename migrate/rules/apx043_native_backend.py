@@ -4,9 +4,10 @@
 Apex's condition asks for now: where one arm follows the other they become one, else Apex's sets the same.
 Where each guard of the training has a native arm that does the same (``if apex: with amp.scale_loss… else:
 scaler.scale(loss).backward()…``), these arms serve both and the guards go (`plan/arms.py`).
-``amp.initialize`` goes, and with it a class that scales by Apex, once nothing makes one. What runs under autocast and
-how the loss is scaled is then what the file says of its native backend, so this is for review: Apex's casts held for
-the whole process.
+``amp.initialize`` goes, and with it a class that scales by Apex, once nothing makes one. What runs under autocast is
+then what the file says of its native backend, so this is for review: Apex's casts held for the whole process. What is
+scaled, clipped and stepped is compared with what Apex did, path by path; where the two differ, all stays. A scaler of a
+library is not read, and the report says so.
 
 Source: timm's train.py and timm/utils/cuda.py (ApexScaler, NativeScaler), which many projects began with.
 """

@@ -288,7 +288,7 @@ class Compute:
         """A call that runs the model, directly or through functions of this module."""
         if self.runs_model(call):
             return True
-        return any(self.computes_function(c) and not generates(c) for c in self.ctx.v.callees(call))
+        return any(self.computes_function(c) and not runs_later(self.ctx, c) for c in self.ctx.v.callees(call))
 
     def forwards(self, node: ast.AST) -> bool:
         return any(isinstance(n, ast.Call) and self.strong(n) for n in walk_now(node))
@@ -357,7 +357,17 @@ class Compute:
         handed = {*scope.params} - {self.ctx.m.self_name(scope)}
         if self._trains_itself([scope.node]):
             return False  # its callers cannot be wrapped
+        if self._asked_from_outside(scope):
+            return False
         return self.own_method(scope) and not (constructs and _root(call.func) in handed)
+
+    def _asked_from_outside(self, scope: Scope) -> bool:
+        """Whether a method of a network that is its own trainer has its callers in files that know nothing of Apex
+        (``net.evaluate(loader)``): nobody else can be wrapped. What Python calls by itself is no such method."""
+        name = getattr(scope.node, "name", "__")
+        if name.startswith("__") or name == "forward" or self.ctx.v.calls.get(scope.node):
+            return False
+        return self.ctx.m.class_of(scope) in self._trainers
 
     @cached_property
     def _trainers(self) -> set[ast.ClassDef | None]:
@@ -582,6 +592,14 @@ def generates(node: ast.AST) -> bool:
     return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and any(
         isinstance(n, (ast.Yield, ast.YieldFrom)) for stmt in node.body for n in walk_now(stmt)
     )
+
+
+def runs_later(ctx: Context, node: ast.AST) -> bool:
+    """Whether a call of a function runs nothing yet: a generator, or a coroutine that is not waited for at once."""
+    if isinstance(node, ast.AsyncFunctionDef):
+        if any(not isinstance(ctx.m.parent[call], ast.Await) for call in ctx.v.calls[node]):
+            return True
+    return generates(node)
 
 
 def only_yields(node: ast.AST) -> bool:

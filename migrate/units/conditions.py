@@ -495,7 +495,7 @@ def _availability_flags(
         for key, (value, holder) in told.items()
         if _only_told(m, key, holder)
         and not set_from_outside(m, key[1])
-        and not (_needs_more(holder, replaced) and _guards_more(m, facts, key[1]))
+        and not _needs_more(m, holder, replaced)
     }
     for node in m.tree.body:  # HAS_APEX = importlib.util.find_spec("apex") is not None
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
@@ -552,7 +552,7 @@ def _may_say(key: ast.expr, name: str) -> bool:
 def _kept_flags(m: Module, facts: Facts, replaced: frozenset[str]) -> frozenset[str]:
     """Names of flags that are set beside imports of Apex that stay, and of those made of one."""
     holders = {holder for stmt in facts.imports if isinstance(holder := m.parent[stmt], ast.Try)}
-    lines = [line for holder in holders if _needs_more(holder, replaced) for line in (*holder.body, *holder.orelse)]
+    lines = [line for holder in holders if _needs_more(m, holder, replaced) for line in (*holder.body, *holder.orelse)]
     found = {t.id for line in lines if isinstance(line, ast.Assign) for t in line.targets if isinstance(t, ast.Name)}
     for stmt in m.all(ast.Assign) if found else ():
         if any(isinstance(n, ast.Name) and n.id in found for n in walk(stmt.value)):
@@ -560,13 +560,14 @@ def _kept_flags(m: Module, facts: Facts, replaced: frozenset[str]) -> frozenset[
     return frozenset(found)
 
 
-def _needs_more(holder: ast.Try, replaced: frozenset[str]) -> bool:
-    """Whether a try imports more of Apex than amp and what has a counterpart: its flag goes on asking for that."""
+def _needs_more(m: Module, holder: ast.Try, replaced: frozenset[str]) -> bool:
+    """Whether a try imports more of Apex than amp and what has a counterpart, or what nothing here uses and so stays:
+    its flag goes on asking for that."""
     return any(
         (
             isinstance(stmt, ast.ImportFrom)
             and (of_apex(stmt.module or "") or "").startswith("apex.")
-            and not {alias.name for alias in stmt.names} <= replaced
+            and any(alias.name not in replaced or not _read(m, alias) for alias in stmt.names)
         )
         or (isinstance(stmt, ast.Import) and any(alias.name.startswith("apex.") for alias in stmt.names))
         for stmt in holder.body
@@ -574,14 +575,8 @@ def _needs_more(holder: ast.Try, replaced: frozenset[str]) -> bool:
     )
 
 
-def _guards_more(m: Module, facts: Facts, flag: str) -> bool:
-    """Whether an ``if`` around ``initialize`` that asks a flag does more there: ``loss_scaler = ApexScaler()``."""
-    around = {a for init in facts.initializes for a in m.ancestors(init.call) if isinstance(a, ast.If)}
-    asking = [a for a in around if any(isinstance(n, ast.Name) and n.id == flag for n in walk(a.test))]
-    own = {m.statement(use) for use in (*facts.uses, *(i.call for i in facts.initializes))}
-    return any(
-        isinstance(stmt, ast.Assign) and stmt not in own for a in asking for stmt in (*a.body, *a.orelse)
-    )
+def _read(m: Module, alias: ast.alias) -> bool:
+    return any(isinstance(name.ctx, ast.Load) for name in m.named(alias.asname or alias.name))
 
 
 def _default_flags(m: Module, holder: ast.Try, told: dict[tuple[Scope | None, str], tuple[bool, ast.Try]]) -> None:

@@ -230,7 +230,7 @@ def _argparse_levels(m: Module, attr: str, asked: frozenset[str]) -> set[str] | 
     for node in m.calls("add_argument"):
         if isinstance(node.func, ast.Attribute):
             if argparse_dest(node) == attr:
-                words = {k.arg: k.value for k in node.keywords if k.arg}
+                words = {k.arg: k.value for k in node.keywords}
                 choices, default = words.get("choices"), words.get("default")
                 if not isinstance(choices, (ast.List, ast.Tuple)) or not isinstance(default, ast.Constant):
                     return None

@@ -55,6 +55,8 @@ class Context:
     scalers: frozenset[str] = frozenset()  # names for a scaler that are attributes there
     unled: bool = False  # nobody who initializes is known to use what is here, and nothing else needs Apex's amp
     switched: frozenset[str] = frozenset()  # names and attributes that say "apex", and are set in files near this
+    own: tuple[frozenset[str], ...] = ()  # for each file, which of its imports lead to files of the tree
+    answered: bool = False  # other files may be told that Apex's amp is there, as none needs it any more
     counted: bool = False  # another file asks groups of parameters for what only Apex's Adam kept there
     _found: dict[object, Any] = field(default_factory=dict, init=False)  # what `once` keeps
 

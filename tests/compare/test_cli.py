@@ -187,18 +187,54 @@ def test_a_missing_library_is_refused_before_anything_runs(tmp_path: Path) -> No
     assert done.returncode == 2 and "matplotlib cannot be imported: install the extra" in done.stderr
 
 
+def asked_of_make(words: list[str], given: dict[str, str], before: bool) -> subprocess.CompletedProcess[str]:
+    """make with words, given behind it or in the environment."""
+    own = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES")}
+    command = ["make", *words]
+    if before:
+        own |= given
+    else:
+        command += [f"{name}={value}" for name, value in given.items()]
+    if "PYTHON" not in given:
+        command.append(f"PYTHON={sys.executable}")
+    return subprocess.run(command, cwd=PROJECT, env=own, capture_output=True, text=True)
+
+
 @pytest.mark.parametrize("before", [False, True], ids=["behind make", "before it"])
 @pytest.mark.parametrize(("word", "sentence"), [("SEED=3", "SEED"), ("profile=quick", "profile")])
 def test_make_refuses_a_word_that_nothing_reads(word: str, sentence: str, before: bool) -> None:
-    own = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES")}
-    command = ["make", "compare", "DATA=/a folder", f"PYTHON={sys.executable}"]
-    if before:
-        own |= dict([word.split("=")])
-    else:
-        command.append(word)
-    done = subprocess.run(command, cwd=PROJECT, env=own, capture_output=True, text=True)
+    done = asked_of_make(["compare", "DATA=/a folder"], dict([word.split("=")]), before)
     assert done.returncode == 2 and f"{sentence}: make compare knows no such word" in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("before", [False, True], ids=["word", "environment"])
+@pytest.mark.parametrize(
+    ("target", "word"),
+    [("generated", "SEED=3"), ("fuzz", "seconds=60"), ("mutants", "SEEDS=3"), ("torture", "seed=3")],
+)
+def test_make_refuses_a_word_that_a_long_run_does_not_read(target: str, word: str, before: bool) -> None:
+    done = asked_of_make([target], dict([word.split("=")]), before)
+    assert done.returncode == 2 and done.stdout == ""
+    assert f"{word.partition('=')[0]}: make {target} knows no such word" in done.stderr
+
+
+@pytest.mark.parametrize("target", ["compare", "generated", "fuzz", "mutants", "torture"])
+def test_make_refuses_a_misspelt_word_and_names_the_right_ones(target: str) -> None:
+    done = asked_of_make(["-n", target], {"SEDE": "3"}, before=False)
+    assert done.returncode == 2 and f"SEDE: make {target} knows no such word; it knows " in done.stderr
+    known = done.stderr.partition("it knows ")[2].partition(".")[0].split()
+    assert "PYTHON" in known
+    right = asked_of_make(["-n", target], dict.fromkeys(known, "1"), before=False)
+    assert right.returncode == 0, right.stderr
+    somebody_elses = asked_of_make(["-n", target], {"SEDE": "3"}, before=True)
+    assert somebody_elses.returncode == 0, somebody_elses.stderr
+
+
+def test_two_long_runs_take_the_words_of_both() -> None:
+    words = {"KILLS": "3", "SECONDS": "1", "SEED": "2"}
+    assert asked_of_make(["-n", "fuzz", "torture"], words, before=False).returncode == 0
+    assert asked_of_make(["-n", "fuzz"], words, before=False).returncode == 2
 
 
 def test_a_gpu_that_torch_cannot_use_is_never_a_smoke_run(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ CASES = {
     "a mode": ("net.eval()\n    print(hist)", "net opt writer"),
     "hands on what a mode gives": ("out = net.eval()\n    print(out(hist))", "opt writer"),
     "asks whether it is there": ("if net is not None:\n        torch.save(net.state_dict(), hist)", "net opt writer"),
+    "asks an attribute that is called alike": ("print(run.net is None, net(hist))", "opt writer"),
     "runs it": ("print(net(hist))", "opt writer"),
     "runs a part": ("for m in net.modules():\n        m(hist)", "opt writer"),
     "hands it on": ("score(net, hist)", "opt writer"),

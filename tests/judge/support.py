@@ -13,7 +13,7 @@ from unittest import mock
 
 from migrate import engine
 from migrate.judge.verdict import Verdict
-from migrate.model import Applicability, ModuleResult, Settings, worst
+from migrate.model import ALONE, Applicability, ModuleResult, Neighbours, Settings, worst
 from migrate.plan.decide import Plan
 from migrate.rewrite.trace import Run, common_words
 from migrate.units.unit import Context
@@ -63,7 +63,7 @@ class Case:
         return Found(0, verdict.unknown) if verdict.unknown is not None else None
 
 
-def judged_case(text: str, settings: Settings | None = None) -> Case | None:
+def judged_case(text: str, settings: Settings | None = None, neighbours: Neighbours = ALONE) -> Case | None:
     """Migrate a text; None where nothing came before the judge."""
     seen: list[tuple[Context, Sequence[Plan], str, Sequence[Run], Verdict]] = []
 
@@ -73,7 +73,7 @@ def judged_case(text: str, settings: Settings | None = None) -> Case | None:
         return verdict
 
     with mock.patch.object(engine, "validate", spied):
-        result = engine.migrate_module(text, settings or Settings())
+        result = engine.migrate_module(text, settings or Settings(), neighbours)
     if not seen:
         return None
     ctx, plans, new, runs, verdict = seen[-1]

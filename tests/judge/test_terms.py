@@ -147,3 +147,30 @@ def test_forgetting() -> None:
     assert set(leaves(("op", "Mod", A, ("attr", B, "x")))) == {A, B}
     assert forget(facts, lambda term: A in leaves(term)) == {compared("eq", ("attr", B, "x"), ("k", 1)): False}
     assert depth(("not", ("attr", A, "x"))) == depth(A) + 2
+
+
+STEPS = ("attr", opaque(1, "args"), "gradient_accumulation_steps")
+
+
+@pytest.mark.parametrize(
+    ("value", "asked", "holds", "then", "follows"),
+    [
+        (STEPS, ("eq", 1), False, ("gt", 1), True),  # how many backwards make a step: no less than one
+        (STEPS, ("gt", 1), False, ("eq", 1), True),
+        (A, ("eq", 1), False, ("gt", 1), None),  # of another value nothing is known
+        (("attr", A, "loss_accumulated"), ("eq", 1), False, ("gt", 1), None),
+    ],
+)
+def test_a_step_has_a_backward(
+    value: Term, asked: tuple[str, int], holds: bool, then: tuple[str, int], follows: bool | None
+) -> None:
+    first, second = (compared(op, value, ("k", number)) for op, number in (asked, then))
+    fact = first[1] if first[0] == "not" else first
+    assert known(second, {fact: holds is not (first[0] == "not")}) is follows
+
+
+def test_a_bound_that_is_not_reached() -> None:
+    """``x >= 2`` and not ``x == 2``: more than 2."""
+    facts: Facts = {("op", "lt", A, ("k", 2)): False, ("op", "eq", A, ("k", 2)): False}
+    assert known(("op", "le", A, ("k", 2)), facts) is False
+    assert known(("op", "le", A, ("k", 3)), facts) is None

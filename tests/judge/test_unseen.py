@@ -141,13 +141,30 @@ def train(model, optimizer, batches):
             with amp.scale_loss(loss, optimizer) as scaled:
                 scaled.backward()
             if x.late:
-                continue
+                JUMP
             optimizer.step()
 """
 
 
-@pytest.mark.parametrize(("read", "grade"), [("self.model.weight.grad", "manual"), ("self.model.weight", "review")])
-def test_a_block_that_is_left_by_a_jump(read: str, grade: str) -> None:
-    text = JUMPING.replace("READ", read)
+@pytest.mark.parametrize("jump", ["break", "return", "continue"])
+def test_a_block_that_is_left_by_a_jump(jump: str) -> None:
+    """Behind the first two no other block begins that could be the one that reads."""
+    text = JUMPING.replace("JUMP", jump).replace("READ", "self.model.weight.grad")
+    result = engine.migrate_module(text, Settings())
+    assert [unit.applicability.value for unit in result.units] == ["manual"]
+    assert any("`x.late` holds" in finding.message for finding in result.findings)
+
+
+@pytest.mark.parametrize(("jump", "grade"), [("break", "safe"), ("return", "safe"), ("continue", "review")])
+def test_a_block_that_looks_at_weights_is_left_by_a_jump(jump: str, grade: str) -> None:
+    """Gradients that the next round throws away are told (APX060)."""
+    text = JUMPING.replace("JUMP", jump).replace("READ", "self.model.weight")
     result = engine.migrate_module(text, Settings())
     assert [unit.applicability.value for unit in result.units] == [grade]
+
+
+def test_a_block_that_no_jump_leaves() -> None:
+    """At its end gradients are those that the step has unscaled."""
+    text = JUMPING.replace("JUMP", "print(x)").replace("READ", "self.model.weight.grad")
+    result = engine.migrate_module(text, Settings())
+    assert [unit.applicability.value for unit in result.units] == ["safe"]

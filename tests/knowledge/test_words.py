@@ -28,6 +28,12 @@ def test_exact_patterns_mind_the_case() -> None:
     assert Patterns("*LR", exact=True).fit("StepLR") and not Patterns("*LR", exact=True).fit("lr")
 
 
+def test_a_decorated_name_is_its_word() -> None:
+    assert Patterns("net").fit("__net__") and not Patterns("__* ?*_").fit("__net__")
+    assert Patterns("__*").fit("__len__") and not Patterns("len").fit("__len__")
+    assert Patterns("__*").fit("__private") and Patterns("__*").fit("____")
+
+
 def test_several_texts_are_one_set() -> None:
     assert [name for name in ("a", "b", "c", "d") if Patterns("a b", "c").fit(name)] == ["a", "b", "c"]
 

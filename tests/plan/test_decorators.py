@@ -7,7 +7,7 @@ from textwrap import indent
 import pytest
 
 from migrate.engine import migrate_module
-from migrate.model import Applicability, Settings
+from migrate.model import Applicability, Neighbours, Settings
 
 TOP = "import functools\nimport torch\nfrom apex import amp\n\n\n"
 TRAIN = """\
@@ -58,7 +58,13 @@ STAYS = {
         wrapper("return function(model, *args, **kwargs)\n", "def inner(model, *args, **kwargs):\n"),
         "timed",
     ),
-    "another file's": ("from lib import timed\n\n\n", "timed"),
+    "calls it by itself": ("from lib import registry\n\n\n", 'registry.register("step")'),
+    "an object of this file": ("from lib import Tracer\n\ntracer = Tracer()\n\n\n", "tracer.spans"),
+}
+FOREIGN = {
+    "a name": ("from lib import timed\n\n\n", "timed"),
+    "a part of one": ("from lib import scope\n\n\n", "scope.inject"),
+    "called": ("import lib.tracing\n\n\n", 'lib.tracing.spans("step")'),
 }
 
 
@@ -76,3 +82,23 @@ def test_the_scaler_goes_through(case: str) -> None:
 @pytest.mark.parametrize("case", STAYS)
 def test_it_does_not(case: str) -> None:
     assert grade(*STAYS[case]) is Applicability.MANUAL
+
+
+@pytest.mark.parametrize("case", FOREIGN)
+def test_one_of_a_package_is_taken_to_hand_on(case: str) -> None:
+    assert grade(*FOREIGN[case]) is Applicability.REVIEW
+
+
+@pytest.mark.parametrize("case", FOREIGN)
+def test_one_of_the_tree_that_is_not_read_is_not(case: str) -> None:
+    text = TOP + FOREIGN[case][0] + f"@{FOREIGN[case][1]}\n" + TRAIN.lstrip()
+    near = Neighbours(own=frozenset({"lib", "lib.tracing"}))
+    (unit,) = migrate_module(text, Settings(), near).units
+    assert unit.applicability is Applicability.MANUAL
+
+
+def test_what_it_fills_in_itself_is_not_known() -> None:
+    """A call that hands on no ``x`` runs something else than the function as it stands."""
+    text = TOP + "from lib import timed\n\n\n@timed\n" + TRAIN.lstrip()
+    text = text.replace("    step(model, optimizer, x)", "    step(model, optimizer)")
+    assert {unit.applicability for unit in migrate_module(text, Settings()).units} == {Applicability.MANUAL}

@@ -93,6 +93,34 @@ def test_an_object_that_says_nothing_about_amp_is_not_asked(begin: str) -> None:
     assert "enabled=loss_scaler" not in text and "self.scaler" not in text
 
 
+BEGUN = """\
+def begun(model, optimizer, level):
+    STARTS
+    return model, optimizer
+
+
+def main("""
+CALL = "if use_amp:\n        model, optimizer = begun(model, optimizer, other)\n    "
+HELPED = {
+    "where it is called": (INITIALIZE, CALL + "    loss_scaler = Scaler()", True),
+    "where it is not called": (INITIALIZE, CALL + "else:\n        loss_scaler = Scaler()", False),
+    "where it may do nothing": (f"if level:\n        {INITIALIZE}", CALL + "    loss_scaler = Scaler()", False),
+    "where nobody knows what it does": (
+        f"if read(level):\n        {INITIALIZE}",
+        CALL + "    loss_scaler = Scaler()",
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HELPED)
+def test_another_function_initializes(case: str) -> None:
+    starts, begin, asked = HELPED[case]
+    text = TEXT.replace("def main(", BEGUN.replace("STARTS", starts)).replace("BEGIN", begin)
+    new = migrate_module(text, Settings()).new_text or ""
+    assert ("enabled=loss_scaler is not None" in new, "self.scaler" in new) == (asked, asked)
+
+
 CLASSES = """\
 import torch
 import torch.nn.functional as F

@@ -139,7 +139,8 @@ PLACES: dict[str, tuple[str, dict[str, str]]] = {
     "APX095": ("END", {}),
 }
 RULES = [one for one in modules() if one.STAGE is not Stage.TOOL]
-ALONE = [one.ID for one in RULES if one.STAGE is Stage.PARTS]  # their examples need nothing around them
+# their examples need nothing around them
+ALONE = [one.ID for one in RULES if one.STAGE is Stage.PARTS or one.ID == "APX072"]
 
 
 def _script(rule: ModuleType) -> str:
@@ -187,7 +188,10 @@ def _comes_out(example: str, text: str) -> bool:
 
 
 def _migrated(rule: ModuleType) -> ModuleResult:
-    return migrate_module(_script(rule), Settings(), Neighbours(scattered=rule.ID == "APX044"))
+    unled = rule.ID == "APX072"
+    return migrate_module(
+        _script(rule), Settings(), Neighbours(scattered=rule.ID == "APX044", unled=unled, follow=unled)
+    )
 
 
 def test_every_rule_is_applied_and_has_an_example() -> None:

@@ -45,6 +45,8 @@ RUNS = {
     "by a function that trains none": "forward_pass(model, x)",
     "by keyword": "forward_pass(net=model, x=x)",
     "in a list": "forward_pass([model], x)",
+    "the wrapped one": "forward_pass(model.module, x)",
+    "one of several": "forward_pass(model[0], x)",
     "an evaluation": "evaluate(model, loader)",
     "of some name": "_run_validate_epoch(loader, model)",
     "a checkpointed one": "torch.utils.checkpoint.checkpoint(model, x)",

@@ -9,6 +9,8 @@ from tests.asking import asked, context
 
 TOP = "import argparse\nfrom apex import amp\n"
 TRIED = "try:\n    from apex import amp\n    HAS = True\nexcept ImportError:\n    HAS = False\n"
+MORE = TRIED.replace("    HAS = True", "    import apex.contrib.xentropy\n    HAS = True")
+PART = TRIED.replace("    HAS = True", "    from apex.optimizers import FusedAdam\n    HAS = True")
 
 TERMS = {
     "a name": ("ask(fp16)", "fp16"),
@@ -57,6 +59,10 @@ TERMS = {
     "None first": ("amp = None\nif fp16:\n    from apex import amp\nask(amp is not None)", "amp is not None"),
     "or something else": ("try:\n    from apex import amp\nexcept ImportError:\n    amp = other()\nask(amp)", "amp"),
     # flags
+    "a flag beside what has no counterpart": (MORE + "ask(HAS)", "HAS"),
+    "a flag beside a part that is used": (PART + "ask(HAS)\nFusedAdam()", "True"),
+    "a flag beside a part that nothing uses": (PART + "ask(HAS)", "HAS"),
+    "a flag beside a part of another name": (PART.replace("FusedAdam", "FusedAdam as A") + "ask(HAS)\nA()", "True"),
     "a flag": (TRIED + "ask(HAS)", "True"),
     "not there": (TRIED + "ask(a and not HAS)", "False"),
     "a default above": (

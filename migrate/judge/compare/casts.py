@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..run.contexts import apex_casts
 from ..run.event import Event
 from ..run.exits import caught, unwind
 from ..state import LegacyRaises, State
@@ -23,10 +24,14 @@ class Casts:
             raise LegacyRaises  # so it did here
         if pair.old.casts != pair.new.casts:
             what = "the model is called" if old.kind == "forward" else "the loss is computed"
-            how = "under Apex's casts, now without autocast" if pair.old.casts else "without casts, now under autocast"
+            native = _natively(pair.old)
+            under = "under autocast" if native else "under Apex's casts"
+            how = f"{under}, now without autocast" if pair.old.casts else "without casts, now under autocast"
             program = self.old.program
             trains = self._training(pair.old) and not program.objects.beside(program.v, old.node)
             kind = "loss-casts" if old.kind == "loss" else "casts" if trains else "eval-casts"
+            if native or (kind == "casts" and not pair.old.initialized):
+                kind = "native-casts"  # not what Apex did: a native side of the old program's own, or none
             self.teller.go_on_if_announced(pair, Differs(kind, old.node, f"{what} {how}"))
         return self.perhaps_failing(pair, old) if old.kind == "forward" else None
 
@@ -53,3 +58,8 @@ class Casts:
             if program.callees.runs_backward(frame.code.node):
                 return True
         return False
+
+
+def _natively(before: State) -> bool:
+    """Whether the old program's casts are those of an autocast of its own, and none of Apex's."""
+    return before.casts and not apex_casts(before)

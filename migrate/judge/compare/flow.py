@@ -6,10 +6,12 @@ import ast
 
 from ...nodes import walk
 from ..program.counting import LAST_ROUND
+from ..program.program import Program
 from ..run.event import Event
 from ..state import Frame
 from ..terms import TRUE, opaque
 from .forgetting import Forgetting
+from .later import left_behind
 from .pair import Both, Differs, Pair
 
 _Choices = list[tuple[ast.AST, ast.AST]]
@@ -79,6 +81,8 @@ class Flow:
             if which is not None:
                 one.old.note_run(self.old.program.naming.place(which))
                 one.facts = self.forgetting.within(one.facts, which)
+            if self.old.program.objects.begun:
+                self._clear_behind_a_step(one)
             self.old.calls.choose(one.old, which)
             self.new.calls.choose(one.new, other)
             found.append(one)
@@ -90,7 +94,27 @@ class Flow:
         theirs = {self.new.program.naming.place(n): n for n in new.about}
         places = [(which, self.old.program.naming.place(which)) for which in old.about]
         every = [(which, theirs[place]) for which, place in places if place in theirs]
+        if self.old.program.objects.begun:
+            every = [pair for pair in every if not self._native_alone(*pair)]
         return every, [pair for pair in every if not self.old.program.entries.initializes(pair[0])]
+
+    def _clear_behind_a_step(self, pair: Pair) -> None:
+        """Who calls a class that scales is not here: gradients of which a step was made are cleared there, those of a
+        window that is open are not."""
+        stepped = frozenset(one for one in pair.new.grads if all("S" not in f for _, f in pair.new.seen(one)))
+        for state in (pair.old, pair.new):
+            state.clear(stepped, True)
+
+    def _native_alone(self, which: ast.AST, other: ast.AST) -> bool:
+        """Whether a method belongs to a class that scales natively, beside one that does by Apex, and has the same text
+        in both: a process that was begun elsewhere trains with one of the two."""
+        own = [program.m.class_of(program.m.scope_of[node]) for program, node in self._both(which, other)]
+        if own[0] is None or own[1] is None or ast.dump(own[0]) != ast.dump(own[1]):
+            return False
+        return any(self.old.program.marks.kind.get(node) == "create" for node in walk(own[0]))
+
+    def _both(self, which: ast.AST, other: ast.AST) -> tuple[tuple[Program, ast.AST], tuple[Program, ast.AST]]:
+        return (self.old.program, which), (self.new.program, other)
 
     def _ran(self, pair: Pair, which: ast.AST) -> bool:
         """Whether a function that initializes would do so again: that is another process, with other optimizers. An
@@ -108,11 +132,20 @@ class Flow:
         """Both call a function: they go into it, or past it where nothing new can come of that."""
         (callee, frame), (other, twin) = old.about, new.about
         if self.old.program.naming.place(callee) != self.new.program.naming.place(other):
-            raise Differs("order", old.node, "the two programs call different functions here")
+            if self.old.program.naming.place(old.node) != self.new.program.naming.place(new.node):
+                raise Differs("order", old.node, "the two programs call different functions here")
+            # one call of two objects, such as scale in either way: what the one does of note, the other has to do too
+            self.old.calls.enter(pair.old, old.node, callee, frame.copy())
+            self.new.calls.enter(pair.new, new.node, other, twin.copy())
+            for function in (callee, self.new.program.naming.twin(other)):
+                pair.facts = self.forgetting.within(pair.facts, function) if function is not None else pair.facts
+            return
         if old.node in self.rescaled or self._seen_before(pair, callee, frame, other, twin):
             self.old.calls.pass_by(pair.old, old.node)
             self.new.calls.pass_by(pair.new, new.node)
             return
+        if left_behind(self.new.program, pair.new, new.node, other):
+            raise Differs("casts", old.node, "under autocast a coroutine is made here, which may run behind that")
         self.old.calls.enter(pair.old, old.node, callee, frame.copy())
         self.new.calls.enter(pair.new, new.node, other, twin.copy())
         pair.facts = self.forgetting.within(pair.facts, callee)
@@ -134,17 +167,26 @@ class Flow:
             pair.event_new = None
         return True
 
-    def constructor_alone(self, pair: Pair, new: Event) -> bool:
-        """A constructor that a rule wrote for a class that had none: the new program goes in on its own, and what that
-        does of note, the old one has to do as well."""
-        if new.kind != "enter":
+    def constructor_alone(self, pair: Pair, old: Event, new: Event) -> bool:
+        """A constructor that only one program runs here: a rule wrote it for a class that had none, or an object of
+        another class is made in the place of one. That program goes in on its own, and what the constructor does of
+        note, the other one has to do as well."""
+        if not (_constructs(old) or _constructs(new)):
             return False
-        callee, frame = new.about
-        if getattr(callee, "name", "") != "__init__" or self.new.program.naming.twin(callee) is not None:
-            return False
-        self.new.calls.enter(pair.new, new.node, callee, frame.copy())
-        pair.event_new = None
-        return True
+        same = old.kind == new.kind and (
+            self.old.program.naming.place(old.node) == self.new.program.naming.place(new.node)
+        )
+        if _constructs(new) and (not same or self.new.program.naming.twin(new.about[0]) is None):
+            callee, frame = new.about
+            self.new.calls.enter(pair.new, new.node, callee, frame.copy())
+            pair.event_new = None
+            return True
+        if _constructs(old) and not same:
+            callee, frame = old.about
+            self.old.calls.enter(pair.old, old.node, callee, frame.copy())
+            pair.event_old = None
+            return True
+        return False
 
     def aside(self, pair: Pair, old: Event, new: Event) -> list[Pair]:
         """A condition on which only evaluation hangs: both ways once for each state of the casts, else past it."""
@@ -176,3 +218,8 @@ class Flow:
             return True
         self._evaluated.add(key)
         return False
+
+
+def _constructs(event: Event) -> bool:
+    """Whether a program goes into a constructor."""
+    return event.kind == "enter" and getattr(event.about[0], "name", "") == "__init__"

@@ -59,7 +59,7 @@ class Joint:
             if _sees_nothing(pair.new, new):
                 pair.event_new = None
                 return None
-        if self.flow.property_alone(pair, old, new) or self.flow.constructor_alone(pair, new):
+        if self.flow.property_alone(pair, old, new) or self.flow.constructor_alone(pair, old, new):
             return None
         if _general(old) != _general(new):
             raise self._out_of_step(old, new)

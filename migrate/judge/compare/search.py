@@ -11,6 +11,7 @@ import ast
 from collections import Counter, deque
 from collections.abc import Iterator
 
+from ..run.event import Event
 from ..state import Crash, LegacyRaises, Unfollowed
 from ..terms import Ask, Term
 from ..verdict import Verdict
@@ -86,7 +87,7 @@ class Search:
         while True:
             try:
                 if pair.event_old is None:
-                    pair.event_old = self.both.old.run(pair.old, pair.facts)
+                    pair.event_old = self._old(pair)
                 if pair.event_new is None:
                     pair.event_new = self.both.new.run(pair.new, pair.facts)
             except Ask as question:
@@ -103,6 +104,14 @@ class Search:
                     self.forgetting.collect(pair)
                 elif not self._is_new(pair):
                     return
+
+    def _old(self, pair: Pair) -> Event:
+        """The next event of the old program; a scaler of its own that is not there ends the path, whatever became of
+        the rest."""
+        try:
+            return self.both.old.run(pair.old, pair.facts)
+        except Crash as crash:
+            raise LegacyRaises from crash
 
     def _is_new(self, pair: Pair) -> bool:
         """Whether a pair of states has not been met before. Behind a loop that was left at once less is a difference:

@@ -86,9 +86,9 @@ class Entries:
     def _training(self) -> set[ast.AST]:
         parts = {"initialize", "amp", "backward", "step", "create", "scaler", "state"}
         blocks = {self.m.function(n).node for n in self.m.all(ast.With) if self._scales(n)}
-        return self._with_callers(blocks | {f for f, kinds in self.callees.by_function.items() if kinds & parts})
+        return self.with_callers(blocks | {f for f, kinds in self.callees.by_function.items() if kinds & parts})
 
-    def _with_callers(self, functions: set[ast.AST]) -> set[ast.AST]:
+    def with_callers(self, functions: set[ast.AST]) -> set[ast.AST]:
         """Functions, and those that run them, directly or not."""
         found, todo = set(functions), list(functions)
         while todo:
@@ -117,7 +117,7 @@ class Entries:
 
     @cached_property
     def _initializing(self) -> set[ast.AST]:
-        return self._with_callers({f for f, kinds in self.callees.by_function.items() if "initialize" in kinds})
+        return self.with_callers({f for f, kinds in self.callees.by_function.items() if "initialize" in kinds})
 
     def switches(self, node: ast.AST) -> list[ast.AST]:
         """The calls in a function that run ``amp.initialize``, in it or further down."""

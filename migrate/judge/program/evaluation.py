@@ -46,14 +46,15 @@ class Evaluation:
     # ------------------------------------------------------------ loops
 
     def only_reads(self, stmt: ast.stmt) -> bool:
-        """A loop in which nothing happens but that gradients are read or cleared."""
+        """A loop in which nothing happens but that gradients are read or cleared; that of a generator lets others train
+        in between."""
         if not isinstance(stmt, (ast.For, ast.While)) or stmt in self.loud:
             return False
         touched = False
         for node in walk(stmt):
             if node in self.marks.kind or (isinstance(node, EXITS) and not self._own_loop(node, stmt)):
                 return False
-            if isinstance(node, (ast.With, *FUNCTIONS, ast.ClassDef)):
+            if isinstance(node, (ast.With, *FUNCTIONS, ast.ClassDef, *YIELDS)):
                 return False
             touched = touched or node in self.marks.readers or node in self.marks.clearers
         return touched

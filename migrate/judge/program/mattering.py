@@ -19,6 +19,8 @@ _LOOKED_INTO = (
     WRAPPERS | SELF_METHODS | PURE | NAMESPACES | {"nullcontext", "enter_context", "zip", "enumerate", "super"}
 )
 _ABOUT = frozenset({"models", "optimizers", "loss", "outputs", "optimizer"})
+_TELLS = frozenset({"state_dict", "load_state_dict", "is_enabled"})
+_TRAINS = frozenset({"initialize", "amp", "backward", "step", "create", "scaler"})
 _NOTHING = frozenset[str]()
 
 
@@ -198,14 +200,28 @@ class Mattering:
         sites = [
             node
             for node, kind in self.marks.kind.items()
-            if kind in PROTOCOL | {"initialize", "create"}
-            or (kind == "call" and any(self.entries.trains(f) for f in self.callees.runs(node)))
+            if (kind in PROTOCOL | {"initialize", "create"} and not _only_tells(node))
+            or (kind == "call" and not self._acting.isdisjoint(self.callees.runs(node)))
         ]
         return self._conditions((*sites, *self.marks.readers, *self.marks.clearers))
+
+    @cached_property
+    def _acting(self) -> set[ast.AST]:
+        """Functions that train, themselves or by others that they call; not those that only save or load."""
+        every = self.callees.kinds_in.items()
+        return self.entries.with_callers(
+            {f for f, kinds in every if any(kind in _TRAINS and not _only_tells(n) for n, kind in kinds)}
+        )
 
     def _conditions(self, nodes: Iterable[ast.AST]) -> set[ast.If | ast.While]:
         """The conditions that some nodes stand under, each in its function."""
         return {outer for n in nodes for outer in self.m.spine(n) if isinstance(outer, (ast.If, ast.While))}
+
+
+def _only_tells(node: ast.AST) -> bool:
+    """Whether a call does no more than ask a scaler, hand out or load its state: when a checkpoint is saved hangs on
+    scores and counts of steps, and next to nothing hangs on that."""
+    return isinstance(node, ast.Call) and last_name(node.func) in _TELLS
 
 
 def _given(node: ast.Assign | ast.AnnAssign | ast.NamedExpr) -> list[tuple[ast.expr, ast.expr]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -31,6 +32,7 @@ class Objects:
     scales: dict[ast.Call, frozenset[Key]] = field(default_factory=dict)  # scale_loss calls and their optimizers
     elsewhere: Elsewhere = NOWHERE  # what code of other files runs under O1's casts
     handed: frozenset[Obj] = frozenset()  # the models, as the old program has them
+    begun: bool = False  # code that is not here has initialized Apex
 
     def known(self, expr: ast.AST) -> frozenset[Key]:
         """The models and optimizers that an expression may hold on any path."""
@@ -61,6 +63,7 @@ def known_objects(m: Module, v: Values, naming: Naming, facts: Facts) -> Objects
     for scale in facts.scales:
         optimizers |= scale.optimizer_objects
         scales[scale.call] = frozenset(naming.key(o) for o in scale.optimizer_objects)
+    optimizers |= {o for call in _of_own_scalers(m, v) for o in v.of(call.args[0])}
     levels = [argument(init.call, 3, "opt_level") for init in facts.initializes]
     cast: frozenset[Key] = frozenset()
     elsewhere = NOWHERE
@@ -78,7 +81,16 @@ def known_objects(m: Module, v: Values, naming: Naming, facts: Facts) -> Objects
         scales,
         elsewhere,
         frozenset(models),
+        bool(facts.scales) and not facts.initializes,
     )
+
+
+def _of_own_scalers(m: Module, v: Values) -> Iterator[ast.Call]:
+    """The calls by which the old program's own GradScalers, beside Apex, are handed an optimizer."""
+    for call in (*m.calls("step"), *m.calls("unscale_")):
+        if isinstance(call.func, ast.Attribute) and len(call.args) == 1:
+            if any(o.kind == "call" and o.label == "GradScaler" for o in v.of(call.func.value)):
+                yield call
 
 
 def _is_network(m: Module, v: Values, obj: Obj, facts: Facts) -> bool:

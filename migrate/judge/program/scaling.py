@@ -9,6 +9,7 @@ from ...facts.module import Module
 from ...flow.values import Values
 from ...nodes import walk
 from ..state import Key
+from .autocasting import Autocasting
 from .marks import Marks
 from .objects import Objects
 from .syntax import FUNCTIONS, last_name
@@ -20,6 +21,7 @@ class Scaling:
     def __init__(self, m: Module, v: Values, objects: Objects, marks: Marks) -> None:
         self.m, self.v, self.objects, self.marks = m, v, objects, marks
         self.naming = objects.naming
+        self.autocasting = Autocasting(m, v)
 
     # ------------------------------------------------------------ scalers
 
@@ -131,7 +133,7 @@ class Scaling:
         func = expr.func if isinstance(expr, ast.Call) else expr
         if last_name(func) == "autocast" or expr in self.objects.scales:
             return True
-        if self.may_scale(expr) or self.stack(item) is not None:
+        if self.may_scale(expr) or self.stack(item) is not None or self.autocasting.enters(expr):
             return True
         return any(
             name.startswith("apex.amp") and name.split(".")[-1] in ("scale_loss", "disable_casts")

@@ -27,10 +27,12 @@ class Contexts:
         expr = item.context_expr
         call = expr if isinstance(expr, ast.Call) else None
         last = last_name(call.func if call is not None else expr)
-        if last == "autocast":
+        named = self._autocast_by_name(state, call, facts) if call is not None else None
+        if last == "autocast" or named is not None:
             enabled = argument(call, 2, "enabled") if call is not None else None
-            on = truth(self.evaluator.value(state, enabled, facts), facts) if enabled is not None else True
-            apex = _apex_casts(state)  # which no autocast switches off
+            said = self.evaluator.value(state, enabled, facts) if enabled is not None else named
+            apex = apex_casts(state)  # which no autocast switches off
+            on = said is None or truth(said, facts)
             state.contexts.append(CastsBlock(state.casts, native=True))
             state.casts = on or apex
         elif last == "disable_casts":
@@ -38,11 +40,20 @@ class Contexts:
             state.casts = False
         elif (name := self.program.scaling.stack(item)) is not None:
             state.contexts.append(StackBlock(name))
+        elif call is not None and self.program.scaling.autocasting.enters(call):
+            state.contexts.append(PlainBlock())  # `suppress` in the place of autocast, or what nobody knows
         else:
             term = self._entered_context(state, self.evaluator.value(state, expr, facts))
             if item.optional_vars is not None:
                 self.binding.bind(state, item.optional_vars, term, facts)
         frame.pc += 1
+
+    def _autocast_by_name(self, state: State, call: ast.Call, facts: Facts) -> Term | None:
+        """Whether autocast is on that is entered by another name; None where the name holds something else."""
+        if not self.program.scaling.autocasting.enters(call):
+            return None
+        held = self.evaluator.value(state, call.func, facts)
+        return held[1] if held[0] == "autocast" else None
 
     def _entered_context(self, state: State, term: Term, on_stack: bool = False) -> Term:
         """Enter ``amp.scale_loss`` or the context that stands in for it; what that gives."""
@@ -91,7 +102,7 @@ class Contexts:
         frame.pc += 1
 
 
-def _apex_casts(state: State) -> bool:
+def apex_casts(state: State) -> bool:
     """Whether Apex's casts are on: outside of all blocks, and in none that disables them."""
     blocks = [context for context in state.contexts if isinstance(context, CastsBlock)]
     return (blocks[0].before if blocks else state.casts) and all(block.native for block in blocks)

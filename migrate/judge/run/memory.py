@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..terms import Term, leaves
 
-_OBJECTS = frozenset({"obj", "scaler", "scaled", "scaling", "null", "apex", "file", "seq", "dict"})
+_OBJECTS = frozenset({"obj", "scaler", "scaled", "scaling", "null", "autocast", "apex", "file", "seq", "dict", "made"})
 
 
 @dataclass(eq=False)

@@ -55,6 +55,8 @@ class Results:
         for obj in self.v.in_order(self.v.of(call)):
             if obj.kind == "instance":
                 return ("obj", frozenset({self.naming.key(obj)}))
+        if last.endswith("Scaler") and not self.v.callees(call):
+            return ("made", self.naming.place(call))
         return opaque(self.naming.place(call))
 
     def _of_amp(self, state: State, call: ast.Call, last: str, facts: Facts) -> Term | None:
@@ -78,6 +80,9 @@ class Results:
             return record((k.arg, self.value(state, k.value, facts)) for k in call.keywords if k.arg)
         if last == "nullcontext":
             return ("null", self.value(state, call.args[0], facts) if call.args else NONE)
+        if last == "partial" and call.args and self.value(state, call.args[0], facts)[0] == "autocast":
+            enabled = next((k.value for k in call.keywords if k.arg == "enabled"), None)
+            return ("autocast", self.value(state, enabled, facts) if enabled is not None else TRUE)
         if last == "enter_context" and call.args:
             return inside(self.value(state, call.args[0], facts))
         if last in WRAPPERS and call.args:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from ...facts.files import File
 from ...nodes import walk
+from .. import machines
 from ..code import Code, Op
 from ..liveness import Live, live_names
 from ..owners import Owners
@@ -35,6 +36,7 @@ class Runner:
         self, program: Program, legacy: bool, maybe_o0: Callable[[ast.Call], bool], scaled: bool = True
     ) -> None:
         self.program, self.m = program, program.m
+        self.legacy, self.scaled = legacy, scaled
         self.root = program.m.files[0]
         self.owners = Owners(program)
         variables = Variables(program)
@@ -66,7 +68,10 @@ class Runner:
     def start(self, root: File) -> State:
         """The program before its first statement, begun with one of its files."""
         self.root = root
-        return State([Frame(self.program.code(self.program.begun(root)))])
+        state = State([Frame(self.program.code(self.program.begun(root)))])
+        if self.legacy and self.program.objects.begun:
+            machines.apex_initialize(state, casts=False, active=self.scaled)  # what is cast there, nobody knows here
+        return state
 
     def run(self, state: State, facts: Facts) -> Event:
         """Go on to the next event. Raises `Ask`, with the state at the question; `Crash`, `LegacyRaises`."""

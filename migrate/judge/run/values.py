@@ -12,7 +12,7 @@ from ..program.counting import LAST_ROUND
 from ..program.program import Program
 from ..program.syntax import names_in
 from ..state import State
-from ..terms import Ask, Facts, Term, compared, known, made_of, negated, opaque, record, truth
+from ..terms import AUTOCAST, Ask, Facts, Term, compared, known, made_of, negated, opaque, record, truth
 from .lookup import Lookup
 from .methods import Methods
 from .results import Results
@@ -73,6 +73,8 @@ class Evaluator:
         term: Term | None = None
         if self.program.scaling.reads_scale(expr):
             term = opaque(place(self.program.m.statement(expr)), "the loss scale")
+        elif self.program.scaling.autocasting.means(expr):
+            term = AUTOCAST
         elif isinstance(expr, ast.Constant):
             plain = isinstance(expr.value, (bool, int, float, str, type(None)))
             term = ("k", expr.value) if plain else opaque(place(expr))
