@@ -263,3 +263,13 @@ def test_comments_above_an_import_that_goes(comment: str, goes: bool) -> None:
 def test_a_level_in_a_format_string_needs_no_parentheses() -> None:
     text = TOP.replace('opt_level="O1"', "opt_level=f'O{level}'") + LOOP
     assert "enabled=f'O{level}' != \"O0\")" in written(text)
+
+
+def test_autocast_joins_a_block_without_gradients_that_is_all_of_a_region() -> None:
+    """What it computes goes into the loss, so the block as a whole is marked, not what stands in it."""
+    arc = "    with torch.no_grad():\n        seen, _ = arc(x)\n        other, _ = arc(y)\n    y = y.cuda()\n"
+    loss = "    near, _ = arc(model(x))\n    loss = torch.cosine_similarity(seen + other, near, dim=1).mean()\n"
+    text = TOP.replace("optimizer =", "arc = Arc().cuda()\noptimizer =", 1) + LOOP.replace(
+        "    loss = criterion(model(x), y)\n", loss
+    ).replace("    optimizer.zero_grad()\n", arc + "    optimizer.zero_grad()\n")
+    assert f"    with torch.no_grad(), {AUTOCAST}:\n        seen, _ = arc(x)\n" in written(text)
