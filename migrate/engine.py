@@ -37,6 +37,7 @@ from .plan.idle_state import idle_state
 from .plan.outdated import outdated
 from .plan.unread import Unread, dead_options, lost_readers, unread_locals
 from .plan.unread import unread as find_unread
+from .plan.within import within
 from .report.placing import told
 from .rewrite.apply import EditConflict
 from .rewrite.trace import Run
@@ -319,6 +320,7 @@ def _write_once(
 ) -> _Attempt:
     """All rules of ``plans`` on one draft, then the checks on its outcome; ``whole``: no unit of the file stays."""
     work = begun(ctx, migrated=bool(plans))
+    work.within = within(ctx.m, plans)
     for plan in plans:
         apply_rules(Stage.UNIT, plan, work)
     if plans or follow:

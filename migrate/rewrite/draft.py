@@ -27,7 +27,9 @@ from .arms import joined
 from .emptied import goes_unseen
 
 _HEADING = 5  # words of a comment, its # among them
-_ABOUT_AMP = re.compile(r"\bapex\b|\bamp\b|\bfp16\b|mixed.precision|half.precision|loss.scal|\bopt_level\b", re.I)
+_ABOUT_AMP = re.compile(
+    r"\bapex\b|\bamp\b|\bfp16\b|mixed.precision|half.precision|loss.scal|scaling\b.*\bloss|\bopt_level\b", re.I
+)
 _OPPOSITE: dict[type[ast.cmpop], str] = {ast.Is: "is not", ast.IsNot: "is", ast.Eq: "!=", ast.NotEq: "=="}
 
 
@@ -280,9 +282,13 @@ class Draft:
         return start
 
     def _comment(self, number: int, indent: str) -> bool:
-        """Whether a line is a comment that belongs to a block with this indentation, and no heading."""
+        """Whether a line is a comment that belongs to a block with this indentation, and no heading. Without a blank
+        it may be code that was switched off: it has to say that it is about mixed precision."""
         text = self.m.line_text(number)
-        return text.startswith(f"{indent}# ") and any(c.isalpha() for c in text)
+        if not text.startswith(f"{indent}#") or not any(c.isalpha() for c in text):
+            return False
+        sign = text[len(indent) + 1]
+        return sign == " " or (sign.isalpha() and _ABOUT_AMP.search(text) is not None)
 
     def _close_gaps(self) -> None:
         """Lines that go take the blank lines on one of their sides with them: the wider gap stays."""

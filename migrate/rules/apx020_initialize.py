@@ -50,6 +50,8 @@ def apply(plan: Plan, work: Work) -> None:
         place = work.draft.before if creation.before else work.draft.after
         gap = ["", ""] if isinstance(creation.anchor, ast.ClassDef) else []
         lines = _lines(plan, work, creation)
+        if _made_above(plan, work, creation.anchor, lines):
+            continue
         if creation.method:
             lines, gap = [creation.method, *(f"\t{line}" for line in lines)], [""]
         place(creation.anchor, *lines, *gap)
@@ -63,6 +65,20 @@ def apply(plan: Plan, work: Work) -> None:
         else:
             work.draft.replace(slots, f'("{name}",)')
         work.note(plan.unit.number, ID, work.m.statement(slots), "the scaler is an attribute of its own")
+
+
+def _made_above(plan: Plan, work: Work, anchor: ast.stmt, lines: list[str]) -> bool:
+    """Whether another unit makes the very scaler, and nothing but calls of ``initialize`` stands between the two: each
+    call replaced what Apex knew of the scale, so one scaler serves both."""
+    initialized = {work.m.statement(init.call) for init in plan.ctx.facts.initializes}
+    block, index = work.m.place[anchor]
+    for other, made in work.made:
+        there, at = work.m.place[other]
+        if there is block and made == lines and other is not anchor:
+            if all(stmt in initialized for stmt in block.body[min(at, index) : max(at, index) + 1]):
+                return True
+    work.made.append((anchor, lines))
+    return False
 
 
 def _remove(plan: Plan, work: Work, init: Initialize) -> None:

@@ -41,14 +41,14 @@ def apply(plan: Plan, work: Work) -> None:
     started: set[ast.stmt] = set()
     for region in plan.planner.regions:
         stmts = set(region.block.body[region.first : region.last + 1])
-        if stmts & work.wrapped:
+        if stmts & work.wrapped or region in work.within:
             continue  # another unit of the file runs the same statements
         work.wrapped |= stmts
         entered = work.native(region.block.body[region.first]).autocast(plan.enabled_at[region])
-        beside = _joins(work, region)
-        if beside is not None:
+        header = _joins(region)
+        if header is not None and (beside := _last_item(work, header)) is not None:
             work.draft.insert_at(work.m.end(beside), f", {entered}")
-            work.draft.on_own_lines(region.block)
+            work.draft.on_own_lines(work.m.place[header.body[0]][0])
             work.note(plan.unit.number, ID, beside, "autocast joins the block that is there")
         else:
             first = region.block.body[region.first]
@@ -80,16 +80,21 @@ def _above(plan: Plan, work: Work, hoist: Hoist, enabled: str) -> ast.stmt | Non
     return None
 
 
-def _joins(work: Work, region: Region) -> ast.expr | None:
-    """The last item of a ``with torch.no_grad():`` whose whole body is the region: autocast joins it there."""
+def _joins(region: Region) -> ast.With | None:
+    """The ``with`` whose whole body the region is, or that is all of the region."""
     owner = region.block.owner
-    if not isinstance(owner, ast.With) or region.first != 0 or region.last != len(region.block.body) - 1:
-        return None
-    items = [i.context_expr for i in owner.items]
+    whole = region.first == 0 and region.last == len(region.block.body) - 1
+    if isinstance(owner, ast.With) and whole:
+        return owner
+    stmts = region.stmts()
+    return stmts[0] if len(stmts) == 1 and isinstance(stmts[0], ast.With) else None
+
+
+def _last_item(work: Work, with_: ast.With) -> ast.expr | None:
+    """The last item of a ``with torch.no_grad():``: autocast joins it there."""
+    items = [i.context_expr for i in with_.items]
     plain = all(work.m.src(i).rstrip("()").split(".")[-1] in ("no_grad", "inference_mode") for i in items)
-    if not plain or owner.items[-1].optional_vars is not None:
-        return None
-    return items[-1]
+    return items[-1] if plain and with_.items[-1].optional_vars is None else None
 
 
 def _note(plan: Plan, work: Work, region: Region) -> None:

@@ -84,6 +84,7 @@ def _backward(plan: Plan, work: Work, scale: Scale) -> None:
         assert isinstance(call.func, ast.Attribute)
         tail = m.text[m.end(call.func.value) : m.end(call)]
         draft.rewrite(with_, scaled + tail)
+        _close_up(work, with_)
         return
     if single:
         draft.replace(inside[0], scaled)
@@ -97,6 +98,7 @@ def _backward(plan: Plan, work: Work, scale: Scale) -> None:
     if scale.item is going[0]:  # those of other losses go with it
         if going == with_.items:
             draft.unwrap(with_)
+            _close_up(work, with_)
         else:
             _drop_items(work, with_, going)
 
@@ -151,13 +153,25 @@ def _has_gradient_argument(uses: list[ast.Name], parent: dict[ast.AST, ast.AST])
 def _reassigned_before(plan: Plan, uses: list[ast.Name]) -> bool:
     """Whether the uses of the alias behind the block all belong to later scale_loss blocks."""
     m = plan.ctx.m
-    others = [s.with_ for s in plan.unit.scales if s.with_ is not None]
-    return all(any(m.inside(u, w) for w in others) for u in uses)
+    others = [(s.alias, s.with_) for s in plan.ctx.facts.scales if s.with_ is not None]
+    return all(any(alias == u.id and m.inside(u, w) for alias, w in others) for u in uses)
+
+
+def _close_up(work: Work, with_: ast.stmt) -> None:
+    """A comment behind a block that was set out to stand below that of its header: two blanks are before it now."""
+    text, end = work.m.text, work.m.end(with_)
+    gap = len(text[end:]) - len(text[end:].lstrip(" "))
+    if gap > 2 and text[end + gap : end + gap + 1] == "#":
+        work.draft.cut(end + 2, end + gap)
 
 
 def _comments(work: Work, stmt: ast.stmt) -> bool:
-    """Whether comments stand in a statement, on lines of their own."""
-    return any(work.m.line_text(n).lstrip().startswith("#") for n in range(stmt.lineno, work.m.last_line(stmt) + 1))
+    """Whether comments stand in a statement, or deeper below it, on lines of their own."""
+    m = work.m
+    last = m.last_line(stmt)
+    below = m.line_text(last + 1) if last < len(m.starts) else ""
+    deeper = len(below) - len(below.lstrip()) > len(m.indent(stmt)) and below.lstrip().startswith("#")
+    return deeper or any(m.line_text(n).lstrip().startswith("#") for n in range(stmt.lineno, last + 1))
 
 
 def _items_that_go(plan: Plan, with_: ast.With) -> list[ast.withitem]:

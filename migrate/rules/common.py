@@ -10,6 +10,7 @@ from ..facts.module import Module
 from ..model import Finding, Severity
 from ..parts.sites import Sites
 from ..plan.decide import Plan
+from ..plan.marks import Region
 from ..rewrite.draft import Draft
 from ..rewrite.templates import Templates
 
@@ -54,6 +55,8 @@ class Work:
     sites: Sites | None = None  # of Apex's parts, once amp is settled
     defined: set[tuple[int, str]] = field(default_factory=set)  # classes that files (by number) got written out
     replaced: set[ast.expr] = field(default_factory=set)  # uses of theirs that are torch's now
+    within: frozenset[Region] = frozenset()  # regions that another unit's region is around
+    made: list[tuple[ast.stmt, list[str]]] = field(default_factory=list)  # where units make their scalers, and how
     natives: dict[tuple[ast.stmt, ast.alias], str] = field(default_factory=dict)  # imports in the place of Apex's
 
     def native_lines(self, stmt: ast.stmt) -> list[str]:

@@ -16,7 +16,7 @@ from .class_levels import class_levels
 from .conditions import FALSE, TRUE, Conditions, Term, argparse_dest, negation
 
 INITIAL_SCALE = 2.0**16
-_SIMPLE = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant)  # need no parentheses
+_SIMPLE = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant, ast.JoinedStr)  # need no parentheses
 
 
 @dataclass

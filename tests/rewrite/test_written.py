@@ -241,3 +241,35 @@ def test_a_long_condition_of_a_static_scale_is_said_once() -> None:
     assert 'static_scale = args.scale != 0 and args.scale not in (None, "dynamic")\n' in new
     assert new.count('not in (None, "dynamic")') == 1
     assert "if static_scale:\n" in new
+
+
+@pytest.mark.parametrize(
+    ("comment", "goes"),
+    [
+        ("#fp16", True),
+        ("# fp16", True),
+        ("# FIXME scaling for every loss", True),
+        ("#net = build()", False),
+        ("#half of them", False),
+        ("####### fp16 #######", False),
+    ],
+)
+def test_comments_above_an_import_that_goes(comment: str, goes: bool) -> None:
+    guard = "try:\n    from apex import amp\nexcept ImportError:\n    print('no fp16')\n"
+    text = TOP.replace("from apex import amp\n", f"{comment}\n{guard}") + LOOP
+    assert (comment not in written(text)) is goes
+
+
+def test_a_level_in_a_format_string_needs_no_parentheses() -> None:
+    text = TOP.replace('opt_level="O1"', "opt_level=f'O{level}'") + LOOP
+    assert "enabled=f'O{level}' != \"O0\")" in written(text)
+
+
+def test_autocast_joins_a_block_without_gradients_that_is_all_of_a_region() -> None:
+    """What it computes goes into the loss, so the block as a whole is marked, not what stands in it."""
+    arc = "    with torch.no_grad():\n        seen, _ = arc(x)\n        other, _ = arc(y)\n    y = y.cuda()\n"
+    loss = "    near, _ = arc(model(x))\n    loss = torch.cosine_similarity(seen + other, near, dim=1).mean()\n"
+    text = TOP.replace("optimizer =", "arc = Arc().cuda()\noptimizer =", 1) + LOOP.replace(
+        "    loss = criterion(model(x), y)\n", loss
+    ).replace("    optimizer.zero_grad()\n", arc + "    optimizer.zero_grad()\n")
+    assert f"    with torch.no_grad(), {AUTOCAST}:\n        seen, _ = arc(x)\n" in written(text)

@@ -1,0 +1,106 @@
+"""Two units of one file: what both would write is written once."""
+
+from __future__ import annotations
+
+import pytest
+
+from migrate.engine import migrate_module
+from migrate.model import Settings
+
+GAN = """\
+import torch
+from apex import amp
+
+G, D = Gen().cuda(), Dis().cuda()
+opt_g = torch.optim.Adam(G.parameters())
+opt_d = torch.optim.Adam(D.parameters())
+G, opt_g = amp.initialize(G, opt_g, opt_level="O1")
+BETWEEND, opt_d = amp.initialize(D, opt_d, opt_level="O1")
+for x, y in loader:
+    opt_g.zero_grad()
+    fake = G(x)
+    loss_g = D(fake).mean()
+    if weight > 0:
+        with torch.no_grad():
+            real = D(y)
+        loss_g = loss_g + (D(fake) - real).abs().mean()
+    with amp.scale_loss(loss_g, opt_g) as scaled_loss:
+        scaled_loss.backward()
+    opt_g.step()
+    opt_d.zero_grad()
+    loss_d = D(fake.detach()).mean()
+    with amp.scale_loss(loss_d, opt_d) as scaled_loss:  # of D
+        scaled_loss.backward()                          # of D
+        # opt_d.synchronize()
+    opt_d.step()
+"""
+
+
+@pytest.mark.parametrize(("between", "scalers"), [("", 1), ("print(G)\n", 2)])
+def test_what_two_units_write_alike(between: str, scalers: int) -> None:
+    """One scaler where nothing but the calls stands between them, and no name for a loss where the other unit scales
+    its own under the same; comments below a block that goes stand where the block stood."""
+    new = migrate_module(GAN.replace("BETWEEN", between), Settings()).new_text
+    assert new is not None
+    assert new.count('scaler = torch.amp.GradScaler("cuda")\n') == scalers
+    assert "    scaler.scale(loss_g).backward()\n" in new
+    assert "    scaler.scale(loss_d).backward()  # of D\n    # opt_d.synchronize()\n" in new
+
+
+TRAINER = """\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from apex import amp
+
+
+class Trainer(nn.Module):
+    def __init__(self, args):
+        super().__init__()
+        self.fp16 = args.fp16
+        self.G = Gen().cuda()
+        self.D = Dis().cuda()
+        self.sm = nn.Softmax(dim=1)
+        self.weight = args.weight
+        self.opt_g = torch.optim.SGD(self.G.parameters(), lr=0.1)
+        self.opt_d = torch.optim.SGD(self.D.parameters(), lr=0.1)
+        if args.fp16:
+            self.G, self.opt_g = amp.initialize(self.G, self.opt_g, opt_level="O1")
+            self.D, self.opt_d = amp.initialize(self.D, self.opt_d, opt_level="O1")
+
+    def gen(self, images, labels):
+        self.opt_g.zero_grad()
+        fake = self.G(images)
+        loss = F.cross_entropy(fake, labels)
+        loss += self.D(F.softmax(fake, dim=1)).mean()
+        extra = 0.0
+        if self.weight > 0:
+            extra = -torch.mean(self.sm(0.5 * fake) ** 2)
+            loss += self.weight * extra
+        if self.fp16:
+            with amp.scale_loss(loss, self.opt_g) as scaled_loss:
+                scaled_loss.backward()
+        else:
+            loss.backward()
+        self.opt_g.step()
+        return fake
+
+    def dis(self, fake, real):
+        self.opt_d.zero_grad()
+        fake = fake.detach()
+        loss = self.D(F.softmax(fake, dim=1)).mean() - self.D(F.softmax(real, dim=1)).mean()
+        if self.fp16:
+            with amp.scale_loss(loss, self.opt_d) as scaled_loss:
+                scaled_loss.backward()
+        else:
+            loss.backward()
+        self.opt_d.step()
+"""
+
+
+def test_a_region_in_the_region_of_another_unit() -> None:
+    """The softmax belongs to the networks of both: the generator's region reaches over it already."""
+    new = migrate_module(TRAINER, Settings()).new_text
+    assert new is not None
+    assert new.count("torch.autocast(") == 2, new
+    assert "            if self.weight > 0:\n                extra = -torch.mean(" in new
