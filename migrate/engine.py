@@ -28,16 +28,18 @@ from .model import (
     UnitSummary,
 )
 from .parts.second import second
-from .plan import arms, foreign, handed, scaling, sides
+from .plan.backends import arms, foreign, sides
+from .plan.backends.outdated import outdated
 from .plan.bare import assign_state, unresolved
 from .plan.carried import through_parameter
 from .plan.decide import Plan, decide
+from .plan.home import scaling
 from .plan.idle_imports import idle_imports
-from .plan.idle_state import idle_state
-from .plan.outdated import outdated
+from .plan.premises import handed
+from .plan.premises.idle_state import idle_state
+from .plan.regions.within import within
 from .plan.unread import Unread, dead_options, lost_readers, unread_locals
 from .plan.unread import unread as find_unread
-from .plan.within import within
 from .report.placing import told
 from .rewrite.apply import EditConflict
 from .rewrite.trace import Run

@@ -16,12 +16,12 @@ from .judge.judge import judge
 from .judge.sides import Switch
 from .judge.verdict import Difference, Verdict
 from .nodes import walk
+from .plan.backends.foreign import foreign
+from .plan.backends.sides import sides
 from .plan.decide import Plan
-from .plan.exits import clears
-from .plan.foreign import foreign
+from .plan.gradients.exits import clears
+from .plan.regions.tight import own_autocast
 from .plan.schedule import NO_CHECKS, Schedule
-from .plan.sides import sides
-from .plan.tight import own_autocast
 from .rewrite.trace import Run
 from .units.unit import Context, Step, Unit
 

@@ -14,7 +14,7 @@ from ..units.options import set_at_once
 from ..units.registered import registered
 from ..units.unit import Context, Manual, Unit
 from .carried import AMP, handed_for_state, holders, is_test, through_parameter, unknown_reader
-from .set_ahead import set_ahead
+from .home.set_ahead import set_ahead
 
 _SCALERS = ("_amp_state.loss_scalers", "_amp_state._amp_state.loss_scalers")
 _ITEM = frozenset(f"apex.amp.{name}[]" for name in _SCALERS)

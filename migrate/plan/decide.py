@@ -12,43 +12,46 @@ from ..units import options
 from ..units.conditions import Term, reads
 from ..units.events import find_steps
 from ..units.unit import Context, Manual, Unit
-from . import gradients, handed, hazards, premises, scaling
-from .again import review_runs_again
-from .backends import Backend, native_backend, unread_scaler
-from .beside import in_its_own
+from .backends.foreign import foreign
+from .backends.native import Backend, native_backend, unread_scaler
+from .backends.saved_as import other_names
+from .backends.sides import goes, sides
 from .carried import OLD_STATE, handed_for_state, sometimes_imported
-from .cases import either
-from .caught import check_caught
-from .filled import review_filled
-from .fold import Fold, folds
-from .foreign import foreign
-from .gradless import review_kept_copies
-from .guards import guards, terms_there
-from .handed import Handed
-from .has import check_has
-from .hazards import Hazards
-from .home import Finder
-from .hooked import review_products_in_hooks
+from .gradients import unscaling as gradients
+from .gradients.beside import in_its_own
+from .gradients.fold import Fold, folds
+from .home import scaling
+from .home.cases import either
+from .home.guards import guards, terms_there
+from .home.homes import Finder
+from .home.own_scales import review_own_scales
+from .home.places import Homes
+from .home.scaling import class_of
+from .home.there import object_there
 from .inserted import free_name
 from .levels import levels_handed, review_levels
-from .made import leave_out_makers, not_made
-from .marks import Region
-from .named import Named, named
 from .overflow import review_overflow_tests
-from .own_scales import review_own_scales
-from .places import Homes
-from .policy import tell_policy
-from .products import review_products
-from .regions import Planner
-from .replaced import check_replaced
-from .saved_as import other_names
-from .scaling import class_of
+from .precision import hazards
+from .precision.filled import review_filled
+from .precision.hazards import Hazards
+from .precision.policy import tell_policy
+from .precision.products import review_products
+from .precision.stored import review_stored
+from .precision.threads import review_threads
+from .precision.traced import review_traced
+from .premises import doubts, handed, plain_backwards, premises, unscaled_steps
+from .premises.again import review_runs_again
+from .premises.caught import check_caught
+from .premises.handed import Handed
+from .premises.hooked import review_products_in_hooks
+from .premises.replaced import check_replaced
+from .regions.gradless import review_kept_copies
+from .regions.has import check_has
+from .regions.made import leave_out_makers, not_made
+from .regions.marks import Region
+from .regions.named import Named, named
+from .regions.planner import Planner
 from .schedule import Scaler, Schedule
-from .sides import goes, sides
-from .stored import review_stored
-from .there import object_there
-from .threads import review_threads
-from .traced import review_traced
 from .unreached import check_one_of_several, review_unreached
 
 _SAVED_ENTRY = (
@@ -152,7 +155,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         unit.review(unit.initializes[0].call, "APX043", _BACKEND + compared)
         return Plan(ctx, unit, Planner(ctx, unit), merged, schedule, state, scaled and not unit.served, backend=backend)
     if unit.scales:
-        premises.scale_plain_backwards(ctx, unit)
+        plain_backwards.scale_plain_backwards(ctx, unit)
         unit.steps = in_its_own(ctx, unit, find_steps(ctx, unit)) if not unit.apart else scaling.steps(ctx, unit)
         if not unit.steps:
             raise Manual(
@@ -160,16 +163,16 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
                 "no step() of this optimizer was found in this file; its scaler has to take that step",
                 "where the step is taken: scaler.step(optimizer); scaler.update()",
             )
-        premises.check_derived_elsewhere(ctx, unit)
+        doubts.check_derived_elsewhere(ctx, unit)
         check_replaced(ctx, unit)
         check_one_of_several(ctx, unit)
         schedule = gradients.decide(ctx, unit)
         merged = folds(ctx, unit, schedule)
-        premises.check_steps_without_backward(ctx, unit, schedule, merged)
-        premises.check_plain_backwards(ctx, unit, merged)
+        unscaled_steps.check_steps_without_backward(ctx, unit, schedule, merged)
+        plain_backwards.check_plain_backwards(ctx, unit, merged)
         premises.check_moves(ctx, unit, schedule, merged)
         check_caught(ctx, unit, schedule)
-        premises.review_hooks(ctx, unit)
+        doubts.review_hooks(ctx, unit)
         review_products_in_hooks(ctx, unit)
         review_unreached(ctx, unit)
         review_overflow_tests(ctx, unit, state)
@@ -185,9 +188,9 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         plan.homes, plan.scaler_at = scaling.settle(ctx, unit, schedule, state)
         return plan
     planner.plan()
-    premises.review_second_order(ctx, unit, planner)
-    premises.review_trained_apart(ctx, unit, planner)
-    premises.review_switches(ctx, unit)
+    doubts.review_second_order(ctx, unit, planner)
+    plain_backwards.review_trained_apart(ctx, unit, planner)
+    doubts.review_switches(ctx, unit)
     review_threads(ctx, unit, planner)
     review_runs_again(ctx, unit)
     review_kept_copies(ctx, unit, planner.scan, map(Region.stmts, planner.regions))

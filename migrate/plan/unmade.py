@@ -14,7 +14,7 @@ from ..facts.sites import opened
 from ..knowledge.words import Patterns
 from ..units.references import escape
 from ..units.unit import Context
-from . import switch
+from .home import switch
 
 _OPTIMIZER = Patterns("*optim* opt")
 

@@ -11,20 +11,21 @@ Source: NVIDIA/apex pull request 1896 deleted ``apex.amp`` in May 2025.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from ..facts.module import Module
 from ..facts.names import called_name
 from ..facts.scopes import Scope
 from ..flow.objects import WRAPPERS
-from ..knowledge.apex import EXTENSIONS, FP16_UTILS, of_apex
+from ..knowledge.apex import FP16_UTILS, of_apex
 from ..model import Severity
 from ..nodes import walk
 from ..parts.sites import Role, computed
 from ..plan.carried import AMP, becomes_true, sometimes_imported, through_parameter
 from ..units.available import taken_unasked, unasked
 from ..units.unit import Context, listed
+from .apex_asked import about, apex_tests, fold_test
+from .apex_tried import harmless, remove_fallbacks, remove_flags, set_in
 from .common import Stage, Work
+from .import_torch import add_torch
 
 ID = "APX010"
 STAGE = Stage.TIDY
@@ -47,7 +48,6 @@ args = parser.parse_args()
 NOTES = {
     "APX011": "Tidying: what stood only for Apex goes; what stays and is not read any more is told.",
 }
-
 Key = tuple[Scope | None, str]
 _ANSWERED = (
     "this told whether Apex's amp is there. Nothing in this tree needs it any more, so the answer is yes from now on, "
@@ -59,12 +59,12 @@ _NO_IMPORT = ("ImportError", "ModuleNotFoundError")
 def apply(ctx: Context, work: Work) -> None:
     """Remove what no longer serves, and import what is needed now."""
     _remove_served(ctx, work)
-    _add_torch(ctx, work)
+    add_torch(ctx, work)
 
 
 def _remove_served(ctx: Context, work: Work) -> None:
     _flags_for_objects(ctx, work)
-    tests = list(_apex_tests(ctx))
+    tests = list(apex_tests(ctx))
     inside_tests = {id(n) for t in tests for n in walk(t)}
     doomed: dict[ast.stmt, list[ast.alias]] = {}
     for stmt in ctx.facts.imports:
@@ -86,18 +86,18 @@ def _remove_served(ctx: Context, work: Work) -> None:
         for s, aliases in doomed.items()
         for a in aliases
     }
-    flags = {key for key in ctx.conditions.flags if not _set_in(ctx, key, kept_tries)}
+    flags = {key for key in ctx.conditions.flags if not set_in(ctx, key, kept_tries)}
     for test in tests:
-        if not work.draft.gone(test) and _about(ctx, test, names | flags):
-            _fold_test(ctx, work, test)
+        if not work.draft.gone(test) and about(ctx, test, names | flags):
+            fold_test(ctx, work, test)
     for stmt, aliases in doomed.items():
         if ctx.answered and _probe(ctx, stmt) and not _unheard(ctx, stmt):
             work.find(None, ID, Severity.REVIEW, stmt, _ANSWERED)
         _remove(ctx, work, stmt, aliases)
         if work.sites is not None:
             _one_of_two(ctx, work, stmt)
-    dropped = _remove_flags(ctx, work, flags, doomed)
-    _remove_fallbacks(ctx, work, names)
+    dropped = remove_flags(ctx, work, flags, doomed)
+    remove_fallbacks(ctx, work, names)
     _globals(ctx, work, names)
     _remove_handed_on(ctx, work, names | dropped | _remove_unasked(ctx, work))
 
@@ -194,7 +194,7 @@ def _flag_import(ctx: Context, work: Work, stmt: ast.stmt) -> None:
     flag = f"{name} = True"
     if isinstance(holder, ast.Try) and stmt in holder.body and not holder.finalbody:
         rest = [s for s in (*holder.body, *holder.orelse) if s is not stmt and not draft.deleted(s)]
-        if all(_harmless(s) for s in rest):
+        if all(harmless(s) for s in rest):
             draft.rewrite(holder, flag, *(m.src(s) for s in rest))
             work.note(None, "APX011", holder, "what was imported at times is a flag now")
             return
@@ -327,120 +327,6 @@ def _needed(
     return False
 
 
-# ---------------------------------------------------------------- conditions
-
-
-def _apex_tests(ctx: Context) -> Iterator[ast.expr]:
-    """The outermost conditions that ask whether Apex is there."""
-    m = ctx.m
-    for node in m.nodes:
-        if not isinstance(node, (ast.BoolOp, ast.UnaryOp, ast.Compare, ast.Name, ast.Call, ast.Attribute)):
-            continue
-        above = m.parent.get(node)
-        if isinstance(above, (ast.BoolOp,)) or (isinstance(above, ast.UnaryOp) and isinstance(above.op, ast.Not)):
-            continue
-        if isinstance(node, (ast.Name, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
-            continue
-        plain = isinstance(node, (ast.Name, ast.Attribute, ast.Call))
-        if plain and not (isinstance(above, (ast.If, ast.While, ast.IfExp, ast.Assert)) and above.test is node):
-            continue
-        if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
-            continue
-        if _asks(ctx, node):
-            yield node
-
-
-def _asks(ctx: Context, expr: ast.expr) -> bool:
-    if ctx.conditions.constant(expr) is not None and not isinstance(expr, ast.Constant):
-        return True
-    if isinstance(expr, ast.BoolOp):
-        return any(_asks(ctx, x) for x in expr.values)
-    return isinstance(expr, ast.UnaryOp) and isinstance(expr.op, ast.Not) and _asks(ctx, expr.operand)
-
-
-def _about(ctx: Context, test: ast.expr, names: set[Key]) -> bool:
-    m = ctx.m
-    return any(
-        isinstance(n, ast.Name) and (m.binding_scope(n.id, m.scope(n)), n.id) in names for n in walk(test)
-    ) or any(isinstance(n, (ast.Attribute, ast.Call)) and ctx.conditions.constant(n) for n in walk(test))
-
-
-def _fold_test(ctx: Context, work: Work, test: ast.expr) -> None:
-    m, draft = ctx.m, work.draft
-    term = ctx.conditions.term(test)
-    above = m.parent[test]
-    work.note(
-        None, "APX011", m.statement(test) if not isinstance(above, ast.If) else test, "Apex is no longer asked for"
-    )
-    if isinstance(above, ast.If) and above.test is test and term.value is not None:
-        elif_next = len(above.orelse) == 1 and isinstance(above.orelse[0], ast.If) and m.is_elif(above.orelse[0])
-        if not term.value and not above.orelse:
-            draft.delete(above)
-        elif not term.value and elif_next:
-            draft.cut(m.start(above), m.start(above.orelse[0]) + (0 if m.is_elif(above) else len("el")))
-        elif not term.value and m.is_elif(above):
-            draft.cut(m.start(above), draft.else_offset(above))
-        elif term.value and m.is_elif(above) and not elif_next:
-            draft.cut(m.start(above), m.end(test))
-            draft.insert_at(m.start(above), "else")
-            for stmt in above.orelse:
-                draft.delete(stmt)
-        elif term.value and not m.is_elif(above):
-            draft.unwrap(above)
-            _drop_behind(ctx, work, above)
-        elif not term.value and above.orelse and not elif_next and not m.is_elif(above):
-            draft.unwrap(above, "orelse")
-        else:
-            draft.replace(test, term.text)
-    elif isinstance(above, ast.Assert) and above.test is test and term.value:
-        draft.delete(above)
-    elif isinstance(above, ast.IfExp) and above.test is test and term.value is not None:
-        _keep_branch(ctx, work, above, above.body if term.value else above.orelse)
-    elif not _cut_constants(ctx, work, test):
-        draft.replace(test, term.text)
-
-
-def _drop_behind(ctx: Context, work: Work, stmt: ast.If) -> None:
-    """What stands behind an arm that always leaves is not reached any more."""
-    block, index = ctx.m.place[stmt]
-    dead = block.body[index + 1 :]
-    if isinstance(stmt.body[-1], (ast.Return, ast.Raise)) and ctx.m.owns_lines(stmt.body[-1]):
-        for one in dead:
-            if not work.draft.gone(one):
-                work.draft.delete(one)
-                work.note(None, "APX011", one, "it was for where Apex is not there")
-
-
-def _keep_branch(ctx: Context, work: Work, choice: ast.IfExp, kept: ast.expr) -> None:
-    """Leave one branch of ``a if test else b``; what another rule writes in it stands, where no parentheses part it."""
-    m = ctx.m
-    if kept is choice.body and m.text[m.end(kept) : m.start(choice.test)].split() == ["if"]:
-        work.draft.cut(m.end(kept), m.end(choice))
-    elif kept is choice.orelse and m.end(kept) == m.end(choice):
-        work.draft.cut(m.start(choice), m.start(kept))
-    else:
-        work.draft.replace(choice, m.src(kept))
-
-
-def _cut_constants(ctx: Context, work: Work, test: ast.expr) -> bool:
-    """Take what is always true off the front of an ``and``, where that leaves one value; so what another rule writes
-    in there stands."""
-    m = ctx.m
-    if not (isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And)):
-        return False
-    *front, last = test.values
-    pairs = list(zip(test.values, test.values[1:], strict=False))
-    plain = all(m.text[m.end(one) : m.start(other)].split() == ["and"] for one, other in pairs)
-    if not plain or _asks(ctx, last) or not all(ctx.conditions.constant(x) for x in front):
-        return False
-    work.draft.replace(front[0], "")
-    work.draft.cut(m.end(front[0]), m.start(last))
-    return True
-
-
-# ---------------------------------------------------------------- removal
-
-
 def _remove(ctx: Context, work: Work, stmt: ast.stmt, aliases: list[ast.alias]) -> None:
     assert isinstance(stmt, (ast.Import, ast.ImportFrom))
     kept = [a for a in stmt.names if a not in aliases]
@@ -463,88 +349,6 @@ def _remove(ctx: Context, work: Work, stmt: ast.stmt, aliases: list[ast.alias]) 
             work.draft.cut(ctx.m.end(before), ctx.m.end(alias))
 
 
-def _set_in(ctx: Context, key: Key, tries: set[ast.AST]) -> bool:
-    """Whether a flag is set in a try that still imports something of Apex."""
-    for node in ctx.m.all(ast.Name):
-        if node.id == key[1] and isinstance(node.ctx, ast.Store):
-            if any(a in tries for a in ctx.m.ancestors(node)):
-                return True
-    return False
-
-
-def _remove_flags(
-    ctx: Context, work: Work, flags: set[Key], doomed: dict[ast.stmt, list[ast.alias]]
-) -> set[Key]:
-    """Flags that nobody reads go, and are handed back; others become a plain ``True``."""
-    m, draft = ctx.m, work.draft
-    dropped: set[Key] = set()
-    for home, name in sorted(flags, key=lambda key: key[1]):
-        reads = [
-            n
-            for n in m.all(ast.Name)
-            if n.id == name
-            and isinstance(n.ctx, ast.Load)
-            and m.binding_scope(name, m.scope(n)) is home
-            and not draft.gone(n)
-        ]
-        stores = [
-            m.statement(n)
-            for n in m.all(ast.Name)
-            if n.id == name
-            and isinstance(n.ctx, ast.Store)
-            and m.binding_scope(name, m.scope(n)) is home
-        ]
-        exported = home is not None and ctx.exported(home.node) & {name, "*"}
-        if not reads and not exported and not listed(ctx, home, name):
-            dropped.add((home, name))
-            for stmt in stores:
-                if not draft.gone(stmt) and isinstance(stmt, ast.Assign) and len(stmt.targets) == 1:
-                    draft.delete(stmt)
-                    work.note(None, "APX011", stmt, f"{name} is no longer read")
-    for stmt in doomed:
-        holder = m.parent[stmt]
-        served = draft.deleted(stmt) or len(work.native_lines(stmt)) == len(stmt.names)  # type: ignore[attr-defined]
-        if isinstance(holder, ast.Try) and stmt in holder.body and not draft.gone(holder) and served:
-            _settle_try(ctx, work, holder, alone=len(doomed) == len(ctx.facts.imports))
-    return dropped
-
-
-def _settle_try(ctx: Context, work: Work, holder: ast.Try, alone: bool) -> None:
-    """A try whose import went: what is left of its body cannot fail, so it stands alone. Where no other import of
-    Apex is left (``alone``), so does what showed Python the way to it."""
-    draft, m = work.draft, ctx.m
-    for stmt in holder.body if work.sites is not None else ():
-        if isinstance(stmt, ast.Import) and _asks_for_build(ctx, stmt):
-            draft.delete(stmt)
-            work.note(None, ID, stmt, "a module that only a build of Apex has is no longer asked for")
-    rest = [s for s in (*holder.body, *holder.orelse) if not draft.deleted(s) and not (alone and _way_to_apex(m, s))]
-    if not rest and not holder.finalbody:
-        draft.delete(holder)
-        work.note(None, ID, holder, "the guard of the import goes with it")
-    elif rest and not holder.finalbody and all(
-        _harmless(s) or work.native_lines(s) or (s in holder.orelse and _moves(ctx, work, holder, s)) for s in rest
-    ):
-        lines: list[str] = []
-        for before, s in zip([None, *rest], rest, strict=False):
-            apart = isinstance(s, ast.Expr) and before is not None and not isinstance(before, ast.Expr)
-            lines += [*([""] if apart else []), *(work.native_lines(s) or [m.src(s)])]
-        draft.rewrite(holder, *lines)
-    elif work.sites is not None and holder.orelse and all(map(draft.deleted, holder.body)) and not holder.finalbody:
-        if _waits(work, holder):
-            draft.unwrap(holder, "orelse")
-            work.note(None, ID, holder, "the guard of the import goes with it")
-    elif work.sites is not None and rest and not (holder.finalbody or holder.orelse or not _waits(work, holder)):
-        draft.unwrap(holder)
-        work.note(None, ID, holder, "the guard of the import goes with it")
-        _drop_default(ctx, work, holder, rest)
-
-
-def _moves(ctx: Context, work: Work, holder: ast.Try, stmt: ast.stmt) -> bool:
-    """Whether a statement behind an import that cannot fail any more may stand beside it as it is."""
-    untouched = work.sites is not None and not any(ctx.m.inside(use, stmt) for use in ctx.facts.uses)
-    return isinstance(stmt, ast.Expr) and stmt.lineno == stmt.end_lineno and untouched and _waits(work, holder)
-
-
 def _one_of_two(ctx: Context, work: Work, stmt: ast.stmt) -> None:
     """An ``if`` whose arms import the same from torch now is that import, where asking has no effect."""
     m, holder = ctx.m, ctx.m.parent[stmt]
@@ -564,61 +368,6 @@ def _idle(test: ast.expr) -> bool:
     return asked and not any(isinstance(n, (ast.NamedExpr, ast.Await, ast.Yield)) for n in walk(test))
 
 
-def _drop_default(ctx: Context, work: Work, holder: ast.Try, rest: list[ast.stmt]) -> None:
-    """``USE = None`` right above ``USE = "apex"`` stood for a failed import."""
-    block, index = ctx.m.place[holder]
-    above = block.body[index - 1] if index else None
-    if not (isinstance(above, ast.Assign) and isinstance(above.value, ast.Constant)):
-        return
-    told = {ast.dump(s.targets[0]) for s in rest if isinstance(s, ast.Assign) and len(s.targets) == 1}
-    if len(above.targets) == 1 and ast.dump(above.targets[0]) in told and not work.draft.gone(above):
-        work.draft.delete(above)
-        work.note(None, "APX011", above, "its value comes right behind it")
-
-
-def _way_to_apex(m: Module, stmt: ast.stmt) -> bool:
-    """``sys.path.append("./apex")``: Apex lies in a folder of the repository."""
-    match stmt:
-        case ast.Expr(value=ast.Call(func=func, args=[*_, ast.Constant(value=str(path))])):
-            shown = m.src(func) in ("sys.path.append", "sys.path.insert")
-            return shown and path.rstrip("/").split("/")[-1] == "apex"
-        case _:
-            return False
-
-
-def _harmless(stmt: ast.stmt) -> bool:
-    return isinstance(stmt, ast.Pass) or (isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Constant))
-
-
-def _asks_for_build(ctx: Context, stmt: ast.Import) -> bool:
-    """Whether an import brings in nothing but modules of Apex's build, which nobody reads."""
-    names = {alias.asname or alias.name for alias in stmt.names}
-    read = any(isinstance(n.ctx, ast.Load) for name in names for n in ctx.m.named(name))
-    return all(alias.name in EXTENSIONS for alias in stmt.names) and not read
-
-
-def _waits(work: Work, holder: ast.Try) -> bool:
-    """Whether a try only waits for an import to fail, and imports nothing any more but torch's."""
-    kinds = [handler.type for handler in holder.handlers]
-    names = [n for kind in kinds for n in (kind.elts if isinstance(kind, ast.Tuple) else [kind])]
-    imports = (n for stmt in holder.body for n in walk(stmt) if isinstance(n, (ast.Import, ast.ImportFrom)))
-    return all(isinstance(n, ast.Name) and n.id in _NO_IMPORT for n in names) and all(
-        work.draft.gone(one) or work.native_lines(one) for one in imports
-    )
-
-
-def _remove_fallbacks(ctx: Context, work: Work, names: set[Key]) -> None:
-    """``amp = None`` before or beside the import has nothing left to stand in for."""
-    m, draft = ctx.m, work.draft
-    for node in m.all(ast.Assign):
-        if isinstance(node.value, ast.Constant) and len(node.targets) == 1:
-            target = node.targets[0]
-            if isinstance(target, ast.Name) and not draft.gone(node) and node.value.value in (None, False):
-                if (m.binding_scope(target.id, m.scope(target)), target.id) in names:
-                    draft.delete(node)
-                    work.note(None, "APX011", node, f"{target.id} is no longer read")
-
-
 def _globals(ctx: Context, work: Work, names: set[Key]) -> None:
     for node in ctx.m.all(ast.Global):
         if not work.draft.gone(node):
@@ -629,44 +378,3 @@ def _globals(ctx: Context, work: Work, names: set[Key]) -> None:
                 else:
                     work.draft.delete(node)
                 work.note(None, "APX011", node, "apex.amp is no longer a global name")
-
-
-def _add_torch(ctx: Context, work: Work) -> None:
-    """``import torch`` for each file that had no name for it."""
-    for file in ctx.m.files:
-        if work.templates[file.number].needs_import:
-            _add_torch_to(file.tree.body, work)
-
-
-def _add_torch_to(body: list[ast.stmt], work: Work) -> None:
-    top = [s for s in body if isinstance(s, (ast.Import, ast.ImportFrom))]
-    top = [s for s in top if not (isinstance(s, ast.ImportFrom) and s.module == "__future__")]
-    near = [s for s in top if _mentions_torch(s)]
-    if near:
-        work.draft.before(near[0], "import torch")
-        work.note(None, ID, near[0], "import torch is added")
-    elif top:
-        live = [s for s in top if not work.draft.gone(s)]
-        anchor = (live or top)[-1]
-        work.draft.after(anchor, "import torch")
-        work.note(None, ID, anchor, "import torch is added")
-    else:
-        first = body[0]
-        future = [s for s in body if isinstance(s, ast.ImportFrom)]
-        if future:
-            work.draft.after(future[-1], "import torch")
-        else:
-            first = body[1] if _is_text(first) and len(body) > 1 else first
-            apart = 2 if isinstance(first, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else 1
-            work.draft.before(first, "import torch", *[""] * apart)
-        work.note(None, ID, first, "import torch is added")
-
-
-def _is_text(stmt: ast.stmt) -> bool:
-    return isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant) and isinstance(stmt.value.value, str)
-
-
-def _mentions_torch(stmt: ast.Import | ast.ImportFrom) -> bool:
-    if isinstance(stmt, ast.ImportFrom):
-        return (stmt.module or "").split(".")[0] == "torch" and stmt.level == 0
-    return any(a.name.split(".")[0] == "torch" for a in stmt.names)

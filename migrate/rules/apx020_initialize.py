@@ -14,11 +14,11 @@ import ast
 from dataclasses import replace
 
 from ..facts.sites import Initialize
-from ..plan.asked import guarded
-from ..plan.guards import guards
+from ..plan.home.asked import guarded
+from ..plan.home.guards import guards
+from ..plan.home.places import Creation
 from ..plan.inserted import free_name
-from ..plan.places import Creation
-from ..plan.premises import model_alone
+from ..plan.premises.premises import model_alone
 from ..units.conditions import TRUE, conjunction
 from ..units.options import Options
 from .common import Plan, Stage, Work

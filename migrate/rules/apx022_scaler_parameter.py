@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import ast
 
+from ..plan.home.places import Parameter
 from ..plan.inserted import behind, call_offset
-from ..plan.places import Parameter
 from .common import Plan, Stage, Work
 
 ID = "APX022"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 
-from ..plan.marks import Hoist, Region
+from ..plan.regions.marks import Hoist, Region
 from .common import Plan, Stage, Work
 
 ID = "APX030"

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 
-from ..plan.hazards import Entropy, EntropyStatement
+from ..plan.precision.hazards import Entropy, EntropyStatement
 from .common import Plan, Stage, Work
 
 ID = "APX033"

@@ -16,8 +16,8 @@ import ast
 
 from ..facts.sites import Scale, on_stack
 from ..nodes import walk
-from ..plan.fold import only_backward
-from ..plan.premises import plain_context
+from ..plan.gradients.fold import only_backward
+from ..plan.premises.premises import plain_context
 from .common import Plan, Stage, Work
 
 ID = "APX040"

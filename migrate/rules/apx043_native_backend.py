@@ -3,7 +3,7 @@
 ``amp_autocast = torch.cuda.amp.autocast`` and ``loss_scaler = NativeScaler()``, which the native arm sets, are what
 Apex's condition asks for now: where one arm follows the other they become one, else Apex's sets the same.
 Where each guard of the training has a native arm that does the same (``if apex: with amp.scale_loss… else:
-scaler.scale(loss).backward()…``), these arms serve both and the guards go (`plan/arms.py`).
+scaler.scale(loss).backward()…``), these arms serve both and the guards go (`plan/backends/arms.py`).
 ``amp.initialize`` goes, and with it a class that scales by Apex, once nothing makes one. What runs under autocast is
 then what the file says of its native backend, so this is for review: Apex's casts held for the whole process. What is
 scaled, clipped and stepped is compared with what Apex did, path by path; where the two differ, all stays. A scaler of a
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import ast
 
-from ..plan.backends import Backend, only_tells
+from ..plan.backends.native import Backend, only_tells
 from .common import Plan, Stage, Work
 
 ID = "APX043"

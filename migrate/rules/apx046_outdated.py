@@ -9,7 +9,7 @@ Source: Hugging Face's Trainer of 2020, and what was written after it.
 
 from __future__ import annotations
 
-from ..plan.outdated import dead_arm, outdated, settled
+from ..plan.backends.outdated import dead_arm, outdated, settled
 from ..units.unit import Context
 from .common import Stage, Work
 from .dropping import drop_body

@@ -12,7 +12,7 @@ projects derive theirs.
 
 from __future__ import annotations
 
-from ..plan.foreign import foreign
+from ..plan.backends.foreign import foreign
 from .common import Plan, Stage, Work
 from .dropping import drop_body
 

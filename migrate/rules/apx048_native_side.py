@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 
-from ..plan.sides import Sides, is_dead, sides
+from ..plan.backends.sides import Sides, is_dead, sides
 from .common import Plan, Stage, Work
 from .dropping import drop_body
 

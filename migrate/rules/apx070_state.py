@@ -14,7 +14,7 @@ import ast
 
 from ..model import Severity
 from ..plan.bare import SAVED, all_entries, scale_entry
-from ..plan.set_ahead import said
+from ..plan.home.set_ahead import said
 from .common import Plan, Stage, Work
 
 ID = "APX070"

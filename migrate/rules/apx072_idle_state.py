@@ -10,7 +10,7 @@ Source: apex/amp/frontend.py at tag 25.05: state_dict has an entry a loss scaler
 from __future__ import annotations
 
 from ..model import Severity
-from ..plan.idle_state import idle_state
+from ..plan.premises.idle_state import idle_state
 from ..units.unit import Context
 from .common import Stage, Work
 

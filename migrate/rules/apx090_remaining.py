@@ -13,8 +13,8 @@ import ast
 
 from ..knowledge.apex import DELETED_PARTS, FP16_UTILS, FUSED_PARTS
 from ..model import Finding, Severity
+from ..plan.backends.outdated import natives
 from ..plan.carried import AMP
-from ..plan.outdated import natives
 from ..units.unit import Context
 from .common import Stage, Work
 

@@ -10,7 +10,7 @@ from ..facts.module import Module
 from ..model import Finding, Severity
 from ..parts.sites import Sites
 from ..plan.decide import Plan
-from ..plan.marks import Region
+from ..plan.regions.marks import Region
 from ..rewrite.draft import Draft
 from ..rewrite.templates import Templates
 

@@ -19,7 +19,7 @@ Every mutant that no test finds is printed, with the number of tests that reach 
 
     make mutants SAMPLE=70 SEED=0 JOBS=2
     python tests/mutants/run.py --part 0:20                          the first 20 of the 70
-    python tests/mutants/run.py --only migrate/plan/home.py:120      all mutants of one line (or file)
+    python tests/mutants/run.py --only migrate/plan/home/homes.py:120      all mutants of one line (or file)
     python tests/mutants/run.py --list                               print the mutants, run nothing
 """
 

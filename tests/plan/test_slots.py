@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from migrate.plan.switch import slots
+from migrate.plan.home.switch import slots
 from tests.asking import context
 
 

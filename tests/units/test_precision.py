@@ -7,8 +7,8 @@ from textwrap import dedent, indent
 
 import pytest
 
-from migrate.plan.coverage import Coverage
 from migrate.plan.decide import decide
+from migrate.plan.regions.coverage import Coverage
 from migrate.units.halves import FLOAT, HALF, MAYBE, OTHER, Value, doubtful, join, of, proved
 from migrate.units.precision import Precision
 from tests.asking import context, marked, unit

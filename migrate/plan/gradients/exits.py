@@ -1,0 +1,147 @@
+"""Ways out between ``unscale_`` and ``update``.
+
+``scaler.unscale_`` may run once between two updates. A step that is left out by ``continue``, ``break``,
+``return`` or an exception that somebody catches leaves no ``update`` behind, so that way out gets one of
+its own: the overflow, if there was one, has been recorded by ``unscale_``.
+Source: torch/amp/grad_scaler.py (unscale_, update).
+"""
+
+from __future__ import annotations
+
+import ast
+
+from ...facts.names import called_name
+from ...facts.sites import Scale
+from ...knowledge.gradients import CLEARS
+from ...nodes import walk
+from ...units.unit import Context, Step, Unit
+from ..blocks import common, exclusive, running
+from ..schedule import Schedule, Unscale
+
+_EXITS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
+
+
+def decide(ctx: Context, schedule: Schedule, unit: Unit) -> None:
+    """Fill ``schedule.exits``."""
+    for unscale in schedule.unscales:
+        step = _step_of(ctx, schedule, unscale)
+        if step is None:
+            continue
+        for leaves in _between(ctx, unscale, schedule.updated_behind(step)):
+            place = _ahead_of_state(ctx, leaves)
+            if _hoisted(ctx, unscale, leaves) and not any(e is place and _same(s, step) for e, s in schedule.exits):
+                schedule.exits.append((place, step))
+                review(unit, leaves)
+
+
+def review(unit: Unit, site: ast.stmt) -> None:
+    """Name what Apex did behind a step that is left out by the file's own condition."""
+    unit.review(
+        site,
+        "APX060",
+        "where this step is left out after an overflow, Apex left the next one out as well (its skip stayed armed); a "
+        "GradScaler takes it",
+    )
+
+
+def _ahead_of_state(ctx: Context, leaves: ast.stmt) -> ast.stmt:
+    """The statement before which ``update`` goes: that which leaves, or one before it that loads a saved state, which
+    is the scale from then on."""
+    m = ctx.m
+    block, index = m.place[leaves]
+    loads = [use for use, dotted in ctx.facts.uses.items() if dotted.endswith(".load_state_dict")]
+    for stmt in block.body[:index]:
+        run = [stmt, *(f for n in walk(stmt) if isinstance(n, ast.Call) for f in ctx.v.callees(n))]
+        if any(m.inside(use, one) for use in loads for one in run):
+            return stmt
+    return leaves
+
+
+def _same(one: Step, other: Step) -> bool:
+    return bool(one.objects & other.objects)
+
+
+def _step_of(ctx: Context, schedule: Schedule, unscale: Unscale) -> Step | None:
+    """The step behind whose update the unscaled gradients' way ends, in the same function."""
+    m = ctx.m
+    here, at = m.function(unscale.before), m.start(unscale.before)
+    behind = [s for s in schedule.updates if m.function(s.call) is here and m.end(schedule.updated_behind(s)) > at]
+    return min(behind, key=lambda s: m.start(s.call), default=None)
+
+
+def _between(ctx: Context, unscale: Unscale, update: ast.stmt) -> list[ast.stmt]:
+    """Statements that leave between an unscale and its update."""
+    m = ctx.m
+    found: list[ast.stmt] = []
+    for node in walk(m.function(unscale.before).node):
+        if not isinstance(node, _EXITS) or m.function(node) is not m.function(unscale.before):
+            continue
+        if not m.start(unscale.before) < m.start(node) < m.end(update) or exclusive(ctx, unscale.before, node):
+            continue
+        if isinstance(node, (ast.Continue, ast.Break)):
+            loop = next(iter(m.loops(node)), None)
+            if loop is None or loop is unscale.before or not m.inside(unscale.before, loop):
+                continue
+        if isinstance(node, ast.Raise) and not _caught(ctx, node):
+            continue
+        found.append(node)
+    return found
+
+
+def _hoisted(ctx: Context, unscale: Unscale, leaves: ast.stmt) -> bool:
+    """Whether ``unscale_`` has run on every way to an exit."""
+    pair = common(ctx, unscale.before, leaves)
+    return pair is not None and pair[0] is unscale.before
+
+
+def _caught(ctx: Context, node: ast.AST) -> bool:
+    """Whether an exception may be caught in this file, and training go on."""
+    m = ctx.m
+    return any(
+        isinstance(outer, ast.Try) and outer.handlers and any(m.inside(at, s) for s in outer.body)
+        for at in running(ctx, node)
+        for outer in m.spine(at)
+    )
+
+
+# ---------------------------------------------------------------- gradients thrown away
+
+
+def clears(stmt: ast.AST) -> bool:
+    """Whether a statement throws gradients away: ``zero_grad``, or ``p.grad = None``, ``del p.grad`` in a loop."""
+    for node in walk(stmt):
+        if isinstance(node, ast.Call):
+            if CLEARS.fit(called_name(node)):
+                return True
+        none = isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None
+        if isinstance(node, ast.Delete) or (isinstance(node, ast.Assign) and none):
+            if any(isinstance(t, ast.Attribute) and t.attr == "grad" for t in node.targets):
+                return True
+    return False
+
+
+def thrown_away(ctx: Context, reader: ast.stmt, behind: ast.stmt, sites: list[Scale]) -> bool:
+    """Whether gradients that a step may leave out never meet those of the next backward: they are cleared in each
+    round, before the backward or behind the step's condition (``behind``, in one block with ``reader``)."""
+    m = ctx.m
+    block, index = m.place[behind]
+    if any(_clears_always(stmt) for stmt in block.body[index + 1 :]):
+        return True
+    for site in sites:
+        if not m.start(site.call) < m.start(reader):
+            continue
+        loops = m.loops(reader)
+        for stmt in m.spine(site.call):
+            if loops and (stmt is loops[0] or not m.inside(stmt, loops[0])):
+                break
+            around, at = m.place[stmt]
+            if any(_clears_always(s) for s in around.body[:at]):
+                return True
+    return False
+
+
+def _clears_always(stmt: ast.stmt) -> bool:
+    """As `clears`, and on every path through the statement."""
+    if isinstance(stmt, (ast.If, ast.While, ast.Try, ast.FunctionDef, ast.ClassDef)):
+        return False
+    return clears(stmt)

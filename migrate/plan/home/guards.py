@@ -1,0 +1,218 @@
+"""The conditions under which amp is initialized, and how another function says them."""
+
+from __future__ import annotations
+
+import ast
+
+from ...facts.scopes import Scope
+from ...facts.sites import Initialize
+from ...nodes import walk
+from ...units.conditions import FALSE, TRUE, Term, conjunction, negation, reads
+from ...units.references import handed_to
+from ...units.translate import passed, translate, translate_open
+from ...units.unit import Context, Manual, Unit
+from .preparing import prepares
+
+
+def guards(
+    ctx: Context, unit: Unit, init: Initialize, anchor: ast.stmt | None, there: Scope | None = None
+) -> list[tuple[ast.expr, Term]]:
+    """The conditions under which an initialize runs, and its options'.
+
+    Up to ``anchor``, a statement of its function; with None on through the functions that call its function,
+    unless they are wanted ``there``, in the function itself."""
+    found = around(ctx, init, init.call, anchor)
+    if anchor is None and there is not ctx.m.function(init.call):
+        scope = ctx.m.function(init.call)
+        found = [*early_exits(ctx, init), *found]
+        for _ in range(3):
+            if there is not None and _makes_the_object_of(ctx, scope, there):
+                break
+            calls = ctx.v.calls[scope.node] if scope.is_function else []
+            ways = [*calls, *handed_to(ctx, scope.node)] if calls else []
+            each = [around(ctx, init, call, None) for call in ways]
+            if not any(each):
+                break
+            shared = _one_of(each)
+            if shared is None:
+                raise Manual(init.call, "the function with amp.initialize is called under different conditions")
+            found = [*shared, *found]
+            scope = ctx.m.function(calls[0])
+    return [*found, *unit.options_of(init).enabled]
+
+
+def _one_of(each: list[list[tuple[ast.expr, Term]]]) -> list[tuple[ast.expr, Term]] | None:
+    """The conditions under which one of several calls runs: those that all are under, and none besides where two are
+    the arms of one ``if`` or one is under nothing else; None where that cannot be said.
+
+    ``if args.multi: mp.spawn(worker, args=(args,)) else: worker(0, args)`` runs the worker in any case."""
+    texts = [[term.text for _, term in one] for one in each]
+    if all(one == texts[0] for one in texts):
+        return each[0]
+    alike = 0
+    while all(len(one) > alike and one[alike] == texts[0][alike] for one in texts):
+        alike += 1
+    rest = [one[alike:] for one in each]
+    arms = {(expr, term.text) for one in rest if len(one) == 1 for expr, term in one}
+    both = len(arms) > len({expr for expr, _ in arms})
+    return each[0][:alike] if both or not all(rest) else None
+
+
+def _makes_the_object_of(ctx: Context, scope: Scope, there: Scope) -> bool:
+    """Whether ``scope`` is the constructor of the class whose method ``there`` is: the method runs only where an object
+    was made, so the conditions under which one is made hold there."""
+    cls = ctx.m.class_of(scope)
+    if cls is None or getattr(scope.node, "name", "") != "__init__" or ctx.m.self_name(there) is None:
+        return False
+    return ctx.m.class_of(there) is cls
+
+
+def early_exits(ctx: Context, init: Initialize) -> list[tuple[ast.expr, Term]]:
+    """``if not fp16: return …`` above an initialize: it only runs where that does not hold."""
+    m = ctx.m
+    found: list[tuple[ast.expr, Term]] = []
+    for stmt in m.spine(init.call):
+        block, index = m.place[stmt]
+        for before in block.body[:index]:
+            if isinstance(before, ast.If) and isinstance(before.body[-1], (ast.Return, ast.Continue, ast.Break)):
+                found.append((before.test, negation(ctx.conditions.term(before.test))))
+    return found
+
+
+def around(ctx: Context, init: Initialize, call: ast.Call, anchor: ast.stmt | None) -> list[tuple[ast.expr, Term]]:
+    """The conditions around a call, outermost first, up to ``anchor`` or its function."""
+    below: ast.AST = ctx.m.statement(call)
+    found = _within_expression(ctx, call, itself=call is init.call)
+    if below is not anchor:
+        for outer in ctx.m.ancestors(below):
+            if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                break
+            if isinstance(outer, ast.If):
+                term = ctx.conditions.term(outer.test)
+                if not is_main(outer.test) and not _finds_what_is_called(outer.test, call):
+                    found.append((outer.test, term if below in outer.body else negation(term)))
+            elif isinstance(outer, (ast.For, ast.While, ast.AsyncFor)) and anchor is not None:
+                if not prepares(ctx, outer, call):
+                    raise Manual(init.call, "amp.initialize runs inside a loop, its optimizer is used outside of it")
+            elif isinstance(outer, ast.match_case):
+                raise Manual(init.call, "amp.initialize stands in a case of a match statement")
+            elif isinstance(outer, ast.ExceptHandler):
+                raise Manual(init.call, "amp.initialize stands in an exception handler")
+            below = outer
+            if outer is anchor:
+                break
+    found.reverse()
+    return found
+
+
+def _within_expression(ctx: Context, call: ast.Call, itself: bool) -> list[tuple[ast.expr, Term]]:
+    """Conditions inside the statement itself: ``amp.initialize(…) if fp16 else …``; a list of what a function hands
+    back calls it in a loop."""
+    found: list[tuple[ast.expr, Term]] = []
+    below: ast.AST = call
+    for outer in ctx.m.ancestors(call):
+        if isinstance(outer, (ast.stmt, ast.Lambda)):
+            break
+        if isinstance(outer, ast.IfExp) and below is not outer.test:
+            term = ctx.conditions.term(outer.test)
+            found.append((outer.test, term if below is outer.body else negation(term)))
+        elif isinstance(outer, (ast.ListComp, ast.SetComp, ast.DictComp)) and not (itself and _chooses(outer)):
+            if not isinstance(below, ast.comprehension):
+                tests = [test for gen in outer.generators for test in gen.ifs if not _finds_what_is_called(test, call)]
+                found += [(test, ctx.conditions.term(test)) for test in tests]
+        elif isinstance(outer, (ast.BoolOp, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp)):
+            raise Manual(call, "amp.initialize is part of an expression that may leave it out")
+        below = outer
+    return found
+
+
+def _finds_what_is_called(test: ast.expr, call: ast.Call) -> bool:
+    """``hasattr(cb, name)`` around ``getattr(cb, name)()``: a hook that runs is there."""
+    match test, call.func:
+        case ast.Call(func=ast.Name(id="hasattr"), args=asked), ast.Call(func=ast.Name(id="getattr"), args=taken):
+            return [ast.dump(one) for one in asked] == [ast.dump(one) for one in taken[:2]]
+        case _:
+            return False
+
+
+def _chooses(made: ast.ListComp | ast.SetComp | ast.DictComp) -> bool:
+    """Whether a comprehension leaves some out: then it may be all of them."""
+    return any(gen.ifs for gen in made.generators)
+
+
+def is_main(test: ast.expr) -> bool:
+    """``if __name__ == "__main__":``"""
+    return any(isinstance(n, ast.Name) and n.id == "__name__" for n in walk(test))
+
+
+_CONSTANTS = {"True": TRUE, "False": FALSE, "not True": FALSE, "not False": TRUE}
+
+
+def said_there(ctx: Context, sources: list[tuple[ast.expr, Term]], there: Scope) -> Term | str:
+    """A conjunction as scope ``there`` can say it; the text of the first condition that it cannot."""
+    terms = terms_there(ctx, sources, there)
+    return terms if isinstance(terms, str) else conjunction(terms)
+
+
+def terms_there(ctx: Context, sources: list[tuple[ast.expr, Term]], there: Scope) -> list[Term] | str:
+    """Conditions as scope ``there`` can say them; the text of the first that it cannot."""
+    terms: list[Term] = []
+    for expr, term in sources:
+        if term.value is not None:
+            terms.append(term)
+            continue
+        said = translate(ctx, expr, term.text, there)
+        if said is not None and _open_to_others(ctx, there) and _reads_parameter(said, there):
+            said = translate_open(ctx, expr, term.text, there)
+        if said is None:
+            return term.text
+        if said in _CONSTANTS:
+            terms.append(_CONSTANTS[said])
+            continue
+        terms.append(Term(said, term.binds, boolean=term.boolean))
+    return terms
+
+
+def said_by(ctx: Context, call: ast.Call, callee: Scope, expr: ast.expr, term: Term) -> Term | None:
+    """A condition of a function as one of its calls says it: parameters are what the call hands over."""
+    if term.value is not None:
+        return term
+    m, tree = ctx.m, ast.parse(term.text, mode="eval")
+    said: dict[str, ast.expr] = {}
+    for node in walk(tree):
+        if isinstance(node, ast.Name) and m.binding_scope(node.id, m.scope(expr)) is callee:
+            given = passed(ctx, call, callee, node.id) if node.id in callee.params else None
+            if not isinstance(given, (ast.Constant, ast.Name, ast.Attribute)) or m.bindings(node.id, callee):
+                return None
+            said[node.id] = given
+    text = ast.unparse(_Given(said).visit(tree)).replace("'", '"')
+    match ast.parse(text, mode="eval").body:
+        case ast.Compare(left=ast.Constant(value=one), ops=[op], comparators=[ast.Constant(value=other)]) if isinstance(
+            op, (ast.Eq, ast.NotEq)
+        ):
+            return TRUE if (one == other) is isinstance(op, ast.Eq) else FALSE
+        case ast.Constant(value=one):
+            return TRUE if one else FALSE
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Constant(value=one)):
+            return FALSE if one else TRUE
+    return Term(text, term.binds, boolean=term.boolean)
+
+
+class _Given(ast.NodeTransformer):
+    """Puts arguments in the place of parameters."""
+
+    def __init__(self, said: dict[str, ast.expr]) -> None:
+        self.said = said
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.said.get(node.id, node)
+
+
+def _open_to_others(ctx: Context, scope: Scope) -> bool:
+    """Whether other files call this function, with arguments that are not known here."""
+    name = getattr(scope.node, "name", None)
+    return name is not None and bool(ctx.exported(scope.node) & {name, "*"})
+
+
+def _reads_parameter(text: str, scope: Scope) -> bool:
+    return not reads(text).isdisjoint(scope.params)

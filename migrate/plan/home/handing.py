@@ -1,0 +1,254 @@
+"""How functions and constructors that take the optimizer are handed the scaler: one more parameter, and its calls."""
+
+from __future__ import annotations
+
+import ast
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from ...facts.networks import comes_from_elsewhere, name_elsewhere
+from ...facts.scopes import Scope
+from ...facts.sites import opened
+from ...nodes import walk
+from ...units.order import Order
+from ...units.references import escape
+from ...units.translate import paired, passed, receiver
+from ...units.unit import Context, Manual, Unit
+from ..inserted import has_default, is_vararg
+from ..schedule import Scaler
+from . import switch
+from .closed import why_closed
+from .decorators import hands_on
+from .foreign_decorators import handed_on
+from .guards import said_there
+from .making import Making
+from .places import Homes, Parameter, Place
+
+
+class Handing(Making, ABC):
+    """Parameters for a unit's scalers, by which functions and objects reach them."""
+
+    def __init__(self, ctx: Context, unit: Unit, scalers: Sequence[Scaler], order: Order) -> None:
+        super().__init__(ctx, unit, scalers, order)
+        self.homes = Homes()
+        self._parameters: dict[tuple[ast.AST, str], Parameter] = {}
+        self._without: dict[tuple[ast.AST, str], list[ast.Call]] = {}  # calls that hand on no optimizer
+
+    @abstractmethod
+    def _follow(self, scaler: Scaler, node: ast.AST, optimizer: ast.expr) -> str:
+        """The expression by which the code at ``node`` reaches the scaler of what it hands on as an optimizer."""
+
+    @abstractmethod
+    def _reach_without(self, scaler: Scaler, node: ast.AST) -> str:
+        """The expression by which code reaches the scaler that has no optimizer at hand."""
+
+    # ------------------------------------------------------------ parameters
+
+    def _parameter(self, scaler: Scaler, scope: Scope, after: str | None) -> None:
+        key = (scope.node, scaler.name)
+        if key in self._parameters:
+            return
+        ctx = self.ctx
+        node = scope.node
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            raise Manual(node, "the optimizer comes in through a lambda")
+        calls = ctx.v.calls[node]
+        if not calls:
+            raise Manual(
+                node,
+                f"{node.name}() gets its optimizer from callers outside this file, so the scaler has to come from "
+                "there too",
+                f"create torch.amp.GradScaler beside the optimizer and hand it to {node.name}() as one more argument",
+            )
+        owner = ctx.m.class_of(scope)
+        private = node.name.startswith("_") and not node.name.endswith("__")
+        exported = ctx.exported(node)
+        public = owner is not None and owner.name in exported and not private
+        if node.name in exported or public or "*" in exported:
+            raise Manual(
+                node,
+                f"{node.name}() is called from other files too, and they would have to hand it the scaler",
+                f"give {node.name}() a parameter for the scaler, and its callers in the other files the argument",
+            )
+        if owner is not None and self._called_elsewhere(owner, node.name):
+            raise Manual(
+                node,
+                f"code of another file is handed an object of {owner.name} and calls {node.name}() without the scaler",
+                f"give {node.name}() a parameter for the scaler, and its callers in the other files the argument",
+            )
+        of_class = owner.decorator_list if owner is not None and node.name == "__init__" else []
+        others = [d for d in node.decorator_list if not hands_on(ctx, d)]
+        if of_class or any(not handed_on(ctx, self.unit, scope, d) for d in others):
+            raise Manual(node, f"{node.name}() is handed to a decorator, which may call it with other arguments")
+        self._check_plain_references(node)
+        alone = all(len(ctx.v.callees(call)) == 1 for call in calls)
+        parameter = Parameter(scope, self._last_optimizer(scope, after) if alone else after, scaler.name)
+        self._parameters[key] = parameter
+        self.homes.parameters.append(parameter)
+        for call in calls:
+            partials = [o.key for o in ctx.v.of(call.func) if o.kind == "partial" and isinstance(o.key, ast.Call)]
+            if after is not None and any(scope.params.index(after) < len(partial.args) - 1 for partial in partials):
+                raise Manual(
+                    call,
+                    f"{node.name}() is called through functools.partial, which has filled its first parameters",
+                    "bind the scaler in the partial, too, in front of what it is called with",
+                )
+            for other in ctx.v.callees(call):
+                if other is not node:
+                    self._beside(scaler, scope, ctx.m.scope_of[other], after, call)
+            if after is None:
+                self._uses[id(scaler)].append(call)
+                parameter.calls[call] = self._reach_without(scaler, call)
+                continue
+            if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+                if passed(ctx, call, scope, after) is None:
+                    raise Manual(call, f"the optimizer reaches {node.name}() through *args or **kwargs")
+            argument = self._handed(scaler, call, scope, after)
+            if argument is None and not has_default(node, after):
+                raise Manual(call, f"which optimizer this call hands to {node.name}() is not known")
+            if argument is None or (isinstance(argument, ast.Constant) and argument.value is None):
+                if argument is not None:
+                    parameter.calls[call] = "None"
+                self._without.setdefault(key, []).append(call)
+                continue  # else the default is taken: no optimizer, no scaler
+            self._uses[id(scaler)].append(call)
+            parameter.calls[call] = self._follow(scaler, call, argument)
+
+    def _called_elsewhere(self, owner: ast.ClassDef, method: str) -> bool:
+        """Whether code of another file calls a method of an object of a class that it is handed; a saved state is asked
+        for by libraries as well."""
+        v, known = self.ctx.v, self.ctx.facts.elsewhere.methods
+        for call in self.ctx.m.all(ast.Call):
+            if not comes_from_elsewhere(v, call.func):
+                continue
+            asked = known.get(name_elsewhere(v, call.func), frozenset())
+            for at, given in (*enumerate(call.args), *((k.arg, k.value) for k in call.keywords)):
+                if (at, method) in asked or (None, method) in asked or method in ("state_dict", "load_state_dict"):
+                    held = (o for o in opened(v, v.of(given)) if o.kind == "instance")
+                    if any(isinstance(o.key, ast.ClassDef) and owner in v.order(o.key) for o in held):
+                        return True
+        return False
+
+    def _last_optimizer(self, scope: Scope, after: str | None) -> str | None:
+        """The last of the optimizers that follow each other among the parameters: the scaler does not part them."""
+        assert isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        args = scope.node.args
+        required = [p.arg for p in (*args.posonlyargs, *args.args)]
+        required = required[: len(required) - len(args.defaults)]
+        if after not in required:
+            return after
+        for name in required[required.index(after) + 1 :]:
+            if not self.ctx.v.variable(name, scope) & self.ctx.optimizers:
+                break
+            after = name
+        return after
+
+    def _handed(self, scaler: Scaler, call: ast.Call, scope: Scope, after: str) -> ast.expr | None:
+        """What a call hands to a parameter: the object in front of the dot to ``self``, to ``*optimizers`` each."""
+        m, v, node = self.ctx.m, self.ctx.v, scope.node
+        if after == m.self_name(scope) and isinstance(call.func, ast.Attribute) and receiver(self.ctx, call, scope):
+            return call.func.value if not isinstance(call.func.value, ast.Call) else None
+        if not is_vararg(node, after) or any(isinstance(a, ast.Starred) for a in call.args):
+            return passed(self.ctx, call, scope, after)
+        return next((a for a in call.args if opened(v, v.of(a)) & scaler.objects), None)
+
+    def _beside(self, scaler: Scaler, scope: Scope, other: Scope, after: str | None, call: ast.Call) -> None:
+        """Another function that the same call may run has to take the scaler at the same place."""
+        if other.params != scope.params if after is None else after not in other.params:
+            raise Manual(call, "this call may run functions with different parameters; the scaler fits only one")
+        self._parameter(scaler, other, after)
+
+    def _check_plain_references(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """A function that is handed around as a value may be called from anywhere."""
+        use = escape(self.ctx, node)
+        if use is not None:
+            raise Manual(use, f"{node.name} is handed on as a value; who calls it with which arguments is not known")
+
+    def _holders(self, scaler: Scaler, scope: Scope) -> list[str]:
+        """The parameters of a function that hold an optimizer of the scaler."""
+        v = self.ctx.v
+        return [p for p in scope.params if opened(v, v.variable(p, scope)) & scaler.objects]
+
+    # ------------------------------------------------------------ objects that wrap an optimizer
+
+    def _hand_to_wrappers(self, scaler: Scaler) -> None:
+        """An object that is handed the optimizer when it is made, and keeps it, is handed the scaler too: where one
+        scaler serves it and others, or where it cannot say when mixed precision is on."""
+        places = self._places.get(id(scaler), [])
+        for _ in range(4):  # a wrapper of a wrapper
+            for place in list(places):
+                kept = self._wrapped(scaler, place, len(places))
+                if kept is None or place.owner is None:
+                    continue
+                init, stmt, name = kept
+                places.remove(place)
+                self._parameter(scaler, init, name)
+                self.homes.kept.append((stmt, f"{self.ctx.m.self_name(init)}.{scaler.name} = {scaler.name}"))
+                self._slots(scaler, place)
+
+    def _wrapped(self, scaler: Scaler, place: Place, rivals: int) -> tuple[Scope, ast.stmt, str] | None:
+        """The constructor of a class that keeps the optimizer it is handed, the statement that does, and the name of
+        the parameter; None where the scaler can be made there, or where the class gets its optimizer otherwise."""
+        m = self.ctx.m
+        training = [i for i in self.unit.initializes if i.optimizers]
+        node = switch.constructor(place.owner) if place.owner is not None else None
+        if node is None or not training or any(self._in_place(i, place) for i in training):
+            return None
+        init = m.scope_of[node]
+        if rivals == 1 and not self._made_again(node):
+            sources = self._one_condition(training)
+            if sources is None or not isinstance(said_there(self.ctx, sources, init), str):
+                return None
+        stored = [n for n in self._stored(scaler) if m.class_of(m.function(n)) is place.owner]
+        if not stored:
+            return self._put_away(scaler, init)
+        stmt = m.statement(stored[0]) if len(stored) == 1 else None
+        if not isinstance(stmt, ast.Assign) or stmt not in node.body:
+            return None
+        pairs = [pair for target in stmt.targets for pair in paired(target, stmt.value)]
+        value = next((value for target, value in pairs if target is stored[0]), None)
+        if not isinstance(value, ast.Name) or value.id not in init.params or value.id in self._assigned(init):
+            return None
+        return init, stmt, value.id
+
+    def _made_again(self, init: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """Whether several objects of a class may be made for one ``initialize``: in a loop that it is not in, or by
+        several calls."""
+        ctx, m = self.ctx, self.ctx.m
+        calls = [call for call in ctx.v.calls[init] if not m.idle(call)]
+        begun = [set(m.loops(i.call)) for i in self.unit.initializes if i.optimizers]
+        return len(calls) > 1 or any(set(m.loops(call)) - loops for call in calls for loops in begun)
+
+    def _put_away(self, scaler: Scaler, init: Scope) -> tuple[Scope, ast.stmt, str] | None:
+        """The same for a constructor that keeps the optimizer in a list or a dictionary: the first statement of it
+        that has to do with the parameter."""
+        node, handed = init.node, self._holders(scaler, init)
+        assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        if len(handed) != 1 or handed[0] in self._assigned(init):
+            return None
+        for stmt in node.body:
+            if any(isinstance(n, ast.Name) and n.id == handed[0] for n in walk(stmt)):
+                return (init, stmt, handed[0]) if isinstance(stmt, (ast.Assign, ast.Expr)) else None
+        return None
+
+    def _stored(self, scaler: Scaler) -> list[ast.Attribute]:
+        """The attributes that are given one of the scaler's optimizers, where they are."""
+        return [n for n in self.ctx.given(scaler.objects) if isinstance(n, ast.Attribute)]
+
+    def _assigned(self, scope: Scope) -> set[str]:
+        return {n.id for n in self.ctx.m.own(scope, ast.Name) if not isinstance(n.ctx, ast.Load)}
+
+    def _slots(self, scaler: Scaler, place: Place) -> None:
+        """Where the class of an object that is to keep the scaler only takes the attributes that it declares."""
+        if place.owner is None:
+            return
+        reason = why_closed(self.ctx, place.owner)
+        if reason is not None:
+            raise Manual(
+                place.owner,
+                f"an object of {place.owner.name} cannot keep a GradScaler: {reason}",
+                f"declare an attribute {scaler.name} in {place.owner.name}",
+            )
+        slots = switch.slots(self.ctx, place.owner)
+        if slots is not None:
+            self.homes.slots.append((slots, scaler.name))

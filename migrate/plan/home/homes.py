@@ -1,0 +1,445 @@
+"""Where the GradScaler lives and how each function reaches it: the scaler follows the optimizer.
+
+A GradScaler depends on neither model nor optimizer, so its home is beside the optimizer: a local or
+global variable, or an attribute of the object that holds the optimizer. Functions that are handed
+the optimizer are handed the scaler too, by one more parameter behind the optimizer's.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from ...facts.loops import gone_through
+from ...facts.scopes import Scope
+from ...facts.sites import opened
+from ...flow.wrapped import unwraps
+from ...nodes import walk
+from ...units.translate import paired, passed
+from ...units.unit import Manual
+from ..schedule import Scaler
+from ..unmade import unmade
+from . import switch
+from .handing import Handing
+from .keepers import behind, inherit, keeps
+from .places import Homes, Parameter, Place
+
+
+class Finder(Handing):
+    """Finds the home of one unit's scalers; raises Manual where a function cannot reach it."""
+
+    def snapshot(self) -> tuple[object, ...]:
+        """What `restore` needs to undo a question that came to nothing."""
+        handed = [(p, dict(p.calls)) for p in self.homes.parameters]
+        places = {key: list(value) for key, value in self._places.items()}
+        uses = {key: list(value) for key, value in self._uses.items()}
+        return handed, dict(self._parameters), places, uses, {key: list(v) for key, v in self._without.items()}
+
+    def restore(self, state: tuple[object, ...]) -> None:
+        """Forget every parameter and place that was found since `snapshot`."""
+        handed, parameters, places, uses, without = state
+        for parameter, calls in handed:  # type: ignore[attr-defined]
+            parameter.calls = calls
+        self.homes.parameters = [p for p, _ in handed]  # type: ignore[attr-defined]
+        self._parameters = parameters  # type: ignore[assignment]
+        self._places, self._uses, self._without = places, uses, without  # type: ignore[assignment]
+
+    # ------------------------------------------------------------ asking
+
+    def reach(self, scaler: Scaler, node: ast.AST, optimizer: ast.expr | None) -> str:
+        """The expression by which the code at ``node`` reaches ``scaler``."""
+        self._uses.setdefault(id(scaler), []).append(node)
+        if optimizer is None:
+            return self._reach_without(scaler, node)
+        return self._follow(scaler, node, optimizer)
+
+    def _follow(self, scaler: Scaler, node: ast.AST, optimizer: ast.expr) -> str:
+        m, v = self.ctx.m, self.ctx.v
+        root = self._root(optimizer)
+        match root:
+            case ast.Attribute(value=base):
+                made = [o for o in v.of(base) if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
+                having = [o for o in made if v.field(o, root.attr)]  # a base class alone may lack the attribute
+                owners = {self._defining_class(o.key, root) for o in having or made}  # type: ignore[arg-type]
+                if len(owners) == 1:
+                    owner = owners.pop()
+                    if isinstance(base, ast.Attribute) and self._only_declares(owner, root.attr):
+                        return self._follow(scaler, node, base)  # a record: the scaler goes beside the record
+                    self._place(scaler, Place(owner=owner))
+                    return f"{m.src(base)}.{scaler.name}"
+                if isinstance(base, ast.Name) and not owners:
+                    scope = m.binding_scope(base.id, m.scope(node))
+                    return self._variable(scaler, node, base.id, scope)
+            case ast.Name(id=name):
+                return self._variable(scaler, node, name, m.binding_scope(name, m.scope(node)))
+            case _:
+                pass
+        raise Manual(node, f"how {m.src(optimizer)} gets here is not known, so neither is the way of the scaler")
+
+    def _only_declares(self, owner: ast.ClassDef, attr: str) -> bool:
+        """Whether a class is a record (dataclass, NamedTuple) that declares the attribute and never assigns it."""
+        return any(
+            isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name) and n.target.id == attr for n in owner.body
+        )
+
+    def _variable(self, scaler: Scaler, node: ast.AST, name: str, scope: Scope | None) -> str:
+        if scope is None:
+            raise Manual(node, f"{name} is defined nowhere in this file")
+        handed = scope.is_function and name in scope.params and not self._initializes(scope)
+        begun_below = self._switched_below(scope) and not self.ctx.v.calls[scope.node]
+        if handed and not begun_below and not self._anew(scope, name):
+            if (own := self._own_of_callers(scope, name)) is not None:
+                return self._follow(scaler, node, own)
+            self._parameter(scaler, scope, name)
+            return scaler.name
+        source = self._alias_of(scaler, scope, name)
+        if source is not None:
+            return self._follow(scaler, source, source)
+        self._place(scaler, Place(scope=scope))
+        return scaler.name
+
+    def _own_of_callers(self, scope: Scope, name: str) -> ast.expr | None:
+        """``self.optimizer``, where it is what methods of the same object hand to a method's parameter: its scaler is
+        an attribute beside it, and needs no parameter."""
+        m = self.ctx.m
+        cls, own = m.class_of(scope), m.self_name(scope)
+        calls = self.ctx.v.calls[scope.node]
+        handed = [passed(self.ctx, call, scope, name) for call in calls]
+        if cls is None or own is None or m.stores(name, scope) or not handed:
+            return None
+        for call, arg in zip(calls, handed, strict=True):
+            around = m.function(call)
+            func = call.func.value if isinstance(call.func, ast.Attribute) else None
+            root = self._root(arg) if arg is not None else None
+            base = root.value if isinstance(root, ast.Attribute) else None
+            mine = all(isinstance(one, ast.Name) and one.id == own for one in (func, base))
+            if not mine or m.class_of(around) is not cls or m.self_name(around) != own:
+                return None
+        return handed[0]
+
+    def _alias_of(self, scaler: Scaler, scope: Scope, name: str) -> ast.expr | None:
+        """The attribute, item or parameter that a local variable takes its optimizer from, if it makes none itself."""
+        m, v = self.ctx.m, self.ctx.v
+        sources: list[ast.expr] = []
+        for node in m.stores(name, scope):
+            above = m.parent[node]
+            if isinstance(above, (ast.Tuple, ast.List)):  # `one, other = optimizers`
+                taken = m.parent[above]
+                given = taken.value if isinstance(taken, ast.Assign) else None
+                if isinstance(given, ast.Name) and scope.is_function and given.id in scope.params:
+                    return given
+            value = self._given(node)
+            if isinstance(value, ast.IfExp) and unwraps(value):
+                value = value.orelse if opened(v, v.of(value.orelse)) & scaler.objects else value.body
+            if value is None or not opened(v, v.of(value)) & scaler.objects:
+                return None
+            if isinstance(value, ast.Name) and self._taken_over(scaler, scope, name, value.id):
+                return value
+            if not isinstance(value, (ast.Attribute, ast.Subscript, ast.ListComp, ast.List, ast.Tuple)):
+                return None
+            sources.append(value)
+        if not sources:
+            return None
+        root = self._root(sources[0])
+        held_by_self = isinstance(root, ast.Attribute) and any(o.kind == "instance" for o in v.of(root.value))
+        return sources[0] if held_by_self else None
+
+    def _taken_over(self, scaler: Scaler, scope: Scope, name: str, other: str) -> bool:
+        """Whether a variable is but another name for a local one that itself takes its optimizer from elsewhere
+        (``opt = optimizer.optimizer if hasattr(optimizer, "optimizer") else optimizer``)."""
+        m = self.ctx.m
+        if other == name or m.binding_scope(other, scope) is not scope or not scope.is_function:
+            return False
+        if other in scope.params:
+            return not m.stores(other, scope) and not self._initializes(scope)
+        return len(list(m.stores(other, scope))) == 1 and self._alias_of(scaler, scope, other) is not None
+
+    def _given(self, name: ast.Name) -> ast.expr | None:
+        """What an assignment gives a name, be it one of a tuple."""
+        stmt = self.ctx.m.statement(name)
+        for init in self.unit.initializes:  # `model, opt = amp.initialize(model, optim.optimizer)`
+            if isinstance(stmt, ast.Assign) and stmt.value is init.call and len(init.optimizers) == 1:
+                return init.optimizers[0]
+        pairs = [pair for t in stmt.targets for pair in paired(t, stmt.value)] if isinstance(stmt, ast.Assign) else []
+        return next((value for target, value in pairs if target is name), None)
+
+    def _initializes(self, scope: Scope) -> bool:
+        """Whether an initialize of this unit stands in a function: it fills the parameters anew."""
+        return any(self.ctx.m.function(init.call) is scope for init in self.unit.initializes)
+
+    def _switched_below(self, scope: Scope) -> bool:
+        """Whether a function calls, or lets others call, ``initialize``: there the loss scale begins anew."""
+        return self.order.switches(scope.node) and any(
+            self.ctx.v.of(target) & self.unit.optimizer_objects
+            for call in self.order.calls(scope.node)
+            for stmt in [self.ctx.m.statement(call)]
+            if isinstance(stmt, ast.Assign)
+            for target in walk(stmt.targets[0])
+            if isinstance(target, ast.Name)
+        )
+
+    @cached_property
+    def _saves(self) -> bool:
+        """Whether somebody saves or loads amp's state."""
+        return any(d.endswith("state_dict") for d in self.ctx.facts.uses.values())
+
+    def _anew(self, scope: Scope, name: str) -> bool:
+        """Whether a function gives a parameter what the one with ``initialize`` makes of it, and nobody saves amp's
+        state: each run of it begins with a loss scale of its own."""
+        m, v = self.ctx.m, self.ctx.v
+        begins = {m.function(i.call) for i in self.unit.initializes if i.optimizers}
+        if len(begins) != 1 or self._saves:
+            return False
+        begin = begins.pop()
+        given = [stmt.value for node in m.stores(name, scope) if isinstance(stmt := m.statement(node), ast.Assign)]
+        made = [value for value in given if isinstance(value, ast.Call) and begin.node in v.callees(value)]
+        return bool(made) and len(made) == len(given) == len(list(m.stores(name, scope)))
+
+    def used(self, scaler: Scaler, node: ast.AST) -> None:
+        """The scaler has to be there at ``node``, which reaches it as `at_hand` says."""
+        self._uses.setdefault(id(scaler), []).append(node)
+
+    def always_handed(self, scaler: Scaler, node: ast.AST) -> None:
+        """The code at ``node`` asks the scaler without an optimizer, too: every call has to hand one on."""
+        scope = self.ctx.m.function(node)
+        parameter = self._parameters.get((scope.node, scaler.name))
+        if parameter is None or parameter.after is None:
+            return
+        asked = {n.id for test in self._tests_around(node) for n in walk(test) if isinstance(n, ast.Name)}
+        if parameter.after not in asked:
+            self._hand_always(scaler, parameter, frozenset())
+
+    def _tests_around(self, node: ast.AST) -> Iterator[ast.expr]:
+        for outer in self.ctx.m.spine(node):
+            if isinstance(outer, (ast.If, ast.While)):
+                yield outer.test
+
+    def _hand_always(self, scaler: Scaler, parameter: Parameter, seen: frozenset[ast.AST]) -> None:
+        """Hand the scaler on in every call of a function, of those that call it with their own parameter, and so on."""
+        node = parameter.function.node
+        for call in self._without.pop((node, scaler.name), []):
+            before = self.snapshot()
+            try:
+                parameter.calls[call] = self._reach_without(scaler, call)
+                self._uses.setdefault(id(scaler), []).append(call)
+            except Manual:  # no scaler is there: the judge says whether one is asked for
+                self.restore(before)
+        for call in list(parameter.calls):
+            above = self._parameters.get((self.ctx.m.function(call).node, scaler.name))
+            if above is not None and above.function.node not in seen:
+                self._hand_always(scaler, above, seen | {node})
+
+    def at_hand(self, scaler: Scaler, node: ast.AST) -> str | None:
+        """How the code at ``node`` reaches ``scaler`` with nothing more handed on; None where it does not."""
+        m, v = self.ctx.m, self.ctx.v
+        scope = m.function(node)
+        at: Scope | None = scope
+        while at is not None:
+            for place in self._places.get(id(scaler), []):
+                if place.scope is at:
+                    return scaler.name
+                if place.owner is not None and m.class_of(at) is place.owner and m.self_name(at):
+                    return f"{m.self_name(at)}.{scaler.name}"
+            for (function, _), _parameter in self._parameters.items():
+                if function is at.node:
+                    return scaler.name
+            at = at.parent
+        owners = [place.owner for place in self._places.get(id(scaler), []) if place.owner is not None]
+        further: list[str] = []
+        for name in self._nearest_names(node, scope) if owners else ():
+            for held in v.in_order(opened(v, v.variable(name, scope))):
+                if any(keeps(v, scaler, owner, held) for owner in owners):
+                    return f"{name}.{scaler.name}"
+                further += behind(v, scaler, owners, name, held)
+        return further[0] if further else None
+
+    def _nearest_names(self, node: ast.AST, scope: Scope) -> list[str]:
+        """The names of a function: first what ``node`` itself is read from, then what its statement calls, then all."""
+        root = node
+        while isinstance(root, (ast.Attribute, ast.Subscript, ast.Call)):
+            root = root.func if isinstance(root, ast.Call) else root.value
+        first = [root.id] if isinstance(root, ast.Name) else []
+        called = [n.func for n in walk(self.ctx.m.statement(node)) if isinstance(n, ast.Call)]
+        near = [n.id for func in called for n in walk(func) if isinstance(n, ast.Name)]
+        every = {*scope.names, *scope.params}
+        return [*dict.fromkeys(n for n in (*first, *sorted(near), *sorted(every)) if n in every)]
+
+    def _reach_without(self, scaler: Scaler, node: ast.AST) -> str:
+        """A use with no optimizer beside it (state, evaluation)."""
+        scope = self.ctx.m.function(node)
+        near = self.at_hand(scaler, node)
+        if near is not None:
+            return near
+        kept = self._kept_by_instance(scaler, scope)
+        if kept is not None:
+            return self._follow(scaler, node, kept)
+        if (owner := self._handed_to_constructor(scaler, scope)) is not None:
+            self._place(scaler, Place(owner=owner))
+            return f"{self.ctx.m.self_name(scope)}.{scaler.name}"
+        for name in scope.params:
+            if opened(self.ctx.v, self.ctx.v.variable(name, scope)) & scaler.objects and scope.is_function:
+                if not self._initializes(scope):
+                    return self._variable(scaler, node, name, scope)
+        if node in self.ctx.facts.uses and (found := unmade(self.ctx, scope)) is not None:
+            return self._hand_to_unmade(scaler, scope, *found)
+        if scope.is_function and self.ctx.v.calls[scope.node] and self._places.get(id(scaler)):
+            self._parameter(scaler, scope, None)
+            return scaler.name
+        for name in sorted(scope.names):
+            if opened(self.ctx.v, self.ctx.v.variable(name, scope)) & scaler.objects:
+                return self._variable(scaler, node, name, scope)
+        raise Manual(
+            node,
+            "the scaler cannot be reached from here: no optimizer is at hand and the callers are not known",
+            "hand the GradScaler on to here from where the optimizer is made: as a result, an argument, an attribute",
+        )
+
+    def _hand_to_unmade(
+        self, scaler: Scaler, scope: Scope, taker: Scope, kept: ast.stmt | None, after: str | None
+    ) -> str:
+        """Code that nothing in the program runs gets the scaler by one more parameter."""
+        if not any(p.function is taker for p in self.homes.parameters):
+            self.homes.parameters.append(Parameter(taker, after, scaler.name))
+            cls = self.ctx.m.class_of(taker)
+            name = cls.name if cls is not None and kept is not None else getattr(taker.node, "name", "")
+            self.unit.review(
+                taker.node,
+                "APX023",
+                f"nothing that is read here calls {name}(): whoever does hands it the GradScaler, too, from now on",
+            )
+        own = f"{self.ctx.m.self_name(taker)}.{scaler.name}"
+        if kept is None:
+            return scaler.name
+        if not any(stmt is kept for stmt, _ in self.homes.kept):
+            self.homes.kept.append((kept, f"{own} = {scaler.name}"))
+        return f"{self.ctx.m.self_name(scope)}.{scaler.name}"
+
+    def _kept_by_instance(self, scaler: Scaler, scope: Scope) -> ast.Attribute | None:
+        """``self.optimizer`` as a method of a function's class says it, or of a base that its objects have it from."""
+        m, v = self.ctx.m, self.ctx.v
+        cls, own = m.class_of(scope), m.self_name(scope)
+        if cls is None or own is None:
+            return None
+        for node in m.all(ast.Attribute):
+            if isinstance(node.value, ast.Name) and node.value.id == own and v.of(node) & scaler.objects:
+                there = m.function(node)
+                base = m.class_of(there)
+                derived = base in v.order(cls) and inherit(v, scaler, v.variable(own, scope), node.attr)
+                if m.self_name(there) == own and (base is cls or derived):
+                    return node
+        return None
+
+    def _handed_to_constructor(self, scaler: Scaler, scope: Scope) -> ast.ClassDef | None:
+        """The class of a method whose constructor is handed the optimizer, and puts it away somewhere."""
+        m, v = self.ctx.m, self.ctx.v
+        cls = m.class_of(scope)
+        init = switch.constructor(cls) if cls is not None else None
+        if cls is None or init is None or init is scope.node or m.self_name(scope) is None:
+            return None
+        inner = m.scope_of[init]
+        handed = self._holders(scaler, inner)
+        return cls if len(handed) == 1 and v.calls[init] else None
+
+    def _root(self, expr: ast.expr) -> ast.expr:
+        for _ in range(8):
+            match expr:
+                case ast.Subscript(value=value) | ast.Starred(value=value):
+                    expr = value
+                case ast.List(elts=[first, *_] as elts) | ast.Tuple(elts=[first, *_] as elts):
+                    mine = self.unit.optimizer_objects
+                    expr = next((e for e in elts if opened(self.ctx.v, self.ctx.v.of(e)) & mine), first)
+                case ast.IfExp(body=one):
+                    expr = one
+                case ast.Call(func=ast.Attribute(value=value)):
+                    expr = value
+                case ast.Call(args=[first, *_]):
+                    expr = first
+                case ast.ListComp(elt=elt, generators=[gen, *_]):
+                    targets = {n.id for n in walk(gen.target) if isinstance(n, ast.Name)}
+                    expr = gen.iter if isinstance(elt, ast.Name) and elt.id in targets else elt
+                case ast.Name(id=name):
+                    loop = self._loop_of(name, expr)
+                    if loop is None:
+                        return expr
+                    expr = loop
+                case ast.Attribute(value=value, attr=attr) if (
+                    attr in ("optimizer", "_optimizer", "optim")
+                    and not any(o.kind == "instance" for o in self.ctx.v.of(value))
+                    and self.ctx.v.of(value) & self.unit.optimizer_objects
+                ):
+                    expr = value
+                case _:
+                    return expr
+        return expr
+
+    def _loop_of(self, name: str, node: ast.AST) -> ast.expr | None:
+        for outer in self.ctx.m.spine(node):
+            if isinstance(outer, ast.For) and any(
+                isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in walk(outer.target)
+            ):
+                return gone_through(outer.target, outer.iter, name)
+        return None
+
+    def _defining_class(self, owner: ast.ClassDef, attribute: ast.Attribute) -> ast.ClassDef:
+        """The class of the hierarchy in this file whose method assigns the optimizer's attribute."""
+        m = self.ctx.m
+        name = self._kept_as(owner, attribute.attr)
+        for node in m.attributes(name):
+            if isinstance(node.ctx, ast.Store):
+                scope = m.function(node)
+                cls = m.class_of(scope)
+                if cls is not None and isinstance(node.value, ast.Name) and node.value.id == m.self_name(scope):
+                    held = {o.key for o in self.ctx.v.of(node.value)}
+                    if owner in held:
+                        return cls
+        return owner
+
+    def _kept_as(self, owner: ast.ClassDef, attr: str) -> str:
+        """The attribute that a property hands out: ``_optimizer`` where all its returns say ``self._optimizer``."""
+        run = self.ctx.v.property_of(owner, attr)
+        if run is None:
+            return attr
+        first = self.ctx.m.self_name(self.ctx.m.scope_of[run])
+        returned = {
+            n.value.attr if isinstance(n.value, ast.Attribute) and self.ctx.m.src(n.value.value) == first else ""
+            for n in walk(run)
+            if isinstance(n, ast.Return)
+        }
+        return returned.pop() or attr if len(returned) == 1 else attr
+
+    # ------------------------------------------------------------ places
+
+    def _place(self, scaler: Scaler, place: Place) -> None:
+        known = self._places.setdefault(id(scaler), [])
+        if not any(p.key is place.key for p in known):
+            known.append(place)
+
+    def finish(self) -> Homes:
+        """Decide the statements that create the scalers."""
+        for scaler in self.scalers:
+            self._hand_to_wrappers(scaler)
+            places = self._places.get(id(scaler), [])
+            for place in places:
+                self.homes.creations += self._create(scaler, place, len(places))
+                self._slots(scaler, place)
+                if place.owner is not None:
+                    self._tell_listed(scaler, place.owner)
+        return self.homes
+
+    def _tell_listed(self, scaler: Scaler, owner: ast.ClassDef) -> None:
+        """Who lists all attributes of an object finds the scaler among them."""
+        m, v = self.ctx.m, self.ctx.v
+        family = set(v.order(owner))
+        nodes: list[ast.Attribute | ast.Call] = [*m.attributes("__dict__"), *m.calls("vars"), *m.calls("dir")]
+        for node in m.in_order(nodes):
+            match node:
+                case ast.Attribute(value=listed, ctx=ast.Load()) | ast.Call(func=ast.Name(), args=[listed]):
+                    pass
+                case _:
+                    continue
+            own = isinstance(listed, ast.Name) and listed.id == m.self_name(m.function(node))
+            here = own and m.class_of(m.function(node)) in family
+            if here or any(o.kind == "instance" and owner in v.order(o.key) for o in v.of(listed)):  # type: ignore[arg-type]
+                said = f"this lists {m.src(listed)}.{scaler.name}, too, from now on"
+                self.unit.review(node, "APX020", said)

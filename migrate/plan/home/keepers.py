@@ -1,0 +1,34 @@
+"""Which objects have a scaler that a class of the program keeps: its own, and those of classes derived from it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Iterator
+
+from ...facts.sites import opened
+from ...flow.objects import Obj
+from ...flow.values import Values
+from ..schedule import Scaler
+
+
+def keeps(v: Values, scaler: Scaler, owner: ast.ClassDef, held: Obj) -> bool:
+    """Whether an object has the scaler that a class keeps: one of its own, or of a class derived from it that has the
+    optimizer, as the base gave it one."""
+    if held.kind != "instance" or held.key is owner:
+        return held.kind == "instance"
+    family = v.order(held.key) if isinstance(held.key, ast.ClassDef) else ()
+    return owner in family and any(opened(v, v.field(held, attr)) & scaler.objects for attr in v.attributes(held))
+
+
+def behind(v: Values, scaler: Scaler, owners: Collection[ast.ClassDef], name: str, held: Obj) -> Iterator[str]:
+    """How the scaler is reached by way of an attribute of an object: ``evaluator.trainer.scaler``."""
+    for attr in sorted(v.attributes(held)) if held.kind == "instance" else ():
+        kept = v.field(held, attr) if attr.isidentifier() else ()
+        if any(keeps(v, scaler, owner, one) for one in kept for owner in owners):
+            yield f"{name}.{attr}.{scaler.name}"
+
+
+def inherit(v: Values, scaler: Scaler, objects: Iterable[Obj], attr: str) -> bool:
+    """Whether all objects that a method may be called on have an attribute with the optimizer."""
+    own = [o for o in objects if o.kind == "instance"]
+    return bool(own) and all(opened(v, v.field(o, attr)) & scaler.objects for o in own)

@@ -1,0 +1,362 @@
+"""Which statement makes a unit's GradScaler, and under which condition it scales."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from itertools import pairwise
+
+from ...facts.scopes import Scope
+from ...facts.sites import Initialize, opened
+from ...nodes import walk
+from ...units.conditions import Term, conjunction, reads
+from ...units.order import Order
+from ...units.translate import translate
+from ...units.unit import Context, Manual, Unit
+from ..regions.has import check_has
+from ..schedule import Scaler
+from . import switch
+from .ahead import changes
+from .cases import either, without_opposites
+from .guards import around, early_exits, guards, is_main, said_by, said_there
+from .places import Creation, Place
+from .preparing import outside
+
+
+class Making:
+    """The homes that were found for one unit's scalers, and the statements that make the scalers there."""
+
+    def __init__(self, ctx: Context, unit: Unit, scalers: Sequence[Scaler], order: Order) -> None:
+        self.ctx, self.unit, self.scalers, self.order = ctx, unit, scalers, order
+        self._places: dict[int, list[Place]] = {}
+        self._uses: dict[int, list[ast.AST]] = {}
+
+    def late(self) -> bool:
+        """Whether a scaler that was asked for so far may be needed before mixed precision is switched on."""
+        return any(self._late(s, place) for s in self.scalers for place in self._places.get(id(s), []))
+
+    def _late(self, scaler: Scaler, place: Place) -> bool:
+        uses = self._uses.get(id(scaler), [])
+        return self._hooked() or switch.late(self.ctx, self.unit, self.order, scaler, place, uses)
+
+    def _hooked(self) -> bool:
+        """Whether what initializes is a hook that is found by its name (``getattr(hook, name)()``): which of them run,
+        nobody knows ahead of it."""
+        m = self.ctx.m
+        for init in self.unit.initializes:
+            for call in self.ctx.v.calls.get(m.function(init.call).node, ()) if init.optimizers else ():
+                if isinstance(call.func, ast.Call) and getattr(call.func.func, "id", "") == "getattr":
+                    return True
+        return False
+
+    def _create(self, scaler: Scaler, place: Place, rivals: int) -> list[Creation]:
+        """One statement where a condition says when mixed precision is on; else where it is switched on."""
+        uses = self._uses.get(id(scaler), [])
+        if self._late(scaler, place):
+            made = switch.creations(self.ctx, self.unit, scaler, place, uses)
+            if made is not None:
+                return made
+        try:
+            return self._create_each(scaler, place) or self._create_once(scaler, place, rivals)
+        except Manual:
+            made = switch.creations(self.ctx, self.unit, scaler, place, uses) if rivals == 1 else None
+            if made is None:
+                raise
+            return made
+
+    # ------------------------------------------------------------ one for each stage
+
+    def _create_each(self, scaler: Scaler, place: Place, least: int = 2) -> list[Creation]:
+        """Training, then another ``initialize`` in the same function, or another call of one that initializes: Apex
+        began with a new loss scale there."""
+        ctx, m = self.ctx, self.ctx.m
+        begins = sorted(self._begins(scaler, place), key=lambda pair: m.start(pair[1]))
+        if place.scope is None or len(begins) < least:
+            return []
+        trains = switch.training_calls(ctx, self.unit, place.scope)
+        between = [any(m.start(a) < m.start(x) < m.start(b) for x in trains) for (_, a), (_, b) in pairwise(begins)]
+        if not all(between):
+            return []
+        found = []
+        for init, call in begins:
+            others = [m.statement(c) for _, c in begins if c is not call]
+            anchor = self._dominator(m.statement(call), others)
+            terms = self._begun_by(init, call, anchor)
+            if terms is None:
+                return []
+            enabled = conjunction(terms)
+            self._check_defined(anchor, enabled, [init])
+            found.append(Creation(scaler, anchor, scaler.name, enabled, init=init))
+        return found
+
+    def _begins(self, scaler: Scaler, place: Place) -> list[tuple[Initialize, ast.Call]]:
+        """Where a function initializes, itself or by a function that it calls; nothing where one does that is no home
+        of the scaler."""
+        ctx, m = self.ctx, self.ctx.m
+        found: list[tuple[Initialize, ast.Call]] = []
+        for init in self.unit.initializes:
+            if init.optimizers:
+                scope = m.function(init.call)
+                helper = scope is not place.scope and scope.is_function
+                found += [(init, call) for call in (ctx.v.calls[scope.node] if helper else [init.call])]
+        homes = [one.scope for one in self._places.get(id(scaler), [])]
+        known = all(m.function(call) in homes for _, call in found)
+        return [(init, call) for init, call in found if known and m.function(call) is place.scope]
+
+    def _begun_by(self, init: Initialize, call: ast.Call, anchor: ast.stmt) -> list[Term] | None:
+        """The conditions under which one call initializes, as its function says them."""
+        ctx, scope = self.ctx, self.ctx.m.function(init.call)
+        if call is init.call:
+            return [term for _, term in guards(ctx, self.unit, init, anchor)]
+        options = self.unit.options_of(init)
+        if options.scale or options.init_scale:
+            return None
+        own = [*early_exits(ctx, init), *around(ctx, init, init.call, None), *options.enabled]
+        said = [said_by(ctx, call, scope, expr, term) for expr, term in own]
+        outside = [term for _, term in around(ctx, init, call, anchor)]
+        return None if any(term is None for term in said) else [*outside, *(term for term in said if term is not None)]
+
+    # ------------------------------------------------------------ beside initialize
+
+    def _create_once(self, scaler: Scaler, place: Place, rivals: int) -> list[Creation]:
+        ctx, m = self.ctx, self.ctx.m
+        training = [i for i in self.unit.initializes if i.optimizers]
+        inits = [i for i in training if self._in_place(i, place)]
+        if not inits or (place.owner is not None and self._called_under_condition(inits[0])):
+            if rivals > 1 and not self._begun_for_each(scaler):
+                raise Manual(
+                    self.unit.line_node,
+                    "several variables or attributes hold an optimizer that is trained here, and Apex is not "
+                    "initialized beside each of them (a script without amp that shares this loop); one scaler has to "
+                    "serve all",
+                    "hand the loop a scaler; a script without amp one that is switched off: GradScaler(enabled=False)",
+                )
+            return self._create_apart(scaler, place)
+        scope = m.function(inits[0].call)
+        if any(m.function(i.call) is not scope for i in inits):
+            raise Manual(inits[1].call, "the same optimizer is initialized in several functions")
+        stmts = [m.statement(i.call) for i in inits]
+        near = [m.statement(n) for n in self._uses.get(id(scaler), []) if m.function(n) is scope]
+        near = [s for s in near if not isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        near += self._optimizer_statements(scaler, scope)
+        made = outside(ctx, self._dominator(stmts[0], [*stmts[1:], *near]), inits[0].call)
+        anchor = self._above_conditions(made) if place.owner is not None else made
+        ahead_of_all = anchor is not made
+        enabled = either([[t for _, t in guards(ctx, self.unit, i, anchor)] for i in inits])
+        self._check_defined(anchor, enabled, inits)
+        changed = changes(ctx, anchor, max(m.start(i.call) for i in inits), enabled) if ahead_of_all else None
+        if changed is not None:
+            raise Manual(changed, f"this may change what `{enabled.text}` reads, and the scaler is made ahead of it")
+        text = f"{m.self_name(scope) or 'self'}.{scaler.name}" if place.owner is not None else scaler.name
+        declared = None
+        if place.scope is not None and place.scope is not scope:
+            declared = self._global_statement(scope, inits[0])
+        held = [n for n in self._uses.get(id(scaler), []) if m.inside(n, anchor) and m.statement(n) is not anchor]
+        return [Creation(scaler, anchor, text, enabled, declared, before=ahead_of_all or bool(held))]
+
+    def _above_conditions(self, stmt: ast.stmt) -> ast.stmt:
+        """The outermost condition around a statement of a method, where nothing else is around it: an object that gets
+        its optimizer under a condition has methods that also run without (``if opt.isTrain:``)."""
+        outer = self.ctx.m.spine(stmt)[1:]
+        return outer[-1] if outer and all(isinstance(s, ast.If) for s in outer) else stmt
+
+    def _check_defined(self, anchor: ast.stmt, enabled: Term, inits: list[Initialize]) -> None:
+        """What the scaler's arguments read must not be assigned only inside the guarded block."""
+        m = self.ctx.m
+        if not isinstance(anchor, (ast.If, ast.With, ast.Try)):
+            return
+        texts = [enabled.text]
+        for init in inits:
+            options = self.unit.options_of(init)
+            texts += [options.scale or "", options.static_when.text if options.static_when is not None else ""]
+        for node in walk(anchor):
+            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+                if any(m.inside(node, m.statement(i.call)) for i in inits):
+                    continue
+                name = m.src(node)
+                if any(name in reads(text) for text in texts if text):
+                    raise Manual(
+                        inits[0].call,
+                        f"the scaler would read `{name}`, which is assigned under the same condition (line "
+                        f"{node.lineno})",
+                        f"set `{name}` before the condition, then create the GradScaler",
+                    )
+
+    def _called_under_condition(self, init: Initialize) -> bool:
+        """Whether the method with the initialize is left out at times: then the scaler cannot be made there."""
+        m = self.ctx.m
+        scope = m.function(init.call)
+        return any(
+            isinstance(s, ast.If) and not is_main(s.test)
+            for call in self.ctx.v.calls[scope.node]
+            if m.class_of(m.function(call)) is m.class_of(scope)
+            for s in m.spine(call)
+        )
+
+    def _in_place(self, init: Initialize, place: Place) -> bool:
+        m = self.ctx.m
+        scope = m.function(init.call)
+        if place.scope is not None:
+            if scope is place.scope:
+                return True
+            names = scope.outer & place.scope.names
+            return bool(names)
+        return m.class_of(scope) is place.owner and m.self_name(scope) is not None
+
+    def _global_statement(self, scope: Scope, init: Initialize) -> ast.Global:
+        for node in self.ctx.m.own(scope, ast.Global):
+            return node
+        raise Manual(init.call, "the optimizer belongs to an outer function; the scaler has to be made there")
+
+    def _optimizer_statements(self, scaler: Scaler, scope: Scope) -> list[ast.stmt]:
+        """Statements of ``scope`` that make one of the optimizers."""
+        m = self.ctx.m
+        found = []
+        for obj in self.ctx.v.in_order(scaler.objects):
+            if obj.kind == "call" and isinstance(obj.key, ast.Call) and m.function(obj.key) is scope:
+                found.append(m.statement(obj.key))
+        own = [m.statement(i.call) for i in self.unit.initializes]
+        for node in m.own(scope, ast.Attribute):
+            if isinstance(node.ctx, ast.Store):
+                stmt = m.statement(node)
+                if stmt not in own and opened(self.ctx.v, self.ctx.v.of(node)) & scaler.objects:
+                    found.append(stmt)
+        return found
+
+    def _dominator(self, start: ast.stmt, others: list[ast.stmt]) -> ast.stmt:
+        """The statement around ``start`` in the innermost block that holds all of ``others`` too."""
+        m = self.ctx.m
+        spine = m.spine(start)
+        for stmt in spine:
+            block = m.block(stmt)
+            if all(any(m.block(s) is block for s in m.spine(o)) for o in others):
+                below = [o for o in others if any(m.block(s) is block for s in m.spine(o))]
+                outside = [o for o in below if not m.inside(o, stmt)]
+                if outside or stmt is spine[-1]:
+                    return stmt
+        return spine[-1]
+
+    # ------------------------------------------------------------ apart from initialize
+
+    def _create_apart(self, scaler: Scaler, place: Place) -> list[Creation]:
+        """The optimizer is initialized in one function and lives in another."""
+        training = [i for i in self.unit.initializes if i.optimizers]
+        sources = self._one_condition(training)
+        if sources is None:
+            raise Manual(self.unit.line_node, "several initialize calls outside the function that holds the optimizer")
+        init = training[0]
+        anchor, scope = self._holder(scaler, place)
+        enabled = said_there(self.ctx, sources, scope)
+        if isinstance(enabled, str) and (each := self._create_each(scaler, place, least=1)):
+            return each
+        if isinstance(enabled, str):
+            raise Manual(
+                init.call,
+                f"the scaler belongs beside the optimizer (line {anchor.lineno}), where the condition `{enabled}` "
+                "cannot be said",
+                f"create torch.amp.GradScaler with enabled={enabled} and hand it on beside the optimizer",
+            )
+        check_has(self.ctx, anchor, enabled.text)
+        text = f"{self.ctx.m.self_name(scope) or 'self'}.{scaler.name}" if place.owner is not None else scaler.name
+        renamed = self._scale_there(init, scope)
+        anchor = self._behind(init, [enabled.text, *renamed.values()], anchor, scope)
+        self._check_lasting(place, anchor)
+        uses = [self.ctx.m.statement(n) for n in self._uses.get(id(scaler), [])]
+        before = any(self.ctx.m.inside(u, anchor) for u in uses)
+        return [Creation(scaler, anchor, text, enabled, before=before, renamed=renamed)]
+
+    def _begun_for_each(self, scaler: Scaler) -> bool:
+        """Whether each of several functions that train calls the one that initializes its optimizer: Apex began with a
+        new loss scale at each call, and so does a scaler that is made beside it."""
+        m = self.ctx.m
+        begins = {m.function(i.call) for i in self.unit.initializes if i.optimizers}
+        if len(begins) != 1 or not (scope := begins.pop()).is_function:
+            return False
+        callers = {m.function(call) for call in self.ctx.v.calls[scope.node] if not m.idle(call)}
+        places = self._places.get(id(scaler), [])
+        return all(place.scope in callers and place.scope is not scope for place in places)
+
+    def _one_condition(self, training: Sequence[Initialize]) -> list[tuple[ast.expr, Term]] | None:
+        """The conditions under which one of these calls runs; None where several say more than one together."""
+        if len(training) == 1:
+            return guards(self.ctx, self.unit, training[0], None)
+        options = [self.unit.options_of(init) for init in training]
+        apart = len({self.ctx.m.function(init.call) for init in training}) != 1
+        if apart or any(o.scale or o.init_scale for o in options):
+            return None
+        each = [guards(self.ctx, self.unit, init, None) for init in training]
+        cases = without_opposites([[term for _, term in one] for one in each])
+        left = {term.text for term in cases[0]}
+        return [pair for pair in each[0] if pair[1].text in left] if len(cases) == 1 else None
+
+    def _behind(self, init: Initialize, texts: list[str], anchor: ast.stmt, scope: Scope) -> ast.stmt:
+        """The call that initializes, where the function that it calls sets what the condition reads, or the object
+        that is asked is made between the optimizer and that call (an engine that initializes what it is handed)."""
+        m = self.ctx.m
+        names = {name for text in texts for name in reads(text)}
+        made = {n.attr for n in m.own(m.function(init.call), ast.Attribute) if isinstance(n.ctx, ast.Store)}
+        set_there = not made.isdisjoint(name.rpartition(".")[2] for name in names if "." in name)
+        if not set_there and not any(self._begun_below(name.partition(".")[0], anchor, scope) for name in names):
+            return anchor
+        blocks = [m.block(s) for s in m.spine(anchor)]
+        for call in self.order.calls(scope.node):
+            for stmt in m.spine(call):
+                if any(m.block(stmt) is b for b in blocks) and m.start(stmt) > m.start(anchor):
+                    return stmt
+        return anchor
+
+    def _begun_below(self, name: str, anchor: ast.stmt, scope: Scope) -> bool:
+        """Whether a local name gets its first value below a statement."""
+        stored = self.ctx.m.bindings(name, scope) if scope.is_function and name not in scope.params else []
+        return bool(stored) and min(map(self.ctx.m.start, stored)) >= self.ctx.m.end(anchor)
+
+    def _check_lasting(self, place: Place, anchor: ast.stmt) -> None:
+        """A scaler in a local variable has to outlive the training loop: the loop must be in the same function."""
+        m = self.ctx.m
+        if place.scope is None or not place.scope.is_function:
+            return
+        for scale in self.unit.scales:
+            if m.function(scale.call) is place.scope:
+                inside = [x for x in m.loops(scale.call) if not m.inside(anchor, x)]
+                if not inside:
+                    raise Manual(
+                        scale.call,
+                        "the optimizer reaches this function anew on every call; a scaler made here would forget its "
+                        "loss scale each time",
+                        "keep one GradScaler where the optimizer is kept, and use it here",
+                    )
+
+    def _scale_there(self, init: Initialize, scope: Scope) -> dict[str, str]:
+        """The texts of a static loss scale as the optimizer's function says them."""
+        options, source = self.unit.options_of(init), init.options.get("loss_scale")
+        found: dict[str, str] = {}
+        if source is None or options.scale is None or options.static_when is None:
+            return found
+        for text in (options.scale, options.static_when.text):
+            said = translate(self.ctx, source, text, scope)
+            if said is None:
+                raise Manual(init.call, f"the loss scale {text} cannot be said where the optimizer lives")
+            found[text] = said
+        return found
+
+    def _holder(self, scaler: Scaler, place: Place) -> tuple[ast.stmt, Scope]:
+        """The statement that puts the optimizer where it lives."""
+        m = self.ctx.m
+        found: list[ast.stmt] = []
+        for node in self.ctx.given(scaler.objects):
+            if any(m.inside(i.call, m.statement(node)) for i in self.unit.initializes):
+                continue
+            scope = m.function(node)
+            if place.scope is not None and isinstance(node, ast.Name) and scope is place.scope:
+                found.append(m.statement(node))
+            if place.owner is not None and isinstance(node, ast.Attribute) and m.class_of(scope) is place.owner:
+                found.append(m.statement(node))
+        own = {m.function(i.call) for i in self.unit.initializes}
+        found = [s for s in found if m.function(s) not in own] or found
+        constructors = [s for s in found if getattr(m.function(s).node, "name", "") == "__init__"]
+        found = constructors or found
+        scopes = {m.function(s) for s in found}
+        if not found or len(scopes) != 1:
+            raise Manual(self.unit.line_node, "where the optimizer is kept is not known")
+        uses = [m.statement(n) for n in self._uses.get(id(scaler), []) if m.function(n) in scopes]
+        return self._dominator(found[0], [*found[1:], *uses]), scopes.pop()

@@ -1,0 +1,58 @@
+"""What has to be written so that each function reaches its scaler: plain data."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from ...facts.scopes import Scope
+from ...facts.sites import Initialize
+from ...units.conditions import Term
+from ..schedule import Scaler
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """A home: a variable of ``scope``, or an attribute of the instances of ``owner``."""
+
+    scope: Scope | None = None
+    owner: ast.ClassDef | None = None
+
+    @property
+    def key(self) -> object:
+        return self.scope if self.scope is not None else self.owner
+
+
+@dataclass(eq=False)
+class Creation:
+    """Statements that make a scaler, before or after ``anchor``; ``text`` is how they name it."""
+
+    scaler: Scaler
+    anchor: ast.stmt
+    text: str
+    enabled: Term
+    globals: ast.Global | None = None
+    before: bool = False  # the anchor itself needs the scaler
+    init: Initialize | None = None  # the one whose options it has; None: all of the unit's together
+    method: str = ""  # the header of a constructor that the class does not have yet
+    renamed: dict[str, str] = field(default_factory=dict)  # texts of the static scale as they read here
+
+
+@dataclass(eq=False)
+class Parameter:
+    """A function takes the scaler behind parameter ``after`` (None: as its last), and its calls hand it on."""
+
+    function: Scope
+    after: str | None
+    name: str
+    calls: dict[ast.Call, str] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Homes:
+    """All that has to be written so that every function reaches its scaler."""
+
+    creations: list[Creation] = field(default_factory=list)
+    parameters: list[Parameter] = field(default_factory=list)
+    kept: list[tuple[ast.stmt, str]] = field(default_factory=list)  # what keeps a scaler that it is handed
+    slots: list[tuple[ast.Tuple | ast.List, str]] = field(default_factory=list)  # ``__slots__`` and a name to add

@@ -1,0 +1,1 @@
+"""What runs in another type than under Apex's casts, and who would notice."""

@@ -1,0 +1,93 @@
+"""Operations of networks that autocast runs in another type than O1 did: said once, as nothing has to be done."""
+
+from __future__ import annotations
+
+import ast
+
+from ...facts.names import called_name, last_name
+from ...knowledge.host import HOST_MODULES
+from ...knowledge.operations import (
+    BESIDE_NUMBER,
+    FAR_FILL,
+    FILLS,
+    HALF_NOT_AS_GIVEN,
+    HALF_NOT_FLOAT,
+    IN_PLACE,
+    LARGEST_HALF,
+)
+from ...units.operands import beside_number
+from ...units.unit import Context, Unit, once
+from ..regions.coverage import Coverage
+from ..regions.planner import Planner
+
+_Operation = ast.Call | ast.AugAssign | ast.BinOp
+_WORDS = (
+    (HALF_NOT_FLOAT, "in float16 under autocast, O1 gave float32"),
+    (HALF_NOT_AS_GIVEN, "in float16 under autocast, O1 left the type as it was given"),
+    (frozenset({IN_PLACE}), "in float16 under autocast, O1 made a new float32 tensor where the right side was one"),
+    (
+        frozenset({FAR_FILL}),
+        "with a value that float16 has none for, an error where what is filled is half, as a product over a tensor "
+        "without dimensions is (`scores / self.scale`), of which O1 made float32",
+    ),
+    (
+        frozenset({BESIDE_NUMBER}),
+        "of a half result and a float32 tensor without dimensions: in float16, O1 made float32 of it",
+    ),
+)
+
+
+def tell_policy(ctx: Context, unit: Unit, planner: Planner) -> None:
+    """Names the operations whose results have another type under autocast than under O1."""
+    if not any("O1" in options.levels for options in unit.options.values()):
+        return
+    coverage, lines = Coverage(ctx, planner), dict[str, int]()
+    for node, name in _operations(ctx):
+        if name not in lines:
+            if planner.compute.own_method(ctx.m.function(node)) or coverage.may(node):
+                lines[name] = node.lineno
+    found = lines.keys() | ctx.facts.elsewhere.operations
+    told = [
+        f"{', '.join(_said(name, lines) for name in sorted(names & found))}: {what}"
+        for names, what in _WORDS
+        if names & found
+    ]
+    if told:
+        text = f"types of results in the networks: {'; '.join(told)}. Where that matters, put `.float()` there"
+        unit.infos.append((unit.line_node, "APX037", text))
+
+
+@once
+def _operations(ctx: Context) -> list[tuple[_Operation, str]]:
+    """All of those operations in the program, in order, and what each is called."""
+    nodes: list[_Operation] = [*ctx.m.all(ast.Call), *ctx.m.all(ast.AugAssign)]
+    nodes += [node for node in ctx.m.all(ast.BinOp) if beside_number(ctx.v, node) is not None]
+    named = ((node, _operation(node)) for node in sorted(nodes, key=ctx.m.start))
+    return [(node, name) for node, name in named if name is not None]
+
+
+def _operation(node: _Operation) -> str | None:
+    """The operation that a node is, if it is one of those: not of an array."""
+    if isinstance(node, ast.BinOp):
+        return BESIDE_NUMBER
+    if isinstance(node, ast.AugAssign):
+        part = node.value.value if isinstance(node.value, ast.Subscript) else node.value
+        of_self = isinstance(part, ast.Attribute) and ast.unparse(part).startswith("self.")
+        return IN_PLACE if of_self and isinstance(node.target, ast.Name) else None
+    if isinstance(node.func, ast.Attribute) and last_name(node.func.value) in HOST_MODULES:
+        return None
+    name = called_name(node)
+    if name in FILLS and any(map(far, [*node.args, *(k.value for k in node.keywords)])):
+        return FAR_FILL
+    return name if name in HALF_NOT_FLOAT | HALF_NOT_AS_GIVEN else None
+
+
+def far(node: ast.expr) -> bool:
+    """Whether a number is written here that float16 has no value for."""
+    inner = node.operand if isinstance(node, ast.UnaryOp) else node
+    held = inner.value if isinstance(inner, ast.Constant) else None
+    return isinstance(held, (int, float)) and held > LARGEST_HALF
+
+
+def _said(name: str, lines: dict[str, int]) -> str:
+    return f"`{name}`" + (f" (line {lines[name]})" if name in lines else "")

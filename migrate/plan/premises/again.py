@@ -1,0 +1,137 @@
+"""A condition of ``initialize`` that changes between its calls: Apex's casts stayed on once they were, for all that ran
+later in the process, also where a later call said no."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from ...facts.scopes import Scope
+from ...flow.arguments import default_of
+from ...nodes import walk
+from ...units.translate import passed
+from ...units.unit import Context, Unit
+
+MAX_DEPTH = 3
+
+
+def review_runs_again(ctx: Context, unit: Unit) -> None:
+    """Names the calls of ``initialize`` whose condition a loop changes, or callers that say different things."""
+    m = ctx.m
+    apart = any(isinstance(s, ast.If) for site in unit.scales for s in m.spine(m.statement(site.call))[1:])
+    if unit.scales and not apart:
+        return  # whatever trains, trains in mixed precision
+    for init in unit.initializes:
+        for expr in _asked(ctx, init.call):
+            if _changes(ctx, expr, 0):
+                unit.review(
+                    init.call,
+                    "APX035",
+                    f"`{ctx.m.src(expr)}` may change from one call to the next: once Apex was initialized, its casts "
+                    "were on for all that ran later in the process; what says no ran under them all the same, and runs "
+                    "in float32 now",
+                )
+                break
+
+
+def _asked(ctx: Context, call: ast.Call) -> Iterator[ast.expr]:
+    """What decides whether a call of ``initialize`` switches mixed precision on, in its own function."""
+    for outer in ctx.m.spine(ctx.m.statement(call))[1:]:
+        if isinstance(outer, ast.If):
+            yield outer.test
+    yield from (keyword.value for keyword in call.keywords if keyword.arg in ("enabled", "opt_level"))
+
+
+def _changes(ctx: Context, expr: ast.expr, depth: int, attr: str = "") -> bool:
+    """Whether an expression has another value in another round of a loop around it, or by another caller; ``attr``:
+    the attribute of it that is asked for."""
+    m = ctx.m
+    loops = [x for x in m.ancestors(expr) if isinstance(x, (ast.For, ast.AsyncFor)) and not _off_first(x.iter)]
+    turned = {n.id for loop in loops for n in walk(loop.target) if isinstance(n, ast.Name)}
+    comprehended = _comprehended(m.ancestors(expr))
+    for name in [n for n in walk(expr) if isinstance(n, ast.Name)]:
+        home = m.binding_scope(name.id, m.scope(name))
+        if name.id in comprehended or (name.id in turned and home is m.function(expr)):
+            return True
+        given = [m.parent[n] for n in m.stores(name.id, home) if home is m.function(expr) and m.loops(n)]
+        if depth < MAX_DEPTH and any(isinstance(s, ast.Assign) and _changes(ctx, s.value, depth + 1) for s in given):
+            return True
+        if home is not None and home.is_function and name.id in home.params and not m.stores(name.id, home):
+            above = m.parent[name]
+            asked = above.attr if isinstance(above, ast.Attribute) and name is not expr else attr
+            if depth < MAX_DEPTH and _differs(ctx, home, name.id, depth, asked):
+                return True
+    return False
+
+
+def _comprehended(around: Iterable[ast.AST]) -> set[str]:
+    """The names that comprehensions give another value in each round: ``[run(cfg) for cfg in RUNS]``."""
+    kinds = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+    parts = [part for one in around if isinstance(one, kinds) for part in one.generators if not _off_first(part.iter)]
+    return {n.id for part in parts for n in walk(part.target) if isinstance(n, ast.Name)}
+
+
+def _off_first(source: ast.expr) -> bool:
+    """Whether a loop goes over constants, those that say no first: ``for fp16 in (False, True)``."""
+    items = source.elts if isinstance(source, (ast.Tuple, ast.List)) else []
+    said = [bool(item.value) for item in items if isinstance(item, ast.Constant) and item.value in (False, True)]
+    return bool(said) and len(said) == len(items) and said == sorted(said)
+
+
+def _differs(ctx: Context, function: Scope, name: str, depth: int, attr: str) -> bool:
+    """Whether the callers of a function hand it different values: constants, objects made with different ones, or what
+    a loop changes."""
+    said: list[tuple[ast.AST, bool]] = []
+    for call in sorted(ctx.v.calls[function.node], key=ctx.m.start):
+        value = passed(ctx, call, function, name) or default_of(function.node, name)
+        if isinstance(value, ast.Constant):
+            said.append((ctx.m.function(call).node, bool(value.value) and value.value != "O0"))
+        elif value is not None:
+            if _changes(ctx, value, depth + 1, attr) or _set_between(ctx, function, value, attr):
+                return True
+            flag = _made_with(ctx, value, attr) if attr else None
+            said += [(ctx.m.function(call).node, flag)] if flag is not None else []
+    in_order = len({where for where, _ in said}) == 1 and [on for _, on in said] == sorted(on for _, on in said)
+    return len({on for _, on in said}) > 1 and not in_order  # a run without it that comes first is as it was
+
+
+def _set_between(ctx: Context, function: Scope, value: ast.expr, attr: str) -> bool:
+    """Whether `args.fp16 = False` stands between two calls of a function that are handed the same `args`."""
+    m = ctx.m
+    if not isinstance(value, ast.Name):
+        return False
+    here = m.function(value)
+    calls = [m.start(call) for call in ctx.v.calls[function.node] if m.function(call) is here]
+    for one in m.attributes(attr):
+        above = m.parent[one]
+        if isinstance(one.ctx, ast.Store) and isinstance(one.value, ast.Name) and one.value.id == value.id:
+            off = isinstance(above, ast.Assign) and isinstance(above.value, ast.Constant) and not above.value.value
+            if off and m.function(one) is here and min(calls) < m.start(one) < max(calls):
+                return True
+    return False
+
+
+def _made_with(ctx: Context, value: ast.expr, attr: str) -> bool | None:
+    """What an attribute of an object is that is made with it: `Config(fp16=True)`, `parse(["--fp16"])`; None where that
+    is not written."""
+    m = ctx.m
+    if isinstance(value, ast.Name):
+        home = m.binding_scope(value.id, m.scope(value))
+        above = [m.parent[n] for n in m.stores(value.id, home)] if home is not None else []
+        if len(above) != 1 or not isinstance(above[0], ast.Assign):
+            return None
+        value = above[0].value
+    if not isinstance(value, ast.Call):
+        return None
+    for keyword in value.keywords:
+        if keyword.arg == attr:
+            return bool(keyword.value.value) if isinstance(keyword.value, ast.Constant) else None
+    for arg in value.args:
+        words = [e.value for e in arg.elts if isinstance(e, ast.Constant)] if isinstance(arg, ast.List) else [None]
+        if all(isinstance(word, str) for word in words):
+            return any(str(word).lstrip("-").replace("-", "_") == attr for word in words)
+    classes = [o.key for o in ctx.v.of(value.func) if o.kind == "class" and isinstance(o.key, ast.ClassDef)]
+    for stmt in (stmt for cls in classes for stmt in cls.body if not value.args):
+        if isinstance(stmt, ast.AnnAssign) and isinstance(stmt.target, ast.Name) and stmt.target.id == attr:
+            return bool(stmt.value.value) if isinstance(stmt.value, ast.Constant) else None
+    return None

@@ -1,0 +1,129 @@
+"""Exceptions that somebody swallows between a backward and ``update()``: training goes on, the scaler is half-way.
+
+After ``unscale_()`` a GradScaler waits for ``update()``: the next ``unscale_()`` raises, and a ``step()`` that raised
+inside is followed by one that takes scaled gradients for unscaled ones. Apex had nothing that waits.
+Source: torch/amp/grad_scaler.py (OptState).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...facts.names import called_name, last_name
+from ...nodes import walk
+from ...units.unit import Context, Manual, Unit
+from ..blocks import running
+from ..schedule import Schedule
+
+_OTHERS = frozenset("ImportError ModuleNotFoundError KeyboardInterrupt SystemExit GeneratorExit".split())
+_ENDS = frozenset("exit _exit abort".split())
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_KEEP_TO_THEMSELVES = frozenset("suppress assertRaises assertRaisesRegex raises".split())
+
+
+def check_caught(ctx: Context, unit: Unit, schedule: Schedule) -> None:
+    """Raise Manual where a swallowed exception leaves a backward out that the step is taken without; name the rest."""
+    for scale in unit.scales:
+        for block in _swallowing(ctx, scale.call):
+            behind = [s for s in unit.steps if ctx.m.function(s.call) is ctx.m.function(block)]
+            if not any(ctx.m.start(s.call) > ctx.m.end(block) for s in behind):
+                continue
+            if isinstance(block, ast.With):
+                raise Manual(
+                    block,
+                    "an exception that is swallowed here leaves the backward out, and the step is taken all the same: "
+                    "with nothing scaled, scaler.step() raises",
+                    "take the step inside of this block, too",
+                )
+            unit.review(
+                scale.call,
+                "APX061",
+                f"where this backward raises and the exception is caught (line {block.lineno}), Apex left gradients "
+                "that were still scaled; now they are unscaled with the next ones",
+            )
+    for place in [*(u.before for u in schedule.unscales), *(s.stmt for s in unit.steps)]:
+        around = (block for at in running(ctx, place) for block in _swallowing(ctx, at))
+        caught = next((one for one in around if isinstance(one, ast.With) or _again(ctx, one)), None)
+        if caught is not None:
+            unit.review(
+                place,
+                "APX061",
+                f"an exception that is caught around this (line {caught.lineno}) leaves the scaler waiting for "
+                "update(): the next unscale_() raises, and behind a step() that failed gradients are taken for "
+                "unscaled; where it happens (out of memory), go on with a new "
+                "GradScaler(init_scale=scaler.get_scale())",
+            )
+            return
+
+
+def _again(ctx: Context, block: ast.stmt) -> bool:
+    """Whether code may run once more: unless it stands in no loop, and its function is called in one place alone, of
+    which the same holds. A function without a caller here is somebody's callback, but for a `main`."""
+    m, met = ctx.m, set[ast.AST]()
+    at: ast.AST = block
+    while not _repeats(ctx, at):
+        scope = m.function(at)
+        if scope.node in met:
+            return True  # it calls itself
+        met.add(scope.node)
+        calls = ctx.v.calls.get(scope.node, ())
+        if scope is m.root(scope) or (not calls and getattr(scope.node, "name", "") == "main"):
+            return False
+        if len(calls) != 1:
+            return True
+        at = calls[0]
+    return True
+
+
+def _repeats(ctx: Context, node: ast.AST) -> bool:
+    """Whether a loop, a comprehension or a lambda stands around a node within its function."""
+    m = ctx.m
+    if m.loops(node) or isinstance(m.scope(node).node, ast.Lambda):
+        return True
+    statement = m.statement(node)
+    return any(isinstance(outer, _COMPREHENSIONS) for outer in m.ancestors(node) if m.inside(outer, statement))
+
+
+def _swallowing(ctx: Context, node: ast.AST) -> Iterator[ast.stmt]:
+    """The blocks of a function around a node behind which it goes on where something in them raises."""
+    for stmt in ctx.m.spine(node):
+        match stmt:
+            case ast.Try(body=body, handlers=handlers, finalbody=final):
+                leaves = any(isinstance(n, (ast.Return, ast.Break, ast.Continue)) for s in final for n in walk(s))
+                if any(ctx.m.inside(node, s) for s in body) and (leaves or any(map(_goes_on, handlers))):
+                    yield stmt
+            case ast.With(items=items) if any(_swallows(ctx, item.context_expr) for item in items):
+                if any(ctx.m.inside(node, s) for s in stmt.body):
+                    yield stmt
+            case _:
+                pass
+
+
+def _goes_on(handler: ast.ExceptHandler) -> bool:
+    last = handler.body[-1]
+    ends = isinstance(last, ast.Raise) or (
+        isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) and called_name(last.value) in _ENDS
+    )
+    if ends and not any(isinstance(n, (ast.Continue, ast.Break, ast.Return)) for n in walk(handler)):
+        return False
+    types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(one is None or last_name(one) not in _OTHERS for one in types)
+
+
+def _swallows(ctx: Context, manager: ast.expr) -> bool:
+    """Whether a context manager keeps exceptions to itself: ``suppress``, or a class whose ``__exit__`` says so."""
+    if isinstance(manager, ast.Call) and called_name(manager) in _KEEP_TO_THEMSELVES:
+        return True
+    classes = [o.key for o in ctx.v.of(manager) if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
+    exits = [ctx.m.method(one, "__exit__") for cls in classes for one in ctx.v.order(cls)]
+    return any(
+        isinstance(n, ast.Return) and n.value is not None and not _false(n.value)
+        for function in exits
+        if function is not None
+        for n in walk(function)
+    )
+
+
+def _false(expr: ast.expr) -> bool:
+    return isinstance(expr, ast.Constant) and not expr.value

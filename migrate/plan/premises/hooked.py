@@ -1,0 +1,36 @@
+"""Hooks of the backward pass that compute products: O1's patches held there, too; autocast does not."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...units.autograd import multiplies
+from ...units.unit import Context, Unit
+
+_REGISTERS = (
+    "register_hook", "register_backward_hook", "register_full_backward_hook", "register_full_backward_pre_hook",
+    "register_module_full_backward_hook", "register_post_accumulate_grad_hook", "register_multi_grad_hook",
+)  # fmt: skip
+
+
+def review_products_in_hooks(ctx: Context, unit: Unit) -> None:
+    """Names the hooks that multiply what the backward pass hands them."""
+    if not any(options.levels & {"O1", "?"} for options in unit.options.values()):
+        return  # O2 and O3 cast models alone
+    for name in _REGISTERS:
+        for call in ctx.m.calls(name):
+            if any(multiplies(ctx, hook) for hook in _hooks(ctx, call)):
+                unit.review(
+                    call,
+                    "APX082",
+                    "this hook computes products in the backward pass: O1 ran them in float16, and they run in float32 "
+                    "now, or raise where a half gradient meets float32; wrap them in torch.autocast",
+                )
+
+
+def _hooks(ctx: Context, call: ast.Call) -> Iterator[ast.AST]:
+    for arg in call.args:
+        if isinstance(arg, ast.Lambda):
+            yield arg
+        yield from (f for o in ctx.v.of(arg) for f in ctx.v.functions(o))

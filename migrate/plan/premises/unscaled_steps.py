@@ -1,0 +1,113 @@
+"""Steps of the unit's optimizer without a scaled backward ahead of them."""
+
+from __future__ import annotations
+
+import ast
+
+from ...facts.sites import Scale
+from ...nodes import walk
+from ...units.unit import Context, Manual, Step, Unit, steps_in
+from ..blocks import common
+from ..gradients.fold import Fold
+from ..gradients.pending import pending
+from ..schedule import Schedule
+
+_PENDING = "the scaler takes it where a scaled backward waits for it, else the optimizer does, as under Apex"
+
+
+def check_steps_without_backward(ctx: Context, unit: Unit, schedule: Schedule, folded: list[Fold]) -> None:
+    """A backward that a condition may leave out, and a step that is taken all the same.
+
+    Whoever wrote that condition meant training to go on, which a step of a GradScaler would not let it: where a flag
+    can say whether there was a backward, the scaler takes the step only then."""
+    m = ctx.m
+    guards_ = {f.stmt for f in folded}
+    for scale in (s for s in unit.scales if s.with_ is not None):
+        for step in steps_in(ctx, unit, m.function(scale.call)):
+            if m.start(step.call) < m.start(scale.call):
+                continue
+            tops = common(ctx, m.statement(scale.call), step.anchor)
+            if tops is None:
+                continue
+            inside = [s for s in m.spine(scale.call) if m.inside(s, tops[0])]
+            for stmt in inside:
+                if not isinstance(stmt, ast.If) or stmt in guards_ or _backward_in_each_arm(stmt):
+                    continue
+                if _left_otherwise(ctx, stmt, scale, step):
+                    continue
+                if any(_runs_before(ctx, other, scale, tops[0]) for other in unit.scales):
+                    continue
+                if any(_between(ctx, other, tops[0], step, guards_) for other in unit.scales):
+                    continue
+                if any(ast.dump(stmt.test) == ast.dump(x.test) for i in unit.initializes for x in _ifs(ctx, i.call)):
+                    continue
+                test = ast.unparse(stmt.test)
+                if any(test in map(ast.unparse, _all_of(x.test)) for x in _ifs(ctx, step.call)):
+                    continue  # so is the step
+                flag = pending(ctx, unit, schedule, scale, step, folded)
+                if flag is not None:
+                    schedule.pending.append(flag)
+                    said = f"this may be left out (`{test}`), and the step is taken all the same: {_PENDING}"
+                    unit.infos.append((scale.call, "APX060", said))
+                    break
+                raise Manual(
+                    scale.call,
+                    f"the backward is left out where `{test}` does not hold, while the step (line {step.stmt.lineno}) "
+                    "may be taken all the same: with no backward since the last step, scaler.step() raises where Apex "
+                    "did nothing",
+                    "set a flag beside the backward, and step only where it is set: if pending: "
+                    f"scaler.step({ctx.m.src(step.optimizer)}); scaler.update(); pending = False",
+                )
+
+
+def _left_otherwise(ctx: Context, stmt: ast.If, scale: Scale, step: Step) -> bool:
+    """Whether the arm without the backward leaves the function, or the round of the loop that the step is in."""
+    m = ctx.m
+    other = stmt.orelse if any(m.inside(scale.call, s) for s in stmt.body) else stmt.body
+    match other[-1:]:
+        case [ast.Return()]:
+            return True
+        case [ast.Continue()]:
+            return m.loops(stmt)[:1] == m.loops(step.anchor)[:1]
+        case _:
+            return False
+
+
+def _all_of(test: ast.expr) -> list[ast.expr]:
+    """The conditions that all hold where ``test`` does."""
+    return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+
+
+def _runs_before(ctx: Context, other: Scale, scale: Scale, top: ast.stmt) -> bool:
+    """Whether another backward of the same optimizer stands outside of what one is left out with."""
+    m = ctx.m
+    if not other.optimizer_objects & scale.optimizer_objects or m.inside(other.call, top):
+        return False
+    pair = common(ctx, m.statement(other.call), top)
+    return pair is not None and m.start(pair[0]) < m.start(top) and pair[1] is top
+
+
+def _between(ctx: Context, other: Scale, top: ast.stmt, step: Step, guards_: set[ast.If]) -> bool:
+    """Whether another backward, whose gradients the step takes, stands behind what one is left out with, ahead of the
+    step and under no condition that the step is not under."""
+    m = ctx.m
+    if m.function(other.call) is not m.function(step.call) or not other.optimizer_objects & step.objects:
+        return False
+    if not m.end(top) <= m.start(other.call) < m.start(step.call):
+        return False
+    tops = common(ctx, m.statement(other.call), step.anchor)
+    inside = [s for s in m.spine(other.call) if tops is not None and m.inside(s, tops[0])]
+    return tops is not None and not any(
+        isinstance(s, ast.If) and s not in guards_ and not _backward_in_each_arm(s) for s in inside
+    )
+
+
+def _ifs(ctx: Context, node: ast.AST) -> list[ast.If]:
+    return [a for a in ctx.m.ancestors(node) if isinstance(a, ast.If)]
+
+
+def _backward_in_each_arm(stmt: ast.If) -> bool:
+    def runs(body: list[ast.stmt]) -> bool:
+        return any(isinstance(n, ast.Attribute) and n.attr == "backward" for s in body for n in walk(s))
+
+    return runs(stmt.body) and runs(stmt.orelse)

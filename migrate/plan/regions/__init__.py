@@ -1,0 +1,1 @@
+"""The autocast regions of a unit."""

@@ -1,0 +1,80 @@
+"""Where autocast will be on, for all of a unit: in the text of a region, or in a function called from one."""
+
+from __future__ import annotations
+
+import ast
+
+from ...facts.scopes import Scope
+from ...units.unit import Context
+from .planner import Planner
+
+
+class Coverage:
+    """Answers about one unit's planned regions; remembers what it found for functions."""
+
+    def __init__(self, ctx: Context, planner: Planner) -> None:
+        self.ctx, self.planner = ctx, planner
+        self.compute = planner.compute
+        self._sure: dict[ast.AST, bool] = {}
+        self._covered: dict[ast.AST, bool] = {}
+        self._reached: dict[ast.AST, bool] = {}
+        self._off: dict[ast.AST, bool] = {}
+
+    def autocast(self, node: ast.AST) -> bool:
+        """Whether ``node`` surely runs under autocast."""
+        if node not in self._sure:
+            inside = self.planner.in_region(node) or self.covered(self.ctx.m.function(node))
+            self._sure[node] = inside and not self.off(node)
+        return self._sure[node]
+
+    def covered(self, scope: Scope) -> bool:
+        if scope.node not in self._covered:
+            self._covered[scope.node] = self.planner.covered(scope)
+        return self._covered[scope.node]
+
+    def may(self, node: ast.AST) -> bool:
+        """Whether ``node`` may run under autocast: through one of the calls of its function at least."""
+        if self.off(node):
+            return False
+        return self.planner.in_region(node) or self.reached(self.ctx.m.scope(node))
+
+    def reached(self, scope: Scope) -> bool:
+        if scope.node in self._reached:
+            return self._reached[scope.node]
+        self._reached[scope.node] = False  # recursion
+        calls = self.ctx.v.calls[scope.node] if scope.is_function else []
+        found = any(self.may(c) for c in calls)
+        planned = bool(self.planner.regions or self.planner.hoists)
+        found = found or (scope.is_function and self._forward(scope) and planned)
+        self._reached[scope.node] = found
+        return found
+
+    def _forward(self, scope: Scope) -> bool:
+        """Whether a function is the ``forward`` of one of the unit's own models."""
+        owner = self.ctx.m.class_of(scope)
+        return owner in self.compute.model_classes and getattr(scope.node, "name", "") in ("forward", "__call__")
+
+    def off(self, node: ast.AST) -> bool:
+        """Whether a ``with`` around ``node`` switches casts off."""
+        path: list[ast.AST] = []
+        below, found = node, False
+        for outer in self.ctx.m.ancestors(node):
+            if below in self._off:
+                found = self._off[below]
+                break
+            path.append(below)
+            within = isinstance(outer, (ast.With, ast.AsyncWith)) and below in outer.body
+            if within and any(map(_switches, outer.items)):  # type: ignore[attr-defined]
+                found = True
+                break
+            if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                break
+            below = outer
+        self._off.update(dict.fromkeys(path, found))
+        return found
+
+
+def _switches(item: ast.withitem) -> bool:
+    """Whether a context switches casts off."""
+    text = ast.unparse(item.context_expr)
+    return "disable_casts" in text or ("autocast" in text and "enabled=False" in text)

@@ -1,0 +1,28 @@
+"""Regions of one unit that lie in a region of another.
+
+Each unit plans its regions by itself: a generator's may reach over a block in which the loss of a discriminator's
+networks is computed, too. One header is enough where both ask the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...facts.module import Module
+from ..decide import Plan
+from .marks import Region
+
+
+def within(m: Module, plans: Sequence[Plan]) -> frozenset[Region]:
+    """The regions that another unit's region around them makes needless."""
+    every = [(plan, region) for plan in plans for region in plan.planner.regions]
+    return frozenset(
+        inner
+        for mine, inner in every
+        for other, outer in every
+        if other is not mine
+        and inner.block is not outer.block
+        and mine.enabled_at.get(inner) == other.enabled_at.get(outer)
+        and m.function(inner.stmts()[0]) is m.function(outer.stmts()[0])
+        and any(m.inside(inner.stmts()[0], stmt) for stmt in outer.stmts())
+    )

@@ -1,0 +1,91 @@
+"""What a statement computes on the results of a model where O1's casts reached it."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from functools import cached_property
+
+from ...facts.names import called_name
+from ...facts.networks import widens_elsewhere
+from ...knowledge.host import HOST_WORK
+from ...knowledge.operations import NATIVE_FLOAT, NATIVE_HALF, NO_CASTS
+from ...knowledge.results import FLOAT_WORK
+from ...knowledge.results import makes_loss as called_loss
+from ...nodes import walk
+from ...units.compute import Compute, walk_now
+from ...units.slices import Slices
+from ...units.unit import Context, Unit
+
+# Operations of torch by which a loss is made; a sum of losses that are there is none.
+_CASTED = (NATIVE_HALF | NATIVE_FLOAT) - {"sum"}
+
+
+class Worked:
+    """Asks what the statements of one unit compute."""
+
+    def __init__(self, ctx: Context, unit: Unit, compute: Compute, slices: Slices) -> None:
+        self.ctx, self.unit, self.compute, self.slices = ctx, unit, compute, slices
+
+    @cached_property
+    def model_alone(self) -> bool:
+        """Whether Apex cast models only, and handed on their results in float32 (O2 and O3)."""
+        levels = frozenset[str]().union(*(o.levels for o in self.unit.options.values()))
+        return bool(levels) and levels <= {"O2", "O3"}
+
+    def makes_loss(self, stmt: ast.stmt, tainted: set[str]) -> bool:
+        """Whether a statement computes a loss of model outputs."""
+        calls = [n for n in walk_now(stmt) if isinstance(n, ast.Call) and self.slices.reads(n) & tainted]
+        return any(called_loss(ast.unparse(c.func).rpartition(".")[2]) for c in calls)
+
+    def widened_elsewhere(self, stmt: ast.stmt, tainted: set[str]) -> bool:
+        """Whether a statement hands results to code of another file that computes what O1 ran in float32, or asks an
+        object for it that was handed some."""
+        if self.model_alone:
+            return False
+        calls = [n for n in walk_now(stmt) if isinstance(n, ast.Call) and self.slices.reads(n) & tainted]
+        return any(widens_elsewhere(self.ctx.v, call, self.ctx.facts.elsewhere) for call in calls)
+
+    def float_work(self, stmt: ast.stmt, tainted: set[str]) -> bool:
+        """Whether a statement computes on model outputs in a way that O1's casts reached: losses, functions of torch,
+        products, functions of the project."""
+        if self.widened_elsewhere(stmt, tainted):
+            return True
+        for node in walk_now(stmt):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+                return True
+            if not isinstance(node, ast.Call) or not self.slices.reads(node) & tainted:
+                continue
+            func, name = node.func, called_name(node)
+            if HOST_WORK.fit(name):
+                continue
+            if FLOAT_WORK.fit(name) and name != "log":
+                return True
+            module = self.ctx.m.src(func.value) if isinstance(func, ast.Attribute) else ""
+            if module in ("torch", "th") and name in NO_CASTS:
+                continue
+            if module in ("torch", "F", "nn.functional", "torch.nn.functional", "th") and self.compute.weak(node):
+                return True
+            if isinstance(func, ast.Name) and self.compute.weak(node) and not hasattr(builtins, name):
+                return True
+        return False
+
+
+def float_calls(expr: ast.expr) -> bool:
+    """Whether an expression calls a loss, or what else O1's casts reached by its name."""
+    for n in walk_now(expr):
+        if isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Pow, ast.MatMult)):
+            return True
+        if isinstance(n, ast.Call):
+            name = n.func.attr if isinstance(n.func, ast.Attribute) else ""
+            if FLOAT_WORK.fit(ast.unparse(n.func)) or name in _CASTED:
+                return True
+    return False
+
+
+def leaves_torch(stmt: ast.stmt) -> bool:
+    """Whether an assignment takes a result to numpy or to Python's own numbers and lists."""
+    if not isinstance(stmt, (ast.Assign, ast.AugAssign, ast.AnnAssign)) or stmt.value is None:
+        return False
+    calls = [n for n in walk(stmt.value) if isinstance(n, ast.Call)]
+    return any(isinstance(c.func, ast.Attribute) and c.func.attr in ("numpy", "tolist", "item") for c in calls)

@@ -1,0 +1,121 @@
+"""Conditions that ask whether Apex is there: `if amp is not None`, `APEX_AVAILABLE and args.fp16`. It is now."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..facts.scopes import Scope
+from ..nodes import walk
+from ..units.unit import Context
+from .common import Work
+
+Key = tuple[Scope | None, str]
+
+
+def apex_tests(ctx: Context) -> Iterator[ast.expr]:
+    """The outermost conditions that ask whether Apex is there."""
+    m = ctx.m
+    for node in m.nodes:
+        if not isinstance(node, (ast.BoolOp, ast.UnaryOp, ast.Compare, ast.Name, ast.Call, ast.Attribute)):
+            continue
+        above = m.parent.get(node)
+        if isinstance(above, (ast.BoolOp,)) or (isinstance(above, ast.UnaryOp) and isinstance(above.op, ast.Not)):
+            continue
+        if isinstance(node, (ast.Name, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
+            continue
+        plain = isinstance(node, (ast.Name, ast.Attribute, ast.Call))
+        if plain and not (isinstance(above, (ast.If, ast.While, ast.IfExp, ast.Assert)) and above.test is node):
+            continue
+        if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
+            continue
+        if _asks(ctx, node):
+            yield node
+
+
+def _asks(ctx: Context, expr: ast.expr) -> bool:
+    if ctx.conditions.constant(expr) is not None and not isinstance(expr, ast.Constant):
+        return True
+    if isinstance(expr, ast.BoolOp):
+        return any(_asks(ctx, x) for x in expr.values)
+    return isinstance(expr, ast.UnaryOp) and isinstance(expr.op, ast.Not) and _asks(ctx, expr.operand)
+
+
+def about(ctx: Context, test: ast.expr, names: set[Key]) -> bool:
+    m = ctx.m
+    return any(
+        isinstance(n, ast.Name) and (m.binding_scope(n.id, m.scope(n)), n.id) in names for n in walk(test)
+    ) or any(isinstance(n, (ast.Attribute, ast.Call)) and ctx.conditions.constant(n) for n in walk(test))
+
+
+def fold_test(ctx: Context, work: Work, test: ast.expr) -> None:
+    m, draft = ctx.m, work.draft
+    term = ctx.conditions.term(test)
+    above = m.parent[test]
+    work.note(
+        None, "APX011", m.statement(test) if not isinstance(above, ast.If) else test, "Apex is no longer asked for"
+    )
+    if isinstance(above, ast.If) and above.test is test and term.value is not None:
+        elif_next = len(above.orelse) == 1 and isinstance(above.orelse[0], ast.If) and m.is_elif(above.orelse[0])
+        if not term.value and not above.orelse:
+            draft.delete(above)
+        elif not term.value and elif_next:
+            draft.cut(m.start(above), m.start(above.orelse[0]) + (0 if m.is_elif(above) else len("el")))
+        elif not term.value and m.is_elif(above):
+            draft.cut(m.start(above), draft.else_offset(above))
+        elif term.value and m.is_elif(above) and not elif_next:
+            draft.cut(m.start(above), m.end(test))
+            draft.insert_at(m.start(above), "else")
+            for stmt in above.orelse:
+                draft.delete(stmt)
+        elif term.value and not m.is_elif(above):
+            draft.unwrap(above)
+            _drop_behind(ctx, work, above)
+        elif not term.value and above.orelse and not elif_next and not m.is_elif(above):
+            draft.unwrap(above, "orelse")
+        else:
+            draft.replace(test, term.text)
+    elif isinstance(above, ast.Assert) and above.test is test and term.value:
+        draft.delete(above)
+    elif isinstance(above, ast.IfExp) and above.test is test and term.value is not None:
+        _keep_branch(ctx, work, above, above.body if term.value else above.orelse)
+    elif not _cut_constants(ctx, work, test):
+        draft.replace(test, term.text)
+
+
+def _drop_behind(ctx: Context, work: Work, stmt: ast.If) -> None:
+    """What stands behind an arm that always leaves is not reached any more."""
+    block, index = ctx.m.place[stmt]
+    dead = block.body[index + 1 :]
+    if isinstance(stmt.body[-1], (ast.Return, ast.Raise)) and ctx.m.owns_lines(stmt.body[-1]):
+        for one in dead:
+            if not work.draft.gone(one):
+                work.draft.delete(one)
+                work.note(None, "APX011", one, "it was for where Apex is not there")
+
+
+def _keep_branch(ctx: Context, work: Work, choice: ast.IfExp, kept: ast.expr) -> None:
+    """Leave one branch of ``a if test else b``; what another rule writes in it stands, where no parentheses part it."""
+    m = ctx.m
+    if kept is choice.body and m.text[m.end(kept) : m.start(choice.test)].split() == ["if"]:
+        work.draft.cut(m.end(kept), m.end(choice))
+    elif kept is choice.orelse and m.end(kept) == m.end(choice):
+        work.draft.cut(m.start(choice), m.start(kept))
+    else:
+        work.draft.replace(choice, m.src(kept))
+
+
+def _cut_constants(ctx: Context, work: Work, test: ast.expr) -> bool:
+    """Take what is always true off the front of an ``and``, where that leaves one value; so what another rule writes
+    in there stands."""
+    m = ctx.m
+    if not (isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And)):
+        return False
+    *front, last = test.values
+    pairs = list(zip(test.values, test.values[1:], strict=False))
+    plain = all(m.text[m.end(one) : m.start(other)].split() == ["and"] for one, other in pairs)
+    if not plain or _asks(ctx, last) or not all(ctx.conditions.constant(x) for x in front):
+        return False
+    work.draft.replace(front[0], "")
+    work.draft.cut(m.end(front[0]), m.start(last))
+    return True

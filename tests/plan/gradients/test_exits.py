@@ -1,0 +1,42 @@
+"""Ways out between ``unscale_`` and ``update`` get an ``update`` of their own."""
+
+from __future__ import annotations
+
+import pytest
+
+from .test_unscaling import loop, shown
+
+SKIPS = "if bad(loss):\n    continue\n"
+STEP = "optimizer.step()\n"
+
+
+def left(body: str) -> list[str]:
+    return [row for row in shown(loop(body)) if row.startswith("update before")]
+
+
+@pytest.mark.parametrize(
+    ("body", "number"),
+    [
+        ("BACK\nclip_grad_(params, 1)\n" + SKIPS + STEP, 1),
+        ("BACK\nclip_grad_(params, 1)\n" + SKIPS + SKIPS + STEP, 2),
+        # what is read in an arm is unscaled ahead of it where the step is not in one
+        ("BACK\nif i > 9:\n    clip_grad_(params, 1)\n" + SKIPS + STEP, 1),
+        # where nothing was unscaled on the way, `update` would be an error
+        ("BACK\n" + SKIPS + "clip_grad_(params, 1)\n" + STEP, 0),
+        ("BACK\nif i % 4 == 0:\n    clip_grad_(params, 1)\n" + SKIPS + "if i % 4 == 0:\n    optimizer.step()\n", 0),
+        # a loop between them that is left goes on to the step
+        ("BACK\nclip_grad_(params, 1)\nfor p in params:\n    if p.ndim < 2:\n        continue\n    log(p)\n" + STEP, 0),
+        ("BACK\nfor p in params:\n    if p.grad is None:\n        continue\n    p.grad.mul_(2)\n" + STEP, 0),
+        # `update` stands behind the step
+        ("BACK\nclip_grad_(params, 1)\n" + STEP + SKIPS, 0),
+    ],
+)
+def test_a_way_out_behind_unscale(body: str, number: int) -> None:
+    assert left(body) == ["update before continue"] * number
+
+
+def test_an_exception_is_a_way_out_where_it_is_caught() -> None:
+    raised = "BACK\nclip_grad_(params, 1)\nif bad(loss):\n    raise E\n" + STEP
+    assert left(raised) == []
+    tried = "try:\n" + "".join(f"    {line}\n" for line in raised.splitlines()) + "except E:\n    pass\n"
+    assert left(tried) == ["update before raise E"]
