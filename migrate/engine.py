@@ -147,13 +147,14 @@ def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Un
     if verdict.unknown is not None or verdict.differences:
         if doubts := [(plan.unit, doubt) for plan in plans for doubt in plan.unit.unless_proved]:
             return doubts
+    if verdict.differences:  # found where one run of the program began, though another could not be followed to its end
+        said = f"the result would not be the same program: {verdict.differences[0].said}"
+        return [(plan.unit, Manual(plan.unit.line_node, said)) for plan in plans]
     if verdict.unknown is not None:
         for plan in plans:
             why = f"not every path of this could be compared with the old one: {verdict.unknown}"
             plan.unit.review(plan.unit.line_node, "APX092", why)
-        return []
-    said = f"the result would not be the same program: {verdict.differences[0].said}" if verdict.differences else ""
-    return [(plan.unit, Manual(plan.unit.line_node, said)) for plan in plans if said]
+    return []
 
 
 # ---------------------------------------------------------------- deciding

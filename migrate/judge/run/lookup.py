@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import cached_property
 
 from ..program.program import Program
+from ..program.syntax import FUNCTIONS
 from ..state import Crash, Key, LegacyRaises, State
 from ..terms import NONE, Facts, Term
 from .variables import CHANGED, Variables
@@ -44,6 +46,8 @@ class Lookup:
             raise LegacyRaises  # an object that nobody made on this path
         held = self.program.scaling.scalers(expr)
         made = [key for key in state.scalers if key in held]  # in the order in which they were made
+        if not made and term in self._owed:
+            raise LegacyRaises  # who would call it has to hand one over, and calls it with what there is no more
         if not made:
             raise Crash(f"`{text}` does not exist yet")
         if isinstance(expr, ast.Name):
@@ -57,6 +61,14 @@ class Lookup:
                 raise Crash(f"`{text}` does not exist yet")
         return made[-1]
 
+    @cached_property
+    def _owed(self) -> frozenset[Term]:
+        """What functions that nothing here calls are handed by parameters that are new: a class that saves amp's state
+        and of which no object is made. The report says so (`plan/unmade.py`)."""
+        uncalled = [f for f in self.program.marks.functions if not self.program.v.calls.get(f)]
+        twins = [(f, twin) for f in uncalled if (twin := self.naming.twin(f)) is not None]
+        return frozenset(self.variables.param(f, name) for f, twin in twins for name in _names(f) - _names(twin))
+
     def _never_made(self, state: State, expr: ast.expr, facts: Facts) -> bool:
         """Whether an object has a constructor here that did not run on this path."""
         owner = self.value(state, expr, facts)
@@ -67,3 +79,11 @@ class Lookup:
             if getattr(f, "name", "") == "__init__" and (cls := self.m.class_of(self.m.scope_of[f])) is not None
         }
         return bool(keys) and all(key in with_constructor and not state.is_made(key) for key in keys)
+
+
+def _names(function: ast.AST) -> set[str]:
+    """The names of a function's parameters."""
+    if not isinstance(function, FUNCTIONS):
+        return set()
+    args = function.args
+    return {one.arg for one in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
