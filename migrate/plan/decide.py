@@ -16,6 +16,7 @@ from . import gradients, handed, hazards, premises, scaling
 from .again import review_runs_again
 from .backends import Backend, native_backend, unread_scaler
 from .beside import in_its_own
+from .called_elsewhere import review_called_elsewhere
 from .carried import OLD_STATE, handed_for_state, sometimes_imported
 from .cases import either
 from .caught import check_caught
@@ -170,6 +171,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         premises.check_moves(ctx, unit, schedule, merged)
         check_caught(ctx, unit, schedule)
         premises.review_hooks(ctx, unit)
+        review_called_elsewhere(ctx, unit)
         review_products_in_hooks(ctx, unit)
         review_unreached(ctx, unit)
         review_overflow_tests(ctx, unit, state)
