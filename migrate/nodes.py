@@ -31,7 +31,8 @@ def walk(node: ast.AST) -> tuple[ast.AST, ...]:
 
 
 def header(stmt: ast.stmt) -> list[ast.AST]:
-    """The expressions of a compound statement's own header, or a simple statement itself."""
+    """The expressions of a compound statement's own header, or a simple statement itself. A definition runs the
+    defaults of its parameters, a class its body."""
     match stmt:
         case ast.If(test=test) | ast.While(test=test):
             return [test]
@@ -41,8 +42,10 @@ def header(stmt: ast.stmt) -> list[ast.AST]:
             return [item.context_expr for item in items]
         case ast.Match(subject=subject):
             return [subject]
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            return []
+        case ast.FunctionDef(args=args) | ast.AsyncFunctionDef(args=args):
+            return [*args.defaults, *(given for given in args.kw_defaults if given is not None)]
+        case ast.ClassDef(bases=bases, body=body):
+            return [*bases, *(part for inner in body for part in header(inner))]
         case _:
             return [] if hasattr(stmt, "handlers") else [stmt]
 

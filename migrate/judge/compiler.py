@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Protocol
 
 from ..facts.module import Module
-from ..nodes import children, walk
+from ..nodes import children, header, walk
 from .code import Code, Label, Op
 
 _TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))
@@ -113,6 +113,10 @@ class _Compiler:
 
     def statement(self, stmt: ast.stmt) -> None:
         if isinstance(stmt, _DEFINITIONS):
+            for part in header(stmt):
+                self.expression(part)
+            if self.sight.reads(stmt):
+                self.emit(Op("read", stmt))
             self.emit(Op("define", stmt, name=stmt.name))
             return
         if not self.sight.relevant(stmt):

@@ -41,6 +41,7 @@ from .precision.threads import review_threads
 from .precision.traced import review_traced
 from .premises import doubts, handed, plain_backwards, premises, unscaled_steps
 from .premises.again import review_runs_again
+from .premises.called_elsewhere import review_called_elsewhere
 from .premises.caught import check_caught
 from .premises.handed import Handed
 from .premises.hooked import review_products_in_hooks
@@ -173,6 +174,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         premises.check_moves(ctx, unit, schedule, merged)
         check_caught(ctx, unit, schedule)
         doubts.review_hooks(ctx, unit)
+        review_called_elsewhere(ctx, unit)
         review_products_in_hooks(ctx, unit)
         review_unreached(ctx, unit)
         review_overflow_tests(ctx, unit, state)

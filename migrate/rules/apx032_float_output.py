@@ -18,7 +18,9 @@ results stays what it is: the finding names the function.
 
 O1 cast float64 as it did float32, autocast leaves it alone: a product of a float64 input and a float32 weight is an
 error then. Where the file shows that a model or a loss is handed float64 (``.double()``, ``dtype=torch.float64``, an
-array that numpy made), ``.float()`` makes it float32, and the unit is *review*.
+array that numpy made; through lists, comprehensions and what is unpacked, too), ``.float()`` makes it float32, and the
+unit is *review*. Where it may be something else as well, an item of a dictionary say, nothing is added, and the unit is
+*review* all the same.
 
 ``.to("cpu")`` was not patched; only with bfloat16 it gets ``.float()`` too, before ``.numpy()``.
 

@@ -76,9 +76,9 @@ class Called(Seen, ABC):
             self._part_types(frame, node, args)
         if runs:
             return self._model(frame, node, name, env)
-        if (said := made_double(self.ctx.v, node, [g.flat == {DOUBLE} for g in (owner, *given)])) is not None:
-            if said:
-                return of(DOUBLE)
+        if (said := made_double(self.ctx.v, node, [owner, *given])) is not None:
+            if DOUBLE in said.flat:
+                return said
             if name not in ("float", "half", "bfloat16") and not (owner.flat | facts_of(given)) & {HALF, MAYBE, FLOAT}:
                 return of(FLOAT) if self._creates(node) else of(OTHER)
         if (listed := self._listed(frame, node, name, owner, args)) is not None:
@@ -109,6 +109,8 @@ class Called(Seen, ABC):
         function = node.args[0] if node.args else None
         match name:
             case "map" | "imap" | "starmap" | "submit" | "reduce" | "filter" if function is not None:
+                if name == "map" and len(args) == 2 and (mapped := self._mapped(frame, function, args[1])) is not None:
+                    return mapped
                 rows = [a.element for a in args[1:]]
                 pairs = [*(rows[0].items or ())] if rows else []
                 given = {"submit": args[1:], "starmap": pairs, "reduce": rows[:1] * 2}.get(name, rows)
@@ -118,6 +120,19 @@ class Called(Seen, ABC):
                 for key in (k.value for k in node.keywords if k.arg == "key"):
                     self._each_call(frame, key, [a.element for a in args[-1:]])
         return None
+
+    def _mapped(self, frame: Frame, function: ast.expr, row: Value) -> Value | None:
+        """What ``map`` makes of a row whose items are told apart, or of float64 with a function of numpy or torch."""
+        parts = row.items if row.items is not None and not row.names else None
+        several = [row.element] if parts is None else parts
+        made = [self._each_call(frame, function, [part]) for part in several]
+        if not any(made):
+            alike = ast.Call(function, [], [])
+            if DOUBLE not in row.flat:
+                return None
+            made = [[made_double(self.ctx.v, alike, [part]) or of(OTHER)] for part in several]
+        results = tuple(map(joined, made))
+        return many(results[0]) if parts is None else Value(items=results)
 
     # ------------------------------------------------------------ of the program
 
@@ -249,7 +264,7 @@ class Called(Seen, ABC):
             return of(FLOAT)
         if name == "float":
             return of(FLOAT) if method else of(OTHER)
-        if first.flat == {DOUBLE}:
+        if first.flat == {DOUBLE} and not first.holds:
             same = name in operations.KEEP or name in operations.PROMOTE or name in operations.OF_ONE
             return of(DOUBLE) if same or name in ("to", "cpu", "numpy") else of(OTHER)
         if name == "cpu":
@@ -352,6 +367,10 @@ class Called(Seen, ABC):
                 return many(Value(items=(of(OTHER), member)) if name == "items" else member)
             case ast.Name(id="sorted" | "set") if args and args[0].holds:
                 return many(args[0].element)
+            case ast.Attribute(value=ast.Name(id="random"), attr="sample" | "choices") if args and args[0].holds:
+                return many(args[0].element)
+            case ast.Attribute(value=ast.Name(id="random"), attr="choice") if args and args[0].holds:
+                return args[0].element
             case ast.Name(id="next") if args and args[0].holds:
                 return args[0].element
             case ast.Name(id="TensorDataset") | ast.Attribute(attr="TensorDataset"):

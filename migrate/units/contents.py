@@ -50,6 +50,18 @@ def item_of(held: Value, index: ast.expr) -> Value:
             return held.element
 
 
+def spread(targets: Sequence[ast.expr], held: Value) -> tuple[Value, ...] | None:
+    """What each name holds where a value is unpacked, if its items are told apart; one behind a star takes the rest."""
+    items, count = held.items, len(targets)
+    star = next((at for at, target in enumerate(targets) if isinstance(target, ast.Starred)), None)
+    if items is None or (len(items) != count if star is None else len(items) < count - 1):
+        return None
+    if star is None:
+        return items
+    behind = len(items) - (count - 1 - star)
+    return (*items[:star], Value(items=items[star:behind]), *items[behind:])
+
+
 def with_item(held: Value | None, key: ast.expr | None, item: Value) -> Value:
     """What holds for a container into which an item was put; a key that is not known stands for any."""
     match key:

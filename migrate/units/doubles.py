@@ -11,16 +11,32 @@ import re
 from ..facts.names import called_name
 from ..flow.values import Values
 from ..knowledge.operations import FROM_NUMPY, NUMPY_DOUBLES, NUMPY_SAME
+from .contents import facts_of
+from .halves import DOUBLE, OTHER, Value, of
 
 _DOUBLE = re.compile(r"(torch|th|np|numpy)\.(float64|double|float_)|['\"](float64|double)['\"]|float64|float")
 _BY_NAME = frozenset({"DoubleTensor"})
 _GENERATORS = frozenset({"RandomState", "default_rng"})
 
 
-def made_double(v: Values, call: ast.Call, operands: list[bool]) -> bool | None:
-    """Whether what a call gives is float64, where it says so; None where it does not. ``operands``: which of the
-    tensors and arrays that it is of are float64, first that in front of the dot."""
-    name, func = called_name(call), call.func
+def made_double(v: Values, call: ast.Call, operands: list[Value]) -> Value | None:
+    """What a call gives where it decides on float64: that, what may be that, or what surely is not. None where it does
+    not decide. ``operands``: what it is handed, first what stands in front of the dot."""
+    name = called_name(call)
+    said = _says(v, name, call)
+    if said is not None:
+        return of(DOUBLE if said else OTHER)
+    if name in FROM_NUMPY or (name in NUMPY_SAME and _of_numpy(v, call.func)):
+        parts = [part for held in operands for part in (held.items or (held,))]
+        if any(part.flat == {DOUBLE} for part in parts):
+            return of(DOUBLE)  # the widest of those that are put together
+        return of(DOUBLE, OTHER) if DOUBLE in facts_of(operands) else of(OTHER)
+    return None
+
+
+def _says(v: Values, name: str, call: ast.Call) -> bool | None:
+    """Whether a call gives float64, whatever it is handed; None where that decides."""
+    func = call.func
     named = next((k.value for k in call.keywords if k.arg == "dtype"), None)
     if named is not None:
         return _says_double(named)
@@ -31,13 +47,10 @@ def made_double(v: Values, call: ast.Call, operands: list[bool]) -> bool | None:
         return True if any(said) else False if name == "astype" else None
     if name in ("float", "half", "bfloat16") and isinstance(func, ast.Attribute):
         return False
-    of_numpy = _of_numpy(v, func)
-    if of_numpy and name in NUMPY_DOUBLES:
+    if name in NUMPY_DOUBLES and _of_numpy(v, func):
         return True
-    if name == "array" and of_numpy and call.args:
-        return _fractions(call.args[0])
-    if name in FROM_NUMPY or (of_numpy and name in NUMPY_SAME):
-        return any(operands)
+    if name == "array" and call.args and _fractions(call.args[0]) and _of_numpy(v, func):
+        return True
     return None
 
 

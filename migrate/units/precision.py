@@ -20,7 +20,7 @@ from ..knowledge import operations
 from ..nodes import children, positional_parameters
 from . import operands
 from .called import Called
-from .contents import arithmetic, dictionary, item_of, nested, part_of, with_item
+from .contents import arithmetic, dictionary, item_of, nested, part_of, spread, with_item
 from .frames import MAX_DEPTH, Env, Frame, key_of, merge
 from .halves import FLOAT, HALF, NOTHING, OTHER, Value, join, joined, many, of, proved
 
@@ -197,9 +197,9 @@ class Precision(Called):
             case ast.Starred(value=inner):
                 self._assign(frame, inner, held, env)
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
-                exact = held.items if held.items is not None and len(held.items) == len(elts) else None
+                exact = spread(elts, held)
                 for number, elt in enumerate(elts):
-                    if exact is not None and not any(isinstance(e, ast.Starred) for e in elts):
+                    if exact is not None:
                         self._assign(frame, elt, exact[number], env)
                     else:
                         part = held.element if held.holds else part_of(Value(held.flat), key_of(elt), unpacked=True)
@@ -208,7 +208,9 @@ class Precision(Called):
                 pass
 
     def _iterate(self, frame: Frame, target: ast.expr, source: ast.expr, env: Env) -> None:
-        held = self._expr(frame, source, env)
+        self._go_over(frame, target, source, self._expr(frame, source, env), env)
+
+    def _go_over(self, frame: Frame, target: ast.expr, source: ast.expr, held: Value, env: Env) -> None:
         own = None if held.holds else self._by_method(frame, source, "__iter__")
         self._assign(frame, target, (own or held).element, env)
 
@@ -307,9 +309,19 @@ class Precision(Called):
             self._expr(frame, node, env)
 
     def _comprehension(self, frame: Frame, elt: ast.expr, gens: list[ast.comprehension], env: Env) -> Value:
-        inner = dict(env)
+        inner, only = dict(env), gens[0]
+        row = self._expr(frame, only.iter, inner)
+        if len(gens) == 1 and not only.ifs and row.items and not row.names:
+            parts = list[Value]()  # one by one, as what it gives may be unpacked
+            for item in row.items:
+                self._assign(frame, only.target, item, inner)
+                parts.append(self._expr(frame, elt, inner))
+            return Value(items=tuple(parts))
         for gen in gens:
-            self._iterate(frame, gen.target, gen.iter, inner)
+            if gen is only:
+                self._go_over(frame, gen.target, gen.iter, row, inner)
+            else:
+                self._iterate(frame, gen.target, gen.iter, inner)
             self._children_of(frame, gen.ifs, inner)
         return many(self._expr(frame, elt, inner))
 

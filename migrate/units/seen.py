@@ -33,7 +33,7 @@ class Seen:
         self.widened: dict[ast.expr, ast.expr] = {}  # operand that O1 cast to float32, outside of regions -> its use
         self.mixed: dict[ast.expr, ast.expr] = {}  # half factor of a product with one that is not, likewise
         self.handed: dict[ast.expr, ast.Call] = {}  # operand that code of another file makes float32 -> the call
-        self.doubles: dict[ast.expr, ast.Call] = {}  # float64 that a model or a loss is handed -> the call
+        self.doubles: dict[ast.expr, ast.Call] = {}  # what may be float64 and a model or a loss is handed -> the call
         self.emptied: dict[ast.Call, str] = {}  # calls of such code that is handed a list of half results: what it does
         self._memo: dict[tuple[ast.AST, bool, tuple[tuple[str, Value], ...]], Value] = {}
         self._calls: dict[ast.Call, bool] = {}
@@ -110,7 +110,7 @@ class Seen:
         if not self._cast(frame, node) or (runs and self.compute.inner(node)):
             return
         given = zip((*node.args, *(k.value for k in node.keywords)), (*args, *named), strict=True)
-        self.doubles |= {a: node for a, held in given if held.flat == {DOUBLE}}
+        self.doubles |= {a: node for a, held in given if DOUBLE in held.flat}
 
     def _part_types(self, frame: Frame, node: ast.Call, args: list[Value]) -> None:
         """Remember the half results that a network is handed outside of every region, where they would meet its float32

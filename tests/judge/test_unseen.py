@@ -116,6 +116,42 @@ SEEN = {
     "a property made of a function": ({"BETWEEN": "print(self.asked)"}, "safe", True),
     "a property made of a lambda": ({"BETWEEN": "print(self.listed)"}, "safe", True),
     "a lambda that looks at weights": ({"BETWEEN": "print(self.weighed)"}, "safe", False),
+    "a parameter's default": (
+        {"BETWEEN": "def told(size=sized(self.model)):\n                return size"},
+        "safe",
+        True,
+    ),
+    "a default that stands there": (
+        {"BETWEEN": "async def told(*, size=self.model.weight.grad.norm()):\n                return size"},
+        "safe",
+        True,
+    ),
+    "the body of a class": ({"BETWEEN": "class Told:\n                size = sized(self.model)"}, "safe", True),
+    "a method's default": (
+        {"BETWEEN": "class Told:\n                def told(self, size=sized(mine)):\n                    return size"},
+        "safe",
+        True,
+    ),
+    "a default behind a condition": (
+        {"BETWEEN": "if x.late:\n                def told(size=sized(self.model)):\n                    return size"},
+        "safe",
+        True,
+    ),
+    "the body of a class behind a condition": (
+        {"BETWEEN": "if x.late:\n                class Told:\n                    size = sized(self.model)"},
+        "safe",
+        True,
+    ),
+    "a default that looks at weights": (
+        {"BETWEEN": "def told(size=self.model.weight.norm()):\n                return size"},
+        "safe",
+        False,
+    ),
+    "a function that would look": (
+        {"BETWEEN": "def told():\n                return sized(self.model)"},
+        "safe",
+        False,
+    ),
     "a property that looks at weights": ({"BETWEEN": "print(self.weights)"}, "safe", False),
 }
 

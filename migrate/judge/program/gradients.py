@@ -17,7 +17,7 @@ from ..names import COLLECTS, IDLE, READERS
 from .callees import Callees
 from .marks import Marks
 from .objects import Objects
-from .syntax import FUNCTIONS, last_name
+from .syntax import last_name
 
 
 class Gradients:
@@ -32,7 +32,7 @@ class Gradients:
     def find(self) -> None:
         """Mark the statements that read or clear gradients."""
         for node in self.m.nodes:
-            if isinstance(node, ast.stmt) and not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            if isinstance(node, ast.stmt):
                 self._look_at(node)
 
     def _look_at(self, stmt: ast.stmt) -> None:

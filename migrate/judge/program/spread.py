@@ -60,12 +60,15 @@ class Spread:
         self.marks.relevant |= {f for f in self.marks.functions if isinstance(f, FUNCTIONS)}  # defined inside of others
 
     def mark(self, node: ast.AST) -> None:
-        """A node is followed, and so is all that stands around it in its function."""
+        """A node is followed, and so is all that stands around it in its function: the body of a class runs in the
+        function around that, and so does a default."""
         self.marks.relevant.add(node)
+        inside = node
         for outer in self.m.ancestors(node):
             self.marks.relevant.add(outer)
-            if isinstance(outer, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
+            if isinstance(outer, (*FUNCTIONS, ast.Lambda)) and not isinstance(inside, ast.arguments):
                 break
+            inside = outer
 
     # ------------------------------------------------------------ functions that come along
 

@@ -100,6 +100,8 @@ def _readers(ctx: Context, unit: Unit, scope: Scope, moments: list[ast.Call]) ->
     def visit(body: list[ast.stmt]) -> None:
         for stmt in body:
             if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                if any(reads_gradients(ctx, unit, part) for part in header(stmt)):
+                    found.append(stmt)
                 continue
             holds = holds_any(ctx, stmt, starts)
             if isinstance(stmt, _COMPOUND) and (holds or not isinstance(stmt, (ast.For, ast.While))):

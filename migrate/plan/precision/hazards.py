@@ -22,7 +22,7 @@ from ...knowledge.results import floating
 from ...model import Settings
 from ...nodes import walk
 from ...units.compute import walk_now
-from ...units.halves import DOUBLE, FLOAT, HALF, MAYBE, doubtful, proved
+from ...units.halves import DOUBLE, FLOAT, HALF, MAYBE, OTHER, doubtful, proved
 from ...units.operands import multiplied
 from ...units.precision import Precision
 from ...units.unit import Context, Manual, Unit
@@ -98,6 +98,11 @@ _SAID_DOUBLE = (
     "float64 is handed to a model or a loss here: Apex cast it as it did float32, autocast leaves float64 alone, and a "
     "product of both types is an error; .float() makes it float32, where it stands in no list or dictionary"
 )
+_SAID_PERHAPS_DOUBLE = (
+    "what a model or a loss is handed here may be float64: Apex cast it as it did float32, autocast leaves float64 "
+    "alone, and a product of both types is an error; .float() where it is made keeps what Apex did"
+)
+_FLOATING = {DOUBLE, FLOAT, HALF}
 
 
 @dataclass(eq=False)
@@ -191,11 +196,12 @@ class _Search:
                 said = f"`{self.m.src(call.func)}` of another file {does}, where O1 made them float32: "
                 self.unit.review(call, "APX032", f"{said}they stay half now; `.float()` before that keeps it")
         doubles = [(call, operand) for operand, call in precision.doubles.items() if self._stays(call)]
-        doubles = [(call, operand) for call, operand in doubles if precision.value(operand).flat == {DOUBLE}]
-        single = [(c, o) for c, o in doubles if not precision.value(o).holds and not _splat(self.m, o)]
+        doubles = [(call, operand) for call, operand in doubles if precision.value(operand).flat <= _FLOATING | {OTHER}]
+        sure = [(call, operand) for call, operand in doubles if precision.value(operand).flat <= _FLOATING]
+        single = [(c, o) for c, o in sure if not precision.value(o).holds and not _splat(self.m, o)]
         found.operands += [FloatOperand(call, operand) for call, operand in single]
-        for call, _ in doubles[:1]:
-            self.unit.review(call, "APX032", _SAID_DOUBLE)
+        for call, _ in (sure or doubles)[:1]:
+            self.unit.review(call, "APX032", _SAID_DOUBLE if sure else _SAID_PERHAPS_DOUBLE)
         known = {o.operand for o in found.operands}
         found.operands += [o for o in self._added_in_place() if o.operand not in known]
         found.operands.sort(key=lambda o: self.m.start(o.operand))

@@ -1,0 +1,65 @@
+"""Gradients that are read whenever somebody else likes: a method that a base of another file calls, a thread.
+
+``class WithNorm(logging.Filter)`` looks at the model each time that something is logged, ``Thread(target=watch)``
+while training goes on. When that is does not stand in the program: between a backward and the step gradients are
+scaled now, where Apex had unscaled them.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from ...facts.names import called_name, last_name
+from ...knowledge.gradients import SCHEDULERS
+from ...units.events import reaching, reads_gradients
+from ...units.unit import Context, Unit
+
+_ABSTRACT = frozenset("ABC Protocol Generic NamedTuple TypedDict Enum Function Optimizer Dataset".split())
+_THREADS = ("Thread", "Timer", "run_in_executor")
+
+
+def review_called_elsewhere(ctx: Context, unit: Unit) -> None:
+    """Name what reads gradients at a time that is not known."""
+    trains = reaching(ctx, unit)
+    for node in (call for name in _THREADS for call in ctx.m.calls(name)):
+        handed = [*node.args, *(k.value for k in node.keywords)]
+        held = {obj for arg in handed for obj in ctx.v.of(arg) if obj.kind in ("function", "method", "partial")}
+        functions = ctx.m.in_order({f for obj in held for f in ctx.v.functions(obj)} - trains)
+        if any(reads_gradients(ctx, unit, function) for function in functions):
+            _say(unit, node, f"`{called_name(node)}` runs")
+    made = {obj.key for call in ctx.m.all(ast.Call) for obj in ctx.v.of(call) if obj.kind == "instance"}
+    for cls in ctx.m.all(ast.ClassDef):
+        if cls in made and any(_unknown(base) for one in ctx.v.order(cls) for base in _foreign(ctx, one)):
+            for method in (m for one in ctx.v.order(cls) for m in one.body):
+                alone = _left_to_others(ctx, method) and method not in trains
+                if alone and reads_gradients(ctx, unit, method):
+                    _say(unit, method, f"`{last_name(cls.bases[0])}`, whose code is not here, calls")
+
+
+def _foreign(ctx: Context, cls: ast.ClassDef) -> list[ast.expr]:
+    """The bases of a class that are not in the program."""
+    return [base for base in cls.bases if not any(obj.kind == "class" for obj in ctx.v.of(base))]
+
+
+def _unknown(base: ast.expr) -> bool:
+    """Whether a base may call methods of what derives from it: torch's networks call only what runs them."""
+    name = last_name(base)
+    known = name in _ABSTRACT or hasattr(builtins, name) or name.endswith(("Module", "Mixin")) or SCHEDULERS.fit(name)
+    return not known
+
+
+def _left_to_others(ctx: Context, method: ast.stmt) -> bool:
+    """Whether nothing in the program calls a method."""
+    if not isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) or method.name.startswith("__"):
+        return False
+    return not ctx.v.calls.get(method)
+
+
+def _say(unit: Unit, node: ast.stmt | ast.expr, who: str) -> None:
+    unit.review(
+        node,
+        "APX056",
+        f"{who} this whenever it likes, and it looks at gradients: where that is between a backward and the step, they "
+        "are scaled, where Apex had unscaled them",
+    )
