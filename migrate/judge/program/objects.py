@@ -91,7 +91,7 @@ def _of_own_scalers(m: Module, v: Values) -> Iterator[ast.Call]:
     """The calls by which the old program's own GradScalers, beside Apex, are handed an optimizer."""
     for call in (*m.calls("step"), *m.calls("unscale_")):
         if isinstance(call.func, ast.Attribute) and len(call.args) == 1:
-            if any(o.kind == "call" and o.label.endswith("GradScaler") for o in v.of(call.func.value)):
+            if any(o.kind == "call" and o.label in ("GradScaler", "ShardedGradScaler") for o in v.of(call.func.value)):
                 yield call
 
 

@@ -60,7 +60,7 @@ def generator_call(expr: ast.expr) -> ast.Call | None:
 
 def makes_scaler(call: ast.Call) -> bool:
     """Whether a call makes a GradScaler, or one of a library's own kind: ``ShardedGradScaler()``."""
-    return last_name(call.func).endswith("GradScaler")
+    return last_name(call.func) in ("GradScaler", "ShardedGradScaler")
 
 
 def makes_context(function: ast.AST) -> bool:

@@ -11,6 +11,7 @@ from ..state import Frame, Key, State
 from ..terms import Facts, Term, opaque, truth
 from .arguments import Arguments, name_called_by
 from .event import Event
+from .makers import Makers
 from .values import Evaluator
 from .variables import Variables
 
@@ -18,9 +19,11 @@ from .variables import Variables
 class Calls:
     """The calls of one program that go into its own functions."""
 
-    def __init__(self, program: Program, variables: Variables, evaluator: Evaluator, arguments: Arguments) -> None:
+    def __init__(
+        self, program: Program, variables: Variables, evaluator: Evaluator, arguments: Arguments, makers: Makers
+    ) -> None:
         self.program, self.m, self.v, self.naming = program, program.m, program.v, program.naming
-        self.variables, self.evaluator, self.arguments = variables, evaluator, arguments
+        self.variables, self.evaluator, self.arguments, self.makers = variables, evaluator, arguments, makers
 
     # ------------------------------------------------------------ calls
 
@@ -42,9 +45,16 @@ class Calls:
                 frame = self.arguments.frame_for(state, call, callee, facts)
                 if made is not None:
                     frame.env[("made",)] = ("obj", frozenset({("instance", self.naming.place(made.key))}))  # type: ignore[arg-type]
+                self._arguments_made(state, call)
                 return Event("enter", call, (callee, frame))
         frame.pc += 1
         return None
+
+    def _arguments_made(self, state: State, call: ast.Call | ast.Attribute) -> None:
+        """``Trainer(Net(), …)``: a network is new before the constructor makes an optimizer of it."""
+        for arg in (*call.args, *(k.value for k in call.keywords)) if isinstance(call, ast.Call) else ():
+            if isinstance(arg, ast.Call):
+                self.makers.made_anew(state, arg)
 
     def _enters(self, state: State, function: ast.AST) -> bool:
         """Whether a function is gone into: one that is running is not, but one that trains is once more, as what it

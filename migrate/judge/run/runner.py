@@ -48,12 +48,13 @@ class Runner:
         variables = Variables(program)
         self.memory = variables.memory
         self.evaluator = Evaluator(program, variables, self.owners, legacy, switch)
-        self.binding = Binding(program, variables, self.evaluator, Makers(program, self.owners))
+        makers = Makers(program, self.owners)
+        self.binding = Binding(program, variables, self.evaluator, makers)
         arguments = Arguments(program, variables, self.evaluator)
         contexts = Contexts(program, self.evaluator, self.binding)
         exits = Exits(program, variables, self.evaluator)
         self.loops = Loops(program, variables, self.evaluator, self.binding, arguments, self.owners)
-        self.calls = Calls(program, variables, self.evaluator, arguments)
+        self.calls = Calls(program, variables, self.evaluator, arguments, makers)
         self.training = Training(program, self.evaluator, contexts, self.calls, self.owners, legacy, maybe_o0, scaled)
         self._live: dict[Code, Live] = {}
         self._inside: dict[ast.expr, frozenset[int]] = {}
