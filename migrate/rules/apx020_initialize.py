@@ -21,6 +21,7 @@ from ..plan.inserted import free_name
 from ..plan.premises.premises import model_alone
 from ..units.conditions import TRUE, conjunction
 from ..units.options import Options
+from ..units.unit import Context, once
 from .common import Plan, Stage, Work
 from .same_items import same_item
 
@@ -67,17 +68,24 @@ def apply(plan: Plan, work: Work) -> None:
         work.note(plan.unit.number, ID, work.m.statement(slots), "the scaler is an attribute of its own")
 
 
+@once
+def _initialized(ctx: Context) -> frozenset[ast.stmt]:
+    """The statements that initialize."""
+    return frozenset(ctx.m.statement(init.call) for init in ctx.facts.initializes)
+
+
 def _made_above(plan: Plan, work: Work, anchor: ast.stmt, lines: list[str]) -> bool:
     """Whether another unit makes the very scaler, and nothing but calls of ``initialize`` stands between the two: each
     call replaced what Apex knew of the scale, so one scaler serves both."""
-    initialized = {work.m.statement(init.call) for init in plan.ctx.facts.initializes}
     block, index = work.m.place[anchor]
-    for other, made in work.made:
-        there, at = work.m.place[other]
-        if there is block and made == lines and other is not anchor:
+    beside = work.made.setdefault(id(block), [])
+    for other, made in beside:
+        at = work.m.place[other][1]
+        if made == lines and other is not anchor:
+            initialized = _initialized(plan.ctx)
             if all(stmt in initialized for stmt in block.body[min(at, index) : max(at, index) + 1]):
                 return True
-    work.made.append((anchor, lines))
+    beside.append((anchor, lines))
     return False
 
 

@@ -56,7 +56,7 @@ class Work:
     defined: set[tuple[int, str]] = field(default_factory=set)  # classes that files (by number) got written out
     replaced: set[ast.expr] = field(default_factory=set)  # uses of theirs that are torch's now
     within: frozenset[Region] = frozenset()  # regions that another unit's region is around
-    made: list[tuple[ast.stmt, list[str]]] = field(default_factory=list)  # where units make their scalers, and how
+    made: dict[int, list[tuple[ast.stmt, list[str]]]] = field(default_factory=dict)  # scalers of units, by block
     natives: dict[tuple[ast.stmt, ast.alias], str] = field(default_factory=dict)  # imports in the place of Apex's
 
     def native_lines(self, stmt: ast.stmt) -> list[str]:

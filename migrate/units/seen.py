@@ -16,7 +16,7 @@ from .compute import Compute
 from .frames import Casts, Frame
 from .halves import DOUBLE, FLOAT, HALF, MAYBE, NOTHING, OTHER, Value, join, many, of, proved
 from .kept import Kept
-from .unit import Context, Unit
+from .unit import Context, Unit, once
 
 
 class Seen:
@@ -162,12 +162,11 @@ class Seen:
     @cached_property
     def _properties(self) -> frozenset[str]:
         """The names of all properties of the program."""
-        methods = self.ctx.m.all(ast.FunctionDef)
-        return frozenset(f.name for f in methods if is_property(f))
+        return _properties(self.ctx)
 
     @cached_property
     def _specials(self) -> frozenset[str]:
-        return frozenset(f.name for f in self.ctx.m.all(ast.FunctionDef) if f.name.startswith("__"))
+        return _specials(self.ctx)
 
     # ------------------------------------------------------------ containers
 
@@ -203,3 +202,13 @@ def a_loss(node: ast.expr) -> bool:
     """Whether a value is called as a loss is: those a model hands back are float32 already."""
     names = [n.id for n in walk(node) if isinstance(n, ast.Name)]
     return any(loss(n) for n in [*names, *(n.attr for n in walk(node) if isinstance(n, ast.Attribute))])
+
+
+@once
+def _properties(ctx: Context) -> frozenset[str]:
+    return frozenset(f.name for f in ctx.m.all(ast.FunctionDef) if is_property(f))
+
+
+@once
+def _specials(ctx: Context) -> frozenset[str]:
+    return frozenset(f.name for f in ctx.m.all(ast.FunctionDef) if f.name.startswith("__"))

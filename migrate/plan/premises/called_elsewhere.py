@@ -13,7 +13,7 @@ import builtins
 from ...facts.names import called_name, last_name
 from ...knowledge.gradients import SCHEDULERS
 from ...units.events import reaching, reads_gradients
-from ...units.unit import Context, Unit
+from ...units.unit import Context, Unit, once
 
 _ABSTRACT = frozenset("ABC Protocol Generic NamedTuple TypedDict Enum Function Optimizer Dataset".split())
 _THREADS = ("Thread", "Timer", "run_in_executor")
@@ -28,13 +28,24 @@ def review_called_elsewhere(ctx: Context, unit: Unit) -> None:
         functions = ctx.m.in_order({f for obj in held for f in ctx.v.functions(obj)} - trains)
         if any(reads_gradients(ctx, unit, function) for function in functions):
             _say(unit, node, f"`{called_name(node)}` runs")
+    for method, base in _called_by_bases(ctx):
+        if method not in trains and reads_gradients(ctx, unit, method):
+            _say(unit, method, f"`{base}`, whose code is not here, calls")
+
+
+@once
+def _called_by_bases(ctx: Context) -> list[tuple[ast.stmt, str]]:
+    """Methods that nothing in the program calls, of classes that it makes objects of and that have a base elsewhere,
+    each with that base."""
     made = {obj.key for call in ctx.m.all(ast.Call) for obj in ctx.v.of(call) if obj.kind == "instance"}
-    for cls in ctx.m.all(ast.ClassDef):
-        if cls in made and any(_unknown(base) for one in ctx.v.order(cls) for base in _foreign(ctx, one)):
-            for method in (m for one in ctx.v.order(cls) for m in one.body):
-                alone = _left_to_others(ctx, method) and method not in trains
-                if alone and reads_gradients(ctx, unit, method):
-                    _say(unit, method, f"`{last_name(cls.bases[0])}`, whose code is not here, calls")
+    return [
+        (method, last_name(cls.bases[0]))
+        for cls in ctx.m.all(ast.ClassDef)
+        if cls in made and any(_unknown(base) for one in ctx.v.order(cls) for base in _foreign(ctx, one))
+        for one in ctx.v.order(cls)
+        for method in one.body
+        if _left_to_others(ctx, method)
+    ]
 
 
 def _foreign(ctx: Context, cls: ast.ClassDef) -> list[ast.expr]:

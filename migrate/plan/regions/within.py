@@ -6,23 +6,28 @@ networks is computed, too. One header is enough where both ask the same.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from ...facts.module import Module
+from ...facts.scopes import Scope
 from ..decide import Plan
 from .marks import Region
 
 
 def within(m: Module, plans: Sequence[Plan]) -> frozenset[Region]:
     """The regions that another unit's region around them makes needless."""
-    every = [(plan, region) for plan in plans for region in plan.planner.regions]
+    by_function: dict[Scope, list[tuple[Plan, Region]]] = defaultdict(list)
+    for plan in plans:
+        for region in plan.planner.regions:
+            by_function[m.function(region.stmts()[0])].append((plan, region))
     return frozenset(
         inner
+        for every in by_function.values()
         for mine, inner in every
         for other, outer in every
         if other is not mine
         and inner.block is not outer.block
         and mine.enabled_at.get(inner) == other.enabled_at.get(outer)
-        and m.function(inner.stmts()[0]) is m.function(outer.stmts()[0])
         and any(m.inside(inner.stmts()[0], stmt) for stmt in outer.stmts())
     )
