@@ -15,7 +15,6 @@ from ..sides import Sides, Switch
 from ..state import Frame, State
 from ..terms import AUTOCAST, Ask, Facts, Term, compared, known, made_of, negated, opaque, record, truth
 from .lookup import Lookup
-from .members import Members
 from .methods import Methods
 from .properties import Properties
 from .results import Results
@@ -43,7 +42,7 @@ class Evaluator:
         self.lookup = Lookup(program, variables, self.value)
         self._results = Results(program, variables, self.lookup, owners, legacy, self.value, _item)
         self.memory = variables.memory
-        self._methods, self._properties, self._members = Methods(program), Properties(program), Members(program)
+        self._methods, self._properties = Methods(program), Properties(program)
         self._said: dict[ast.expr, set[str]] = {}
         self._loosely = False
         self._fixed: dict[ast.expr, tuple[Term | None, Term | None]] = {}
@@ -108,8 +107,6 @@ class Evaluator:
         owner = self.value(state, expr.value, facts)
         if self.sides is not None and (said := self._properties.of(expr)) is not None:
             return self._said_by(state, owner, *said, facts)
-        if (member := self._members.of(expr)) is not None:
-            return member
         term = self.variables.attribute(state, owner, expr.attr, expr)
         if self.sides is not None:
             self.sides.check_set(state, owner, expr)
