@@ -12,6 +12,7 @@ import ast
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
+from .facts.names import imports_apex
 from .nodes import walk
 from .reach import Imports
 from .reading import NOTEBOOK, read
@@ -43,7 +44,8 @@ def _imports_bare(text: bytes) -> bool:
     for node in walk(tree):
         if isinstance(node, ast.Try) and any(map(_catches, node.handlers)):
             caught.update(inner for stmt in node.body for inner in walk(stmt))
-    return any(_of_apex(node) and node not in caught for node in walk(tree))
+    imports = (node for node in walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)))
+    return any(imports_apex(node) and node not in caught for node in imports)
 
 
 def _catches(handler: ast.ExceptHandler) -> bool:
@@ -51,13 +53,3 @@ def _catches(handler: ast.ExceptHandler) -> bool:
         return True
     names = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(isinstance(name, ast.Name) and name.id in _TRIES for name in names)
-
-
-def _of_apex(node: ast.AST) -> bool:
-    match node:
-        case ast.Import(names=names):
-            return any(alias.name.split(".")[0] == "apex" for alias in names)
-        case ast.ImportFrom(module=str() as module, level=0):
-            return module.split(".")[0] == "apex"
-        case _:
-            return False

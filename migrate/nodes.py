@@ -64,3 +64,14 @@ def _children(node: ast.AST) -> list[ast.AST]:
 def positional_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[str]:
     """The parameters of a function that a call may fill by their place."""
     return [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+
+
+def required(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[str]:
+    """Those of them that have no default."""
+    positional = positional_parameters(function)
+    return positional[: len(positional) - len(function.args.defaults)]
+
+
+def named_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[str]:
+    """The parameters of a function, but for ``*args`` and ``**kwargs``."""
+    return [*positional_parameters(function), *(one.arg for one in function.args.kwonlyargs)]

@@ -81,13 +81,8 @@ def analyse(
         if by_hand(tried[more]) and any(map(_migrated, found)):
             continue  # a part goes either way
         within = _all_within(more, stuck, selection)
-        if within is None:
-            continue
-        settled += _together(more, tried[more], spool, {one.result.path for one in settled})
-        stuck = [one for one in stuck if one not in within]
-        own = {source.location for source in more.sources}
-        for source in [s for s in ready if s.location in own]:
-            del ready[source]
+        if within is not None:
+            stuck = _take(more, tried[more], within, stuck, ready, settled, spool)
     stuck = _by_runners(stuck, ready, settled, selection, imports, settings, jobs, chosen, spool)
     dissolved: list[Component] = []
     unled: list[tuple[Component, tuple[FileResult, ...]]] = []  # casts, and nobody who trains
@@ -125,17 +120,29 @@ def _by_runners(
     apart = {s.location: s for s, one in ready.items() if s.location in amp and one.result.amp_left is not None}
     apart |= {s.location: s for program, _ in stuck for s in program.sources if s.location in amp}
     for program, results in results_of(scattered(apart.values(), selection, imports), settings, jobs, engine):
-        own = {source.location for source in program.sources}
         within = _all_within(program, stuck, selection)
         whole = not by_hand(results) and all(one.amp_left is None for one in results)
         handed = any(change.rule == HANDED for one in results for change in one.changes)
-        if within is None or not whole or not handed:
-            continue
-        settled += _together(program, results, spool)
-        stuck = [one for one in stuck if one not in within]
-        for source in [s for s in ready if s.location in own]:
-            del ready[source]
+        if within is not None and whole and handed:
+            stuck = _take(program, results, within, stuck, ready, settled, spool)
     return stuck
+
+
+def _take(
+    program: Component,
+    results: Sequence[FileResult],
+    within: list[tuple[Component, tuple[FileResult, ...]]],
+    stuck: list[tuple[Component, tuple[FileResult, ...]]],
+    ready: dict[Source, Analysed],
+    settled: list[Analysed],
+    spool: Spool,
+) -> list[tuple[Component, tuple[FileResult, ...]]]:
+    """Settle a program in the place of those that lie in it, and of its files by themselves; what is still stuck."""
+    settled += _together(program, results, spool, {one.result.path for one in settled})
+    own = {source.location for source in program.sources}
+    for source in [s for s in ready if s.location in own]:
+        del ready[source]
+    return [one for one in stuck if one not in within]
 
 
 def _all_within(

@@ -75,9 +75,14 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
             if note not in unit.infos:
                 unit.infos.append(note)
             return True
-        if difference.kind in reviewed and not difference.message.startswith("update() is called with nothing"):
-            return said(reviewed[difference.kind][0], node or _nearest(ctx.m, units, node).line_node)
+        if (worth := a_look(difference)) is not None:
+            return said(worth[0], node or _nearest(ctx.m, units, node).line_node)
         return difference.kind in kinds
+
+    def a_look(difference: Difference) -> tuple[str, str] | None:
+        """The rule, and what a reader may do, of a difference that is only worth a look."""
+        stops = difference.message.startswith("update() is called with nothing")  # of the kind of others that are
+        return reviewed.get(difference.kind) if not stops else None
 
     def said(rule: str, node: ast.AST) -> bool:
         """Whether a review of a rule stands by a node already."""
@@ -91,9 +96,10 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
             node = None
         if announced(difference, node):
             return True
-        if difference.kind not in reviewed or difference.message.startswith("update() is called with nothing"):
+        worth = a_look(difference)
+        if worth is None:
             return False
-        rule, remedy = reviewed[difference.kind]
+        rule, remedy = worth
         if difference.message.endswith("now under autocast"):
             remedy = _OPPOSITE
         unit = _nearest(ctx.m, units, node)

@@ -15,6 +15,13 @@ def is_property(function: ast.AST) -> bool:
     return any(last_name(d) in ("property", "cached_property") for d in getattr(function, "decorator_list", ()))
 
 
+def imports_apex(node: ast.Import | ast.ImportFrom) -> bool:
+    """Whether a statement imports Apex, or a part of it."""
+    if isinstance(node, ast.ImportFrom):
+        return node.level == 0 and (node.module or "").split(".")[0] == "apex"
+    return any(a.name.split(".")[0] == "apex" for a in node.names)
+
+
 def called_name(expr: ast.AST) -> str:
     """``c`` of ``a.b.c(…)``; a decorator or a context need not be called, then its own."""
     return last_name(expr.func if isinstance(expr, ast.Call) else expr)

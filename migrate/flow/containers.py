@@ -299,16 +299,13 @@ def _copied(node: ast.DictComp) -> ast.expr | None:
             ast.Name(id=value),
         ):
             return of if (k, v) == (key, value) else None
-        case ast.Name(id=k), ast.Call(func=ast.Attribute(value=of, attr="keys"), args=[]), ast.Subscript():
-            pass
-        case ast.Name(id=k), of, ast.Subscript():
-            pass
+        case ast.Name(id=k), of, ast.Subscript(value=read, slice=ast.Name(id=at)) if k == at == key:
+            match of:
+                case ast.Call(func=ast.Attribute(value=inner, attr="keys"), args=[]):
+                    of = inner
+            return of if ast.dump(read) == ast.dump(of) else None
         case _:
             return None
-    read = node.value
-    same = isinstance(read, ast.Subscript) and ast.dump(read.value) == ast.dump(of)
-    at = read.slice if isinstance(read, ast.Subscript) else None
-    return of if same and k == key and isinstance(at, ast.Name) and at.id == key else None
 
 
 def _bound(bound: ast.expr | None, default: int) -> int | None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..facts.scopes import Scope
 from ..nodes import walk
+from ..units.available import Key
 from ..units.unit import Context
 from .common import Work
-
-Key = tuple[Scope | None, str]
 
 
 def apex_tests(ctx: Context) -> Iterator[ast.expr]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 
 from ..facts.module import Module
-from ..facts.scopes import Scope
 from ..knowledge.apex import EXTENSIONS
 from ..nodes import walk
+from ..units.available import Key
 from ..units.unit import Context, listed
 from .common import Work
 
 ID = "APX010"
-Key = tuple[Scope | None, str]
 _NO_IMPORT = ("ImportError", "ModuleNotFoundError")
 
 

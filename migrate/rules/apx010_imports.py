@@ -13,14 +13,13 @@ from __future__ import annotations
 import ast
 
 from ..facts.names import called_name
-from ..facts.scopes import Scope
 from ..flow.objects import WRAPPERS
 from ..knowledge.apex import FP16_UTILS, of_apex
 from ..model import Severity
 from ..nodes import walk
 from ..parts.sites import Role, computed
 from ..plan.carried import AMP, becomes_true, sometimes_imported, through_parameter
-from ..units.available import taken_unasked, unasked
+from ..units.available import Key, taken_unasked, unasked
 from ..units.unit import Context, listed
 from .apex_asked import about, apex_tests, fold_test
 from .apex_tried import harmless, remove_fallbacks, remove_flags, set_in
@@ -48,12 +47,10 @@ args = parser.parse_args()
 NOTES = {
     "APX011": "Tidying: what stood only for Apex goes; what stays and is not read any more is told.",
 }
-Key = tuple[Scope | None, str]
 _ANSWERED = (
     "this told whether Apex's amp is there. Nothing in this tree needs it any more, so the answer is yes from now on, "
     "Apex or not: what is done for mixed precision by this answer has to be native"
 )
-_NO_IMPORT = ("ImportError", "ModuleNotFoundError")
 
 
 def apply(ctx: Context, work: Work) -> None:

@@ -20,7 +20,7 @@ from .doubles import made_double
 from .frames import MAX_DEPTH, Env, Frame, key_of
 from .halves import DOUBLE, FLOAT, HALF, MAYBE, NOTHING, OTHER, Value, join, joined, many, of, proved, record
 from .registered import handed_float
-from .seen import Seen
+from .seen import Seen, specials
 from .translate import partial_of, passed, receiver
 
 _EMPTY = frozenset("list dict set deque OrderedDict".split())  # what they make holds nothing yet
@@ -230,7 +230,7 @@ class Called(Seen, ABC):
 
     def _by_method(self, frame: Frame, expr: ast.expr, name: str, *given: Value) -> Value | None:
         """What a special method of an object of the program gives; None where it has none."""
-        if name not in self._specials:
+        if name not in specials(self.ctx):
             return None
         m, found = self.ctx.m, list[Value]()
         for obj in self.ctx.v.in_order(self.ctx.v.of(expr)):

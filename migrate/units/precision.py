@@ -23,6 +23,7 @@ from .called import Called
 from .contents import arithmetic, dictionary, item_of, nested, part_of, spread, with_item
 from .frames import MAX_DEPTH, Env, Frame, key_of, merge
 from .halves import FLOAT, HALF, NOTHING, OTHER, Value, join, joined, many, of, proved
+from .seen import properties
 
 MAX_ROUNDS = 4  # in which what one function leaves behind reaches another
 
@@ -246,7 +247,7 @@ class Precision(Called):
                 if kept or self.kept.inside(node).flat:
                     part = part_of(held, attr) if HALF in held.flat else None
                     return self._with_items(node, join(kept, part) if kept and part else kept or part)
-                if attr in self._properties and (got := self._property(frame, base, attr)) is not None:
+                if attr in properties(self.ctx) and (got := self._property(frame, base, attr)) is not None:
                     return got
                 if held.items is not None and attr in ("values", "indices") and len(held.items) == 2:
                     return held.items[attr == "indices"]

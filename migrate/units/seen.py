@@ -159,15 +159,6 @@ class Seen:
         known = label in operations.KEEP or label in operations.FLOAT_RESULTS or loss(label)
         return label if label[:1].isupper() and known else ""
 
-    @cached_property
-    def _properties(self) -> frozenset[str]:
-        """The names of all properties of the program."""
-        return _properties(self.ctx)
-
-    @cached_property
-    def _specials(self) -> frozenset[str]:
-        return _specials(self.ctx)
-
     # ------------------------------------------------------------ containers
 
     def _first(self, value: ast.expr | None) -> Value:
@@ -205,10 +196,12 @@ def a_loss(node: ast.expr) -> bool:
 
 
 @once
-def _properties(ctx: Context) -> frozenset[str]:
+def properties(ctx: Context) -> frozenset[str]:
+    """The names of all properties of the program."""
     return frozenset(f.name for f in ctx.m.all(ast.FunctionDef) if is_property(f))
 
 
 @once
-def _specials(ctx: Context) -> frozenset[str]:
+def specials(ctx: Context) -> frozenset[str]:
+    """The names of its methods that Python calls by itself."""
     return frozenset(f.name for f in ctx.m.all(ast.FunctionDef) if f.name.startswith("__"))

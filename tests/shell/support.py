@@ -16,6 +16,19 @@ from migrate.reach import Imports
 PROJECT = Path(__file__).resolve().parents[2]
 LEGACY = "import apex\n"
 NATIVE = "import torch\n"
+#: A file that tells others whether amp is there.
+ASKS = """\
+try:
+    from apex import amp
+
+    _has_apex = True
+except ImportError:
+    _has_apex = False
+
+
+def is_apex_available():
+    return _has_apex
+"""
 
 
 def tree(root: Path, files: Mapping[str, str | bytes]) -> Path:

@@ -10,20 +10,8 @@ from migrate.model import Settings, Severity
 from migrate.pipeline import analyse
 from migrate.sources import collect
 from migrate.spool import Spool
-from tests.shell.support import tree
+from tests.shell.support import ASKS, tree
 
-ASKS = """\
-try:
-    from apex import amp
-
-    _has_apex = True
-except ImportError:
-    _has_apex = False
-
-
-def is_apex_available():
-    return _has_apex
-"""
 ANSWERS = "_has_apex = True\n\n\ndef is_apex_available():\n    return _has_apex\n"
 TELLS = "from .utils import is_apex_available\n\nTOLD = is_apex_available()\n"
 BARE = "    from apex.contrib.sparsity import ASP\n\n    ASP.prune()\n"

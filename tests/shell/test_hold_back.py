@@ -10,7 +10,7 @@ from migrate.model import Applicability, FileResult, Settings, Severity
 from migrate.pipeline import analyse
 from migrate.sources import collect
 from migrate.spool import Spool
-from tests.shell.support import tree
+from tests.shell.support import ASKS, tree
 
 TRAIN = """\
 import torch
@@ -212,18 +212,6 @@ def test_a_class_that_scales_stays_where_another_file_trains_with_amp(tmp_path: 
     assert _results(root)["cuda.py"].status == "unchanged"
 
 
-ASKS = """\
-try:
-    from apex import amp
-
-    _has_apex = True
-except ImportError:
-    _has_apex = False
-
-
-def is_apex_available():
-    return _has_apex
-"""
 
 
 def test_a_question_whose_answer_nobody_reads_goes(tmp_path: Path) -> None:

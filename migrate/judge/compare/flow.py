@@ -109,13 +109,11 @@ class Flow:
     def _native_alone(self, which: ast.AST, other: ast.AST) -> bool:
         """Whether a method belongs to a class that scales natively, beside one that does by Apex, and has the same text
         in both: a process that was begun elsewhere trains with one of the two."""
-        own = [program.m.class_of(program.m.scope_of[node]) for program, node in self._both(which, other)]
-        if own[0] is None or own[1] is None or ast.dump(own[0]) != ast.dump(own[1]):
+        old, new = self.old.program, self.new.program
+        was, now = old.m.class_of(old.m.scope_of[which]), new.m.class_of(new.m.scope_of[other])
+        if was is None or now is None or ast.dump(was) != ast.dump(now):
             return False
-        return any(self.old.program.marks.kind.get(node) == "create" for node in walk(own[0]))
-
-    def _both(self, which: ast.AST, other: ast.AST) -> tuple[tuple[Program, ast.AST], tuple[Program, ast.AST]]:
-        return (self.old.program, which), (self.new.program, other)
+        return _makes_scaler(old, was)
 
     def _ran(self, pair: Pair, which: ast.AST) -> bool:
         """Whether a function that initializes would do so again: that is another process, with other optimizers. An
@@ -125,9 +123,7 @@ class Flow:
             key = ("instance", self.old.program.naming.place(self.old.program.entries.concrete(owner)))
             if pair.old.is_made(key):
                 return True
-        if self.old.evaluator.sides is not None and any(
-            self.old.program.marks.kind.get(node) == "create" for node in walk(which)
-        ):
+        if self.old.evaluator.sides is not None and _makes_scaler(self.old.program, which):
             return pair.old.has_run(self.old.program.naming.place(which))
         if not self.old.program.entries.initializes(which):
             return False
@@ -202,12 +198,10 @@ class Flow:
             self.old.calls.enter(pair.old, old.node, old.about[0], old.about[1].copy())
             pair.event_old = None
             return True
-        if new.kind == "enter" and not self._same_call(old, new):
-            made = (self.new.program.marks.kind.get(node) == "create" for node in walk(new.about[0]))
-            if any(made):
-                self.new.calls.enter(pair.new, new.node, new.about[0], new.about[1].copy())
-                pair.event_new = None
-                return True
+        if new.kind == "enter" and not self._same_call(old, new) and _makes_scaler(self.new.program, new.about[0]):
+            self.new.calls.enter(pair.new, new.node, new.about[0], new.about[1].copy())
+            pair.event_new = None
+            return True
         return False
 
     def _same_call(self, old: Event, new: Event) -> bool:
@@ -262,3 +256,8 @@ class Flow:
 def _constructs(event: Event) -> bool:
     """Whether a program goes into a constructor."""
     return event.kind == "enter" and getattr(event.about[0], "name", "") == "__init__"
+
+
+def _makes_scaler(program: Program, node: ast.AST) -> bool:
+    """Whether a function or class makes a GradScaler, in its own text."""
+    return any(program.marks.kind.get(one) == "create" for one in walk(node))

@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterable
 from functools import cached_property
 
+from ...facts.names import imports_apex
 from ...facts.predicates import looks_for_amp
 from ...flow.objects import Obj
 from ...nodes import walk
 from ..names import PROTOCOL
 from .objects import within_module_class
-from .syntax import EXITS, FUNCTIONS, YIELDS, around, goes_on, imports_apex, tried
+from .syntax import EXITS, FUNCTIONS, YIELDS, around, goes_on, tried
 from .tree import AnnotatedTree
 
 

@@ -73,12 +73,6 @@ def asks_if_enabled(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and last_name(node.func) == "is_enabled"
 
 
-def imports_apex(node: ast.Import | ast.ImportFrom) -> bool:
-    if isinstance(node, ast.ImportFrom):
-        return node.level == 0 and (node.module or "").split(".")[0] == "apex"
-    return any(a.name.split(".")[0] == "apex" for a in node.names)
-
-
 def around(m: Module, node: ast.AST) -> ast.AST:
     """The function or lambda in which a node runs, or the module."""
     scope = m.scope(node)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...flow.objects import Obj
+from ...nodes import named_parameters
 from ..code import Op
 from ..program.program import Program
 from ..state import Frame, Key, State
@@ -141,9 +142,8 @@ class Calls:
         frame = Frame(self.program.code(which))
         scope = self.m.scope_of[which]
         assert isinstance(which, (ast.FunctionDef, ast.AsyncFunctionDef))
-        args = which.args
-        for param in (*args.posonlyargs, *args.args, *args.kwonlyargs):
-            frame.env[param.arg] = self.variables.param(which, param.arg)
+        for name in named_parameters(which):
+            frame.env[name] = self.variables.param(which, name)
         owner = self.m.class_of(scope)
         first = self.m.self_name(scope)
         state.frames.append(frame)

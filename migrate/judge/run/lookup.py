@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from functools import cached_property
 
+from ...nodes import named_parameters
 from ..program.program import Program
 from ..program.syntax import FUNCTIONS
 from ..state import Crash, Key, LegacyRaises, State
@@ -65,9 +66,14 @@ class Lookup:
     def _owed(self) -> frozenset[Term]:
         """What functions that nothing here calls are handed by parameters that are new: a class that saves amp's state
         and of which no object is made. The report says so (`plan/unmade.py`)."""
-        uncalled = [f for f in self.program.marks.functions if not self.program.v.calls.get(f)]
-        twins = [(f, twin) for f in uncalled if (twin := self.naming.twin(f)) is not None]
-        return frozenset(self.variables.param(f, name) for f, twin in twins for name in _names(f) - _names(twin))
+        found: set[Term] = set()
+        for function in self.program.marks.functions:
+            twin = self.naming.twin(function)
+            uncalled = not self.program.v.calls.get(function)
+            if uncalled and isinstance(function, FUNCTIONS) and isinstance(twin, FUNCTIONS):
+                new = {*named_parameters(function)} - {*named_parameters(twin)}
+                found |= {self.variables.param(function, name) for name in new}
+        return frozenset(found)
 
     def _never_made(self, state: State, expr: ast.expr, facts: Facts) -> bool:
         """Whether an object has a constructor here that did not run on this path."""
@@ -79,11 +85,3 @@ class Lookup:
             if getattr(f, "name", "") == "__init__" and (cls := self.m.class_of(self.m.scope_of[f])) is not None
         }
         return bool(keys) and all(key in with_constructor and not state.is_made(key) for key in keys)
-
-
-def _names(function: ast.AST) -> set[str]:
-    """The names of a function's parameters."""
-    if not isinstance(function, FUNCTIONS):
-        return set()
-    args = function.args
-    return {one.arg for one in (*args.posonlyargs, *args.args, *args.kwonlyargs)}

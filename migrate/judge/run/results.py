@@ -80,11 +80,9 @@ class Results:
             return record((k.arg, self.value(state, k.value, facts)) for k in call.keywords if k.arg)
         if last == "nullcontext":
             return ("null", self.value(state, call.args[0], facts) if call.args else NONE)
-        if last == "partial" and call.args and self.value(state, call.args[0], facts)[0] == "autocast":
-            enabled = next((k.value for k in call.keywords if k.arg == "enabled"), None)
-            return ("autocast", self.value(state, enabled, facts) if enabled is not None else TRUE)
-        if last == "autocast" and self.value(state, call.func, facts)[0] == "autocast":
-            enabled = argument(call, 2, "enabled")
+        entered = call.args[0] if last == "partial" and call.args else call.func if last == "autocast" else None
+        if entered is not None and self.value(state, entered, facts)[0] == "autocast":
+            enabled = argument(call, 2 if entered is call.func else -1, "enabled")
             return ("autocast", self.value(state, enabled, facts) if enabled is not None else TRUE)
         if last == "enter_context" and call.args:
             return inside(self.value(state, call.args[0], facts))

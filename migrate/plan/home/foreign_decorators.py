@@ -12,6 +12,7 @@ import ast
 from ...facts.names import called_name
 from ...facts.scopes import Scope
 from ...knowledge.words import Patterns
+from ...nodes import required
 from ...units.translate import passed
 from ...units.unit import Context, Unit
 
@@ -81,12 +82,7 @@ def _complete(ctx: Context, call: ast.Call, scope: Scope) -> bool:
     if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
         return False
     args = node.args
-    positional = [p.arg for p in (*args.posonlyargs, *args.args)]
-    asked = positional[: len(positional) - len(args.defaults)]
+    asked = required(node)
     asked += [p.arg for p, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default is None]
     own = ctx.m.self_name(scope)
-    return all(name == own or passed(ctx, call, scope, name) is not None or _named(call, name) for name in asked)
-
-
-def _named(call: ast.Call, name: str) -> bool:
-    return any(keyword.arg == name for keyword in call.keywords)
+    return all(name == own or passed(ctx, call, scope, name) is not None for name in asked)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ...facts.networks import comes_from_elsewhere, name_elsewhere
 from ...facts.scopes import Scope
 from ...facts.sites import opened
-from ...nodes import walk
+from ...nodes import required, walk
 from ...units.order import Order
 from ...units.references import escape
 from ...units.translate import paired, passed, receiver
@@ -132,12 +132,10 @@ class Handing(Making, ABC):
     def _last_optimizer(self, scope: Scope, after: str | None) -> str | None:
         """The last of the optimizers that follow each other among the parameters: the scaler does not part them."""
         assert isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        args = scope.node.args
-        required = [p.arg for p in (*args.posonlyargs, *args.args)]
-        required = required[: len(required) - len(args.defaults)]
-        if after not in required:
+        asked = required(scope.node)
+        if after not in asked:
             return after
-        for name in required[required.index(after) + 1 :]:
+        for name in asked[asked.index(after) + 1 :]:
             if not self.ctx.v.variable(name, scope) & self.ctx.optimizers:
                 break
             after = name

@@ -24,7 +24,11 @@ def steps_another(ctx: Context, unit: Unit, node: ast.Call) -> bool:
         for call in calls:
             if called_name(call) == "step" and isinstance(call.func, ast.Attribute):
                 held = ctx.v.of(call.func.value)
-                scheduler = any(SCHEDULERS.fit(name) for name in (ctx.m.src(call.func), *(o.label for o in held)))
-                if not scheduler:
+                if not of_scheduler(ctx, call.func):
                     return bool(held) and not held & unit.optimizer_objects and not ctx.v.callees(call)
     return False
+
+
+def of_scheduler(ctx: Context, step: ast.Attribute) -> bool:
+    """Whether a ``step`` is that of a learning rate scheduler, as far as names tell."""
+    return any(SCHEDULERS.fit(name) for name in (ctx.m.src(step), *(o.label for o in ctx.v.of(step.value))))

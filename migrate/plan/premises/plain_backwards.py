@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from ...facts.scopes import Scope
 from ...facts.sites import Scale
-from ...knowledge.gradients import SCHEDULERS
 from ...nodes import walk
 from ...units.autograd import uncast_functions
 from ...units.order import NOT_YET, Order
@@ -15,7 +14,7 @@ from ...units.unit import Context, Manual, Unit, scales_in, steps_in
 from ..gradients.attacks import asks_for_its_own
 from ..gradients.fold import Fold
 from ..regions.planner import Planner
-from .another_optimizer import steps_another
+from .another_optimizer import of_scheduler, steps_another
 
 
 def scale_plain_backwards(ctx: Context, unit: Unit) -> None:
@@ -61,10 +60,8 @@ def _steps_others(ctx: Context, unit: Unit) -> bool:
     near = _reached(ctx, {ctx.m.function(s.call) for s in unit.moments})
     for node in (call for scope in near for call in ctx.m.own(scope, ast.Call)):
         if isinstance(node.func, ast.Attribute) and node.func.attr == "step":
-            held = ctx.v.of(node.func.value)
-            known = held & unit.optimizer_objects or ctx.v.callees(node)
-            names = [ctx.m.src(node.func), *(o.label for o in held)]
-            if not known and not any(SCHEDULERS.fit(name) for name in names):
+            known = ctx.v.of(node.func.value) & unit.optimizer_objects or ctx.v.callees(node)
+            if not known and not of_scheduler(ctx, node.func):
                 return True
     return False
 
