@@ -230,9 +230,21 @@ def scattered(left: Iterable[Source], selection: Selection, imports: Imports) ->
         begin, scale = (any(imports.words(word, one) for one in files) for word in (_BEGINS, _SCALES))
         program = _component(_ordered(files, imports), selection, imports) if begin and scale else None
         if program is not None:
-            apart = [replace(one, neighbours=replace(one.neighbours, scattered=True)) for one in program.sources]
-            found.append(replace(program, sources=tuple(apart)))
+            found.append(_scattered(program))
     return sorted(found, key=lambda one: min(source.shown for source in one.sources))
+
+
+def run_by_others(program: Component, imports: Imports) -> Component | None:
+    """A program that its imports join, of which some files initialize, others scale losses, and none does both."""
+    begin, scale = (
+        {one.location for one in program.sources if imports.words(word, one.location)} for word in (_BEGINS, _SCALES)
+    )
+    return _scattered(program) if begin and scale and not begin & scale else None
+
+
+def _scattered(program: Component) -> Component:
+    apart = [replace(one, neighbours=replace(one.neighbours, scattered=True)) for one in program.sources]
+    return replace(program, sources=tuple(apart))
 
 
 def import_root(location: str) -> str:

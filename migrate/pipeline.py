@@ -16,7 +16,7 @@ from pathlib import Path
 from .analysis import Engine, analyse_file
 from .answers import may_be_answered
 from .begun import may_be_initialized
-from .components import Component, components, scattered, single, widened
+from .components import Component, components, run_by_others, scattered, single, widened
 from .journal import digest
 from .model import Applicability, Change, FileResult, Finding, Neighbours, Settings, by_hand, renumbered
 from .notebooks.callers import told
@@ -119,7 +119,9 @@ def _by_runners(
     amp = {source.location for source in selection.amp}
     apart = {s.location: s for s, one in ready.items() if s.location in amp and one.result.amp_left is not None}
     apart |= {s.location: s for program, _ in stuck for s in program.sources if s.location in amp}
-    for program, results in results_of(scattered(apart.values(), selection, imports), settings, jobs, engine):
+    by_folder = scattered(apart.values(), selection, imports)
+    whole_ones = [one for program, _ in stuck if (one := run_by_others(program, imports)) is not None]
+    for program, results in results_of([*by_folder, *whole_ones], settings, jobs, engine):
         within = _all_within(program, stuck, selection)
         whole = not by_hand(results) and all(one.amp_left is None for one in results)
         handed = any(change.rule == HANDED for one in results for change in one.changes)

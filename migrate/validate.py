@@ -7,7 +7,7 @@ any other makes the module's units *manual*, with the path.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 
 from .facts.module import Module
@@ -116,6 +116,7 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
         scaled=ctx.settings.dtype == "float16",
         moved=frozenset(stmt for plan in plans for stmt in _moved(ctx.m, plan)),
         rescaled=frozenset(node for plan in plans for node in _rescaled(ctx.m, plan.schedule)),
+        dropped=frozenset(node for plan in plans for node in _dropped(plan)),
         served=served,
         switch=_switch(ctx, units),
         stops=_stops(ctx, units),
@@ -221,6 +222,12 @@ def _moved(m: Module, plan: Plan) -> set[ast.stmt]:
         if any(m.inside(clip, fold.stmt) for clip in plan.schedule.moved):
             found.update(fold.stmt.orelse if fold.arm == "body" else fold.stmt.body)
     return found
+
+
+def _dropped(plan: Plan) -> Iterator[ast.AST]:
+    """What saved or loaded amp's state where no way from the scaler to it is known, which a review says (APX044)."""
+    for stmt in plan.handed.dropped if plan.handed is not None else ():
+        yield from walk(stmt)
 
 
 def _same_function(m: Module, one: ast.AST, other: ast.AST) -> bool:

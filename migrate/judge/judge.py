@@ -32,6 +32,7 @@ def judge(
     scaled: bool = True,
     moved: frozenset[ast.stmt] = frozenset(),
     rescaled: frozenset[ast.AST] = frozenset(),
+    dropped: frozenset[ast.AST] = frozenset(),
     served: bool = False,
     switch: Switch | None = None,
     stops: frozenset[ast.If] = frozenset(),
@@ -43,7 +44,8 @@ def judge(
     ``maybe_o0`` says of an initialize whether its level may be O0; where not ``scaled`` the new type needs no loss
     scale, and the old program is taken as if its own had been 1. ``moved`` are readers of gradients that a rule
     moved under the step's condition, ``rescaled`` clips that got another threshold instead (and calls
-    of functions of the file of which that is said). ``served`` says that a native side of the program's own serves in
+    of functions of the file of which that is said), ``dropped`` what saved or loaded Apex's state, and is gone, as the
+    unit's report says. ``served`` says that a native side of the program's own serves in
     Apex's place: then Apex's has to be met on some path. ``switch`` chooses between the two sides; in the first arm of
     ``stops``, which a library's switch leads to, the new program may stop. ``announced`` says of a difference (and the
     node it shows at) whether the unit's report names it, ``allows`` the same, and adds to the report what is only worth
@@ -60,7 +62,7 @@ def judge(
 
     verdict = Verdict()
     for file in m.roots:
-        begun = partial(Search, both, file.number, moved, rescaled, once)
+        begun = partial(Search, both, file.number, moved, rescaled, dropped, once)
         found = roughly(both, begun, announced, allows)
         if found is None:
             both.remember(before.mattering.names | after.mattering.names)

@@ -25,7 +25,7 @@ _SAID = {
 
 class Joint:
     """What both programs have to do. ``moved`` are readers that a rule moved, and said so; ``rescaled`` clips and norms
-    that a rule made up for the scale instead."""
+    that a rule made up for the scale instead; ``dropped`` what saved or loaded Apex's state, and is gone."""
 
     def __init__(
         self,
@@ -34,19 +34,20 @@ class Joint:
         teller: Teller,
         moved: frozenset[ast.stmt],
         rescaled: frozenset[ast.AST],
+        dropped: frozenset[ast.AST],
     ) -> None:
         self.both, self.old, self.new = both, both.old, both.new
         self.forgetting, self.teller = forgetting, teller
         self.flow = Flow(both, forgetting, rescaled)
         self.casts = Casts(both, teller)
         self.gradients = Gradients(both, teller)
-        self.moved, self.rescaled = moved, rescaled
+        self.moved, self.rescaled, self.dropped = moved, rescaled, dropped
 
     def together(self, pair: Pair) -> list[Pair] | None:
         """Compare and carry out what both are at. A list of pairs where the ways part, None where they go on."""
         old, new = pair.event_old, pair.event_new
         assert old is not None and new is not None
-        if self._moved_away(pair, old):
+        if self._moved_away(pair, old) or (old.kind == "state" and old.node in self.dropped):
             pair.event_old = None
             return None
         if self._moved_here(pair, old, new) or self._reads_scale_alone(pair, old, new):

@@ -35,6 +35,7 @@ class Search:
         root: int,
         moved: frozenset[ast.stmt],
         rescaled: frozenset[ast.AST],
+        dropped: frozenset[ast.AST],
         once: frozenset[str],
         allows: Allows,
         kept: Kept | None = None,
@@ -42,7 +43,7 @@ class Search:
         self.both, self.root = both, root
         self.forgetting = Forgetting(both, once, kept)
         self.teller = Teller(both, allows)
-        self.joint = Joint(both, self.forgetting, self.teller, moved, rescaled)
+        self.joint = Joint(both, self.forgetting, self.teller, moved, rescaled, dropped)
         self._met: dict[object, bool] = {}  # and whether only behind a loop that was left at once
         self.questions: tuple[Term, ...] = ()  # on the way to the difference that was found
         self.at: ast.AST | None = None  # the node that it shows at

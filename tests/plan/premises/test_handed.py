@@ -168,3 +168,34 @@ def test_files_of_one_folder_are_joined_and_of_two_are_not(tmp_path: Path) -> No
     assert cli.main([str(tmp_path), "--write", "-j", "1"]) in (0, 1)
     left = {str(one.relative_to(tmp_path)) for one in tmp_path.rglob("*.py") if "apex" in one.read_text()}
     assert left == {"two/train.py"}
+
+
+MAIN = """\
+import begin.train
+import run.hook
+import run.load
+from begin.train import train
+
+train(build(), None)
+"""
+
+
+def test_folders_that_a_script_joins_are_one_program(tmp_path: Path) -> None:
+    """Which takes each of the two from where the imports begin: neither lies below the other's."""
+    load = LOAD.replace("BESIDE", 'logger.info("amp")')
+    texts = {"main.py": MAIN, "begin/train.py": TRAIN, "run/hook.py": HOOK, "run/load.py": load}
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert cli.main([str(tmp_path), "--write", "-j", "1"]) == 0
+    assert [one for one in tmp_path.rglob("*.py") if "apex" in one.read_text()] == []
+
+
+def test_where_one_of_two_trainings_does_both_nothing_is_taken_apart(tmp_path: Path) -> None:
+    both = TRAIN + HOOK
+    texts = {"main.py": MAIN, "begin/train.py": both, "run/hook.py": HOOK, "run/load.py": "x = 1\n"}
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert cli.main([str(tmp_path), "--write", "-j", "1"]) == 1
+    assert (tmp_path / "run/hook.py").read_text() == HOOK
