@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from ...facts.scopes import Scope
 from ...flow.arguments import argument
 from .. import machines
 from ..code import Op
@@ -50,8 +51,11 @@ class Training:
         kind = self.program.marks.kind[call]
         if kind == "call":
             return self.calls.inline(state, frame, call, facts)
-        if kind in ("state", "scale") and self.legacy and not state.initialized:
-            raise LegacyRaises  # AttributeError: no loss scaler was made
+        if kind in ("state", "scale") and self.legacy:
+            if not state.initialized:
+                raise LegacyRaises  # AttributeError: no loss scaler was made
+            if self._asked_of_none(state, call):
+                raise LegacyRaises  # AttributeError: 'NoneType' object has no attribute 'load_state_dict'
         event = Event(kind, call) if isinstance(call, ast.Attribute) else self._done(state, frame, call, kind, facts)
         frame.pc += 1
         return event
@@ -114,6 +118,28 @@ class Training:
     def _is_list(self, expr: ast.expr) -> bool:
         held = self.v.of(expr)
         return bool(held) and all(o.kind in ("seq", "dict") or self.v.is_container(o) for o in held)
+
+    def _asked_of_none(self, state: State, call: ast.expr) -> bool:
+        """Whether a statement that ran before this one in its function called a method of a parameter that is None:
+        ``optimizer.load_state_dict(…)``, where whoever only evaluates hands over no optimizer."""
+        function = self.m.function(call)
+        missing = self._none_handed(state, function)
+        for outer in self.m.spine(call) if missing else ():
+            before = self.m.block(outer).body[: self.m.index(outer)]
+            if any(_method_of(stmt) in missing for stmt in before):
+                return True
+        return False
+
+    def _none_handed(self, state: State, function: Scope) -> set[str]:
+        """The parameters of the function that runs which its call gives None, and nothing else later."""
+        caller = state.frames[-2] if len(state.frames) > 1 else None
+        op = caller.code.ops[caller.pc] if caller is not None and caller.pc < len(caller.code.ops) else None
+        if op is None or not isinstance(op.node, ast.Call) or function.node not in self.v.callees(op.node):
+            return set()
+        shift = int(self.m.self_name(function) is not None)
+        given = {name: argument(op.node, at - shift, name) for at, name in enumerate(function.params)}
+        none = (n for n, one in given.items() if isinstance(one, ast.Constant) and one.value is None)
+        return {name for name in none if not self.m.stores(name, function)}
 
     def _closure(self, state: State, call: ast.Call, first: int, facts: Facts) -> bool:
         """Whether a step is handed anything but None."""
@@ -198,3 +224,12 @@ class Training:
             if all(start < self.m.start(s) and not loops & set(self.m.loops(s)) for s in sites):
                 return True
         return False
+
+
+def _method_of(stmt: ast.stmt) -> str | None:
+    """The name whose method a statement does nothing but call."""
+    match stmt:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
+            return name
+        case _:
+            return None
