@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_MANY = 1_000_000  # objects that are made before circles among them are looked for
+_MANY = 2_000_000  # objects that are made before circles among them are looked for
 _GROWN = 128 << 20  # bytes that a process may take more than after it last gave some back
 _least: list[int] = [0]  # what it took then
 

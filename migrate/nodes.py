@@ -9,6 +9,13 @@ from __future__ import annotations
 import ast
 
 _CHILDREN, _BELOW = "apex2native children", "apex2native below"  # no field of a node is called so
+# The fields of each kind of node that may hold nodes other than Load, Store and Del.
+_PLAIN = frozenset("ctx id attr arg kind type_comment level module asname simple is_async conversion".split())
+_FIELDS = {
+    kind: tuple(name for name in kind._fields if name not in _PLAIN and kind is not ast.Constant)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
 
 
 def children(node: ast.AST) -> tuple[ast.AST, ...]:
@@ -52,11 +59,11 @@ def header(stmt: ast.stmt) -> list[ast.AST]:
 
 def _children(node: ast.AST) -> list[ast.AST]:
     found: list[ast.AST] = []
-    for name in node._fields:
+    for name in _FIELDS[type(node)]:
         value = getattr(node, name, None)
         if isinstance(value, list):
             found += [one for one in value if isinstance(one, ast.AST)]
-        elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+        elif isinstance(value, ast.AST):
             found.append(value)
     return found
 

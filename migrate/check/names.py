@@ -45,13 +45,14 @@ def newly_undefined(old_text: str, new_text: str) -> tuple[Problem, ...]:
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_IMPORTS = (ast.Import, ast.ImportFrom)
 _ALWAYS = (ast.With, ast.AsyncWith, ast.Try)  # their bodies run wherever they do
 
 
 def _early(tree: ast.Module) -> Iterator[Problem]:
     """Names that a function imports itself, and reads where that import may not have run yet."""
     for function in walk(tree):
-        if isinstance(function, _FUNCTIONS):
+        if isinstance(function, _FUNCTIONS) and any(isinstance(n, _IMPORTS) for n in walk(function)):
             blocks: dict[str, list[tuple[int, ast.AST]]] = {}
             reads: list[tuple[ast.Name, list[ast.AST]]] = []
             other: set[str] = set()
@@ -72,7 +73,7 @@ def _look(
     """Where a function imports names, each with what has to be around a reader; where it reads some; what is bound in
     other ways, or is not its own."""
     for child in children(node):
-        if isinstance(child, (ast.Import, ast.ImportFrom)):
+        if isinstance(child, _IMPORTS):
             block = next(one for one in reversed(above) if not isinstance(one, _ALWAYS))
             for alias in child.names:
                 blocks.setdefault(alias.asname or alias.name.split(".")[0], []).append((child.lineno, block))

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from ..facts.module import Module
+from ..facts.names import called_name
 from ..nodes import walk
 from ..rewrite.trace import Run
 
@@ -39,7 +40,7 @@ class Origin:
         return run.old + at - run.new if at < run.new + run.length else None
 
     def _match(self) -> None:
-        known = {key: node for node in self.old.nodes if (key := _key(self.old, node, None)) is not None}
+        known = {key: node for node in self.old.nodes if (key := _key(self.old, node, _here)) is not None}
         taken: set[ast.AST] = set()
         orphans: list[ast.Call] = []
         for node in self.new.nodes:
@@ -53,8 +54,9 @@ class Origin:
         if not orphans:
             return
         by_text: dict[str, list[ast.Call]] = defaultdict(list)
-        for old in self.old.nodes:
-            if isinstance(old, ast.Call):
+        names = {called_name(call) for call in orphans}
+        for old in self.old.all(ast.Call):
+            if called_name(old) in names:
                 by_text[ast.dump(old)].append(old)
         for call in orphans:
             same = by_text.get(ast.dump(call), [])
@@ -69,12 +71,12 @@ class Origin:
             self._found.setdefault(one, other)
 
 
-def _key(m: Module, node: ast.AST, offset: Callable[[int], int | None] | None) -> tuple[object, ...] | None:
+def _here(position: int) -> int:
+    return position
+
+
+def _key(m: Module, node: ast.AST, at: Callable[[int], int | None]) -> tuple[object, ...] | None:
     """What tells a node of the old text from all others: its kind and place, in offsets of the old text."""
-
-    def at(position: int) -> int | None:
-        return position if offset is None else offset(position)
-
     if isinstance(node, ast.Call):
         last = at(m.end(node.func) - 1)
         return None if last is None else ("Call", last)

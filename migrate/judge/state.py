@@ -8,13 +8,13 @@ Gradients of an optimizer are a set of contributions since they were last cleare
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 from .code import Code
-from .terms import TRUE, Term, leaves, parts_in_question
+from .stores import Locals, Store
+from .terms import TRUE, Term
 
 Key = tuple[object, ...]
 Contribution = tuple[int, str, bool]
@@ -81,91 +81,6 @@ class Left:
 Context = CastsBlock | ScaledBlock | StackBlock | PlainBlock
 
 
-K = TypeVar("K")
-
-
-class Store(dict[K, Term]):
-    """Values by name, and what is asked of all of them: that is asked far more often than a value is set.
-
-    It is changed by ``store[name] = …``, ``del``, ``pop`` and ``take`` alone."""
-
-    __slots__ = ("_frozen", "_leaves", "_questioned")
-
-    def __init__(self, values: Mapping[K, Term] = MappingProxyType({})) -> None:
-        super().__init__(values)
-        self._frozen: frozenset[tuple[K, Term]] | None = None
-        self._leaves: frozenset[Term] | None = None
-        self._questioned: frozenset[Term] | None = None
-        if isinstance(values, Store):
-            self._frozen, self._leaves, self._questioned = values._frozen, values._leaves, values._questioned
-
-    def _changed(self) -> None:
-        self._frozen = self._leaves = self._questioned = None
-
-    def __setitem__(self, name: K, term: Term) -> None:
-        self._changed()
-        super().__setitem__(name, term)
-
-    def __delitem__(self, name: K) -> None:
-        self._changed()
-        super().__delitem__(name)
-
-    def pop(self, name: K, *default: Any) -> Any:
-        self._changed()
-        return super().pop(name, *default)
-
-    def take(self, values: Mapping[K, Term]) -> None:
-        """Give many names their values at once."""
-        self._changed()
-        super().update(values)
-
-    def frozen(self) -> frozenset[tuple[K, Term]]:
-        """The same for stores that hold the same."""
-        if self._frozen is None:
-            self._frozen = frozenset(self.items())
-        return self._frozen
-
-    def leaves(self) -> frozenset[Term]:
-        """The opaque values that the values here, and the objects whose they are, are made of."""
-        if self._leaves is None:
-            self._leaves = frozenset[Term]().union(*map(leaves, self._held()))
-        return self._leaves
-
-    def questioned(self) -> frozenset[Term]:
-        """These values, the objects whose they are, and what they are made of, where they may be asked for their
-        truth."""
-        if self._questioned is None:
-            self._questioned = frozenset[Term]().union(*map(parts_in_question, self._held()))
-        return self._questioned
-
-    def _held(self) -> Iterator[Term]:
-        for name, term in self.items():
-            if isinstance(name, tuple) and isinstance(name[0], tuple):
-                yield name[0]
-            yield term
-
-
-class Locals(Store[object]):
-    """The values of a function's own names, of which those are forgotten that nothing reads again."""
-
-    __slots__ = ("buried", "fresh")
-
-    def __init__(self, values: Mapping[object, Term] = MappingProxyType({})) -> None:
-        super().__init__(values)
-        known = values if isinstance(values, Locals) else None
-        self.buried: int | None = known.buried if known is not None else None  # where dead names were forgotten last
-        self.fresh: list[object] = [*(known.fresh if known is not None else values)]  # names that were set since
-
-    def __setitem__(self, name: object, term: Term) -> None:
-        self.fresh.append(name)
-        self._frozen = self._leaves = self._questioned = None  # `_changed`, without the calls: most is set here
-        dict.__setitem__(self, name, term)
-
-    def take(self, values: Mapping[object, Term]) -> None:
-        self.fresh.extend(values)
-        super().take(values)
-
-
 _NO_NAMES: Store[object] = Store()
 
 
@@ -202,7 +117,7 @@ class Frame:
 
     def frozen(self) -> object:
         generators = tuple(sorted((k, f.frozen()) for k, f in self.generators.items())) if self.generators else ()
-        return (id(self.code), self.pc, self.env.frozen(), generators)
+        return (id(self.code), self.pc, self.env.contents(), generators)
 
 
 @dataclass(eq=False)
@@ -232,7 +147,7 @@ class State:
     stopped: bool = False  # the last scaler made is switched off, an earlier one was not
     condition: Term | None = None  # that of the branch it stands at, where a part of it has just been answered
     halved: int = 0  # how often the scale went down; only the difference of both programs counts
-    own: set[tuple[str, int]] = field(default_factory=set)  # of `names` and `closed` those that no copy shares
+    own: set[tuple[str, int]] = field(default_factory=set)  # of `heap`, `names`, `closed` those that no copy shares
     frozen_names: frozenset[object] | None = None  # of `names` and `closed`, as long as none of them changes
     frozen_closed: frozenset[object] | None = None
     # torch
@@ -245,7 +160,6 @@ class State:
         other.__dict__ = {
             **self.__dict__,
             "frames": [f.copy() for f in self.frames],
-            "heap": Store(self.heap),
             "names": dict(self.names),
             "contexts": list(self.contexts),
             "closed": dict(self.closed),
@@ -259,12 +173,12 @@ class State:
 
     def frozen(self) -> object:
         if self.frozen_names is None:
-            self.frozen_names = frozenset((file, env.frozen()) for file, env in self.names.items())
+            self.frozen_names = frozenset((file, env.contents()) for file, env in self.names.items())
         if self.frozen_closed is None:
-            self.frozen_closed = frozenset((place, env.frozen()) for place, env in self.closed.items())
+            self.frozen_closed = frozenset((place, env.contents()) for place, env in self.closed.items())
         return (
             tuple(f.frozen() for f in self.frames),
-            self.heap.frozen(),
+            self.heap.contents(),
             self.frozen_names,
             tuple(self.contexts),
             self.frozen_closed,
@@ -299,8 +213,15 @@ class State:
         self.closed[place] = variables
         self.own.add(("closed", place))
 
+    def heap_to_set(self) -> Store[tuple[Term, str]]:
+        """The attributes and items of objects, to be changed: copied first, where a copy shares them."""
+        if ("heap", 0) not in self.own:
+            self.heap = Store(self.heap)
+            self.own.add(("heap", 0))
+        return self.heap
+
     def names_to_set(self, file: int) -> Store[object]:
-        """The names of a file, to be changed: those that a copy shares are copied first."""
+        """The same for the names of a file."""
         self.frozen_names = None
         if ("names", file) not in self.own:
             self.names[file] = Store(self.names.get(file, _NO_NAMES))
@@ -322,14 +243,16 @@ class State:
         return (key, " made") in self.heap
 
     def make(self, key: Key) -> None:
-        self.heap[(key, " made")] = TRUE
+        if not self.is_made(key):
+            self.heap_to_set()[(key, " made")] = TRUE
 
     def has_run(self, place: int) -> bool:
         """Whether the function at a place has been chosen to run, though nothing here calls it."""
         return (("v", place, "entry"), " ran") in self.heap
 
     def note_run(self, place: int) -> None:
-        self.heap[(("v", place, "entry"), " ran")] = TRUE
+        if not self.has_run(place):
+            self.heap_to_set()[(("v", place, "entry"), " ran")] = TRUE
 
     # ------------------------------------------------------------ gradients
 

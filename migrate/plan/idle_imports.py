@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 
+from ..check.compiles import parse
 from ..nodes import walk
 from ..units.unit import Context, listed
 
@@ -18,7 +19,8 @@ def idle_imports(ctx: Context, new: Sequence[str]) -> Iterator[tuple[ast.Import 
     for file in m.files:
         if new[file.number] == file.text:
             continue
-        now = ast.parse(new[file.number])
+        now = parse(new[file.number])
+        assert now is not None  # as it has passed the checks
         read, texts = _read(now), _texts(now)
         before = _read(file.tree)
         starred = any(file.scope in scope.stars for scope in m.scope_of.values())

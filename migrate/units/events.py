@@ -256,10 +256,7 @@ def reaching_scopes(ctx: Context, unit: Unit) -> list[Scope]:
 
 def events(ctx: Context, unit: Unit, scope: Scope, depth: int = 0) -> Iterator[Event]:
     """Backwards and steps of ``unit`` as a run of ``scope`` meets them, calls of this module opened."""
-    backwards = {s.call: s for s in unit.scales}
-    steps = {s.call: s for s in unit.steps}
-    run = _Run(ctx, unit, backwards, steps, reaching(ctx, unit))
-    yield from _walk(run, ctx.m.body_of(scope), depth, (), {}, ())
+    yield from _walk(_run(ctx, unit), ctx.m.body_of(scope), depth, (), {}, ())
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,6 +268,13 @@ class _Run:
     backwards: dict[ast.Call, Scale]
     steps: dict[ast.Call, Step]
     reaching: frozenset[ast.AST]
+
+
+@once_of_unit
+def _run(ctx: Context, unit: Unit) -> _Run:
+    backwards = {s.call: s for s in unit.scales}
+    steps = {s.call: s for s in unit.steps}
+    return _Run(ctx, unit, backwards, steps, reaching(ctx, unit))
 
 
 def _held(ctx: Context, expr: ast.expr | None, bound: Bound, otherwise: frozenset[Obj]) -> frozenset[Obj]:

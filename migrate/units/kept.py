@@ -122,15 +122,15 @@ class Kept:
         """What a container may hold."""
         if not self._items:
             return NOTHING
-        found = (self._items.get(obj, {}) for obj in self.v.in_order(self.v.of(node)))
-        return joined(self._held[place] for places in found for place in places)
+        found = self.v.in_order(obj for obj in self.v.of(node) if obj in self._items)
+        return joined(self._held[place] for obj in found for place in self._items[obj])
 
     def item(self, node: ast.Subscript) -> Value:
         """What an item may hold, where its key is written out; none where it is not."""
         key = _key(node.slice)
         if not self._items or key == _ANY:
             return NOTHING
-        objects = [obj for obj in self.v.in_order(self.v.of(node.value)) if obj in self._items]
+        objects = self.v.in_order(obj for obj in self.v.of(node.value) if obj in self._items)
         return joined(self._held.get((obj, key), NOTHING) for obj in objects)
 
     def readers(self) -> list[ast.AST]:

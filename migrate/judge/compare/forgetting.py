@@ -88,11 +88,11 @@ class Forgetting:
         if all(life is None for life in lives.values()):  # they end here, if there are any
             pair.facts = {}
             return
-        stores = [*pair.old.stores(), *pair.new.stores()]
+        stores = [store.contents() for store in (*pair.old.stores(), *pair.new.stores())]
         wanted = {leaf for life in lives.values() if life is not None for leaf in life.of}
-        held = {leaf for store in stores for leaf in wanted & store.leaves()} if wanted else wanted
+        held = {leaf for store in stores for leaf in wanted & store.leaves} if wanted else wanted
         asked = {_subject(term) for term, life in lives.items() if life is not None and life.once}
-        read = {term for store in stores for term in asked & store.questioned()} if asked else asked
+        read = {term for store in stores for term in asked & store.questioned} if asked else asked
 
         def gone(term: Term) -> bool:
             life = lives[term]

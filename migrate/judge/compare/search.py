@@ -122,7 +122,8 @@ class Search:
         met without one, a pair has been met with one as well."""
         self.forgetting.collect(pair)
         key = pair.key()
-        if self._met.get(key, True) and (key not in self._met or not pair.idle):
+        met = self._met.get(key)
+        if met is None or (met and not pair.idle):
             self._met[key] = pair.idle
             return True
         return False

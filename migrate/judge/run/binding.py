@@ -45,12 +45,12 @@ class Binding:
                     _put(state.names_to_set(file), attr, term if kept else None)
                     return
                 for key in owners_of(owner):
-                    _put(state.heap, (key, attr), term if kept else None)
+                    _put_in_heap(state, (key, attr), term if kept else None)
             case ast.Subscript(value=base, slice=index):
                 owner = self.evaluator.value(state, base, facts)
                 at = self.evaluator.value(state, index, facts)
                 if owner[0] != "obj":
-                    _put(state.heap, (owner, f"[{at}]"), term if kept else None)
+                    _put_in_heap(state, (owner, f"[{at}]"), term if kept else None)
             case ast.Starred(value=inner):
                 self.bind(state, inner, opaque(self.naming.place(inner)), facts)
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
@@ -115,9 +115,10 @@ class Binding:
             unknown: Term = opaque(self.naming.place(op.node))
             self._changes[op.node] = spelled, {(CHANGED, name): unknown for name in names}
         spelled, anew = self._changes[op.node]
-        for known in [key for key in state.heap if key[1] in spelled]:
-            del state.heap[known]
-        state.heap.take(anew)
+        heap = state.heap_to_set()
+        for known in [key for key in heap if key[1] in spelled]:
+            del heap[known]
+        heap.take(anew)
         of_files = self.program.changed_in_files(op.node)
         for number, file in list(state.names.items()) if of_files else ():
             for name in [name for name in file if name in spelled and name in of_files]:
@@ -154,3 +155,8 @@ def _put(values: dict[K, Term], name: K, term: Term | None) -> None:
         values[name] = term
     elif name in values:
         del values[name]
+
+
+def _put_in_heap(state: State, name: tuple[Term, str], term: Term | None) -> None:
+    if term is not None or name in state.heap:
+        _put(state.heap_to_set(), name, term)

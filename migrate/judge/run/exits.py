@@ -7,7 +7,8 @@ import ast
 from ..code import Op
 from ..names import NOT_ANY
 from ..program.program import Program
-from ..state import Frame, State, Stopped, Store
+from ..state import Frame, State, Stopped
+from ..stores import Store
 from ..terms import NONE, Facts, opaque, truth
 from .values import Evaluator
 from .variables import Variables

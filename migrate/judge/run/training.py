@@ -187,7 +187,7 @@ class Training:
             return
         optimizers = argument(call, 1, "optimizers")
         for key in self.program.objects.known(optimizers) if optimizers is not None and not old_api else ():
-            state.heap[(key, MARK)] = TRUE
+            state.heap_to_set()[(key, MARK)] = TRUE
         tables = [k.value for k in call.keywords if k.arg is None]
         level = argument(call, 3, "opt_level")
         on = all(truth(switched_by(self.m.src(table)), facts) for table in tables)

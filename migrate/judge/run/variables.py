@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from ...facts.scopes import Scope
 from ...facts.sites import opened
 from ..program.program import Program
-from ..state import Frame, State, Store
+from ..state import Frame, State
+from ..stores import Store
 from ..terms import Term, opaque
 from .memory import Memory
 
