@@ -67,10 +67,13 @@ class Values(Calls):
 
     def callees(self, call: ast.Call) -> list[ast.AST]:
         """Functions of this module that ``call`` may run."""
-        if call not in self._run or not self._settled:
+        known = self._run.get(call)
+        if known is None:
             found = {node for obj in self.of(call.func) for node in self.functions(obj)}
-            self._run[call] = sorted(found, key=position)
-        return self._run[call]
+            known = sorted(found, key=position)
+            if self._settled:  # until then more may come
+                self._run[call] = known
+        return known
 
     def run_by(self, node: ast.AST) -> list[ast.AST]:
         """Functions of this module that a node may run: a call, or what Python calls without one (decorators, the class

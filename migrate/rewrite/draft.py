@@ -385,6 +385,8 @@ class Draft:
                     return self._pass(block)
                 return self._negate(owner)
             case ast.If() if block.field_name == "orelse":
+                if self._emptied_before(owner.body) and self._pure(owner.test):
+                    return self._once(owner)
                 if self.m.is_elif(block.body[0]):
                     return self._cut(block, block.body[0].lineno)
                 return self._cut_else(block)
@@ -402,6 +404,10 @@ class Draft:
                 return False
             case _:
                 return self._pass(block)
+
+    def _emptied_before(self, body: list[ast.stmt]) -> bool:
+        """Whether an arm only stands with a ``pass`` because another came behind it."""
+        return self._stmt.get(body[0]) == ("pass",) and all(self._deleted(s) for s in body[1:])
 
     def _pure(self, test: ast.expr) -> bool:
         return not any(

@@ -15,11 +15,12 @@ from dataclasses import replace
 
 from ..facts.sites import Initialize
 from ..plan.home.asked import guarded
+from ..plan.home.cases import either
 from ..plan.home.guards import guards
 from ..plan.home.places import Creation
 from ..plan.inserted import free_name
 from ..plan.premises.premises import model_alone
-from ..units.conditions import TRUE, conjunction
+from ..units.conditions import TRUE, Term, conjunction
 from ..units.options import Options
 from ..units.unit import Context, once
 from .common import Plan, Stage, Work
@@ -226,21 +227,31 @@ def _match(target: ast.expr, value: ast.expr, pairs: Pairs) -> bool:
 
 
 def _chosen(plan: Plan) -> Options:
-    """The options that shape the scaler: where one of several calls asks for a static scale, that one's, under its
-    own condition."""
+    """The options that shape the scaler: a static scale that several calls ask for, or some of them, each under its own
+    condition."""
     inits = plan.unit.initializes
     if not inits:
         return Options()
     every = [plan.unit.options_of(i) for i in inits]
     static = [(i, o) for i, o in zip(inits, every, strict=True) if o.scale is not None]
-    if len(inits) == 1 or not static:
+    if not static or len({(o.scale, o.static_when) for o in every}) == 1:
         return every[0]
-    init, options = static[0]
     anchor = plan.homes.creations[0].anchor
-    mine = [t for _, t in guards(plan.ctx, plan.unit, init, anchor) if t.value is None]
-    others = {t.text for i in inits if i is not init for _, t in guards(plan.ctx, plan.unit, i, anchor)}
-    own = conjunction([*(t for t in mine if t.text not in others), options.static_when or TRUE])
-    return replace(options, static_when=own)
+    asked = [[t for _, t in guards(plan.ctx, plan.unit, i, anchor)] for i in inits]
+    shared = {t.text for t in asked[0] if all(t.text in {x.text for x in one} for one in asked)}
+    cases: dict[str, list[list[Term]]] = {}  # the conditions under which each scale is asked for
+    for init, options in static:
+        own = [t for t in asked[inits.index(init)] if t.text not in shared]
+        cases.setdefault(str(options.scale), []).append([*own, options.static_when or TRUE])
+    *chosen, last = cases
+    when = {one: either(cases[one]) for one in chosen}
+    scale = "".join(f"{one} if {when[one].inside(2)} else " for one in chosen if when[one].value is None) + last
+    return replace(static[0][1], scale=scale, static_when=either([case for each in cases.values() for case in each]))
+
+
+def _arm(scale: str) -> str:
+    """A scale as the first arm of a condition."""
+    return f"({scale})" if " if " in scale else scale
 
 
 _LONG = 40  # of a condition that is asked twice
@@ -275,7 +286,7 @@ def _lines(plan: Plan, work: Work, creation: Creation) -> list[str]:
     if fixed:
         arguments.append(f"init_scale={options.scale}")
     elif options.scale is not None and static is not None:
-        arguments.append(f"init_scale={options.scale} if {static.text} else {begins or '2.0**16'}")
+        arguments.append(f"init_scale={_arm(options.scale)} if {static.text} else {begins or '2.0**16'}")
     elif begins is not None:
         arguments.append(f"init_scale={begins}")
     enabled = creation.enabled

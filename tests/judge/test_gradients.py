@@ -791,3 +791,41 @@ def test_a_generator_as_a_context_manager_runs_around_its_block(
 ) -> None:
     text = MANAGED.replace("FIRST", first).replace("LEAVE", leave).replace("LAST", last).replace("STEP", step)
     assert _grades(text) == [grade]
+
+
+TWICE = (
+    HEAD
+    + """\
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x
+
+
+def train(net, cfg, batches):
+    optimizer = MADE(net.parameters(), lr=0.1)
+    net, optimizer = amp.initialize(net, optimizer, opt_level="O1")
+    for i, (x, y) in enumerate(batches):
+        loss = F.cross_entropy(net(x), y)
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+        if (i + 1) % 4 == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+def main(cfg, batches):
+    train(Net(), cfg, batches)
+    train(Net(), cfg, batches)
+"""
+)
+
+
+@pytest.mark.parametrize(
+    "made",
+    ["torch.optim.SGD", "getattr(torch.optim, cfg.optimizer)", "torch.optim.__dict__[cfg.optimizer]", "make_optimizer"],
+)
+def test_whoever_makes_an_optimizer_of_parameters_reads_no_gradients(made: str) -> None:
+    """An open window is left behind at the end of a training, and another one begins."""
+    assert _grades(TWICE.replace("MADE", made)) == ["safe"]

@@ -240,10 +240,13 @@ class Flow:
         return found
 
     def _seen_before(self, pair: Pair, callee: ast.AST, frame: Frame, other: ast.AST, twin: Frame) -> bool:
-        """Whether a function that only evaluates has been followed with the same casts, scalers and arguments."""
+        """Whether a function that only evaluates, and sets nothing that decides, has been followed with the
+        same casts, scalers and arguments."""
         if not self.old.program.evaluation.evaluates_only(callee) or not self.new.program.evaluation.evaluates_only(
             other
         ):
+            return False
+        if self.old.program.sets_what_decides(callee) or self.new.program.sets_what_decides(other):
             return False
         scalers = frozenset(pair.new.scalers.items())
         key = (callee, frame.frozen(), twin.frozen(), pair.old.casts, pair.new.casts, pair.new.stopped, scalers)

@@ -97,18 +97,18 @@ class Callees:
         """The attributes, keys and names of files that are given something in functions of the program that a piece of
         code runs and nobody follows, or by another way than an assignment; ``*``: it may be any."""
         found = set[str]().union(*map(set_by_name, walk(node)))
-        todo = [call for call in walk(node) if isinstance(call, ast.Call)] if self._changing else []
+        todo = [call for call in walk(node) if isinstance(call, ast.Call)] if self.changing else []
         met: set[ast.AST] = set()
         while todo:
             for function in self.v.callees(todo.pop()):
                 if function not in met and function not in self.marks.functions:
                     met.add(function)
-                    found |= self._changing.get(function, frozenset())
+                    found |= self.changing.get(function, frozenset())
                     todo += self.standing_in.get(function, ())
         return frozenset(found)
 
     @cached_property
-    def _changing(self) -> dict[ast.AST, set[str]]:
+    def changing(self) -> dict[ast.AST, set[str]]:
         """For each function what it sets that outlives it."""
         found: dict[ast.AST, set[str]] = defaultdict(set)
         for node in self.m.of(ast.Call, ast.Subscript, ast.Attribute, ast.Name):

@@ -136,7 +136,10 @@ class Gradients:
         return self._takes_parameters(call, last) or self._may_read(call, last)
 
     def _takes_parameters(self, call: ast.Call, last: str) -> bool:
-        """Whether code that is not here, by whatever name, is handed the parameters of a model."""
+        """Whether code that is not here, by whatever name, is handed the parameters of a model. What makes an
+        optimizer of them (``getattr(torch.optim, name)(…)``) looks at no gradient."""
+        if self.naming.keys(call) & self.objects.optimizers:
+            return False
         if NO_READER.fit(last) or last[:1].isupper() or last in COLLECTS or hasattr(builtins, last):
             return False
         handed = [*call.args, *(k.value for k in call.keywords)]

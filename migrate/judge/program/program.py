@@ -53,6 +53,7 @@ class Program:
         self._changed: dict[ast.AST, frozenset[str]] = {}
         self._begun: dict[File, ast.Module] = {}
         self._begins: dict[ast.AST, bool] = {}
+        self._sets: dict[ast.AST, bool] = {}
         self.last_rounds = last_rounds(m)
         self.counted = frozenset(loop for loop, _ in self.last_rounds.values())
         self._find_kinds()
@@ -192,6 +193,16 @@ class Program:
 
     def event(self, node: ast.expr) -> bool:
         return bool(self.marks.kind.get(node))
+
+    def sets_what_decides(self, function: ast.AST) -> bool:
+        """Whether a function, or one that it runs, sets what conditions of mixed precision hang on."""
+        if function not in self._sets:
+            self._sets[function] = False  # recursion
+            own = self.callees.changing.get(function, set())
+            deciding = self.mattering.those_behind(self.mattering.deciding)
+            inner = (callee for call in self.callees.calls_in[function] for callee in self.callees.runs(call))
+            self._sets[function] = not deciding.isdisjoint(own) or any(map(self.sets_what_decides, inner))
+        return self._sets[function]
 
     def context(self, item: ast.withitem) -> bool:
         return self.scaling.context(item)

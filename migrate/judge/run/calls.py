@@ -9,9 +9,10 @@ from ...nodes import named_parameters
 from ..code import Op
 from ..program.program import Program
 from ..state import Frame, Key, State
-from ..terms import Facts, Term, opaque, truth
+from ..terms import TRUE, Facts, Term, opaque, truth
 from .arguments import Arguments, name_called_by
 from .event import Event
+from .exits import AHEAD
 from .makers import Makers
 from .values import Evaluator
 from .variables import Variables
@@ -159,5 +160,6 @@ class Calls:
             for name in self.m.scope_of[init].params:
                 made.env[name] = self.variables.param(init, name)
             made.env[self.m.scope_of[init].params[0]] = ("obj", frozenset({key}))
+            made.env[AHEAD] = TRUE
             state.frames.append(made)
         state.make(key)

@@ -13,6 +13,8 @@ from ..terms import NONE, Facts, opaque, truth
 from .values import Evaluator
 from .variables import Variables
 
+AHEAD = ("ahead",)  # of a constructor that runs ahead of a method, where no call of it is known: nobody waits for it
+
 
 class Exits:
     """The ways out of one program's functions."""
@@ -23,7 +25,7 @@ class Exits:
     def return_value(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         term = self.evaluator.value(state, op.value, facts) if op.value is not None else NONE
         state.frames.pop()
-        if not state.frames:
+        if not state.frames or AHEAD in frame.env:
             return
         kept = self.program.definitions.outlived(frame.code.node)
         if kept:

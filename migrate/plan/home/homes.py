@@ -283,6 +283,8 @@ class Finder(Handing):
                     return self._variable(scaler, node, name, scope)
         if node in self.ctx.facts.uses and (found := unmade(self.ctx, scope)) is not None:
             return self._hand_to_unmade(scaler, scope, *found)
+        if (closed := self._closed_over(scaler, scope)) is not None:
+            return closed
         if scope.is_function and self.ctx.v.calls[scope.node] and self._places.get(id(scaler)):
             self._parameter(scaler, scope, None)
             return scaler.name
@@ -294,6 +296,23 @@ class Finder(Handing):
             "the scaler cannot be reached from here: no optimizer is at hand and the callers are not known",
             "hand the GradScaler on to here from where the optimizer is made: as a result, an argument, an attribute",
         )
+
+    def _closed_over(self, scaler: Scaler, scope: Scope) -> str | None:
+        """How a function inside of another one says the scaler that the other one has, or is handed: whoever calls the
+        inner one (an engine that is handed it) need not know of it."""
+        m = self.ctx.m
+        if not scope.is_function or not m.function(scope.node).is_function:
+            return None
+        before = self.snapshot()
+        try:
+            text = self._reach_without(scaler, scope.node)
+        except Manual:
+            self.restore(before)
+            return None
+        if text.split(".")[0] in {*scope.params, *scope.names}:
+            self.restore(before)
+            return None
+        return text
 
     def _hand_to_unmade(
         self, scaler: Scaler, scope: Scope, taker: Scope, kept: ast.stmt | None, after: str | None
