@@ -83,7 +83,7 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     """Migrate amp in the files of one program together; a result for each. Apex's other parts are `second`'s.
 
     Where one of several does not parse all results say ``parsed=False``."""
-    if not any("apex" in file.text for file in files):
+    if not any("apex" in file.text or "amp" in file.text for file in files):
         return [ModuleResult(None) for _ in files]
     try:
         links, names = [file.links for file in files], [file.name for file in files]

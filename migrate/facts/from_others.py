@@ -28,9 +28,11 @@ def amp_of_others(m: Module, facts: Facts, own: Sequence[Collection[str]]) -> li
 def _given(m: Module, name: ast.Name, own: Collection[str]) -> bool:
     home = m.binding_scope(name.id, m.scope(name))
     taken = "*" if home is None else name.id
-    return any(
-        m.file(stmt) is m.file(name)
-        and f"{'.' * stmt.level}{stmt.module or ''}" in own
-        and any(taken == (alias.asname or alias.name) for alias in stmt.names)
-        for stmt in m.all(ast.ImportFrom)
-    )
+    for stmt in m.all(ast.ImportFrom):
+        dotted = f"{'.' * stmt.level}{stmt.module or ''}"
+        if m.file(stmt) is not m.file(name) or dotted not in own:
+            continue
+        module = f"{dotted}{'' if dotted.endswith('.') else '.'}{name.id}" in own  # a file called amp
+        if not module and any(taken == (alias.asname or alias.name) for alias in stmt.names):
+            return True
+    return False
