@@ -13,10 +13,10 @@ _ONLY_APEX_HAS = frozenset(("initialize", "scale_loss", "master_params"))
 
 def amp_of_others(m: Module, facts: Facts, own: Sequence[Collection[str]]) -> list[ast.Name]:
     """Names called ``amp`` that are asked for what only Apex's has, and whose value an import of another file of the
-    tree gives; ``own`` are the imports of each file that lead to some."""
+    tree gives; ``own`` are the imports of each file that lead to some (empty where amp is settled already)."""
     return [
         name
-        for name in m.named("amp")
+        for name in (m.named("amp") if own else ())
         if isinstance(above := m.parent[name], ast.Attribute)
         and above.attr in _ONLY_APEX_HAS
         and above not in facts.uses

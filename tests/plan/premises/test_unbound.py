@@ -81,3 +81,11 @@ def test_amp_that_only_main_imports_stays_with_its_import() -> None:
     told = [f for f in result.findings if f.severity is Severity.MANUAL]
     assert [(f.line, f.lines) for f in told] == [(6, (9, 16))] and "line 16" in told[0].message
     assert told[0].suggestion == f"{INSIDE} at the top of the file, and run again"
+
+
+def test_another_part_beside_it_is_looked_at_as_well() -> None:
+    """Its second look knows nothing of other files: that was an internal error."""
+    both = SCRIPT.replace(INSIDE, f"{INSIDE}\n        from apex.parallel import DistributedDataParallel as DDP")
+    result = migrate_module(both, Settings())
+    assert result.new_text == SCRIPT  # nobody reads DDP
+    assert [f.line for f in result.findings if f.severity is Severity.MANUAL] == [6]
