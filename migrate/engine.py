@@ -12,6 +12,7 @@ from .check.compiles import compiles
 from .check.names import undefined_names
 from .check.protocol import new_problems
 from .facts.elsewhere import Elsewhere
+from .facts.from_others import amp_of_others
 from .facts.module import Module
 from .facts.sites import collect
 from .flow.values import Values
@@ -82,7 +83,7 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     """Migrate amp in the files of one program together; a result for each. Apex's other parts are `second`'s.
 
     Where one of several does not parse all results say ``parsed=False``."""
-    if not any("apex" in file.text for file in files):
+    if not any("apex" in file.text or "amp" in file.text for file in files):
         return [ModuleResult(None) for _ in files]
     try:
         links, names = [file.links for file in files], [file.name for file in files]
@@ -91,7 +92,8 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
         return [ModuleResult(None, parsed=False) for _ in files]
     v = Values(m)
     facts = collect(m, v, reduce(Elsewhere.with_, (file.neighbours.elsewhere for file in files)))
-    if not facts.imports and not facts.uses:
+    own = tuple(file.neighbours.own for file in files)
+    if not facts.imports and not facts.uses and not amp_of_others(m, facts, own):
         return [ModuleResult(None) for _ in files]
     taken = m.handed_on([file.neighbours.exported for file in files])
     spelled = any(file.neighbours.spelled for file in files)
@@ -99,7 +101,7 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     conditions = Conditions(m, v, facts, keep_fused=settings.keep_fused)
     unled = files[0].neighbours.unled
     switched = frozenset().union(*(file.neighbours.switched for file in files))
-    own, answered = tuple(file.neighbours.own for file in files), files[0].neighbours.answered
+    answered = files[0].neighbours.answered
     ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled, switched, own, answered)
     fill(ctx)
     units = [] if outdated(ctx) else group(facts, m)
@@ -461,6 +463,9 @@ def _amp_left(ctx: Context, work: Work) -> dict[int, int]:
             file = ctx.m.file(use)
             line = use.lineno - file.first + 1
             found[file.number] = min(line, found.get(file.number, line))
+    for name in amp_of_others(ctx.m, ctx.facts, ctx.own):
+        file = ctx.m.file(name)
+        found.setdefault(file.number, name.lineno - file.first + 1)
     return found
 
 

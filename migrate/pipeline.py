@@ -46,7 +46,7 @@ def analyse(
     imports = Imports(selection.python, selection.notebooks)
     joined = components(selection, imports)
     inside = {source.location for program in joined for source in program.sources}
-    alone = [single(source, selection, imports) for source in selection.candidates if source.location not in inside]
+    alone = [single(source, selection, imports) for source in _files(selection) if source.location not in inside]
     settled: list[Analysed] = []  # files of programs that are migrated together
     ready: dict[Source, Analysed] = {}  # files by themselves
     stuck: list[tuple[Component, tuple[FileResult, ...]]] = []
@@ -89,7 +89,7 @@ def analyse(
     for program, results in stuck:
         if len(program.sources) > 1 and any(result.status == "unparseable" for result in results):
             own = {source.location for source in program.sources}
-            dissolved += [single(s, selection, imports) for s in selection.candidates if s.location in own]
+            dissolved += [single(s, selection, imports) for s in _files(selection) if s.location in own]
         elif len(program.sources) > 1 and any(_unused(one) or one.asks for one in results):
             unled.append((program, results))
         elif len(program.sources) > 1:
@@ -102,6 +102,11 @@ def analyse(
     done = _with_notebooks(done, selection, imports, spool)
     done.sort(key=lambda one: one.result.path)
     return Outcome(selection.scanned, tuple(_numbered(done)))
+
+
+def _files(selection: Selection) -> list[Source]:
+    """The files that mention Apex, and those that have its amp by way of another file."""
+    return [*selection.candidates, *(source for source in selection.amp if not source.mentions)]
 
 
 def _by_runners(

@@ -33,19 +33,26 @@ class Scope:
 
     def binds(self, name: str) -> bool:
         """Whether a file's own scope knows a name, from another file perhaps."""
-        return name in self.names or name in self.linked or any(scope.binds(name) for scope in self.stars)
+        return name in self.names or self._holder(name) is not None
 
     def origin(self, name: str) -> Scope:
         """The scope of the file that a name of a file comes from, which others may have handed on."""
-        source, seen = self, {self}
-        while name not in source.names:
-            onward = [source.linked[name]] if name in source.linked else source.stars
-            following = next((s for s in onward if s not in seen and s.binds(name)), None)
-            if following is None:
-                break
-            seen.add(following)
-            source = following
-        return source
+        return self._holder(name) or self
+
+    def _holder(self, name: str) -> Scope | None:
+        """The first scope on the ways of a name that has it; stars may go in circles (a package and its parts)."""
+        todo, seen = [self], {self}
+        known: Scope | None = None
+        while todo:
+            at = todo.pop()
+            if name in at.names:
+                return at
+            linked = at.linked.get(name)
+            known = known or (at if linked is not None else None)
+            onward = [one for one in ([linked] if linked is not None else at.stars) if one not in seen]
+            seen.update(onward)
+            todo += reversed(onward)
+        return known
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,6 +39,7 @@ AUTOCAST: Term = ("autocast", TRUE)
 _NUMBERS = frozenset("Add Sub Mult Div FloorDiv Mod Pow USub int len str text eq is lt le in".split())
 _THERE = frozenset("obj scaler apex file seq scaled autocast made".split())  # what is not None
 MAX_DEPTH = 9
+MOST_LISTED = 6  # constants of which a value may be one
 MEMORY = 1 << 16  # terms whose parts are remembered, over all files
 
 
@@ -107,6 +108,10 @@ def is_number(term: Term) -> bool:
     return term[0] == "not" or (term[0] == "op" and term[1] in _NUMBERS)
 
 
+def _word(term: Term) -> bool:
+    return term[0] == "k" and isinstance(term[1], str)
+
+
 def compared(op: str, left: Term, right: Term) -> Term:
     """A comparison in one form for both ways of writing it."""
     if op in ("ne", "isnot", "notin", "ge", "gt"):
@@ -114,6 +119,9 @@ def compared(op: str, left: Term, right: Term) -> Term:
         return negated(compared(positive, left, right))
     if op == "in" and left[0] == "k" and right[0] == "apex" and right[1].endswith(".__dict__"):
         return TRUE  # what amp has
+    if op == "in" and right[0] == "seq" and 0 < len(right[1]) <= MOST_LISTED and all(map(_word, right[1])):
+        each = [compared("eq", left, one) for one in right[1]]  # `mode in ("train", "valid")`
+        return each[0] if len(each) == 1 else ("or", *each)
     if op in ("eq", "is"):
         if left[0] == "k" and right[0] == "k":
             return ("k", left[1] == right[1])

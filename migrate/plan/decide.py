@@ -503,13 +503,12 @@ def _enabled(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stm
     # an evaluation may be under casts where only a model was handed over, and the scaler is off
     apart = evaluates and not all(i.optimizers for i in unit.initializes)
     if near and not (apart and isinstance(_said(ctx, unit, stmt), Term)):
-        return f"{_near(ctx, unit, finder, stmt)}.is_enabled()"
+        return _near(ctx, unit, finder, stmt)
     if scaling and all(i.optimizers for i in unit.initializes):
         at_hand = finder.at_hand(finder.scalers[0], stmt)
         if at_hand is not None:
             finder.used(finder.scalers[0], stmt)
-            finder.always_handed(finder.scalers[0], stmt)
-            return f"{at_hand}.is_enabled()"
+            return _asked(finder, finder.scalers[0], stmt, at_hand)
         if plan.planner.order.early(stmt):
             return f"{finder.reach(finder.scalers[0], stmt, None)}.is_enabled()"
     said = _said(ctx, unit, stmt)
@@ -565,15 +564,20 @@ def _check_alone(ctx: Context, stmt: ast.stmt) -> None:
 
 
 def _near(ctx: Context, unit: Unit, finder: Finder, stmt: ast.stmt) -> str:
+    """The condition that the scaler of a function that scales or steps says."""
     scope = ctx.m.function(stmt)
     for site in unit.moments:
         if ctx.m.function(site.call) is scope:
             optimizer = site.optimizers if isinstance(site, Scale) else site.optimizer
             scaler = next(s for s in finder.scalers if s.objects & _objects(site))
-            reached = finder.reach(scaler, stmt, optimizer)
-            finder.always_handed(scaler, stmt)
-            return reached
-    return finder.reach(finder.scalers[0], stmt, None)
+            return _asked(finder, scaler, stmt, finder.reach(scaler, stmt, optimizer))
+    return f"{finder.reach(finder.scalers[0], stmt, None)}.is_enabled()"
+
+
+def _asked(finder: Finder, scaler: Scaler, stmt: ast.stmt, reached: str) -> str:
+    """Whether a scaler is on: one that is None in calls that hand no optimizer on is off."""
+    there = "" if finder.always_handed(scaler, stmt) else f"{reached} is not None and "
+    return f"{there}{reached}.is_enabled()"
 
 
 def _objects(site: object) -> frozenset[object]:

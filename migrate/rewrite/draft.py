@@ -30,6 +30,7 @@ _HEADING = 5  # words of a comment, its # among them
 _ABOUT_AMP = re.compile(
     r"\bapex\b|\bamp\b|\bfp16\b|mixed.precision|half.precision|loss.scal|scaling\b.*\bloss|\bopt_level\b", re.I
 )
+_HEADER_END = re.compile(r":[ \t]*(?:#.*)?$")
 _OPPOSITE: dict[type[ast.cmpop], str] = {ast.Is: "is not", ast.IsNot: "is", ast.Eq: "!=", ast.NotEq: "=="}
 
 
@@ -252,8 +253,8 @@ class Draft:
         for stmt in self._went:
             first, last = self.m.first_line(stmt), self.m.last_line(stmt)
             start = self._comments_from(stmt)
-            said = "\n".join(self.m.line_text(n) for n in range(start, first))
-            of_amp = _ABOUT_AMP.search(said) and not kept & set(range(start, last + 2))
+            begin = self.m.line_text(start) if start < first else ""  # what a comment begins with it is about
+            of_amp = _ABOUT_AMP.search(begin) and not kept & set(range(start, last + 2))
             if start < first and (of_amp or stmt in self._taken):
                 self._edits.append(DeleteLines(start, first - 1))
         for stmt in self._stmt:
@@ -310,7 +311,7 @@ class Draft:
                 end += 1
             above = self._blank(range(first - 1, 0, -1), gone)
             below = self._blank(range(end + 1, last + 1), gone)
-            if first - above == 1 or self.m.line_text(first - above - 1).rstrip().endswith(":"):  # none is above
+            if first - above == 1 or _HEADER_END.search(self.m.line_text(first - above - 1)):  # none is above
                 above, less = 0, below
             elif end + below + 1 >= file_at(self.m.files, end).fence:  # none is below
                 less = above
@@ -600,6 +601,9 @@ class Draft:
         if not m.owns_lines(stmt):
             if self._stmt.get(stmt) == ():
                 return  # `_emit_statement` has put them there
+            if (before or after) and self._suite_of_one(stmt):
+                self._emit_suite(stmt, before, after)
+                return
             if before and any(line.startswith("\t") for line in before):  # a block needs lines of its own
                 self._edits.append(self._broken_above(stmt, before))
             elif before:
@@ -619,6 +623,22 @@ class Draft:
         if after:
             lines = self._expand(after, indent, stmt)
             self._edits.append(InsertLines(m.last_line(stmt) + 1, lines, after_previous=True))
+
+    def _suite_of_one(self, stmt: ast.stmt) -> bool:
+        """Whether a statement is all that stands behind a header, on its line."""
+        block = self.m.block(stmt)
+        wrapped = any(wrap.block is block for wrap in self._wraps)
+        return len(block.body) == 1 and self._behind_header(block) and not wrapped
+
+    def _emit_suite(self, stmt: ast.stmt, before: list[str], after: list[str]) -> None:
+        """``if clip: clip_grad_norm_(…)`` with more beside it: a block of lines of its own."""
+        m, owner = self.m, self.m.block(stmt).owner
+        indent = (m.indent(owner) if isinstance(owner, ast.stmt) else m.indent(stmt)) + self.unit(stmt)
+        lead = "\n".join(["", *self._expand([*before, ""], indent, stmt)]) + indent
+        self._edits.append(Replace(self._blanks_before(m.start(stmt)), m.start(stmt), lead))
+        if after:
+            behind = "\n".join(["", *self._expand(after, indent, stmt)])
+            self._edits.append(Replace(m.end(stmt), m.end(stmt), behind))
 
     def _broken_above(self, stmt: ast.stmt, lines: list[str]) -> Replace:
         """Lines above a statement that shares its own with a header or with others: it comes to stand below them."""

@@ -19,6 +19,7 @@ from ..model import Severity
 from ..nodes import walk
 from ..parts.sites import Role, computed
 from ..plan.carried import AMP, becomes_true, sometimes_imported, through_parameter
+from ..plan.premises.unbound import asked_elsewhere
 from ..units.available import Key, taken_unasked, unasked
 from ..units.unit import Context, listed
 from .apex_asked import about, apex_tests, fold_test
@@ -313,6 +314,8 @@ def _needed(
     if work.sites is not None and computed(ctx, name, chosen=alias.name not in WRAPPERS):
         return True
     local = home is not None and home.is_function  # which nobody can take from there
+    if local and asked_elsewhere(ctx, stmt, name):
+        return True  # what is said of those readers speaks of this import
     if not local and (ctx.exported(stmt) & {name, "*"} or listed(ctx, home, name)):
         return True
     keys = {(home, name), *((c.scope, c.name) for c in m.copied if (c.source, c.original) == (home, name))}

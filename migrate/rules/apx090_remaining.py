@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import ast
 
+from ..facts.from_others import amp_of_others
 from ..knowledge.apex import DELETED_PARTS, FP16_UTILS, FUSED_PARTS
 from ..model import Finding, Severity
 from ..plan.backends.outdated import natives
 from ..plan.carried import AMP
+from ..plan.premises.unbound import unbound_amp
 from ..units.unit import Context
 from .common import Stage, Work
 
@@ -90,6 +92,8 @@ def apply(ctx: Context, work: Work) -> None:
         if line in named or _of_parts(dotted) is not (work.sites is not None):
             continue
         severity, message, suggestion = _say(dotted, work.untouched, ctx.settings.keep_fused)
+        if (unbound := unbound_amp(ctx, node)) is not None:
+            severity, (message, suggestion) = Severity.MANUAL, unbound
         if dotted.split(".")[-1] in ("float_function", "half_function") and not ctx.facts.initializes:
             message += "; where no amp.initialize has run this decorator does nothing"
         open_sites.setdefault((message, severity, suggestion), []).append(line)
@@ -117,6 +121,7 @@ def _sites(ctx: Context, work: Work) -> list[tuple[ast.AST, str]]:
     uses = [(use, _served(ctx, work) if d == "apex" else d) for use, d in ctx.facts.uses.items() if use not in held]
     found += [(use, "flag" if work.flags and d in AMP else d) for use, d in uses]
     found += [(name, "spelled") for name in (*ctx.facts.spelled, *natives(ctx))]
+    found += [(name, "handed") for name in amp_of_others(ctx.m, ctx.facts, ctx.own)]
     return found
 
 
@@ -158,6 +163,9 @@ def _say(dotted: str, untouched: str, keep_fused: bool) -> tuple[Severity, str, 
 def _about(dotted: str, untouched: str, keep_fused: bool) -> tuple[Severity, str, str | None]:
     if dotted == "spelled":
         return Severity.INFO, "a name spelled like an import of Apex that is none here", None
+    if dotted == "handed":
+        said = "amp comes from another file of this tree here, and the two could not be read together"
+        return Severity.MANUAL, said, "from apex import amp at the top of this file, and run again"
     if dotted == "flag":
         return Severity.INFO, "what stood for amp here is a flag now: it only says whether mixed precision is on", None
     if dotted == "probe":

@@ -49,6 +49,20 @@ def test_an_imported_name_is_the_other_files_own() -> None:
     assert Values(m).callees(call) == [m.files[0].tree.body[1]]
 
 
+def test_stars_that_go_in_circles() -> None:
+    """A package and its parts take everything from each other: such a program was no program, without a word."""
+    m = Module(
+        "from .b import *\nfrom .c import *\n",
+        "from . import *\n",
+        HELPERS,
+        "from pack import *\nsave(nothing)\n",
+        links=[{".b": 1, ".c": 2}, {".": 0}, {}, {"pack": 0}],
+    )
+    assert m.binding_scope("save", m.files[3].scope) is m.files[2].scope
+    assert m.binding_scope("save", m.files[1].scope) is m.files[2].scope
+    assert m.binding_scope("nothing", m.files[3].scope) is None
+
+
 def test_names_that_are_handed_on_and_stars() -> None:
     m = Module(
         HELPERS,

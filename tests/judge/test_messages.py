@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+from unittest import mock
+
 import pytest
 
+from migrate.judge.compare.pair import Differs, Pair
+from migrate.judge.compare.telling import Teller
+from migrate.judge.state import Crash
 from migrate.validate import NO_CHECKS, _announces
 
 from .support import Case, judged_case
@@ -131,3 +137,17 @@ def test_only_a_review_that_says_so_announces_what_raises_without_gradients() ->
     assert left_out == {"skip", "scale-time"}
     assert _announces("APX060", f"scaler.step() raises ({NO_CHECKS})") == left_out | {"no-gradients"}
     assert not _announces("APX050", NO_CHECKS)
+
+
+def test_every_part_of_what_a_rule_wrote_has_a_line_of_the_old_text(case: Case) -> None:
+    """An item of a `with` has none of its own: the file was left alone with an internal error."""
+    lines: list[int] = []
+
+    def spied(self: Teller, pair: Pair, differs: Crash | Differs) -> None:
+        m = self.both.new.program.m
+        with mock.patch.object(self.both.new.program.naming, "line", lambda node: 9 * isinstance(node, ast.For)):
+            lines.extend(self.line(node) for node in m.nodes if isinstance(node, (ast.withitem, ast.With)))
+
+    with mock.patch.object(Teller, "found", spied):
+        case.judged(NEW.replace("enabled=scaler.is_enabled()", "enabled=True"))
+    assert lines and set(lines) == {9}

@@ -174,3 +174,14 @@ def test_a_bound_that_is_not_reached() -> None:
     facts: Facts = {("op", "lt", A, ("k", 2)): False, ("op", "eq", A, ("k", 2)): False}
     assert known(("op", "le", A, ("k", 2)), facts) is False
     assert known(("op", "le", A, ("k", 3)), facts) is None
+
+
+def test_one_of_several_constants_is_equal_to_one_of_them() -> None:
+    """`mode in ["train"]` was another question than `mode == "train"`, also where mode was known."""
+    train, valid = ("k", "train"), ("k", "valid")
+    assert compared("in", A, ("seq", (train,))) == compared("eq", A, train)
+    assert compared("in", valid, ("seq", (train,))) == FALSE
+    both = ("seq", (train, valid))
+    assert truth(compared("in", valid, both), {}) is True
+    assert truth(compared("notin", A, both), {compared("eq", A, ("k", "test")): True}) is True
+    assert compared("in", A, ("seq", (train, B))) == ("op", "in", A, ("seq", (train, B)))

@@ -252,12 +252,33 @@ def test_a_long_condition_of_a_static_scale_is_said_once() -> None:
         ("#net = build()", False),
         ("#half of them", False),
         ("####### fp16 #######", False),
+        ("# build the net first:\n# amp needs it", False),
     ],
 )
 def test_comments_above_an_import_that_goes(comment: str, goes: bool) -> None:
     guard = "try:\n    from apex import amp\nexcept ImportError:\n    print('no fp16')\n"
     text = TOP.replace("from apex import amp\n", f"{comment}\n{guard}") + LOOP
     assert (comment not in written(text)) is goes
+
+
+def test_no_blank_line_is_left_below_a_header_with_a_comment() -> None:
+    head = "for x, y in loader:  # epoch\n    from apex import amp\n\n    print(x)\n"
+    text = LOOP.replace("for x, y in loader:\n", head)
+    assert "in loader:  # epoch\n    print(x)\n" in written(TOP + text)
+
+
+def test_what_comes_beside_the_statement_of_a_one_line_suite_gets_lines_with_it() -> None:
+    """``if clip: scaler.unscale_(optimizer); clip_grad_norm_(…)`` came out on one line, too long and hard to see."""
+    clip = "    if clip: torch.nn.utils.clip_grad_norm_(model.parameters(), clip)  # at times\n    optimizer.step()\n"
+    assert (
+        "    if clip:\n"
+        "        scaler.unscale_(optimizer)\n"
+        "        torch.nn.utils.clip_grad_norm_(model.parameters(), clip)  # at times\n"
+        "    scaler.step(optimizer)\n"
+    ) in written(TOP + LOOP.replace("    optimizer.step()\n", clip))
+    step = "    if due: optimizer.step()\n    if due: optimizer.zero_grad()\n"
+    once = LOOP.replace("    optimizer.zero_grad()\n", "").replace("    optimizer.step()\n", step)
+    assert "    if due:\n        scaler.step(optimizer)\n        scaler.update()\n" in written(TOP + once)
 
 
 def test_a_level_in_a_format_string_needs_no_parentheses() -> None:

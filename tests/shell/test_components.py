@@ -154,6 +154,22 @@ def test_an_import_that_may_mean_two_files_joins_nothing(tmp_path: Path) -> None
     assert components(*_selected(tmp_path, files)) == []
 
 
+def test_too_large_a_program_says_where_amp_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trainer that has amp by a star said nothing, and what it shares its Apex with was migrated."""
+    monkeypatch.setattr("migrate.components.MOST_BYTES", 1)
+    takes = ENGINE.replace("from apex import amp", "from common import *  # what apex gives")
+    loop = ENGINE.partition(":\n")[2].replace("\n    ", "\n").lstrip()
+    common = MAIN.replace("from engine import train\n", "").replace("train(model, optimizer, args)\n", loop)
+    found = _results(tmp_path, {"common.py": common, "engine.py": takes})
+    said = [(f.line, f.lines, f.message) for f in found["engine.py"].findings]
+    assert said == [(9, (), "amp comes from another file of this tree here, and the two could not be read together")]
+    assert any("engine.py, line 9, is connected with this" in f.message for f in found["common.py"].findings)
+    takes = takes.replace("  # what apex gives", "")  # nothing says where amp comes from in the end
+    assert [f.line for f in _results(tmp_path, {"engine.py": takes})["engine.py"].findings] == [9]
+    by_name = takes.replace("import *", "import amp")
+    assert [f.line for f in _results(tmp_path, {"engine.py": by_name})["engine.py"].findings] == [9]
+
+
 @pytest.mark.parametrize(
     "line", ["loss = torch.nn.BCELoss()", "half = LEVEL == 'O2'", "F.binary_cross_entropy(x, y)", "x = 1"]
 )

@@ -91,7 +91,8 @@ class Teller:
                 return line
             at = None if isinstance(at, ast.stmt) else program.m.parent.get(at)
         # a statement that a rule wrote: the one that stands before it
-        above = [s for s in program.m.place if program.m.start(s) < program.m.start(node) and program.naming.line(s)]
+        start = program.m.start(program.m.statement(node))  # an item of a `with` has no place of its own
+        above = [s for s in program.m.place if program.m.start(s) < start and program.naming.line(s)]
         return program.naming.line(max(above, key=program.m.start)) if above else 0
 
     def new_line(self, event: Event) -> int:

@@ -12,7 +12,7 @@ from ..program.counting import LAST_ROUND
 from ..program.program import Program
 from ..program.syntax import names_in
 from ..sides import Sides, Switch
-from ..state import Frame, State
+from ..state import Crash, Frame, State
 from ..terms import AUTOCAST, Ask, Facts, Term, compared, known, made_of, negated, opaque, record, truth
 from .lookup import Lookup
 from .methods import Methods
@@ -150,7 +150,15 @@ class Evaluator:
 
     def _both_or_either(self, state: State, expr: ast.BoolOp, facts: Facts) -> Term:
         word = "and" if isinstance(expr.op, ast.And) else "or"
-        return (word, *[self.value(state, x, facts) for x in expr.values])
+        parts: list[Term] = []
+        for one in expr.values:
+            try:
+                parts.append(self.value(state, one, facts))
+            except Crash:
+                if not parts or known((word, *parts), facts) is not (word == "or"):
+                    raise
+                break  # `scaler is not None and scaler.is_enabled()` asks nothing of None
+        return (word, *parts)
 
     def _unary(self, state: State, expr: ast.UnaryOp, facts: Facts) -> Term:
         match expr:

@@ -9,7 +9,8 @@ from ...units.conditions import FALSE, Term, conjunction, negation
 
 def without_opposites(cases: list[list[Term]]) -> list[list[Term]]:
     """Fewer cases that say the same: two that differ in one condition alone, which holds here and does not hold there,
-    are one without it (the arms of ``if … elif … else``); one that says all that another says, and more, is that."""
+    are one without it (the arms of ``if … elif … else``); one that says all that another says, and more, is that; one
+    that holds where another does not need not say so."""
     for one, other in combinations(cases, 2):
         mine, theirs = _beyond(one, other), _beyond(other, one)
         if not mine or not theirs:
@@ -18,6 +19,11 @@ def without_opposites(cases: list[list[Term]]) -> list[list[Term]]:
         if len(mine) == len(theirs) == 1 and _opposites(mine[0], theirs[0]):
             rest = [term for term in one if term.text != mine[0].text]
             return without_opposites([*(case for case in cases if case is not one and case is not other), rest])
+        for short, long, alone, more in ((one, other, mine, theirs), (other, one, theirs, mine)):
+            if len(alone) == 1 and any(_opposites(alone[0], term) for term in more):
+                rest = [term for term in long if not _opposites(alone[0], term)]  # `a or not a and b`, a first
+                others = [case for case in cases if case is not short and case is not long]
+                return without_opposites([*others, short, rest])
     return cases
 
 

@@ -200,24 +200,26 @@ class Finder(Handing):
         """The scaler has to be there at ``node``, which reaches it as `at_hand` says."""
         self._uses.setdefault(id(scaler), []).append(node)
 
-    def always_handed(self, scaler: Scaler, node: ast.AST) -> None:
-        """The code at ``node`` asks the scaler without an optimizer, too: every call has to hand one on."""
+    def always_handed(self, scaler: Scaler, node: ast.AST) -> bool:
+        """The code at ``node`` asks the scaler without an optimizer, too: every call has to hand one on. Whether each
+        does."""
         scope = self.ctx.m.function(node)
         parameter = self._parameters.get((scope.node, scaler.name))
         if parameter is None or parameter.after is None:
-            return
+            return True
         asked = {n.id for test in self._tests_around(node) for n in walk(test) if isinstance(n, ast.Name)}
-        if parameter.after not in asked:
-            self._hand_always(scaler, parameter, frozenset())
+        return parameter.after in asked or self._hand_always(scaler, parameter, frozenset())
 
     def _tests_around(self, node: ast.AST) -> Iterator[ast.expr]:
         for outer in self.ctx.m.spine(node):
             if isinstance(outer, (ast.If, ast.While)):
                 yield outer.test
 
-    def _hand_always(self, scaler: Scaler, parameter: Parameter, seen: frozenset[ast.AST]) -> None:
-        """Hand the scaler on in every call of a function, of those that call it with their own parameter, and so on."""
+    def _hand_always(self, scaler: Scaler, parameter: Parameter, seen: frozenset[ast.AST]) -> bool:
+        """Hand the scaler on in every call of a function, of those that call it with their own parameter, and so on;
+        whether all calls can: there is none where nothing trains (``valid(model)``)."""
         node = parameter.function.node
+        lacking: list[ast.Call] = []
         for call in self._without.pop((node, scaler.name), []):
             before = self.snapshot()
             try:
@@ -225,10 +227,15 @@ class Finder(Handing):
                 self._uses.setdefault(id(scaler), []).append(call)
             except Manual:  # no scaler is there: the judge says whether one is asked for
                 self.restore(before)
+                lacking.append(call)
+        if lacking:
+            self._without[node, scaler.name] = lacking
+        every = not lacking
         for call in list(parameter.calls):
             above = self._parameters.get((self.ctx.m.function(call).node, scaler.name))
             if above is not None and above.function.node not in seen:
-                self._hand_always(scaler, above, seen | {node})
+                every &= self._hand_always(scaler, above, seen | {node})
+        return every
 
     def at_hand(self, scaler: Scaler, node: ast.AST) -> str | None:
         """How the code at ``node`` reaches ``scaler`` with nothing more handed on; None where it does not."""

@@ -16,20 +16,37 @@ _OF_AMP = frozenset(("initialize", "scale_loss", "master_params", "state_dict", 
 
 def check_bound(ctx: Context) -> None:
     """Raise Manual at the first use of a name that only another function of its file has from Apex."""
-    m = ctx.m
     for name in ctx.facts.spelled:
-        above = m.parent[name]
-        if not isinstance(above, ast.Attribute) or above.attr not in _OF_AMP:
-            continue
-        if m.binding_scope(name.id, m.scope(name)) is not None or _starred(ctx, name):
-            continue
-        there = next(s for s in ctx.facts.imports if m.file(s) is m.file(name) and _binds(s, name.id))
-        raise Manual(
-            name,
-            f"`{name.id}` has no value here, a NameError: Apex's is imported inside of another function "
-            f"(line {there.lineno})",
-            f"{m.src(there)} at the top of the file, and run again",
-        )
+        if (said := unbound_amp(ctx, name)) is not None:
+            raise Manual(name, *said)
+
+
+def unbound_amp(ctx: Context, site: ast.AST) -> tuple[str, str] | None:
+    """What is to be said of a use of amp that has no value, or of the import that gives it none, and what would."""
+    if isinstance(site, (ast.Import, ast.ImportFrom)):
+        read = [n for n in ctx.facts.spelled if _binds(site, n.id) and ctx.m.file(n) is ctx.m.file(site)]
+        return next((told for n in read if (told := unbound_amp(ctx, n)) is not None), None)
+    above = ctx.m.parent[site]
+    if not isinstance(site, ast.Name) or not isinstance(above, ast.Attribute) or above.attr not in _OF_AMP:
+        return None
+    if site not in ctx.facts.spelled or not _unbound(ctx, site):
+        return None
+    there = next(s for s in ctx.facts.imports if ctx.m.file(s) is ctx.m.file(site) and _binds(s, site.id))
+    said = (
+        f"`{site.id}` has no value here, a NameError: Apex's is imported inside of another function "
+        f"(line {there.lineno})"
+    )
+    return said, f"{ctx.m.src(there)} at the top of the file, and run again"
+
+
+def asked_elsewhere(ctx: Context, stmt: ast.stmt, name: str) -> bool:
+    """Whether an import of one function binds a name that others of its file read, where it has no value."""
+    file = ctx.m.file(stmt)
+    return any(n.id == name and ctx.m.file(n) is file and _unbound(ctx, n) for n in ctx.facts.spelled)
+
+
+def _unbound(ctx: Context, name: ast.Name) -> bool:
+    return ctx.m.binding_scope(name.id, ctx.m.scope(name)) is None and not _starred(ctx, name)
 
 
 def _binds(stmt: ast.stmt, name: str) -> bool:
