@@ -24,6 +24,8 @@ class Attributes(Classes):
                     self._flow(self._global(obj, attr), dst)
                 case "instance" | "class":
                     assert isinstance(obj.key, ast.ClassDef)
+                    if attr == "__class__" and obj.kind == "instance":
+                        self._add(dst, Obj("class", obj.key, obj.key.name))
                     self._flow(("f", obj, attr), dst)
                     for name in self._patterns:
                         if meet(name, attr):

@@ -74,6 +74,11 @@ class Calls(Containers):
         if name in ("append", "add", "insert", "setdefault") and isinstance(node.func, ast.Attribute) and node.args:
             value = self._expr(node.args[-1])
             self._each(self._expr(node.func.value), lambda o: self._flow(value, self._field(o, self._item(o))))
+            if name == "setdefault":  # gives the item back
+                key = self._key(node.args[0])
+                self._each(self._expr(node.func.value), lambda o: self._item_of(o, key, var))
+        if name == "type" and isinstance(node.func, ast.Name) and len(node.args) == 1:
+            self._each(self._expr(node.args[0]), lambda o: self._class_of(o, var))
         if name == "extend" and isinstance(node.func, ast.Attribute) and node.args:
             more = self._expr(node.args[0])
             self._each(self._expr(node.func.value), lambda o: self._elements(more, self._field(o, self._item(o))))
@@ -97,6 +102,16 @@ class Calls(Containers):
             of_base = called_name(node.func.value) == "super"
             self._each(self._expr(node.func.value), lambda obj: self._given_back(obj, "" if of_base else name, var))
         self._opaque.append((node, var))
+
+    def _class_of(self, obj: Obj, var: Var) -> None:
+        if obj.kind == "instance":
+            assert isinstance(obj.key, ast.ClassDef)
+            self._add(var, Obj("class", obj.key, obj.key.name))
+
+    def _item_of(self, obj: Obj, key: str, var: Var) -> None:
+        if obj.kind == "dict":
+            fits = (lambda name: True) if key == ELEMENT_KEY else {key, ELEMENT_KEY}.__contains__
+            self._each_field(obj, lambda name: self._flow(("f", obj, name), var) if fits(name) else None)
 
     def _given_back(self, obj: Obj, name: str, var: Var) -> None:
         """A method that gives its object back: torch's; the program's own, such as ``trainer.train``, say what."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cached_property
 
 from ..facts.module import Module
@@ -17,6 +18,7 @@ from ..facts.names import called_name, is_property, last_name
 from ..knowledge.gradients import SCHEDULERS
 from ..nodes import walk
 from .decorated import looking_decorators
+from .kept_lookers import KeptLookers
 from .objects import Obj
 from .touching import touches, touching, trains
 from .values import Values
@@ -54,6 +56,7 @@ class Unnamed:
         methods = [(cls, method) for cls, method in unseen if touches(m, method)]
         self._special = [(cls, method) for cls, method in unseen if _special(method.name)]
         self._lookers = {function for function in looking if not trains(function)}
+        self._given = KeptLookers(m, v, self._lookers)
         self._made = _made_properties(m, v, self._lookers)
         self._around = looking_decorators(m, v, looking)
         self._setters = _setters(m, v, methods)
@@ -80,8 +83,11 @@ class Unnamed:
         return [made for function in called for made in self._around.get(function, ())]
 
     def at_end(self, stmt: ast.stmt) -> bool:
-        """Whether the end of a block looks at gradients: ``__exit__`` of an object that it is a block of."""
+        """Whether the end of a block looks at gradients: ``__exit__`` of an object that it is a block of, or what that
+        was handed."""
         items = stmt.items if isinstance(stmt, (ast.With, ast.AsyncWith)) else ()
+        if any(map(self._given.ends, items)):
+            return True
         ends = [(cls, method) for cls, method in self._special if method.name in ("__exit__", "__aexit__")]
         return bool(ends) and any(self._of(item.context_expr, ends) for item in items)
 
@@ -125,7 +131,7 @@ class Unnamed:
         name, of anything where the name is written somewhere else; or goes on with what does."""
         match node:
             case ast.Call():
-                return self._asks(node) or self._formats(node) or self._runs_text(node)
+                return self._asks(node) or self._formats(node) or self._runs_text(node) or self._given.run_by(node)
             case ast.MatchClass(kwd_attrs=names):
                 return "grad" in names
             case ast.Attribute(value=owner, attr=name, ctx=ast.Load()) if name in self._made:
@@ -241,17 +247,39 @@ def _made_properties(m: Module, v: Values, lookers: set[ast.AST]) -> dict[str, s
     """``size = property(_size)`` of a function that looks at gradients: attributes, and the classes that have them."""
     found: dict[str, set[ast.ClassDef]] = {}
     for call in m.calls("property"):
-        stmt = m.parent[call]
-        owner = m.parent[stmt]
-        if not isinstance(owner, ast.ClassDef) or not isinstance(stmt, ast.Assign) or not call.args:
+        getter = call.args[0] if call.args else None
+        if getter is None or not _looks(m, v, getter, lookers):
             continue
-        getter = call.args[0]
-        lazily = isinstance(getter, ast.Lambda) and touches(m, getter)
-        if lazily or any(v.callee(o) in lookers for o in v.of(getter)):
-            for target in stmt.targets:
-                if isinstance(target, ast.Name):
-                    found.setdefault(target.id, set()).add(owner)
+        for name, owners in _set_as(m, v, call):
+            found.setdefault(name, set()).update(owners)
     return found
+
+
+def _looks(m: Module, v: Values, getter: ast.expr, lookers: set[ast.AST]) -> bool:
+    lazily = isinstance(getter, ast.Lambda) and touches(m, getter)
+    return lazily or any(v.callee(o) in lookers for o in v.of(getter))
+
+
+def _set_as(m: Module, v: Values, made: ast.Call) -> Iterator[tuple[str, list[ast.ClassDef]]]:
+    """The attributes that something is given to, and the classes that have them: in a class's own body, by
+    ``View.size = …`` or by ``setattr(View, "size", …)``."""
+    stmt = m.parent[made]
+    around = m.parent[stmt]
+    match stmt:
+        case ast.Assign(targets=targets):
+            for target in targets:
+                if isinstance(target, ast.Name) and isinstance(around, ast.ClassDef):
+                    yield target.id, [around]
+                elif isinstance(target, ast.Attribute):
+                    yield target.attr, _classes(v, target.value)
+        case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str(name)), _]):
+            yield name, _classes(v, owner)
+        case _:
+            pass
+
+
+def _classes(v: Values, owner: ast.expr) -> list[ast.ClassDef]:
+    return [o.key for o in v.of(owner) if o.kind == "class" and isinstance(o.key, ast.ClassDef)]
 
 
 def _setters(

@@ -342,10 +342,18 @@ class _Compiler:
         if not self.sight.reads_at_end(stmt):
             self._with(stmt, items, body)
             return
-        self.cleanup.append((stmt, self.pad))
+        around, self.pad = self.pad, Label()
+        mine, end = self.pad, Label()
+        self.cleanup.append((stmt, around))
         self._with(stmt, items, body)
         self.cleanup.pop()
+        self.pad = around
         self.emit(Op("read", stmt))
+        self.emit(Op("jump", stmt, end))
+        self.mark(mine)
+        self.emit(Op("read", stmt))
+        self.emit(Op("raise", stmt))
+        self.mark(end)
 
     def _with(self, stmt: ast.With | ast.AsyncWith, items: list[ast.withitem], body: list[ast.stmt]) -> None:
         if not items:

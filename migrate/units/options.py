@@ -388,3 +388,11 @@ def eval_power(expr: ast.expr) -> float:
             return float(base**exponent)
         case _:
             raise ValueError("not a power")
+
+
+def written_number(text: str | None) -> bool:
+    """Whether a loss scale is a number that stands there, or none: it means the same in any function."""
+    try:
+        return text is None or isinstance(ast.literal_eval(text), (int, float))
+    except (ValueError, SyntaxError):
+        return False

@@ -197,7 +197,7 @@ def train(model, optimizer, batches):
 """
 
 
-@pytest.mark.parametrize("jump", ["break", "return", "continue"])
+@pytest.mark.parametrize("jump", ["break", "return", "continue", "raise ValueError"])
 def test_a_block_that_is_left_by_a_jump(jump: str) -> None:
     """Behind the first two no other block begins that could be the one that reads."""
     text = JUMPING.replace("JUMP", jump).replace("READ", "self.model.weight.grad")
@@ -206,7 +206,10 @@ def test_a_block_that_is_left_by_a_jump(jump: str) -> None:
     assert any("`x.late` holds" in finding.message for finding in result.findings)
 
 
-@pytest.mark.parametrize(("jump", "grade"), [("break", "safe"), ("return", "safe"), ("continue", "review")])
+@pytest.mark.parametrize(
+    ("jump", "grade"),
+    [("break", "safe"), ("return", "safe"), ("continue", "review"), ("raise ValueError", "safe"), ("assert 0", "safe")],
+)
 def test_a_block_that_looks_at_weights_is_left_by_a_jump(jump: str, grade: str) -> None:
     """Gradients that the next round throws away are told (APX060)."""
     text = JUMPING.replace("JUMP", jump).replace("READ", "self.model.weight")
@@ -219,3 +222,46 @@ def test_a_block_that_no_jump_leaves() -> None:
     text = JUMPING.replace("JUMP", "print(x)").replace("READ", "self.model.weight.grad")
     result = engine.migrate_module(text, Settings())
     assert [unit.applicability.value for unit in result.units] == ["safe"]
+
+
+@pytest.mark.parametrize("jump", ["assert not x.late", "check(x)"])
+@pytest.mark.parametrize(("read", "grade"), [("self.model.weight.grad", "manual"), ("self.model.weight", "safe")])
+def test_a_block_that_an_exception_leaves(jump: str, read: str, grade: str) -> None:
+    text = JUMPING.replace("if x.late:\n                JUMP", jump).replace("READ", read)
+    text += "\n\ndef check(x):\n    if x.late:\n        raise ValueError\n"
+    result = engine.migrate_module(text, Settings())
+    assert [unit.applicability.value for unit in result.units] == [grade]
+
+
+FAILING = """\
+from apex import amp
+
+
+def train(model, optimizer, batches):
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    try:
+        for x in batches:
+            optimizer.zero_grad()
+            loss = model(x).sum()
+            with amp.scale_loss(loss, optimizer) as scaled:
+                scaled.backward()
+            assert not x.late
+            optimizer.step()
+    LEFT
+        print(READ)
+"""
+
+
+@pytest.mark.parametrize(
+    ("left", "read", "grade"),
+    [
+        ("finally:", "model.weight.grad", "manual"),
+        ("finally:", "model.weight", "safe"),
+        ("except AssertionError:", "model.weight.grad", "manual"),
+        ("except AssertionError:", "model.weight", "review"),  # somebody goes on while the scaler waits (APX061)
+    ],
+)
+def test_an_assertion_that_fails(left: str, read: str, grade: str) -> None:
+    text = FAILING.replace("LEFT", left).replace("READ", read)
+    result = engine.migrate_module(text, Settings())
+    assert [unit.applicability.value for unit in result.units] == [grade]

@@ -9,6 +9,8 @@ from functools import cached_property
 from .syntax import FUNCTIONS
 from .tree import AnnotatedTree
 
+_RUN = (*FUNCTIONS, ast.Lambda)
+
 
 class Entries:
     """The entries of one program; the new one has the same as the old one, ``old``."""
@@ -28,12 +30,12 @@ class Entries:
         same as the old one."""
         if self.old is not None:
             theirs = set(self.old.all)
-            images = [n for n in self.m.scope_of if isinstance(n, FUNCTIONS) and self.naming.twin(n) in theirs]
+            images = [n for n in self.m.scope_of if isinstance(n, _RUN) and self.naming.twin(n) in theirs]
             return sorted(images, key=self.naming.place)
         found: list[ast.AST] = [
             node
             for node in self.marks.functions
-            if isinstance(node, FUNCTIONS)
+            if isinstance(node, _RUN)
             and not self.v.calls.get(node)
             and self.m.function(node).parent is None
             and self.trains(node)
@@ -48,13 +50,18 @@ class Entries:
         return self._begun[begun]
 
     def nested(self, function: ast.AST) -> list[ast.AST]:
-        """Functions defined in ``function`` that nothing calls by name: somebody was handed them."""
+        """Functions defined in ``function`` that nothing calls by name, and lambdas that train: somebody was handed
+        them."""
         return [] if isinstance(function, ast.Module) else self._inner.get(function, [])
 
     @cached_property
     def _inner(self) -> dict[ast.AST, list[ast.AST]]:
         found: dict[ast.AST, list[ast.AST]] = defaultdict(list)
-        uncalled = [n for n in self.marks.functions if isinstance(n, FUNCTIONS) and not self.v.calls.get(n)]
+        uncalled = [
+            n
+            for n in self.marks.functions
+            if (isinstance(n, FUNCTIONS) or (isinstance(n, ast.Lambda) and self.trains(n))) and not self.v.calls.get(n)
+        ]
         for node in sorted(uncalled, key=self.naming.place):
             found[self.m.function(node).node].append(node)
         return found

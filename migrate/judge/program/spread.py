@@ -45,20 +45,39 @@ class Spread:
             if at in self.marks.functions or (self._own_of_network(at) and not self.callees.touches(at)):
                 continue
             self.marks.functions.add(at)
-            for call in self.callees.runners(at):
+            runners = self.callees.runners(at)
+            if not runners and self.m.function(at).parent is not None:  # it is handed on in the one around it
+                self.mark(at)
+                todo.append(self.m.function(at).node)
+            for call in runners:
                 if not self.marks.kind.get(call):
                     self.marks.kind[call] = "call"
                 self.mark(call)
                 todo.append(around(self.m, call))
         stepping = {around(self.m, n) for n, kind in self.marks.kind.items() if kind in PROTOCOL}
-        caught = any(kind == "call" and tried(self.m, n) for n, kind in self.marks.kind.items())
+        caught = any(kind == "call" and self._tried(n) for n, kind in self.marks.kind.items())
+        exits: tuple[type[ast.AST], ...] = (*EXITS, *YIELDS, *((ast.Assert,) if self._read_behind() else ()))
         for function in self.marks.functions:
             for node in walk(function):
-                if isinstance(node, (*EXITS, *YIELDS)) and m.function(node).node is function:
+                if isinstance(node, exits) and m.function(node).node is function:
                     # who raises where nothing is pending only ends, in both programs alike
-                    if not isinstance(node, ast.Raise) or function in stepping or caught or tried(self.m, node):
+                    ends = isinstance(node, (ast.Raise, ast.Assert)) and function not in stepping and not caught
+                    if not ends or self._tried(node):
                         self.mark(node)
         self.marks.relevant |= {f for f in self.marks.functions if isinstance(f, FUNCTIONS)}  # defined inside of others
+
+    def _tried(self, node: ast.AST) -> bool:
+        """Whether an exception raised here is looked at in the same function, or gradients are."""
+        return tried(self.m, node) or any(stmt in self.marks.ends for stmt in self.m.spine(node))
+
+    def _read_behind(self) -> bool:
+        """Whether gradients are read where an exception is on its way: an assertion that fails is one, too."""
+        tries = self.m.all(ast.Try)
+        ways = [stmt for one in tries for part in (one.finalbody, *(h.body for h in one.handlers)) for stmt in part]
+        inside = [node for stmt in ways for node in walk(stmt)]
+        runs = [f for node in inside if isinstance(node, ast.Call) for f in self.callees.runs(node)]
+        read = any(node in self.marks.readers for node in inside) or any(map(self.callees.touches, runs))
+        return read or bool(self.marks.ends)
 
     def mark(self, node: ast.AST) -> None:
         """A node is followed, and so is all that stands around it in its function: the body of a class runs in the
@@ -88,7 +107,7 @@ class Spread:
 
         def looked_at(call: ast.Call) -> bool:
             home = around(self.m, call)
-            return home in pending or (home in self.marks.functions and tried(self.m, call))
+            return home in pending or (home in self.marks.functions and self._tried(call))
 
         return [
             callee

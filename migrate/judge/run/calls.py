@@ -142,7 +142,7 @@ class Calls:
             return
         frame = Frame(self.program.code(which))
         scope = self.m.scope_of[which]
-        assert isinstance(which, (ast.FunctionDef, ast.AsyncFunctionDef))
+        assert isinstance(which, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         for name in named_parameters(which):
             frame.env[name] = self.variables.param(which, name)
         owner = self.m.class_of(scope)

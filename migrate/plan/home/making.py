@@ -10,6 +10,7 @@ from ...facts.scopes import Scope
 from ...facts.sites import Initialize, opened
 from ...nodes import walk
 from ...units.conditions import Term, conjunction, reads
+from ...units.options import written_number
 from ...units.order import Order
 from ...units.translate import translate
 from ...units.unit import Context, Manual, Unit
@@ -109,7 +110,8 @@ class Making:
         if call is init.call:
             return [term for _, term in guards(ctx, self.unit, init, anchor)]
         options = self.unit.options_of(init)
-        if options.scale or options.init_scale:
+        static = options.scale is None or (options.static_when is not None and options.static_when.value is True)
+        if not static or not all(map(written_number, (options.scale, options.init_scale))):
             return None
         own = [*early_exits(ctx, init), *around(ctx, init, init.call, None), *options.enabled]
         said = [said_by(ctx, call, scope, expr, term) for expr, term in own]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from ...facts.names import called_name, last_name
-from ...knowledge.host import HOST_MODULES
+from ...flow.arguments import default_of
+from ...knowledge.host import GIVES_VALUES, HOST_MODULES
 from ...knowledge.operations import (
     BESIDE_NUMBER,
     FAR_FILL,
@@ -62,24 +63,49 @@ def _operations(ctx: Context) -> list[tuple[_Operation, str]]:
     """All of those operations in the program, in order, and what each is called."""
     nodes: list[_Operation] = [*ctx.m.all(ast.Call), *ctx.m.all(ast.AugAssign)]
     nodes += [node for node in ctx.m.all(ast.BinOp) if beside_number(ctx.v, node) is not None]
-    named = ((node, _operation(node)) for node in sorted(nodes, key=ctx.m.start))
+    named = ((node, _operation(ctx, node)) for node in sorted(nodes, key=ctx.m.start))
     return [(node, name) for node, name in named if name is not None]
 
 
-def _operation(node: _Operation) -> str | None:
+def _operation(ctx: Context, node: _Operation) -> str | None:
     """The operation that a node is, if it is one of those: not of an array."""
     if isinstance(node, ast.BinOp):
         return BESIDE_NUMBER
     if isinstance(node, ast.AugAssign):
         part = node.value.value if isinstance(node.value, ast.Subscript) else node.value
         of_self = isinstance(part, ast.Attribute) and ast.unparse(part).startswith("self.")
-        return IN_PLACE if of_self and isinstance(node.target, ast.Name) else None
+        return IN_PLACE if of_self and isinstance(node.target, ast.Name) and not _only_number(ctx, part) else None
     if isinstance(node.func, ast.Attribute) and last_name(node.func.value) in HOST_MODULES:
         return None
     name = called_name(node)
     if name in FILLS and any(map(far, [*node.args, *(k.value for k in node.keywords)])):
         return FAR_FILL
     return name if name in HALF_NOT_FLOAT | HALF_NOT_AS_GIVEN else None
+
+
+def _only_number(ctx: Context, part: ast.expr) -> bool:
+    """Whether an attribute is only ever given numbers of Python's: they leave the type as it is."""
+    given = [ctx.m.parent[n] for n in ctx.m.attributes(last_name(part)) if isinstance(n.ctx, ast.Store)]
+    values = [stmt.value for stmt in given if isinstance(stmt, (ast.Assign, ast.AnnAssign, ast.AugAssign))]
+    return len(values) == len(given) > 0 and all(value is not None and _number(ctx, value) for value in values)
+
+
+def _number(ctx: Context, value: ast.expr) -> bool:
+    match value:
+        case ast.Constant(value=int() | float()):
+            return True
+        case ast.UnaryOp(operand=inner):
+            return _number(ctx, inner)
+        case ast.BinOp(left=left, right=right):
+            return _number(ctx, left) and _number(ctx, right)
+        case ast.Call(func=ast.Name(id=name)):
+            return name in GIVES_VALUES
+        case ast.Name(id=name):
+            scope = ctx.m.binding_scope(name, ctx.m.scope(value))
+            given = default_of(scope.node, name) if scope is not None and name in scope.params else None
+            return given is not None and _number(ctx, given)
+        case _:
+            return False
 
 
 def far(node: ast.expr) -> bool:

@@ -18,6 +18,7 @@ from ...facts.scopes import Scope
 from ...facts.sites import Initialize, Scale
 from ...knowledge.words import Patterns
 from ...units.conditions import TRUE, Term, negation, reads
+from ...units.options import written_number
 from ...units.unit import Context, Manual, Unit
 from ..gradients.fold import Fold
 from ..home.places import Creation, Homes
@@ -79,7 +80,7 @@ def settle(
     scope = ctx.m.function(unit.scales[0].call)
     if any(term.value is not True for _, term in options.enabled):
         raise Manual(init.call, "whether amp is on is said here, and the hook that scales the loss cannot ask for it")
-    if not all(_literal(text) for text in (options.scale, options.init_scale)):
+    if not all(map(written_number, (options.scale, options.init_scale))):
         raise Manual(init.call, "the loss scale is decided here, and the hook that scales the loss cannot ask for it")
     if len(schedule.scalers) != 1:
         raise Manual(unit.line_node, "several optimizers are trained by this hook")
@@ -124,13 +125,6 @@ def _tell(ctx: Context, unit: Unit, handed: Handed) -> None:
             "amp's state is not in the checkpoint any more, as no way from the scaler to here is known: after a resume "
             "the loss scale begins at 65536 again, and a few steps are left out until it fits",
         )
-
-
-def _literal(text: str | None) -> bool:
-    try:
-        return text is None or isinstance(ast.literal_eval(text), (int, float))
-    except (ValueError, SyntaxError):
-        return False
 
 
 def _guard(ctx: Context, unit: Unit, merged: Sequence[Fold]) -> Term:

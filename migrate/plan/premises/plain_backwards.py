@@ -198,7 +198,8 @@ def _reached(ctx: Context, scopes: set[Scope]) -> set[Scope]:
 
 
 def _amp_off(ctx: Context, unit: Unit, node: ast.AST) -> bool:
-    """Whether ``node`` lies in the arm of a guard whose other arm scales the loss, or under the negated guard."""
+    """Whether ``node`` lies in the arm of a guard whose other arm scales the loss, behind an arm under
+    Apex's own guard that is left for good, or under the negated guard."""
     m = ctx.m
     below: ast.AST = node
     guards_: set[str] = set()
@@ -210,7 +211,7 @@ def _amp_off(ctx: Context, unit: Unit, node: ast.AST) -> bool:
         if isinstance(outer, ast.If):
             mine = outer.body if below in outer.body else outer.orelse
             other = outer.orelse if mine is outer.body else outer.body
-            if not other and isinstance(mine[-1], (ast.Return, ast.Continue, ast.Raise, ast.Break)):
+            if not other and _leaves(mine):
                 block, index = m.place[outer]
                 other = block.body[index + 1 :]  # what runs where this arm was not taken
             if any(_scales(ctx, unit, x) for x in other):
@@ -221,7 +222,16 @@ def _amp_off(ctx: Context, unit: Unit, node: ast.AST) -> bool:
             if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) and ast.dump(test.operand) in guards_:
                 return mine is outer.body
         below = outer
-    return False
+    return any(
+        _leaves(arm.body) and ast.dump(arm.test) in guards_ and any(_scales(ctx, unit, x) for x in arm.body)
+        for stmt in m.spine(node)
+        for arm in m.place[stmt][0].body[: m.place[stmt][1]]
+        if isinstance(arm, ast.If)
+    )
+
+
+def _leaves(arm: list[ast.stmt]) -> bool:
+    return isinstance(arm[-1], (ast.Return, ast.Continue, ast.Raise, ast.Break))
 
 
 def _scales(ctx: Context, unit: Unit, stmt: ast.stmt) -> bool:

@@ -136,6 +136,8 @@ def test_products_that_are_where_they_were(tmp_path: Path, lines: dict[str, str]
         ("x = x.masked_fill(x > 1, -1e4)", ""),
         ("x = x / np.std(x)", ""),
         ("x += self.layer(x)", ""),
+        ("self.shift = 1 / 2; x += self.shift", ""),
+        ("self.shift = torch.ones(2); x += self.shift", "`+=` (line 16)"),
         ("x = x * self.scale.exp()", "`*` (line 16)"),
         ("x = F.softplus(self.scale) / x", "`*` (line 16)"),
         ("t = torch.tensor(8.0).cuda(); x = x / t", "`*` (line 16)"),
