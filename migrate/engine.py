@@ -16,6 +16,8 @@ from .facts.from_others import amp_of_others
 from .facts.module import Module
 from .facts.sites import collect
 from .flow.values import Values
+from .judge.state import UNFED, UNMADE
+from .judge.verdict import Verdict
 from .model import (
     ALONE,
     Applicability,
@@ -104,11 +106,46 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     answered = files[0].neighbours.answered
     ctx = Context(m, v, facts, conditions, settings, taken, spelled, scalers, unled, switched, own, answered)
     fill(ctx)
-    units = [] if outdated(ctx) else group(facts, m)
     neighbours = files[0].neighbours
-    units, (plans, manual, ignored) = _grouped(ctx, units, neighbours)
+    tried, known = _tried(ctx, neighbours), frozenset[str]()
+    while more := tried.asks - known:
+        known |= more
+        again = _tried(ctx, neighbours, known)
+        if not again.plans and not again.held and not again.asks - known:
+            break
+        tried = again
+    units, plans, held, manual = tried.units, tried.plans, tried.held, tried.manual
+    ignored, attempt = tried.ignored, tried.attempt
+    if settings.safe_only and any(p.unit.reviews for p in plans):  # what only the comparison found
+        held, plans = plans, []
+    if units and not plans:
+        attempt = _nothing(ctx)  # what serves a unit that stays, stays: its import, its state
+    if manual and not plans and (obstacle := sides.obstacle(ctx)) is not None:
+        manual = [(unit, obstacle) for unit, _ in manual]
+    manual += ignored
+    return _results(ctx, units, plans, held, manual, attempt)
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """What came of one way to migrate a program."""
+
+    units: list[Unit]
+    plans: list[Plan]
+    held: list[Plan]
+    manual: list[tuple[Unit, Manual]]
+    ignored: list[tuple[Unit, Manual]]
+    attempt: _Attempt
+    asks: frozenset[str] = frozenset()  # what the judge found that a more careful plan may do without
+
+
+def _tried(ctx: Context, neighbours: Neighbours, known: frozenset[str] = frozenset()) -> _Tried:
+    """Plans, their text, and what the checks and the judge say of it. ``known`` is what came of an attempt before: then
+    scalers are made, switched off, ahead of all that may ask them, and anew where Apex was switched on; and steps ask
+    whether a backward waits for them."""
+    units, (plans, manual, ignored) = _grouped(ctx, [] if outdated(ctx) else group(ctx.facts, ctx.m), neighbours, known)
     held: list[Plan] = []
-    if settings.safe_only and any(p.unit.reviews for p in plans):
+    if ctx.settings.safe_only and any(p.unit.reviews for p in plans):
         held, plans = plans, []
     whole = not manual and not held and not ignored
     attempt = _write(ctx, plans, whole=whole, follow=neighbours.follow and not units)
@@ -118,17 +155,14 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
         why = attempt.problem
         manual += [(p.unit, Manual(p.unit.line_node, f"the result did not pass the checks: {why}")) for p in plans]
         plans, attempt = [], _nothing(ctx)
-    if plans and attempt.texts is not None and (wrong := _judged(ctx, plans, attempt)):
-        manual += wrong
-        plans, attempt = [], _nothing(ctx)
-    if settings.safe_only and any(p.unit.reviews for p in plans):  # what only the comparison found
-        held, plans = plans, []
-    if units and not plans:
-        attempt = _nothing(ctx)  # what serves a unit that stays, stays: its import, its state
-    if manual and not plans and (obstacle := sides.obstacle(ctx)) is not None:
-        manual = [(unit, obstacle) for unit, _ in manual]
-    manual += ignored
-    return _results(ctx, units, plans, held, manual, attempt)
+    asks = frozenset[str]()
+    if plans and attempt.texts is not None:
+        verdict = validate(ctx, plans, attempt.texts, attempt.runs)
+        if wrong := _judged(plans, verdict):
+            manual += wrong
+            plans, attempt = [], _nothing(ctx)
+            asks = frozenset({UNMADE, UNFED}) & {difference.kind for difference in verdict.differences}
+    return _Tried(units, plans, held, manual, ignored, attempt, asks)
 
 
 def _tell_unled(ctx: Context, work: Work) -> None:
@@ -142,10 +176,8 @@ def _tell_unled(ctx: Context, work: Work) -> None:
             work.find(None, "APX080", Severity.REVIEW, use, said)
 
 
-def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Unit, Manual]]:
+def _judged(plans: list[Plan], verdict: Verdict) -> list[tuple[Unit, Manual]]:
     """Why the units stay after all: a path on which the new text is another program."""
-    assert attempt.texts is not None
-    verdict = validate(ctx, plans, attempt.texts, attempt.runs)
     if verdict.unknown is not None or verdict.differences:
         if doubts := [(plan.unit, doubt) for plan in plans for doubt in plan.unit.unless_proved]:
             return doubts
@@ -162,7 +194,9 @@ def _judged(ctx: Context, plans: list[Plan], attempt: _Attempt) -> list[tuple[Un
 # ---------------------------------------------------------------- deciding
 
 
-def _grouped(ctx: Context, units: list[Unit], neighbours: Neighbours) -> tuple[list[Unit], _Decided]:
+def _grouped(
+    ctx: Context, units: list[Unit], neighbours: Neighbours, known: frozenset[str]
+) -> tuple[list[Unit], _Decided]:
     """The first of several ways to part a program into units that leads to plans, with what was decided; where none
     does, the plain one."""
     split = scaling.apart(ctx, units, neighbours.unled)
@@ -171,18 +205,18 @@ def _grouped(ctx: Context, units: list[Unit], neighbours: Neighbours) -> tuple[l
     served = foreign.split(ctx, units) or sides.split(ctx, units) or arms.split(ctx, units)
     early = split is not None and scaling.is_called(ctx, split)  # who calls it stays as it is
     for way in (served, split if early else None):
-        if way is not None and (decided := _decide(ctx, way, neighbours.hold))[0]:
+        if way is not None and (decided := _decide(ctx, way, neighbours.hold, known))[0]:
             return way, decided
-    plain = _decide(ctx, units, neighbours.hold)
+    plain = _decide(ctx, units, neighbours.hold, known)
     if plain[1]:
         one = handed.joined(ctx, units) if neighbours.scattered else None
         for way in ([one] if one is not None else None, None if early else split):
-            if way is not None and (decided := _decide(ctx, way, neighbours.hold))[0]:
+            if way is not None and (decided := _decide(ctx, way, neighbours.hold, known))[0]:
                 return way, decided
     return units, plain
 
 
-def _decide(ctx: Context, units: list[Unit], hold: str | None) -> _Decided:
+def _decide(ctx: Context, units: list[Unit], hold: str | None, known: frozenset[str]) -> _Decided:
     """Plans of all units, or of none; why units stay; and which of them their author asked to leave alone.
 
     Apex's casts and scales are a state of the process: one unit that stays would find it taken down."""
@@ -192,6 +226,7 @@ def _decide(ctx: Context, units: list[Unit], hold: str | None) -> _Decided:
     obstacle = unresolved(ctx)
     state = assign_state(ctx, units)
     for unit in units:
+        unit.ahead, unit.flagged = UNMADE in known, UNFED in known
         try:
             _ignored(ctx, units, unit)
         except Manual as asked:

@@ -273,6 +273,10 @@ class State:
         return frozenset((b, f) for b, f, _ in self.grads.get(optimizer, frozenset()) if b)
 
 
+# Kinds of differences: a scaler is asked that was not made on the way; it is to step, and nothing was scaled for it.
+UNMADE, UNFED = "unmade", "no-gradients"
+
+
 class Crash(Exception):
     """The new program would raise, or break a rule of GradScaler or autocast, here."""
 

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from ..flow.objects import Obj
-from ..units.unit import Step
+from ..units.unit import Manual, Step
 
 # What `scaler.step()` says of an optimizer without gradients: a review that names it announces that difference.
 NO_CHECKS = "no inf checks were recorded"
@@ -43,14 +43,13 @@ class Early:
 
 @dataclass(frozen=True, eq=False)
 class Pending:
-    """A flag that says whether a scaled backward waits for its step, where a condition may leave the backward out and
-    the step is taken all the same: it is set before ``begin``, behind ``backward``, and behind the step and what is
-    ``cleared`` ahead of it."""
+    """A flag that says whether a scaled backward waits for its step, where the step may also come without one: it is
+    set before ``begin``, behind ``backwards``, and behind the steps and what is ``cleared`` apart from them."""
 
     name: str
     begin: ast.stmt
-    backward: ast.stmt
-    step: Step
+    backwards: tuple[ast.stmt, ...]
+    steps: tuple[Step, ...]
     cleared: tuple[ast.stmt, ...]
 
 
@@ -69,11 +68,12 @@ class Schedule:
     updates: list[Step] = field(default_factory=list)  # an update() follows these
     late: dict[Step, ast.stmt] = field(default_factory=dict)  # step -> what update() follows instead of it
     exits: list[tuple[ast.stmt, Step]] = field(default_factory=list)  # an update() comes before these, too
+    unfed: dict[Step, Manual] = field(default_factory=dict)  # steps that may come again with nothing new
     pending: list[Pending] = field(default_factory=list)
 
     def waits(self, objects: frozenset[Obj]) -> Pending | None:
         """The flag without which some optimizers have nothing to unscale."""
-        return next((one for one in self.pending if one.step.objects & objects), None)
+        return next((one for one in self.pending if one.steps[0].objects & objects), None)
 
     def updated_behind(self, step: Step) -> ast.stmt:
         """The statement that ``update()`` follows, if it follows this step."""

@@ -14,6 +14,7 @@ import ast
 import re
 
 from ..nodes import walk
+from ..plan.gradients.pending import fed
 from ..units.events import clip_bound
 from ..units.unit import Step
 from .apx051_master_params import parameters
@@ -47,7 +48,8 @@ def apply(plan: Plan, work: Work) -> None:
         for unscale in plan.schedule.unscales:
             text = f"{plan.scaler_at[unscale.before]}.unscale_({unscale.optimizer})"
             lines = [unscale.loop, f"\t{text}"] if unscale.loop else [text]
-            if (flag := plan.schedule.waits(unscale.objects)) is not None:
+            flag = plan.schedule.waits(unscale.objects)
+            if flag is not None and not fed(plan.ctx, flag, unscale.before):
                 lines = [f"if {flag.name}:", f"\t{text}"]
             work.draft.above(unscale.before, *lines)
             work.note(plan.unit.number, ID, unscale.before, "gradients are unscaled before they are read")

@@ -6,8 +6,9 @@ comes inside the condition that controls the step. Where gradients were unscaled
 way out that leaves the step out (``continue``, ``break``, ``return``) gets an ``update`` as well: a second
 ``unscale_`` without one is an error.
 
-A step may be taken although its backward was left out (``if torch.isnan(loss): print(…) else: backward``), which
-``scaler.step`` refuses. A flag says then whether a scaled backward waits; without one the optimizer takes the step.
+A step may be taken although its backward was left out (``if torch.isnan(loss): print(…) else: backward``), or before
+the first one, which ``scaler.step`` refuses. A flag says then whether a scaled backward waits; without one the
+optimizer takes the step.
 
 An optimizer may step by methods of other names (``first_step`` and ``second_step`` of SAM). Apex patched ``step``
 alone, so these go on as they are: gradients are unscaled before them, and the scale is updated behind each.
@@ -21,6 +22,7 @@ from __future__ import annotations
 import ast
 
 from ..nodes import walk
+from ..plan.gradients.pending import fed
 from ..plan.inserted import free_name
 from ..plan.schedule import Pending
 from ..units.unit import Step
@@ -49,8 +51,8 @@ def apply(plan: Plan, work: Work) -> None:
     """Rewrite the unit's steps and place the updates."""
     if not plan.scaled:
         return
-    waiting = {one.step: one for one in plan.schedule.pending}
-    for one in waiting.values():
+    waiting = {s for one in plan.schedule.pending for s in one.steps if not fed(plan.ctx, one, s.stmt)}
+    for one in plan.schedule.pending:
         _with_flag(plan, work, one)
     for step in plan.unit.steps:
         if step in waiting:
@@ -62,7 +64,7 @@ def apply(plan: Plan, work: Work) -> None:
             work.draft.replace(_taken(step, work), _text(plan, step, work))
         work.note(plan.unit.number, ID, step.stmt, "the scaler takes the step, or leaves it out on overflow")
     for step in plan.schedule.updates:
-        if step in waiting:
+        if any(step in one.steps for one in plan.schedule.pending):
             continue
         if isinstance(step.stmt, ast.Return):
             result = free_name(work.m, "result", set())
@@ -78,20 +80,25 @@ def apply(plan: Plan, work: Work) -> None:
 
 def _with_flag(plan: Plan, work: Work, one: Pending) -> None:
     """The scaler takes the step where a scaled backward waits for it, else the optimizer does."""
-    draft, step = work.draft, one.step
+    draft = work.draft
     draft.above(one.begin, f"{one.name} = False")
-    draft.after(one.backward, f"{one.name} = True")
+    for backward in one.backwards:
+        draft.after(backward, f"{one.name} = True")
     for clears in one.cleared:
         draft.after(clears, f"{one.name} = False")
-    draft.rewrite(
-        step.stmt,
-        f"if {one.name}:",
-        f"\t{_text(plan, step, work)}",
-        f"\t{plan.scaler_at[step.call]}.update()",
-        f"\t{one.name} = False",
-        "else:",
-        f"\t{work.m.src(step.call)}",
-    )
+    for step in one.steps:
+        if fed(plan.ctx, one, step.stmt):
+            draft.after(step.stmt, f"{plan.scaler_at[step.call]}.update()", f"{one.name} = False")
+            continue
+        draft.rewrite(
+            step.stmt,
+            f"if {one.name}:",
+            f"\t{_text(plan, step, work)}",
+            f"\t{plan.scaler_at[step.call]}.update()",
+            f"\t{one.name} = False",
+            "else:",
+            f"\t{work.m.src(step.call)}",
+        )
 
 
 def _text(plan: Plan, step: Step, work: Work) -> str:

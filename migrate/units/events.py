@@ -19,7 +19,7 @@ from .compute import walk_now
 from .degree import gives_norm
 from .order import NOT_YET, Order
 from .references import escape
-from .translate import passed
+from .translate import passed, receiver
 from .unit import Context, Manual, Step, Unit, once_of_unit, scales_in, steps_in
 
 
@@ -409,9 +409,15 @@ def _said_by_caller(ctx: Context, call: ast.Call, callee: Scope, text: str | Non
         return None
     root, _, rest = text.partition(".")
     if root == ctx.m.self_name(callee):
-        if isinstance(call.func, ast.Attribute):
-            return ctx.m.src(call.func.value) + (f".{rest}" if rest else "")
-        return None
+        if not isinstance(call.func, ast.Attribute):
+            return None
+        owner: str | None = ctx.m.src(call.func.value)
+        if called_name(call.func.value) == "super":  # which has no attributes of an object
+            owner = ctx.m.self_name(ctx.m.function(call))
+        elif not receiver(ctx, call, callee):  # `Base.step(self)`
+            handed = passed(ctx, call, callee, root)
+            owner = ctx.m.src(handed) if handed is not None else None
+        return owner + (f".{rest}" if rest else "") if owner is not None else None
     if root in callee.params:
         arg = passed(ctx, call, callee, root)
         if arg is None:

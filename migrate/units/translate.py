@@ -47,7 +47,7 @@ def _say(ctx: Context, expr: ast.AST, here: Scope, there: Scope, said: dict[str,
         said.update(inner)
         return True
     if isinstance(expr, (ast.Attribute, ast.Subscript)):
-        found = _handed(ctx, expr, there)
+        found = _handed(ctx, expr, there) or _given_to_constructor(ctx, expr, there)
         if found is not None:
             said[ast.unparse(expr)] = found
             return True
@@ -122,6 +122,27 @@ def _kept(ctx: Context, expr: ast.expr, there: Scope, depth: int) -> str | None:
                 if sum(isinstance(n.ctx, ast.Store) for n in m.attributes(one.attr)) == 1:
                     return f"{own}.{one.attr}"
     return None
+
+
+def _given_to_constructor(ctx: Context, expr: ast.expr, there: Scope) -> str | None:
+    """``args``, for the ``self.args`` of another class whose constructor keeps it under that name and nothing else."""
+    m = ctx.m
+    function = m.function(expr)
+    cls, own = m.class_of(function), m.self_name(function)
+    if not isinstance(expr, ast.Attribute) or cls is None or own is None or m.class_of(there) is cls:
+        return None
+    stores = [n for n in m.attributes(expr.attr) if isinstance(n.ctx, ast.Store)]
+    if len(stores) != 1 or m.src(expr.value) != own:
+        return None
+    scope, stmt = m.function(stores[0]), m.statement(stores[0])
+    constructor = m.class_of(scope) is cls and getattr(scope.node, "name", "") == "__init__"
+    if not constructor or not isinstance(stmt, ast.Assign):
+        return None
+    pairs = [pair for target in stmt.targets for pair in paired(target, stmt.value)]
+    value = next((value for target, value in pairs if target is stores[0]), None)
+    if not isinstance(value, ast.Name) or value.id not in scope.params or m.bindings(value.id, scope):
+        return None
+    return _name(ctx, value, scope, there)
 
 
 def paired(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:

@@ -353,6 +353,8 @@ class Unit:
     foreign: bool = False  # a library's switch decides about all of it, and its native backend is what stays
     beside_native: bool = False  # a native side behind the same switch serves all of it
     handed: bool = False  # a library's runner trains: nothing here joins what initializes with what scales
+    ahead: bool = False  # its scalers are made ahead of whatever may ask them, switched off
+    flagged: bool = False  # its steps ask, where they can, whether a scaled backward waits for them
     _found: dict[object, tuple[_Counts, Any]] = field(default_factory=dict, init=False, repr=False)  # by `once_of_unit`
 
     def options_of(self, init: Initialize) -> Options:

@@ -103,6 +103,7 @@ def test_what_made_it(made: str, found: bool) -> None:
         ("t = max(lib.nets(), key=len)", "t(x)", True),
         ("t = cv2.cvtColor(y, 1)", "t(x)", False),
         ("t = int(y)", "t(x)", False),
+        ("t = type(y)", "t(x)", False),
         ("t = min(y, 255)", "t(x)", False),
     ],
 )

@@ -55,6 +55,21 @@ SAID = {
         "        here\ndef f(fp16):\n    C(fp16)\n    ask(fp16)",
         None,
     ),
+    "what another's constructor keeps": (
+        "class C:\n    def __init__(self, a):\n        self.args = a\n    def f(self):\n        ask(self.args.amp)\n"
+        "def g(o):\n    here\nargs = parse()\nC(args)\ng(args)",
+        "o.amp",
+    ),
+    "and gives another value": (
+        "class C:\n    def __init__(self, a):\n        self.args = a\n    def f(self):\n        self.args = h()\n"
+        "        ask(self.args.amp)\ndef g(o):\n    here\nargs = parse()\nC(args)\ng(args)",
+        None,
+    ),
+    "and takes another": (
+        "class C:\n    def __init__(self, a):\n        self.args = a\n    def f(self):\n        ask(self.args.amp)\n"
+        "def g(o):\n    here\nC(parse())\ng(other())",
+        None,
+    ),
     "an instance's own": (
         "class C:\n    def f(self):\n        ask(self.amp)\n    def g(self):\n        here\n",
         "self.amp",

@@ -9,7 +9,7 @@ from functools import cached_property
 from ...nodes import named_parameters
 from ..program.program import Program
 from ..program.syntax import FUNCTIONS
-from ..state import Crash, Key, LegacyRaises, State
+from ..state import UNMADE, Crash, Key, LegacyRaises, State
 from ..terms import NONE, Facts, Term
 from .variables import CHANGED, Variables
 
@@ -50,16 +50,16 @@ class Lookup:
         if not made and term in self._owed:
             raise LegacyRaises  # who would call it has to hand one over, and calls it with what there is no more
         if not made:
-            raise Crash(f"`{text}` does not exist yet")
+            raise Crash(f"`{text}` does not exist yet", UNMADE)
         if isinstance(expr, ast.Name):
             env = self.variables.env_of(state, expr, expr.id)
             if env is not None and expr.id not in env:
-                raise Crash(f"`{text}` does not exist yet")
+                raise Crash(f"`{text}` does not exist yet", UNMADE)
         if isinstance(expr, ast.Attribute):
             owner = self.value(state, expr.value, facts)
             changed = (CHANGED, expr.attr) in state.heap  # by a computed name, which is another one
             if owner[0] == "obj" and not changed and not any((k, expr.attr) in state.heap for k in owner[1]):
-                raise Crash(f"`{text}` does not exist yet")
+                raise Crash(f"`{text}` does not exist yet", UNMADE)
         return made[-1]
 
     @cached_property

@@ -1,7 +1,9 @@
-"""A flag for a backward that a condition leaves out at times, while the step is taken all the same.
+"""A flag that says whether a scaled backward waits for its step.
 
 ``scaler.step()`` raises where no backward came since the last one, and Apex's step did what the optimizer does without
-new gradients. So the scaler takes the step where a scaled backward waits for it, and the optimizer where none does.
+new gradients: where a condition leaves the backward out at times, where a round begins with the step, where what is
+left of a window is stepped behind the loop and nothing may be left. So the scaler takes the step where a scaled
+backward waits for it, and the optimizer where none does.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from ...facts.sites import Scale
+from ...nodes import walk
 from ...units.ownership import owns_all
 from ...units.unit import Context, Step, Unit
 from ..inserted import free_name
@@ -17,46 +19,84 @@ from ..schedule import Pending, Schedule
 from .fold import Fold
 
 
-def pending(
-    ctx: Context, unit: Unit, schedule: Schedule, scale: Scale, step: Step, folded: Sequence[Fold]
-) -> Pending | None:
-    """The flag of one backward and one step in a loop of one function; None where it is not as simple as that."""
-    m = ctx.m
-    mine = [s for s in unit.scales if s.optimizer_objects & step.objects]
-    steps = [s for s in unit.steps if s.objects & scale.optimizer_objects]
-    if mine != [scale] or steps != [step] or scale.with_ is None or not _plain(ctx, schedule, step):
+def pending(ctx: Context, unit: Unit, schedule: Schedule, step: Step, folded: Sequence[Fold]) -> Pending | None:
+    """The flag of an optimizer whose backwards and steps stand in one function, the first of them in a loop; None where
+    it is not as simple as that."""
+    m, here = ctx.m, ctx.m.function(step.call)
+    scales = [s for s in unit.scales if s.optimizer_objects & step.objects]
+    steps = [s for s in unit.steps if s.objects & step.objects]
+    stmts = [*(s.with_ for s in scales), *(s.stmt for s in steps)]
+    if not scales or any(stmt is None or m.function(stmt) is not here for stmt in stmts):
         return None
-    if not isinstance(scale.optimizers, (ast.Name, ast.Attribute)):
+    alike = all(s.objects == step.objects and m.src(s.optimizer) == m.src(step.optimizer) for s in steps)
+    if not alike or any(s.optimizer_objects != step.objects for s in scales):
         return None
-    around = [s for s in m.spine(scale.call) if isinstance(s, (ast.For, ast.While)) and m.inside(step.call, s)]
-    if not around or any(m.function(u.before) is not m.function(step.call) or u.loop for u in schedule.unscales):
+    if not all(_plain(ctx, schedule, one) for one in steps):
         return None
-    guard = next((fold.stmt for fold in folded if m.inside(scale.call, fold.stmt)), None)
+    if any(not isinstance(s.optimizers, (ast.Name, ast.Attribute)) for s in scales):
+        return None
+    first = min((stmt for stmt in stmts if stmt is not None), key=m.start)
+    around = [s for s in m.spine(first) if isinstance(s, (ast.For, ast.While))]
+    if not around or any(m.function(u.before) is not here or u.loop for u in schedule.unscales):
+        return None
+    guards = (next((fold.stmt for fold in folded if m.inside(s.call, fold.stmt)), s.with_) for s in scales)
+    backwards = tuple(dict.fromkeys(stmt for stmt in guards if stmt is not None))
     taken = {one.name for one in schedule.pending} | {s.name for s in schedule.scalers}
-    cleared = _cleared(ctx, around[-1], step)
+    cleared = _cleared(ctx, around[-1], steps, backwards)
     if cleared is None:
         return None
-    return Pending(free_name(m, "pending", taken), around[-1], guard or scale.with_, step, cleared)
+    return Pending(free_name(m, "pending", taken), around[-1], backwards, tuple(steps), cleared)
 
 
-def _cleared(ctx: Context, loop: ast.stmt, step: Step) -> tuple[ast.stmt, ...] | None:
-    """Statements of the loop that clear the gradients of the step, but for those right behind it, where none wait; None
-    where one may clear some of them, or others."""
+def fed(ctx: Context, flag: Pending, stmt: ast.stmt) -> bool:
+    """Whether a scaled backward waits for certain where a statement begins: it stands above it, in the same round and
+    under no condition of its own, and nothing between clears or steps."""
     m = ctx.m
-    block, index = m.place[step.stmt]
+    ends = [*(step.stmt for step in flag.steps), *flag.cleared]
+    for around in m.spine(stmt):
+        if around is not stmt and isinstance(around, (ast.For, ast.AsyncFor, ast.While)):
+            return False
+        block, index = m.place[around]
+        above = [b for b in flag.backwards if m.block(b) is block and m.index(b) < index]
+        if above:
+            last = max(above, key=m.start)
+            return not any(m.end(last) <= m.start(one) < m.start(stmt) for one in ends)
+    return False
+
+
+def _cleared(
+    ctx: Context, begin: ast.stmt, steps: Sequence[Step], backwards: Sequence[ast.stmt]
+) -> tuple[ast.stmt, ...] | None:
+    """Statements that clear the gradients of the steps, but for those right behind one, where none wait, or right ahead
+    of a backward; None where one may clear some of them, or others."""
+    m = ctx.m
+    behind = [stmt for step in steps for block, index in [m.place[step.stmt]] for stmt in block.body[index:]]
     found: list[ast.stmt] = []
     for call in m.calls("zero_grad"):
         stmt = m.statement(call)
-        here = m.function(call) is m.function(step.call) and m.inside(call, loop)
-        if not here or stmt in block.body[index:]:
+        here = m.function(call) is m.function(steps[0].call) and m.start(call) > m.start(begin)
+        if not here or stmt in behind:
             continue
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
         if owner is None or not isinstance(stmt, ast.Expr):
             return None
-        if m.src(owner) != m.src(step.optimizer) and not _made_from(ctx, step, owner):
+        if m.src(owner) != m.src(steps[0].optimizer) and not _made_from(ctx, steps[0], owner):
             return None
-        found.append(stmt)
+        if not _feeds(ctx, stmt, steps, backwards):
+            found.append(stmt)
     return tuple(found)
+
+
+def _feeds(ctx: Context, stmt: ast.stmt, steps: Sequence[Step], backwards: Sequence[ast.stmt]) -> bool:
+    """Whether a scaled backward follows a statement for certain, ahead of any step."""
+    block, index = ctx.m.place[stmt]
+    for below in block.body[index + 1 :]:
+        if below in backwards:
+            return True
+        leaves = any(isinstance(n, (ast.Continue, ast.Break, ast.Return, ast.Raise)) for n in walk(below))
+        if leaves or any(ctx.m.inside(step.call, below) for step in steps):
+            return False
+    return False
 
 
 def _made_from(ctx: Context, step: Step, model: ast.expr) -> bool:

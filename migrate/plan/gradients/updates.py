@@ -23,7 +23,7 @@ def updates(ctx: Context, unit: Unit, schedule: Schedule) -> None:
         groups[id(ctx.m.block(schedule.updated_behind(step)))].append(step)
     every: frozenset[Obj] = frozenset().union(*(s.objects for s in unit.steps))
     schedule.scalers = [Scaler(every)]
-    _check_one_step(ctx, unit)
+    _check_one_step(ctx, unit, schedule)
     for eager in (True, False):  # after each step that nothing scaled waits behind, else after the last of its block
         schedule.updates = [s for group in groups.values() for s in _last_of(ctx, unit, schedule, group, eager)]
         if not _pending(ctx, unit, schedule):
@@ -89,7 +89,7 @@ def _last_of(ctx: Context, unit: Unit, schedule: Schedule, group: list[Step], ea
     return found
 
 
-def _check_one_step(ctx: Context, unit: Unit) -> None:
+def _check_one_step(ctx: Context, unit: Unit, schedule: Schedule) -> None:
     """A second step with the gradients of one backward would divide them by the scale once more."""
     for run in _runs(ctx, unit):
         taken = Taken(ctx)
@@ -113,12 +113,15 @@ def _check_one_step(ctx: Context, unit: Unit) -> None:
                     f"nothing then, scaler.step() raises ({NO_CHECKS})",
                 )
             elif again or around:
-                raise Manual(
+                missing = Manual(
                     event.node,
                     "this step may run again with no gradients of a new backward; natively a step has to follow a "
                     "scaled backward of its own",
                     "step once for each scaled backward, or keep the gradients unscaled by hand",
                 )
+                if event.step is None or event.step not in unit.steps:
+                    raise missing
+                schedule.unfed[event.step] = missing
             taken.check(event)
             taken.add(event)
 

@@ -30,6 +30,9 @@ def guards(
                 break
             calls = ctx.v.calls[scope.node] if scope.is_function else []
             ways = [*calls, *handed_to(ctx, scope.node)] if calls else []
+            if there is not None:  # of scripts that are alike each says it in its own words
+                home = ctx.m.file(there.node)
+                ways.sort(key=lambda call: ctx.m.file(call) is not home)
             each = [around(ctx, init, call, None) for call in ways]
             if not any(each):
                 break
@@ -37,7 +40,7 @@ def guards(
             if shared is None:
                 raise Manual(init.call, "the function with amp.initialize is called under different conditions")
             found = [*shared, *found]
-            scope = ctx.m.function(calls[0])
+            scope = ctx.m.function(ways[0])
     return [*found, *unit.options_of(init).enabled]
 
 

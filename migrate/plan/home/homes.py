@@ -130,6 +130,8 @@ class Finder(Handing):
                 if isinstance(given, ast.Name) and scope.is_function and given.id in scope.params:
                     return given
             value = self._given(node)
+            if isinstance(value, ast.Name) and value.id == name and len(list(m.stores(name, scope))) > 1:
+                continue  # `model, optimizer = amp.initialize(model, optimizer)`: the one it was
             if isinstance(value, ast.IfExp) and unwraps(value):
                 value = value.orelse if opened(v, v.of(value.orelse)) & scaler.objects else value.body
             if value is None or not opened(v, v.of(value)) & scaler.objects:

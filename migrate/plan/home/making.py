@@ -38,7 +38,7 @@ class Making:
 
     def _late(self, scaler: Scaler, place: Place) -> bool:
         uses = self._uses.get(id(scaler), [])
-        return self._hooked() or switch.late(self.ctx, self.unit, self.order, scaler, place, uses)
+        return self.unit.ahead or self._hooked() or switch.late(self.ctx, self.unit, self.order, scaler, place, uses)
 
     def _hooked(self) -> bool:
         """Whether what initializes is a hook that is found by its name (``getattr(hook, name)()``): which of them run,

@@ -220,7 +220,9 @@ def _first(ctx: Context, scope: Scope, nodes: list[ast.AST], made: list[ast.AST]
     for loop in [s for s in m.spine(anchor) if isinstance(s, (ast.For, ast.AsyncFor, ast.While))]:
         if not any(m.inside(x, loop) for x in made):
             anchor = loop
-    return anchor
+    block, index = m.place[anchor]
+    runs = (s for s in block.body[index:] if not isinstance(s, ast.FunctionDef) or s.decorator_list)
+    return next(runs, anchor)  # a definition runs nothing of what is in it
 
 
 def _spine(ctx: Context, node: ast.AST, scope: Scope) -> list[ast.stmt]:

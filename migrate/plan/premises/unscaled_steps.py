@@ -44,7 +44,9 @@ def check_steps_without_backward(ctx: Context, unit: Unit, schedule: Schedule, f
                 test = ast.unparse(stmt.test)
                 if any(test in map(ast.unparse, _all_of(x.test)) for x in _ifs(ctx, step.call)):
                     continue  # so is the step
-                flag = pending(ctx, unit, schedule, scale, step, folded)
+                if schedule.waits(step.objects) is not None:
+                    continue
+                flag = pending(ctx, unit, schedule, step, folded)
                 if flag is not None:
                     schedule.pending.append(flag)
                     said = f"this may be left out (`{test}`), and the step is taken all the same: {_PENDING}"
@@ -58,6 +60,25 @@ def check_steps_without_backward(ctx: Context, unit: Unit, schedule: Schedule, f
                     "set a flag beside the backward, and step only where it is set: if pending: "
                     f"scaler.step({ctx.m.src(step.optimizer)}); scaler.update(); pending = False",
                 )
+    for step, missing in schedule.unfed.items():
+        _flag(ctx, unit, schedule, step, folded, missing)
+    for step in unit.steps if unit.flagged else ():
+        _flag(ctx, unit, schedule, step, folded, None)
+
+
+def _flag(
+    ctx: Context, unit: Unit, schedule: Schedule, step: Step, folded: list[Fold], missing: Manual | None
+) -> None:
+    """A flag for the optimizer of a step that may come with no new backward; where there can be none, the judge says
+    what becomes of it, or ``missing`` does."""
+    if schedule.waits(step.objects) is not None:
+        return
+    flag = pending(ctx, unit, schedule, step, folded)
+    if flag is not None:
+        schedule.pending.append(flag)
+        unit.infos.append((step.call, "APX060", f"there may be no scaled backward since the last step: {_PENDING}"))
+    elif missing is not None:
+        raise missing
 
 
 def _left_otherwise(ctx: Context, stmt: ast.If, scale: Scale, step: Step) -> bool:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from textwrap import indent
+
+import pytest
+
 from migrate.engine import migrate_module
-from migrate.model import Settings
+from migrate.model import Applicability, Settings
 
 TEXT = """\
 import torch
@@ -36,3 +40,41 @@ def test_another_optimizer_has_no_flag() -> None:
     lines = new.splitlines()
     assert lines[lines.index("        scaler.unscale_(first)") - 1].startswith("    if ")
     assert "    scaler.unscale_(second)" in lines
+
+
+HEAD = """\
+import torch
+from apex import amp
+model = build()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for i, (x, y) in enumerate(loader):
+"""
+LOSS, STEP, ZERO = "loss = model(x)\n", "optimizer.step()\n", "optimizer.zero_grad()\n"
+BACK = "with amp.scale_loss(loss, optimizer) as scaled:\n    scaled.backward()\n"
+IF_GOOD = f"if good(loss):\n{indent(BACK, '    ')}"
+
+#: What stands in the loop, what behind it, and how many of its steps ask the flag.
+STEPS = {
+    "a round begins with it": (f"if i % 2 == 0:\n    {STEP}    {ZERO}{LOSS}{BACK}", STEP, 2),
+    "what is left": (f"{LOSS}{BACK}if i % 2:\n    {STEP}    {ZERO}", STEP + ZERO, 1),
+    "several in a loop": (f"{ZERO}{LOSS}{BACK}for _ in range(3):\n    {STEP}", "", 1),
+    "in both arms": (f"{ZERO}{LOSS}{IF_GOOD}if i % 2:\n    {STEP}else:\n    {STEP}", "", 2),
+    "two backwards under conditions": (f"{ZERO}{LOSS}{IF_GOOD}{IF_GOOD.replace('good', 'fine')}{STEP}", "", 1),
+}
+
+
+@pytest.mark.parametrize("case", STEPS)
+def test_steps_that_may_come_with_nothing_new(case: str) -> None:
+    body, behind, asking = STEPS[case]
+    result = migrate_module(HEAD + indent(body, "    ") + behind, Settings())
+    assert [unit.applicability for unit in result.units] == [Applicability.SAFE]
+    text = result.new_text or ""
+    assert text.count("if pending:\n") == asking and text.count("    pending = True\n") == body.count("scaled.backward")
+    assert "grad_pending" not in text
+
+
+def test_a_step_in_another_function_asks_no_flag() -> None:
+    text = HEAD.replace("for i", f"def take():\n    {STEP}for i")
+    text += indent(LOSS + BACK + "take()\ntake()\n" + ZERO, "    ")
+    assert migrate_module(text, Settings()).new_text is None

@@ -350,8 +350,6 @@ MANUAL = {
         loop("BACK\nif clip_grad_norm_(params, 1) > 9:\n    optimizer.step()\n    optimizer.zero_grad()"),
         "gradients are read after every backward",
     ),
-    "a second step": (loop("BACK\noptimizer.step()\noptimizer.step()"), "may run again with no gradients"),
-    "a step in a loop": (loop("BACK\nfor z in x:\n    optimizer.step()"), "may run again with no gradients"),
     "two that share their parameters": (
         "from apex import amp\nm = Net()\na, b = SGD(m.parameters()), SGD(m.parameters())\n"
         "m, (a, b) = amp.initialize(m, [a, b])\nfor x in y:\n"

@@ -506,6 +506,24 @@ HOMES = {
         """,
         ["scaler before for epoch in epochs: if False", f"scaler behind {MADE}"],
     ),
+    "a name for an attribute, initialized under that name": (
+        """
+        class Trainer:
+            def __init__(self, model):
+                self.optimizer = SGD(model.parameters())
+            def train(self, model):
+                optimizer = self.optimizer
+                if fp16:
+                    INIT
+                for x in y:
+                    with amp.scale_loss(model(x).sum(), optimizer) as scaled:
+                        scaled.backward()
+                    self.optimizer.step()
+                    optimizer.zero_grad()
+        Trainer(A()).train(A())
+        """,
+        ["self.scaler behind if fp16: if fp16"],
+    ),
 }
 
 

@@ -37,10 +37,6 @@ def loop(body: str, above: str = "") -> str:
 
 
 MANUAL = {
-    "a backward under a condition, two steps": (
-        loop("if good(loss):\n    BACK\nif i % 2 == 0:\n    optimizer.step()\nelse:\n    optimizer.step()"),
-        "the backward is left out where `good(loss)` does not hold, while the step",
-    ),
     "a backward under a condition, a step in a loop of its own": (
         loop("if good(loss):\n    BACK\nfor one in [optimizer]:\n    one.step()"),
         "the backward is left out where `good(loss)` does not hold, while the step",
@@ -51,10 +47,6 @@ MANUAL = {
     ),
     "a backward under a condition, no loop": (
         f"{TOP}loss = model(x)\nif good(loss):\n{indent(BACK, '    ')}optimizer.step()\n",
-        "the backward is left out where `good(loss)` does not hold, while the step",
-    ),
-    "two backwards under conditions": (
-        loop("if good(loss):\n    BACK\nif fine(loss):\n    BACK\noptimizer.step()"),
         "the backward is left out where `good(loss)` does not hold, while the step",
     ),
     "entered by hand": (

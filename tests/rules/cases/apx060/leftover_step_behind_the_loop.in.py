@@ -1,4 +1,3 @@
-# expect: manual no gradients
 import torch
 from apex import amp
 

@@ -1,0 +1,24 @@
+import torch
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cuda")
+pending = False
+for x, y in loader:
+    optimizer.zero_grad()
+    with torch.autocast("cuda", dtype=torch.float16):
+        loss = criterion(model(x), y)
+    scaler.scale(loss).backward()
+    pending = True
+    if warm:
+        scaler.step(optimizer)
+        scaler.update()
+        pending = False
+        print(loss.item())
+    if pending:
+        scaler.step(optimizer)
+        scaler.update()
+        pending = False
+    else:
+        optimizer.step()
+    scheduler.step()
