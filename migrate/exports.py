@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from .reading import windows
@@ -34,6 +35,8 @@ _BY_PATH = re.compile(
     rb"\brun_path\(|\brun_module\(|\bimport_module\(" + _LIBRARY + rb"|\b__import__\(|\bspec_from_file_location\("
     rb"|(?<!\.)(?<!def )\bexec\(|\bsys\.modules\[(?!\s*(?:__name__\s*\]|[\"']))"
 )
+# One that is always of a package, whatever its name: `import_module("models." + name)`.
+_OF_PACKAGE = re.compile(rb"import_module\(\s*f?[\"'](?:\w+\.)*(\w+)\.\w*[{%\"']")
 _REPLACED = re.compile(rb"\bsys\.modules\[\s*[\"']([\w.]+)[\"']")  # a module that is read or replaced by its name
 _WAYS = (b"run_path(", b"run_module(", b"import_module(", b"__import__(", b"_from_file_location(", b"exec(", b"sys.")
 _SPELLED = re.compile(rb"(\w+)(?:\.py)?[\"']")
@@ -74,9 +77,36 @@ def _by_path(data: bytes) -> bool:
     return any(word in data for word in _WAYS) and _BY_PATH.search(data) is not None
 
 
-def computed(data: bytes) -> frozenset[str]:
-    """The modules of which a file may take any name, as it computes names or paths."""
-    return _computed(data, _modules(data))
+@dataclass(frozen=True)
+class Computed:
+    """The modules of which a file may take any name, as it computes names or paths: ``anywhere``, or ``within`` the
+    folders of ``packages``, whatever their names."""
+
+    anywhere: frozenset[str] = frozenset()
+    within: frozenset[str] = frozenset()
+    packages: frozenset[str] = frozenset()
+
+    def holds(self, location: str, folders: Collection[str]) -> bool:
+        """Whether a file may be one of them; ``folders`` are the names of all there are: a package that is none of them
+        may be any."""
+        name = module_name(location)
+        inside = not self.packages.isdisjoint(Path(location).parts[:-1])
+        return name in self.anywhere or (name in self.within and (inside or not self.packages.issubset(folders)))
+
+
+def computed(data: bytes) -> Computed:
+    """The modules of which a file may take any name."""
+    packages = _packages(data)
+    if packages is None:
+        return Computed(_computed(data, _modules(data)))
+    return Computed(_named(data, _modules(data)), _spelled(data), packages)
+
+
+def _packages(data: bytes) -> frozenset[str] | None:
+    """The packages that a file imports from by names it computes; None where it may import from anywhere so."""
+    found = [_OF_PACKAGE.match(data, way.start()) for way in _BY_PATH.finditer(data)] if _by_path(data) else []
+    names = frozenset(one[1].decode() for one in found if one is not None)
+    return names if found and None not in found else None
 
 
 def mentions(location: str, module: str) -> bool:
@@ -146,13 +176,20 @@ def _modules(data: bytes) -> dict[bytes, set[str]]:
 
 def _computed(data: bytes, modules: Mapping[bytes, set[str]]) -> frozenset[str]:
     """The modules of which a file may take any name, as it computes names or paths."""
+    return _named(data, modules) | (_spelled(data) if _by_path(data) else frozenset())
+
+
+def _named(data: bytes, modules: Mapping[bytes, set[str]]) -> frozenset[str]:
+    """Those that it imports, or reads by their names, and computes names of."""
     found: set[str] = set()
     for spelled in _COMPUTED.findall(data) if b"getattr(" in data else ():  # getattr(module, name): any of its names
         found |= modules.get(spelled, set())
-    if _by_path(data):
-        found |= {word.decode() for word in _SPELLED.findall(_DEVICE.sub(b"", data))}
-    found |= {dotted.rsplit(b".", 1)[-1].decode() for dotted in _REPLACED.findall(data)}
-    return frozenset(found)
+    return frozenset(found | {dotted.rsplit(b".", 1)[-1].decode() for dotted in _REPLACED.findall(data)})
+
+
+def _spelled(data: bytes) -> frozenset[str]:
+    """Words in strings that may be modules' names."""
+    return frozenset(word.decode() for word in _SPELLED.findall(_DEVICE.sub(b"", data)))
 
 
 def _attributes(data: bytes, modules: Mapping[bytes, set[str]], taken: dict[str, set[str]]) -> None:

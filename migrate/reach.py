@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 
-from .exports import IMPORT, computed, imports, mentions, module_name, takes_by_name, takings, within_apex
+from .exports import IMPORT, Computed, computed, imports, mentions, module_name, takes_by_name, takings, within_apex
 from .facts.elsewhere import Outline, outline
 from .facts.stores import stores_other_types
 from .reading import NOTEBOOK, SOURCE_LIMIT, imports_of, read, windows
@@ -38,7 +38,8 @@ class Imports:
         self._outlines: dict[str, Outline] = {}
         self._stores: dict[str, bool] = {}
         self._takings: dict[tuple[str, bool], Mapping[str, frozenset[str]]] = {}
-        self._computed: dict[str, frozenset[str]] = {}
+        self._computed: dict[str, Computed] = {}
+        self._folders = {part for location in self._files for part in location.split(os.sep)[:-1]}
         self._above: dict[str, list[str]] | None = None
         self._speaking: dict[str, list[tuple[str, str]]] | None = None
 
@@ -99,9 +100,9 @@ class Imports:
         found = frozenset().union(*(self._takes(one, location, within_apex(location)) for one in users))
         # by a name or a path that is not written as an import: from the same folder, or one above or below it, also
         # by a file that is ``inside``, as nobody follows that
-        here, name = os.path.dirname(location), module_name(location)
+        here = os.path.dirname(location)
         by_name = (one for one in self._by_name_only if _near(os.path.dirname(one), here))
-        return found | {"*"} if any(self._takes_any(one, name) for one in by_name) else found
+        return found | {"*"} if any(self._takes_any(one, location) for one in by_name) else found
 
     def taken_by_name(self, location: str, vendored: bool) -> frozenset[str]:
         """The names that files take from any module that is called like a file."""
@@ -119,15 +120,15 @@ class Imports:
                         self._speaking[name].append((one, dotted))
         return self._speaking.get(module_name(location), [])
 
-    def _takes_any(self, user: str, name: str) -> bool:
-        """Whether one file may take any name of a module called like this, by one that it computes."""
+    def _takes_any(self, user: str, location: str) -> bool:
+        """Whether one file may take any name of another, by one that it computes."""
         if user in self._large:
-            return mentions(user, name)
+            return mentions(user, module_name(location))
         if user not in self._computed:
-            self._computed[user] = frozenset()
+            self._computed[user] = Computed()
             with suppress(OSError):
                 self._computed[user] = computed(read(user))
-        return name in self._computed[user]
+        return self._computed[user].holds(location, self._folders)
 
     def _takes(self, user: str, location: str, vendored: bool) -> frozenset[str]:
         """The names that one file takes from modules called like another."""
@@ -230,7 +231,10 @@ class Imports:
         if len(near) < 2:
             return near
         shared = [len(os.path.commonpath([one, location])) for one in near]
-        return [one for one, length in zip(near, shared, strict=True) if length == max(shared)]
+        near = [one for one, length in zip(near, shared, strict=True) if length == max(shared)]
+        # of `utils/misc.py` and `timm/utils/misc.py` a script beside both folders means the former
+        begun = [one for one in near if _above(_begun(one, len(words)), here)] if len(near) > 1 else near
+        return begun or near
 
 
 _ADDED = ("lib", "src")  # folders that scripts put on the path of what they import
@@ -254,6 +258,14 @@ def _above(module: str, folder: str) -> bool:
     if os.path.basename(module) == "__init__.py":
         home = os.path.dirname(home)
     return folder == home or folder.startswith(home + os.sep)
+
+
+def _begun(location: str, words: int) -> str:
+    """What is imported first of the dotted name that a file fits: the package, or the file itself."""
+    whole = os.path.dirname(location) if os.path.basename(location) == "__init__.py" else location
+    for _ in range(words - 1):
+        whole = os.path.dirname(whole)
+    return whole
 
 
 def _names(data: bytes) -> Iterator[str]:

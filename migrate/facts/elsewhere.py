@@ -21,6 +21,8 @@ from ..knowledge.models import (
 from .asked import asking, asks, both
 from .given_object import Paths, getters, paths, runs_of_given
 from .idle import idle
+from .sober import joined, sober
+from .widths import of_wide, wide
 
 _PARENTHESES = r"\(((?:[^()]|\([^()]*\))*)\)"
 _BODY = r"([^\n]*\n?(?:\1[ \t]+[^\n]*\n?|[ \t\r]*\n)*)"
@@ -97,7 +99,8 @@ class Elsewhere:
     are handed. ``keeping`` says for a class which attributes of its objects hold what they are made with, and which
     methods and properties give those back; ``several`` are networks, and functions that make one, whose result is a
     list, dictionary or tuple. ``idle`` are methods that run nothing of what they hold or are handed, ``asking`` says
-    for a function which parameters it only asks for their state."""
+    for a function which parameters it only asks for their state, ``sober`` whether all functions of a name compute
+    nothing where O1's casts would have reached it."""
 
     networks: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
@@ -114,6 +117,7 @@ class Elsewhere:
     several: frozenset[str] = frozenset()
     idle: frozenset[str] = frozenset()
     asking: Mapping[str, Handed] = field(default_factory=dict)
+    sober: Mapping[str, bool] = field(default_factory=dict)
 
     def with_(self, other: Elsewhere) -> Elsewhere:
         """This, and what another has."""
@@ -135,6 +139,7 @@ class Elsewhere:
             self.several | other.several,
             self.idle | other.idle,
             both(self.asking, other.asking),
+            joined(self.sober, other.sober),
         )
 
 
@@ -149,8 +154,8 @@ class _Function:
     ``multiplies`` one that computes a product of torch, ``widens`` one that computes what O1 ran in float32,
     ``spreads`` one that does so where autocast does not, ``yields`` a generator, ``leaves`` one that takes something
     from the GPU; ``tensors`` are names that it takes for tensors, ``hands`` what it hands to which function;
-    ``many`` is one that gives back a list, dictionary or tuple, ``paths`` are the attributes of what it is given,
-    ``asks`` the parameters that it only asks for their state."""
+    ``powers`` one with powers in it, ``many`` is one that gives back a list, dictionary or tuple, ``paths`` are the
+    attributes of what it is given, ``asks`` the parameters that it only asks for their state."""
 
     name: str
     parameters: tuple[str, ...]
@@ -171,6 +176,13 @@ class _Function:
     many: bool
     paths: Paths
     asks: frozenset[str]
+    powers: bool
+
+    @property
+    def works(self) -> bool:
+        """Whether it computes something where O1's casts reached it, or may run a network."""
+        computes = self.multiplies or self.widens or self.spreads or self.powers
+        return computes or self.apart or self.builds or bool(_applied(self))
 
 
 @dataclass(frozen=True)
@@ -243,6 +255,7 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
         _all(lambda found: _several(classes, functions, found)),
         idle(classes, plain_names),
         asking(functions, {cls.name for cls in classes}),
+        sober(functions),
     )
 
 
@@ -339,9 +352,10 @@ def _classes(text: str, numpy: bool) -> Iterator[_Class]:
 
 def _functions(text: str, numpy: bool) -> Iterator[_Function]:
     for _, name, parameters, body in _FUNCTION.findall(text):
+        names = tuple(_PARAMETER.findall(parameters))
         yield _Function(
             name,
-            tuple(_PARAMETER.findall(parameters)),
+            names,
             tuple(_GIVEN.findall(body)),
             tuple((frozenset(_NAME.findall(new)), frozenset(_SOURCE.findall(old))) for new, old in _EACH.findall(body)),
             frozenset(_CALLED.findall(body)) | frozenset(_said_of(body)),
@@ -350,8 +364,8 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             apart=bool(_APART.search(body)),
             builds=NO_NETWORK.fit(name) or BUILDS.fit(name),
             multiplies=bool(_PRODUCT.search(body)) or (not numpy and bool(_MATMUL.search(_STRING.sub("''", body)))),
-            widens=bool(_WIDENED.search(body)) and any(_works(_WIDENED, line) for line in body.splitlines()),
-            spreads=bool(_SPREAD.search(body)) and any(_works(_SPREAD, line) for line in body.splitlines()),
+            widens=_works(_WIDENED, body, names),
+            spreads=_works(_SPREAD, body, names),
             yields="yield" in body and bool(_YIELD.search(body)),
             leaves=bool(_LEAVES.search(body)) and any(map(_leaves, body.splitlines())),
             tensors=frozenset(name for found in _TENSOR.findall(body) for name in found if name)
@@ -359,7 +373,8 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             hands=frozenset((name, one) for name, given in _HANDS.findall(body) for one in _NAME.findall(given)),
             many=_many(body),
             paths=paths(parameters, body),
-            asks=asks(parameters, _PARAMETER.findall(parameters), body),
+            asks=asks(parameters, names, body),
+            powers="**" in body or ".pow(" in body,
         )
 
 
@@ -515,10 +530,16 @@ def _float_work(function: _Function) -> bool:
     return function.widens
 
 
-def _works(pattern: re.Pattern[str], line: str) -> bool:
-    """Whether a line computes what O1 ran in float32, of what may be a half result."""
+def _works(pattern: re.Pattern[str], body: str, parameters: Collection[str]) -> bool:
+    """Whether a function computes what O1 ran in float32, of what may be a half result."""
+    if not pattern.search(body):
+        return False
+    known = wide(body, parameters)
     return any(
-        found.group(1) not in _NO_TENSORS and not _NO_HALF.search(line[: found.end()])
+        found.group(1) not in _NO_TENSORS
+        and not _NO_HALF.search(line[: found.end()])
+        and not (of_wide(line[found.end() :], known) if found.group(1) is None else found.group(1) in known)
+        for line in body.splitlines()
         for found in pattern.finditer(line)
     )
 

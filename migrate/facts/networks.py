@@ -153,6 +153,15 @@ def widens_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere) -> bool:
     return comes_from_elsewhere(v, call.func) and _library(v, call.func.value) not in _NO_NETWORKS
 
 
+def sober_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere) -> bool:
+    """Whether a call runs a function of another file that computes nothing where O1's casts would have reached it."""
+    return (
+        isinstance(call.func, ast.Name)
+        and comes_from_elsewhere(v, call.func)
+        and elsewhere.sober.get(name_elsewhere(v, call.func), False)
+    )
+
+
 def gives_several(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
     """Whether an object is a network of another file, whose forward gives back a list, dictionary or tuple."""
     if obj.kind != "call" or not isinstance(obj.key, ast.Call) or not comes_from_elsewhere(v, obj.key.func):

@@ -21,6 +21,7 @@ from ..facts.names import called_name, last_name
 from ..facts.scopes import Scope
 from ..knowledge.apex import of_apex
 from ..nodes import walk
+from .absent import arms
 from .calls import Calls
 from .objects import ELEMENT_KEY, Obj, Var, apex
 from .replaced import replaced
@@ -324,8 +325,8 @@ class Values(Calls):
                     self._each(self._expr(one), lambda o: self._add(var, o) if o.kind != "path" else None)
                     self._each(self._expr(other), lambda o: None if wraps(self.m, node, o) else self._add(var, o))
                 else:
-                    self._flow(self._expr(one), var)
-                    self._flow(self._expr(other), var)
+                    for arm in arms(node):
+                        self._flow(self._expr(arm), var)
             case ast.BoolOp(values=values):
                 for value in values:
                     self._flow(self._expr(value), var)

@@ -18,7 +18,7 @@ from . import arguments
 from .outcome import Decide, Native, Stays
 from .sites import Binding, Role, Site, Sites, computed
 from .words import native
-from .write import fold_arms, shorten_tuples, write
+from .write import fold_arms, fold_statements, shorten_tuples, write
 
 _SAYS_APEX = re.compile(r"apex|fused", re.I)
 _IGNORE = re.compile(r"#\s*apex2native:\s*ignore\b")
@@ -52,6 +52,7 @@ def replace(
     shorten_tuples(ctx, work, list(decided))
     named = [site for site, one in decided.items() if isinstance(one, Native) and site.call and not _changes(site, one)]
     fold_arms(ctx, work, named)
+    fold_statements(ctx, work, named)
     for binding in work.sites.unused:
         dotted = (drop_in or {}).get(binding.name)
         if dotted is not None and _handed_on(ctx, binding) and not _asked_to_ignore(ctx, binding.stmt):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from ..facts.torchs import spelled_out
 from ..model import Severity
 from ..nodes import walk
 from ..rules.common import Work
@@ -13,6 +14,10 @@ from . import arguments
 from .outcome import Native
 from .sites import Role, Site
 from .words import native
+
+# What a condition is made of that may go unasked.
+_PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.BoolOp, ast.UnaryOp, ast.Compare)
+_SIGNS = (ast.expr_context, ast.boolop, ast.unaryop, ast.cmpop)
 
 
 def write(ctx: Context, work: Work, rule: str, site: Site, outcome: Native) -> None:
@@ -101,6 +106,35 @@ def fold_arms(ctx: Context, work: Work, sites: Sequence[Site]) -> None:
         if plain and len(arms) == 2 and arms[0] == arms[1] and not draft.gone(one):
             draft.replace(one, arms[0])
             work.note(None, "APX011", one, "both arms are the same now")
+
+
+def fold_statements(ctx: Context, work: Work, sites: Sequence[Site]) -> None:
+    """``if fused: net = convert(net) else: net = …`` whose arms do the same now is the arm that had been torch's, where
+    asking has no effect; ``sites`` are calls that got another name and no other arguments."""
+    m, draft = ctx.m, work.draft
+    for site in sites:
+        if site.call is None or site.use not in work.replaced:
+            continue
+        mine = m.statement(site.call)
+        holder = m.parent[mine]
+        if not isinstance(holder, ast.If) or m.is_elif(holder) or draft.gone(holder):
+            continue
+        arms = [holder.body, holder.orelse]
+        if any(len(arm) != 1 for arm in arms) or not all(isinstance(n, (*_PLAIN, *_SIGNS)) for n in walk(holder.test)):
+            continue
+        theirs, arm = (holder.orelse[0], "orelse") if mine is holder.body[0] else (holder.body[0], "body")
+        if _done(ctx, work, mine, site.use) == _done(ctx, work, theirs, None):
+            draft.unwrap(holder, arm)
+            work.note(None, "APX011", holder, "both arms are the same now")
+
+
+def _done(ctx: Context, work: Work, stmt: ast.stmt, use: ast.expr | None) -> str:
+    """What a statement does, with its use of Apex's part by the new name."""
+    m, text = ctx.m, ctx.m.src(stmt)
+    if use is not None:
+        begin = m.start(stmt)
+        text = text[: m.start(use) - begin] + work.draft.text_of(use) + text[m.end(use) - begin :]
+    return spelled_out(m, m.file(stmt), ast.parse(text))
 
 
 def shorten_tuples(ctx: Context, work: Work, sites: Sequence[Site]) -> None:

@@ -31,6 +31,8 @@ _ABOUT_AMP = re.compile(
     r"\bapex\b|\bamp\b|\bfp16\b|mixed.precision|half.precision|loss.scal|scaling\b.*\bloss|\bopt_level\b", re.I
 )
 _HEADER_END = re.compile(r":[ \t]*(?:#.*)?$")
+_INITIALIZES = re.compile(r"\binitiali[sz](?:e|ing) amp\b|\bamp accepts\b|\bamp\.initialize\b", re.I)
+MAX_HEADING = 3  # lines
 _OPPOSITE: dict[type[ast.cmpop], str] = {ast.Is: "is not", ast.IsNot: "is", ast.Eq: "!=", ast.NotEq: "=="}
 
 
@@ -257,12 +259,24 @@ class Draft:
             of_amp = _ABOUT_AMP.search(begin) and not kept & set(range(start, last + 2))
             if start < first and (of_amp or stmt in self._taken):
                 self._edits.append(DeleteLines(start, first - 1))
+            self._drop_heading(stmt, kept)
         for stmt in self._stmt:
             last = self.m.last_line(stmt)
             end = self._comments_until(stmt)
             said = "\n".join(self.m.line_text(n) for n in range(last + 1, end + 1))
             if end > last and not self._dropped(stmt) and (isinstance(stmt, ast.Try) or _ABOUT_AMP.search(said)):
                 self._edits.append(DeleteLines(last + 1, end))
+
+    def _drop_heading(self, stmt: ast.stmt, kept: set[int]) -> None:
+        """Comments above a condition that stays, which say how amp is initialized, go with the initialize that its arm
+        began with, where nothing comes in its place."""
+        guard = self.m.parent[stmt]
+        if not isinstance(guard, ast.If) or stmt is not guard.body[0] or self.gone(guard) or guard in self._unwrap:
+            return
+        start, first = self._comments_from(guard), self.m.first_line(guard)
+        alone = kept.isdisjoint(range(start, first + 1))
+        if alone and 0 < first - start <= MAX_HEADING and _INITIALIZES.search(self.m.line_text(start)):
+            self._edits.append(DeleteLines(start, first - 1))
 
     def _comments_until(self, stmt: ast.stmt) -> int:
         """The last of the comment lines that end the last block of a statement; its own last line where there are

@@ -77,6 +77,38 @@ def negation(term: Term) -> Term:
     return Term(f"not {term.inside(_NOT)}", _NOT, boolean=True, opposite=term)
 
 
+def conjuncts(terms: list[Term]) -> list[Term]:
+    """The same conditions with each ``a and b`` taken apart."""
+    return [part for term in terms for part in _parts(term)]
+
+
+def _parts(term: Term) -> list[Term]:
+    if term.binds != _AND:
+        return [term]
+    try:
+        tree = ast.parse(term.text, mode="eval").body
+    except SyntaxError:
+        return [term]
+    if not (isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And)):
+        return [term]
+    texts = [(node, ast.get_source_segment(term.text, node)) for node in tree.values]
+    return [Term(text, _binds(node), boolean=term.boolean or _says_bool(node)) for node, text in texts if text]
+
+
+def _binds(node: ast.expr) -> int:
+    match node:
+        case ast.Compare() | ast.UnaryOp(op=ast.Not()):
+            return _NOT
+        case ast.Name() | ast.Attribute() | ast.Call() | ast.Subscript() | ast.Constant():
+            return _ATOM
+        case _:
+            return _OR  # in brackets wherever it stands beside another
+
+
+def _says_bool(node: ast.expr) -> bool:
+    return isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
+
+
 def reads(text: str) -> frozenset[str]:
     """The names and attributes that an expression reads, as they are written: strings are none."""
     try:

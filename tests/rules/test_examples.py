@@ -137,6 +137,7 @@ PLACES: dict[str, tuple[str, dict[str, str]]] = {
         {"IMPORTS": "from apex import amp\nEXAMPLE", "END": "lamb = FusedMixedPrecisionLamb(model.parameters())"},
     ),
     "APX093": ("ARGUMENTS", {"ARGUMENTS": "parser = argparse.ArgumentParser()\nEXAMPLE\nargs = parser.parse_args()"}),
+    "APX094": ("END", {"END": "EXAMPLE"}),
     "APX095": ("END", {}),
 }
 RULES = [one for one in modules() if one.STAGE is not Stage.TOOL]

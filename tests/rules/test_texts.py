@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from migrate.engine import migrate_module
 from migrate.model import Settings, Severity
 
@@ -62,3 +64,21 @@ def test_the_growth_of_the_scale_is_told_where_a_step_takes_several_backwards() 
     assert _said(ACCUMULATES.replace("    if i % 4 == 3:\n", "").replace("        opt", "    opt")) == []
     static = ACCUMULATES.replace('opt_level="O1"', 'opt_level="O1", loss_scale=128.0')
     assert "APX060" not in [rule for rule, severity, _ in _said(static) if severity is Severity.INFO]
+
+
+@pytest.mark.parametrize(
+    ("comment", "left"),
+    [
+        ("# Distributed training (should be after apex fp16 initialization)", "# Distributed training"),
+        ("# wrapped (after apex), and only then", "# wrapped, and only then"),
+        ("# (after apex)", "# (after apex)"),
+        ("# model = DDP (apex.wrapped)", "# model = DDP (apex.wrapped)"),
+        ("# model = apex(model) (as before)", "# model = apex(model) (as before)"),
+        ('print("several devices (with apex)")', 'print("several devices (with apex)")'),
+    ],
+)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_words_in_brackets_go_and_no_others(comment: str, left: str, newline: str) -> None:
+    text = SPEAKS.replace("# after amp.initialize", comment).replace("\n", newline)
+    lines = (migrate_module(text, Settings()).new_text or "").split(newline)
+    assert left in lines

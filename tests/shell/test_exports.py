@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from migrate.exports import module_name
+from migrate.reach import Imports
 
-from .support import exported
+from .support import exported, tree
 
 
 def test_names_of_every_import_form(tmp_path: Path) -> None:
@@ -98,3 +99,26 @@ def test_a_device_is_no_module(tmp_path: Path) -> None:
         (tmp_path / name).write_text(f"from importlib import import_module\n{text}")
     assert exported([str(tmp_path / "a.py")], [str(wanted)])[str(wanted)] == frozenset()
     assert exported([str(tmp_path / "b.py")], [str(wanted)])[str(wanted)] == {"*"}
+
+
+def test_modules_of_one_package_by_computed_names_are_none_of_other_folders(tmp_path: Path) -> None:
+    """`import_module("datasets." + name)` beside the string `'train'` may mean `datasets/train.py`, and no other."""
+    files = ["train.py", "datasets/__init__.py", "datasets/train.py", "datasets/coco/train.py", "zoo/a.py"]
+    root = tree(tmp_path, dict.fromkeys(files, ""))
+    ways = {
+        "import_module(f'datasets.{name}')": False,
+        "import_module('datasets.{}'.format(name))": False,
+        "import_module('datasets.' + name)": False,
+        "import_module('zoo.%s_set' % name); import_module('datasets.' + name)": False,
+        "import_module('elsewhere.' + name)": True,
+        "import_module(name)": True,
+        "import_module('.' + name, 'zoo')": True,
+        "import_module('datasets.' + name); import_module(name)": True,
+        "exec(name)": True,
+    }
+    for way, anywhere in ways.items():
+        (root / "datasets/__init__.py").write_text(f"from importlib import import_module\nmode = 'train'\n{way}\n")
+        imports = Imports([str(one) for one in root.rglob("*.py")])
+        assert bool(imports.taken(str(root / "train.py"), [])) is anywhere, way
+        assert imports.taken(str(root / "datasets/train.py"), []) == {"*"}, way
+        assert imports.taken(str(root / "datasets/coco/train.py"), []) == {"*"}, way

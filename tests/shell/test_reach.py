@@ -44,6 +44,26 @@ def test_one_word_is_beside_or_above(tmp_path: Path) -> None:
     assert not _reached(root, "a/run.py", "b/checkpoint.py")
 
 
+def test_of_two_packages_of_one_name_that_beside_the_script_is_meant(tmp_path: Path) -> None:
+    texts = {
+        "train.py": "from utils.misc import fit\n",
+        "tools/eval.py": "from utils.misc import fit\n",
+        "utils/misc.py": "",
+        "timm/utils/misc.py": "",
+        "timm/utils/__init__.py": "from .misc import fit\n",
+        "timm/loss/__init__.py": "",
+    }
+    root = tree(tmp_path, texts)
+    for script in ("train.py", "tools/eval.py"):
+        assert _reached(root, script, "utils/misc.py") and not _reached(root, script, "timm/utils/misc.py")
+
+
+def test_two_packages_of_one_name_that_both_lie_aside_may_both_be_meant(tmp_path: Path) -> None:
+    texts = {"train.py": "from utils.misc import fit\n", "one/utils/misc.py": "", "two/utils/misc.py": ""}
+    root = tree(tmp_path, texts)
+    assert all(_reached(root, "train.py", f"{one}/utils/misc.py") for one in ("one", "two"))
+
+
 def test_a_name_that_stands_in_a_lib_folder_is_meant(tmp_path: Path) -> None:
     """Scripts put `lib` on the path; a file deeper down is no module of the same name (`import random`)."""
     root = tree(

@@ -11,6 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from ...facts.sites import Scale
+from ...facts.torchs import spelled_out
 from ...flow.objects import Obj
 from ...nodes import walk
 from ...units.ownership import owns_all
@@ -153,9 +154,19 @@ def _same_clip(ctx: Context, one: ast.stmt, other: ast.stmt) -> tuple[ast.Call, 
         return None
     text_one = ctx.m.src(one).replace(ctx.m.src(mine[0]), "PARAMETERS")
     text_other = ctx.m.src(other).replace(ctx.m.src(theirs[0]), "PARAMETERS")
-    if "".join(text_one.split()) != "".join(text_other.split()):
+    if "".join(text_one.split()) != "".join(text_other.split()) and not _one_name(ctx, one, text_one, text_other):
         return None
     func = theirs[0].func
     assert isinstance(func, ast.Attribute)
     held: frozenset[Obj] = ctx.v.of(mine[0].args[0]) if mine[0].args else frozenset()
     return mine[0], ctx.m.src(theirs[0]), owns_all(ctx, held, func.value)
+
+
+def _one_name(ctx: Context, stmt: ast.stmt, one: str, other: str) -> bool:
+    """Whether two statements are the same but for how they spell names of torch: ``clip_grad_norm_`` is imported."""
+    try:
+        trees = ast.parse(one), ast.parse(other)
+    except SyntaxError:
+        return False
+    mine, theirs = (spelled_out(ctx.m, ctx.m.file(stmt), tree) for tree in trees)
+    return mine == theirs

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import permutations
 
-from ...units.conditions import FALSE, Term, conjunction, negation
+from ...units.conditions import FALSE, Term, conjunction, conjuncts, negation
 
 
 def without_opposites(cases: list[list[Term]]) -> list[list[Term]]:
-    """Fewer cases that say the same: two that differ in one condition alone, which holds here and does not hold there,
-    are one without it (the arms of ``if … elif … else``); one that says all that another says, and more, is that; one
-    that holds where another does not need not say so."""
-    for one, other in combinations(cases, 2):
-        mine, theirs = _beyond(one, other), _beyond(other, one)
-        if not mine or not theirs:
-            more = other if not mine else one
-            return without_opposites([case for case in cases if case is not more])
-        if len(mine) == len(theirs) == 1 and _opposites(mine[0], theirs[0]):
-            rest = [term for term in one if term.text != mine[0].text]
-            return without_opposites([*(case for case in cases if case is not one and case is not other), rest])
-        for short, long, alone, more in ((one, other, mine, theirs), (other, one, theirs, mine)):
-            if len(alone) == 1 and any(_opposites(alone[0], term) for term in more):
-                rest = [term for term in long if not _opposites(alone[0], term)]  # `a or not a and b`, a first
-                others = [case for case in cases if case is not short and case is not long]
-                return without_opposites([*others, short, rest])
+    """Fewer cases that say the same, or shorter ones: one that says all that another says, and more, is that; and where
+    a case says but one thing that another denies, the other need not deny it (``a or not a and b`` is ``a or b``, as
+    in the arms of ``if … elif …``)."""
+    for one, other in permutations(cases, 2):
+        mine = _beyond(one, other)
+        if not mine:
+            return without_opposites([case for case in cases if case is not other])
+        denied = [term for term in other if _opposites(mine[0], term)]
+        if len(mine) == 1 and denied:
+            rest = [term for term in other if term is not denied[0]]
+            return without_opposites([rest if case is other else case for case in cases])
     return cases
 
 
@@ -41,7 +36,7 @@ def either(cases: list[list[Term]]) -> Term:
     live = [[t for t in case if t.value is None] for case in cases if not any(t.value is False for t in case)]
     if not live:
         return FALSE
-    live = without_opposites(live)
+    live = without_opposites([conjuncts(case) for case in without_opposites(live)])
     common = [t for t in live[0] if all(t.text in {x.text for x in case} for case in live)]
     texts = {t.text for t in common}
     rest = [conjunction([t for t in case if t.text not in texts]) for case in live]

@@ -7,7 +7,7 @@ import builtins
 from functools import cached_property
 
 from ...facts.names import called_name
-from ...facts.networks import widens_elsewhere
+from ...facts.networks import sober_elsewhere, widens_elsewhere
 from ...knowledge.host import HOST_WORK
 from ...knowledge.operations import NATIVE_FLOAT, NATIVE_HALF, NO_CASTS
 from ...knowledge.results import FLOAT_WORK
@@ -57,7 +57,7 @@ class Worked:
             if not isinstance(node, ast.Call) or not self.slices.reads(node) & tainted:
                 continue
             func, name = node.func, called_name(node)
-            if HOST_WORK.fit(name):
+            if HOST_WORK.fit(name) or sober_elsewhere(self.ctx.v, node, self.ctx.facts.elsewhere):
                 continue
             if FLOAT_WORK.fit(name) and name != "log":
                 return True

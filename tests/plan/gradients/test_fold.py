@@ -11,8 +11,10 @@ from migrate.plan.gradients.fold import folds
 from migrate.plan.schedule import Schedule
 from tests.asking import context, marked, unit
 
+CLIP = "clip_grad_norm_"
 TOP = """\
 from apex import amp
+from torch.nn.utils import clip_grad_norm_
 model = Model()
 optimizer = SGD(model.parameters())
 model, optimizer = amp.initialize(model, optimizer)
@@ -45,6 +47,11 @@ ARMS = {
     "of another model": (MASTERS, "clip(other.parameters(), 1.0)\n", None),
     "of another kind": (MASTERS, "clip(model.named_parameters(), 1.0)\n", None),
     "of both": (MASTERS.replace("1.0", "max(amp.master_params(optimizer))"), PARAMETERS, None),
+    "by another name of torch's": (
+        "torch.nn.utils." + CLIP + "(amp.master_params(optimizer), 1.0)\n",
+        CLIP + "(model.parameters(), 1.0)\n",
+        "body",
+    ),
     "no amp at all": ("log(1)\n", "log(1)\n", None),
 }
 

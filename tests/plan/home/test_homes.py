@@ -693,7 +693,7 @@ def test_either() -> None:
     assert either([[a], [FALSE]]) == a
     assert either([[FALSE]]) == FALSE
     assert either([[TRUE], [b]]) == TRUE
-    assert either([[not_a, b], [a]]).text == "a or b"
+    assert either([[not_a, b], [a]]).text == "b or a"
     not_b = Term("not b", 3, boolean=True, opposite=b)
     assert either([[a, b], [a, not_b, Term("c")]]).text == "a and (b or c)"
     assert either([[b], [b]]) == b

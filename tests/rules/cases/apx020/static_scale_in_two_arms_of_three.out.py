@@ -4,11 +4,12 @@ import torch
 def main(args):
     model = torch.nn.Linear(4, 2).cuda()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    static_scale = args.mode == "a" or args.mode != "a" and args.mode == "b"
     scaler = torch.amp.GradScaler(
-        "cuda", init_scale=128.0 if static_scale else 2.0**16, enabled=bool(args.fp16)
+        "cuda",
+        init_scale=128.0 if args.mode == "a" or args.mode == "b" else 2.0**16,
+        enabled=bool(args.fp16),
     )
-    if static_scale:
+    if args.mode == "a" or args.mode == "b":
         scaler.set_growth_factor(1.0)  # a static loss scale
         scaler.set_backoff_factor(1.0)
     for x, y in args.loader:
