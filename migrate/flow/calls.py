@@ -172,18 +172,8 @@ class Calls(Containers):
                     self._each(called, lambda m: self._apply(node, var, m))
                 self._add(var, Obj("call", node, called_name(node) or "call"))
             case "function" | "method":
-                callee = self.callee(obj)
-                assert isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-                skip = 1 if self._has_receiver(obj, callee) else 0
-                # else it would raise: never run, or not this
-                if fits(node, callee.args, positional_parameters(callee)[skip:]):
-                    self.calls[callee].append(node)
-                self._bind(node, callee, skip)
-                if obj.kind == "method":
-                    first = self.m.self_name(self.m.scope_of[callee])
-                    if first is not None and not unbound(obj):
-                        self._add(("n", self.m.scope_of[callee], first), obj.key[0])  # type: ignore[index]
-                self._flow(("r", callee), var)
+                for callee in self.functions(obj):
+                    self._run_function(node, var, obj, callee)
             case "partial":
                 assert isinstance(obj.key, ast.Call)
                 part = obj.key
@@ -199,6 +189,19 @@ class Calls(Containers):
                 self._with_fields(node, var, names)
             case _:
                 pass
+
+    def _run_function(self, node: ast.Call, var: Var, obj: Obj, callee: ast.AST) -> None:
+        assert isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        skip = 1 if self._has_receiver(obj, callee) else 0
+        # else it would raise: never run, or not this
+        if fits(node, callee.args, positional_parameters(callee)[skip:]):
+            self.calls[callee].append(node)
+        self._bind(node, callee, skip)
+        if obj.kind == "method":
+            first = self.m.self_name(self.m.scope_of[callee])
+            if first is not None and not unbound(obj):
+                self._add(("n", self.m.scope_of[callee], first), obj.key[0])  # type: ignore[index]
+        self._flow(("r", callee), var)
 
     def _apply_apex(self, node: ast.Call, var: Var, name: str) -> None:
         tail = name.split(".")[-1]
