@@ -89,6 +89,11 @@ class Calls(Containers):
         if name == "getattr" and len(node.args) >= 2:
             for key in listed_names(self.m, node.args[1]):
                 self._get_attribute(self._expr(node.args[0]), key, var)
+            for otherwise in node.args[2:]:
+                self._each(self._expr(otherwise), lambda o: self._add(var, o) if o.kind == "method" else None)
+        if name in ("get", "pop") and isinstance(node.func, ast.Attribute) and node.args:
+            asked = self._key(node.args[0])
+            self._each(self._expr(node.func.value), lambda o: self._chosen(o, asked, var))
         if name in WRAPPERS and node.args and not isinstance(node.args[0], ast.Starred):
             self._flow(self._expr(node.args[0]), var)
             if name in ("next",):
@@ -97,6 +102,17 @@ class Calls(Containers):
             of_base = called_name(node.func.value) == "super"
             self._each(self._expr(node.func.value), lambda obj: self._given_back(obj, "" if of_base else name, var))
         self._opaque.append((node, var))
+
+    def _chosen(self, table: Obj, key: str, var: Var) -> None:
+        """``TABLE.get(key)``: a function that a dictionary holds. What else it holds goes by other names."""
+
+        def of_field(name: str) -> None:
+            if key in (name, ELEMENT_KEY) or name == ELEMENT_KEY:
+                held = self._field(table, name)
+                self._each(held, lambda o: self._add(var, o) if o.kind in ("function", "method") else None)
+
+        if table.kind == "dict":
+            self._each_field(table, of_field)
 
     def _given_back(self, obj: Obj, name: str, var: Var) -> None:
         """A method that gives its object back: torch's; the program's own, such as ``trainer.train``, say what."""
@@ -172,8 +188,8 @@ class Calls(Containers):
                     self._each(called, lambda m: self._apply(node, var, m))
                 self._add(var, Obj("call", node, called_name(node) or "call"))
             case "function" | "method":
-                for callee in self.functions(obj):
-                    self._run_function(node, var, obj, callee)
+                for function in self.functions(obj):
+                    self._run_function(node, var, obj, function)
             case "partial":
                 assert isinstance(obj.key, ast.Call)
                 part = obj.key

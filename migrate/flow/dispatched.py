@@ -17,7 +17,8 @@ _GENERIC = ("singledispatch", "singledispatchmethod")
 def dispatched(m: Module) -> dict[ast.AST, list[ast.AST]]:
     """For each function that chooses by the class of its argument, those that were registered with it."""
     generic: dict[str, list[ast.AST]] = defaultdict(list)
-    for node in (*m.all(ast.FunctionDef), *m.all(ast.AsyncFunctionDef)):
+    functions: list[ast.FunctionDef | ast.AsyncFunctionDef] = [*m.all(ast.FunctionDef), *m.all(ast.AsyncFunctionDef)]
+    for node in functions:
         if any(last_name(decorator) in _GENERIC for decorator in node.decorator_list):
             generic[node.name].append(node)
     found: dict[ast.AST, list[ast.AST]] = defaultdict(list)
@@ -27,10 +28,10 @@ def dispatched(m: Module) -> dict[ast.AST, list[ast.AST]]:
 
     def add(to: ast.expr, function: ast.AST) -> None:
         name = last_name(to)
-        for one in generic.get(name) or generic.get(called.get(name, ""), ()):
+        for one in generic.get(name) or generic.get(called.get(name, ""), []):
             found[one].append(function)
 
-    for node in (*m.all(ast.FunctionDef), *m.all(ast.AsyncFunctionDef)):
+    for node in functions:
         for decorator in node.decorator_list:
             match decorator:
                 case ast.Attribute(value=to, attr="register") | ast.Call(func=ast.Attribute(value=to, attr="register")):
@@ -42,8 +43,8 @@ def dispatched(m: Module) -> dict[ast.AST, list[ast.AST]]:
             case ast.Call(func=ast.Attribute(value=to), args=[_, ast.Lambda() as function]):
                 add(to, function)
             case ast.Call(func=ast.Attribute(value=to), args=[_, ast.Name(id=name)]):
-                for function in m.defined(name):
-                    add(to, function)
+                for named in m.defined(name):
+                    add(to, named)
             case _:
                 pass
     return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 from functools import cached_property
 
 from ..facts.module import Module
@@ -29,6 +30,10 @@ _RUNS_TEXT = frozenset({"eval", "exec"})
 _LISTS = frozenset("parameters named_parameters".split())
 _ITERATES = frozenset("__iter__ __next__ __aiter__ __anext__ __getitem__".split())
 _LAZY = frozenset("map filter iter starmap".split())
+# What is asked of the items of a container that these are handed: an order, a truth, a text.
+_ASKS_ITEMS = frozenset("max min sorted any all sum print str repr format".split())
+_STACKS = frozenset("ExitStack AsyncExitStack".split())
+_PUTS = frozenset("callback push enter_context push_async_callback push_async_exit enter_async_context".split())
 _FIELD = re.compile(r"\{[^{}]*\.grad\b")  # of a format: "{0.grad}"
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -70,8 +75,10 @@ class Unnamed:
         if self._rates and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr == "step" and not self.v.callees(node):
                 found += self._of(node.func.value, self._rates)
-        if self._special and isinstance(node, (ast.Name, ast.Attribute, ast.Call)):
+        if self._special and isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
             found += self._of(node, self._special)
+            if isinstance(node, ast.Call) and called_name(node) in _ASKS_ITEMS and not self.v.callees(node):
+                found += self._with(self._items(node.args), self._special)
         return found
 
     def around(self, node: ast.AST) -> list[ast.AST]:
@@ -80,10 +87,24 @@ class Unnamed:
         return [made for function in called for made in self._around.get(function, ())]
 
     def at_end(self, stmt: ast.stmt) -> bool:
-        """Whether the end of a block looks at gradients: ``__exit__`` of an object that it is a block of."""
-        items = stmt.items if isinstance(stmt, (ast.With, ast.AsyncWith)) else ()
+        """Whether the end of a block looks at gradients: ``__exit__`` of an object that it is a block of, or what was
+        put on an ``ExitStack``."""
+        if not isinstance(stmt, (ast.With, ast.AsyncWith)):
+            return False
+        blocks = [item.context_expr for item in stmt.items]
+        stacked = [arg for stack in blocks for call in self._put_on(stack, stmt) for arg in call.args[:1]]
+        if any(self.v.callee(o) in self._lookers for arg in stacked for o in self.v.of(arg)):
+            return True
         ends = [(cls, method) for cls, method in self._special if method.name in ("__exit__", "__aexit__")]
-        return bool(ends) and any(self._of(item.context_expr, ends) for item in items)
+        return bool(ends) and any(self._of(block, ends) for block in (*blocks, *stacked))
+
+    def _put_on(self, stack: ast.expr, stmt: ast.With | ast.AsyncWith) -> list[ast.Call]:
+        """What a block of an ``ExitStack`` puts on it, to be run at its end."""
+        held = self.v.of(stack)
+        if not any(o.kind == "call" and o.label in _STACKS for o in held):
+            return []
+        puts = [n for n in walk(stmt) if isinstance(n, ast.Call) and called_name(n) in _PUTS]
+        return [n for n in puts if isinstance(n.func, ast.Attribute) and self.v.of(n.func.value) & held]
 
     def each_round(self, loop: ast.For | ast.AsyncFor) -> bool:
         """Whether what a loop goes through looks at gradients from one round to the next: a generator, ``__next__``."""
@@ -116,9 +137,18 @@ class Unnamed:
         objects = self.v.of(node)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):  # acc += net
             objects = self.v.variable(node.id, self.m.scope(node))
+        return self._with(objects, methods)
+
+    def _with(self, objects: Iterable[Obj], methods: list[_Method]) -> list[_Function]:
+        """Those of ``methods`` that some objects have."""
         held = [o.key for o in objects if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
         classes = {cls for made in held for cls in self.v.order(made)}
         return [method for cls, method in methods if cls in classes]
+
+    def _items(self, handed: list[ast.expr]) -> set[Obj]:
+        """What the containers hold that a call is handed."""
+        whole = [o for arg in handed for o in self.v.of(arg) if o.kind in ("seq", "dict")]
+        return {one for o in whole for name in self.v.attributes(o) for one in self.v.field(o, name)}
 
     def spells(self, node: ast.AST) -> bool:
         """Whether an expression or a pattern asks for an attribute that is ``grad``, or may be: of a parameter by any

@@ -456,8 +456,21 @@ RUNS = {
         "class B:\n    def f(self): pass\nclass C(B):\n    def g(self):\n        ask(super().f())",
         "f",
     ),
+    "what a table gives": ("def f(): pass\ndef g(): pass\nt = {A.B: f, 'g': g}\nask(t.get(k)())", "f, g"),
+    "what a table gives for a key": ("def f(): pass\ndef g(): pass\nt = {'f': f, 'g': g}\nask(t.get('g')())", "g"),
+    "not what a queue gives": ("def f(): pass\nt = [f]\nask(t.get('g')())", ""),
+    "by the name of a class": (
+        "class C:\n    def visit_Linear(self): pass\n    def visit_A(self): pass\n    def other(self): pass\n"
+        "nn.Linear()\nc = C()\nask(getattr(c, 'visit_' + type(x).__name__, c.other)())",
+        "other, visit_Linear",
+    ),
+    "by a name that nobody asks a class for": (
+        "class C:\n    def visit_Linear(self): pass\nnn.Linear()\nc = C()\nask(getattr(c, 'visit_' + x)())",
+        "",
+    ),
     "what was registered for a class": (
-        "@singledispatch\ndef f(x): pass\n@f.register(int)\ndef g(x): pass\n@f.register\ndef h(x: str): pass\nask(f(1))",
+        "@singledispatch\ndef f(x): pass\n@f.register(int)\ndef g(x): pass\n@f.register\ndef h(x: str): pass\n"
+        "ask(f(1))",
         "f, g, h",
     ),
     "a method that was": (
