@@ -94,8 +94,8 @@ class Calls:
         term = self.evaluator.value(state, call.func, facts)
         places = {key[1] for key in term[1] if key[0] == "function"} if term[0] == "obj" else set()
         if isinstance(call.func, ast.Name) or places:
-            meant = {f for g, others in self.v.dispatched.items() if self.naming.place(g) in places for f in others}
-            return [f for f in every if f in meant or self.naming.place(f) in places] or every
+            chosen = {f for g, others in self.v.dispatched.items() if self.naming.place(g) in places for f in others}
+            return [f for f in every if f in chosen or self.naming.place(f) in places] or every
         owner = self.evaluator.value(state, call.func.value, facts)
         if owner[0] != "obj":
             return every

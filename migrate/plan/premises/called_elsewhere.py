@@ -53,7 +53,7 @@ def _waited_for(ctx: Context, call: ast.Call, trains: Set[ast.AST]) -> bool:
         return isinstance(above, (ast.Await, ast.AsyncFor))
     if called_name(above) in _UNTIL_ALL_END and isinstance(ctx.m.parent[above], ast.Await):
         beside = [f for one in above.args if isinstance(one, ast.Call) for f in ctx.v.callees(one)]
-        return not trains.intersection(beside)
+        return trains.isdisjoint(beside)
     return called_name(above) in ("run", "run_until_complete")
 
 
