@@ -2,8 +2,8 @@
 
 ``print(stats)`` runs ``__str__``, ``v["weight"]`` ``__getitem__``, ``acc += net`` ``__iadd__``, a ``with``
 ``__exit__``, ``watch.net = net`` a setter, ``next(it)`` a generator made long ago, ``scheduler.step()`` a ``get_lr``;
-``getattr(p, "grad")``, ``"{0.grad}".format(p)``, ``eval("p.grad")`` and ``getattr(p, what)`` of a parameter read what
-they do not spell as an attribute.
+``getattr(p, "grad")``, ``"{0.grad}".format(p)``, ``methodcaller("norm")``, ``eval("p.grad")`` and ``getattr(p, what)``
+of a parameter read what they do not spell as an attribute.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .touching import touches, touching, trains
 from .values import Values
 
 _BY_NAME = frozenset("__init__ __new__ __call__ __del__ __init_subclass__ __post_init__ __setattr__".split())
-_GETTER = "attrgetter"
+_GETTER, _CALLER = "attrgetter", "methodcaller"
 _ASKS = frozenset(("getattr", "__getattribute__", _GETTER))
 _FORMATS = frozenset("format format_map vformat".split())
 _RUNS_TEXT = frozenset({"eval", "exec"})
@@ -47,7 +47,8 @@ class Unnamed:
         self.m, self.v = m, v
         texts = [constant.value for constant in m.all(ast.Constant) if isinstance(constant.value, str)]
         self._named = "grad" in texts
-        self._getters = {_GETTER, *(a.asname for a in m.all(ast.alias) if a.name == _GETTER and a.asname)}
+        self._callers = _names_of(m, _CALLER)
+        self._getters = _names_of(m, _GETTER) | self._callers
         self._formatted = any(".grad" in text and _FIELD.search(text) for text in texts)
         looking = touching(m, v)
         unseen = [
@@ -170,6 +171,9 @@ class Unnamed:
         name = called_name(call)
         if name not in _ASKS and name not in self._getters:
             return False
+        if name in self._callers:
+            said = {arg.value for arg in call.args[:1] if isinstance(arg, ast.Constant)}
+            return any(getattr(function, "name", "") in said for function in self._lookers)
         if any(isinstance(arg, ast.Constant) and _names(arg.value) for arg in call.args):
             return True
         if name != "getattr" or len(call.args) < 2 or isinstance(call.args[1], ast.Constant):
@@ -302,6 +306,11 @@ def _setters(
                         if isinstance(target, ast.Name):
                             found.setdefault(target.id, []).append(method)
     return found
+
+
+def _names_of(m: Module, name: str) -> set[str]:
+    """What something that is imported may be called."""
+    return {name, *(a.asname for a in m.all(ast.alias) if a.name == name and a.asname)}
 
 
 def _names(value: object) -> bool:

@@ -11,7 +11,7 @@ from migrate.nodes import walk
 from tests.asking import context, marked
 
 TOP = """\
-from operator import attrgetter, attrgetter as getter
+from operator import attrgetter, attrgetter as getter, methodcaller
 import torch
 import torch.nn as nn
 def norms(ps):
@@ -60,6 +60,7 @@ it, again, sizes = norms(model.parameters()), (p.grad for p in params), map(size
 it = norms(model.parameters())
 first, through = 1, sizes_of(params)
 plain, there = map(str, params), filter(lambda p: p.grad is not None, params)
+size_of, name_of = methodcaller("size"), methodcaller("name")
 layers, named, table = [Layer(), Layer()], [Named()], {"a": Layer()}
 acc, watch, slower, plainly = Acc(), Watch(), Slower(opt), Plain(opt)
 """
@@ -91,6 +92,9 @@ READS = {
     "next(plain)": False,
     "list(there)": False,
     'it.send("now")': True,
+    'methodcaller("size")(p)': True,
+    "map(size_of, ps)": True,
+    "map(name_of, ps)": False,
     "max(layers)": True,
     "sorted(table)": True,
     "max(named)": False,
