@@ -23,7 +23,7 @@ from .facts.elsewhere import (
     may_run_networks,
 )
 from .knowledge.models import OPTIONS
-from .knowledge.operations import BACKWARD_PRODUCTS
+from .knowledge.operations import BACKWARD_PRODUCTS, O1_FLOAT
 from .model import Neighbours
 from .reach import Imports
 from .sources import Selection, Source
@@ -54,6 +54,8 @@ _COUNTED = re.compile(  # group["step"], optimizer.param_groups[0].get("step"), 
 _THREADS = re.compile(rb"\bThread(?:Pool|PoolExecutor)?\(")
 _HANDED = re.compile(rb"[(,=][ \t]*(?:self\.)?(?:model|net|network|encoder|decoder)[,)]")
 _LEAVES = re.compile(rb"\.cpu\(\)|\.numpy\(\)")
+_HOOKS = re.compile(rb"\bregister_forward_hook\(")
+_AS_FLOAT = re.compile(rb"\.(?:" + b"|".join(one.encode() for one in sorted(O1_FLOAT)) + rb")\(")
 _IN_PLACE = re.compile(rb"\.(?:add(?:mm|mv|r|bmm)|baddbmm)_\(")
 _BEGINS, _SCALES = re.compile(rb"\binitialize\("), re.compile(rb"\bscale_loss\(")
 # Where Apex's amp may come from, one of which a unit has in its program.
@@ -427,12 +429,13 @@ def _multiplies_backward(location: str, imports: Imports) -> bool:
 
 
 def _near(amp: Sequence[str], beside: Iterable[str], imports: Imports) -> set[str]:
-    """Files that users of amp import and that run networks outside of networks' own classes, have to do with
-    gradients, or list attributes; and those with objects that run a network which they hold, if only somebody who
+    """Files that users of amp import and that run networks outside of networks' own classes, hook into them, have to do
+    with gradients, or list attributes; and those with objects that run a network which they hold, if only somebody who
     imports a user of amp imports them (``beside`` are both): a data set with an encoder."""
     near = {one for one in _from(amp, imports).difference(amp) if not imports.words(_OPTIMIZER, one)}
     above = _from(beside, imports).difference(amp, near)
-    found = {one for one in near if _touches(one, imports) or _may_run_networks(one, imports)}
+    asked = (_touches, _may_run_networks, _keeps_results)
+    found = {one for one in near if any(joins(one, imports) for joins in asked)}
     for one in near | above:
         behind = _made_behind(one, imports)
         if any(_touches(x, imports) or _may_hold_networks(x, imports) for x in behind):
@@ -448,6 +451,14 @@ def _from(files: Iterable[str], imports: Imports) -> set[str]:
 def _touches(location: str, imports: Imports) -> bool:
     """Whether a file has to do with gradients, lists attributes of objects, or keeps what CUDA's autocast refuses."""
     return any(imports.words(pattern, location) for pattern in (_BACKWARD, _LISTS, _REFUSED))
+
+
+def _keeps_results(location: str, imports: Imports) -> bool:
+    """Whether a file hooks into networks, whose results are half, and computes with what O1 made float32, or takes that
+    from the GPU."""
+    if not imports.words(_HOOKS, location):
+        return False
+    return bool(imports.words(_AS_FLOAT, location) or imports.words(_LEAVES, location))
 
 
 def _may_run_networks(location: str, imports: Imports) -> bool:

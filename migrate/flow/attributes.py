@@ -99,5 +99,8 @@ class Attributes(Classes):
 
     @cached_property
     def _spelled(self) -> set[str]:
-        """All strings of the module that could be a part of a name."""
-        return {n.value for n in self.m.all(ast.Constant) if isinstance(n.value, str) and f"_{n.value}".isidentifier()}
+        """All strings of the module that could be a part of a name; names of classes where a class is asked for its."""
+        texts = {n.value for n in self.m.all(ast.Constant) if isinstance(n.value, str)}
+        if self.m.attributes("__name__"):
+            texts |= {called_name(call) for call in self.m.all(ast.Call)} | {c.name for c in self.m.all(ast.ClassDef)}
+        return {text for text in texts if f"_{text}".isidentifier()}

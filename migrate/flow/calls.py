@@ -94,6 +94,11 @@ class Calls(Containers):
         if name == "getattr" and len(node.args) >= 2:
             for key in listed_names(self.m, node.args[1]):
                 self._get_attribute(self._expr(node.args[0]), key, var)
+            for otherwise in node.args[2:]:
+                self._each(self._expr(otherwise), lambda o: self._add(var, o) if o.kind == "method" else None)
+        if name in ("get", "pop") and isinstance(node.func, ast.Attribute) and node.args:
+            asked = self._key(node.args[0])
+            self._each(self._expr(node.func.value), lambda o: self._chosen(o, asked, var))
         if name in WRAPPERS and node.args and not isinstance(node.args[0], ast.Starred):
             self._flow(self._expr(node.args[0]), var)
             if name in ("next",):
@@ -112,6 +117,17 @@ class Calls(Containers):
         if obj.kind == "dict":
             fits = (lambda name: True) if key == ELEMENT_KEY else {key, ELEMENT_KEY}.__contains__
             self._each_field(obj, lambda name: self._flow(("f", obj, name), var) if fits(name) else None)
+
+    def _chosen(self, table: Obj, key: str, var: Var) -> None:
+        """``TABLE.get(key)``: a function that a dictionary holds. What else it holds goes by other names."""
+
+        def of_field(name: str) -> None:
+            if key in (name, ELEMENT_KEY) or name == ELEMENT_KEY:
+                held = self._field(table, name)
+                self._each(held, lambda o: self._add(var, o) if o.kind in ("function", "method") else None)
+
+        if table.kind == "dict":
+            self._each_field(table, of_field)
 
     def _given_back(self, obj: Obj, name: str, var: Var) -> None:
         """A method that gives its object back: torch's; the program's own, such as ``trainer.train``, say what."""
@@ -187,18 +203,8 @@ class Calls(Containers):
                     self._each(called, lambda m: self._apply(node, var, m))
                 self._add(var, Obj("call", node, called_name(node) or "call"))
             case "function" | "method":
-                callee = self.callee(obj)
-                assert isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-                skip = 1 if self._has_receiver(obj, callee) else 0
-                # else it would raise: never run, or not this
-                if fits(node, callee.args, positional_parameters(callee)[skip:]):
-                    self.calls[callee].append(node)
-                self._bind(node, callee, skip)
-                if obj.kind == "method":
-                    first = self.m.self_name(self.m.scope_of[callee])
-                    if first is not None and not unbound(obj):
-                        self._add(("n", self.m.scope_of[callee], first), obj.key[0])  # type: ignore[index]
-                self._flow(("r", callee), var)
+                for function in self.functions(obj):
+                    self._run_function(node, var, obj, function)
             case "partial":
                 assert isinstance(obj.key, ast.Call)
                 part = obj.key
@@ -214,6 +220,19 @@ class Calls(Containers):
                 self._with_fields(node, var, names)
             case _:
                 pass
+
+    def _run_function(self, node: ast.Call, var: Var, obj: Obj, callee: ast.AST) -> None:
+        assert isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        skip = 1 if self._has_receiver(obj, callee) else 0
+        # else it would raise: never run, or not this
+        if fits(node, callee.args, positional_parameters(callee)[skip:]):
+            self.calls[callee].append(node)
+        self._bind(node, callee, skip)
+        if obj.kind == "method":
+            first = self.m.self_name(self.m.scope_of[callee])
+            if first is not None and not unbound(obj):
+                self._add(("n", self.m.scope_of[callee], first), obj.key[0])  # type: ignore[index]
+        self._flow(("r", callee), var)
 
     def _apply_apex(self, node: ast.Call, var: Var, name: str) -> None:
         tail = name.split(".")[-1]

@@ -7,6 +7,7 @@ from collections import defaultdict
 from functools import cached_property
 
 from ..facts.names import is_property
+from .dispatched import dispatched
 from .objects import Obj, Var
 from .solver import Solver
 
@@ -140,6 +141,11 @@ class Classes(Solver):
 
     # ------------------------------------------------------------ what a call runs
 
+    @cached_property
+    def dispatched(self) -> dict[ast.AST, list[ast.AST]]:
+        """For each function that chooses by the class of its argument, those that it may choose."""
+        return dispatched(self.m)
+
     def callee(self, obj: Obj) -> ast.AST | None:
         """The first of the `functions` that calling ``obj`` may run; None if none is here."""
         return next(iter(self.functions(obj)), None)
@@ -149,9 +155,10 @@ class Classes(Solver):
         than one where several classes may be a base of its class."""
         match obj.kind:
             case "function":
-                return [obj.key] if isinstance(obj.key, ast.AST) else []
+                return [obj.key, *self.dispatched.get(obj.key, ())] if isinstance(obj.key, ast.AST) else []
             case "method":
-                return [obj.key[1]]  # type: ignore[index]
+                method: ast.AST = obj.key[1]  # type: ignore[index]
+                return [method, *self.dispatched.get(method, ())]
             case "class":
                 assert isinstance(obj.key, ast.ClassDef)
                 return self._methods(obj.key, "__init__")

@@ -6,7 +6,7 @@ import ast
 import re
 
 from ..facts.module import Module
-from ..facts.names import called_name
+from ..facts.names import called_name, is_property
 from ..nodes import walk
 from .values import Values
 
@@ -39,9 +39,23 @@ def touching(m: Module, v: Values) -> frozenset[ast.AST]:
     found: set[ast.AST] = set(own)
     todo: list[ast.AST] = [f for f in own if not trains(f)]
     while todo:
-        for caller in v.callers.get(todo.pop(), ()):
+        function = todo.pop()
+        for caller in (*v.callers.get(function, ()), *_readers(m, v, function)):
             if caller not in found and isinstance(caller, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 found.add(caller)
                 if not trains(caller):
                     todo.append(caller)
     return frozenset(found)
+
+
+def _readers(m: Module, v: Values, function: ast.AST) -> list[ast.AST]:
+    """The functions in which a property is read."""
+    if not isinstance(function, ast.FunctionDef) or not is_property(function):
+        return []
+    reads = [n for n in m.attributes(function.name) if isinstance(n.ctx, ast.Load)]
+    held = [(n, o.key) for n in reads for o in v.of(n.value) if o.kind == "instance"]
+    return [
+        m.function(n).node
+        for n, owner in held
+        if isinstance(owner, ast.ClassDef) and v.property_of(owner, n.attr) is function
+    ]

@@ -2,15 +2,15 @@
 
 ``print(stats)`` runs ``__str__``, ``v["weight"]`` ``__getitem__``, ``acc += net`` ``__iadd__``, a ``with``
 ``__exit__``, ``watch.net = net`` a setter, ``next(it)`` a generator made long ago, ``scheduler.step()`` a ``get_lr``;
-``getattr(p, "grad")``, ``"{0.grad}".format(p)``, ``eval("p.grad")`` and ``getattr(p, what)`` of a parameter read what
-they do not spell as an attribute.
+``getattr(p, "grad")``, ``"{0.grad}".format(p)``, ``methodcaller("norm")``, ``eval("p.grad")`` and ``getattr(p, what)``
+of a parameter read what they do not spell as an attribute.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from ..facts.module import Module
@@ -24,13 +24,17 @@ from .touching import touches, touching, trains
 from .values import Values
 
 _BY_NAME = frozenset("__init__ __new__ __call__ __del__ __init_subclass__ __post_init__ __setattr__".split())
-_GETTER = "attrgetter"
+_GETTER, _CALLER = "attrgetter", "methodcaller"
 _ASKS = frozenset(("getattr", "__getattribute__", _GETTER))
 _FORMATS = frozenset("format format_map vformat".split())
 _RUNS_TEXT = frozenset({"eval", "exec"})
 _LISTS = frozenset("parameters named_parameters".split())
 _ITERATES = frozenset("__iter__ __next__ __aiter__ __anext__ __getitem__".split())
 _LAZY = frozenset("map filter iter starmap".split())
+# What is asked of the items of a container that these are handed: an order, a truth, a text.
+_ASKS_ITEMS = frozenset("max min sorted any all sum print str repr format".split())
+_STACKS = frozenset("ExitStack AsyncExitStack".split())
+_PUTS = frozenset("callback push enter_context push_async_callback push_async_exit enter_async_context".split())
 _FIELD = re.compile(r"\{[^{}]*\.grad\b")  # of a format: "{0.grad}"
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -44,7 +48,8 @@ class Unnamed:
         self.m, self.v = m, v
         texts = [constant.value for constant in m.all(ast.Constant) if isinstance(constant.value, str)]
         self._named = "grad" in texts
-        self._getters = {_GETTER, *(a.asname for a in m.all(ast.alias) if a.name == _GETTER and a.asname)}
+        self._callers = _names_of(m, _CALLER)
+        self._getters = _names_of(m, _GETTER) | self._callers
         self._formatted = any(".grad" in text and _FIELD.search(text) for text in texts)
         looking = touching(m, v)
         unseen = [
@@ -73,8 +78,10 @@ class Unnamed:
         if self._rates and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr == "step" and not self.v.callees(node):
                 found += self._of(node.func.value, self._rates)
-        if self._special and isinstance(node, (ast.Name, ast.Attribute, ast.Call)):
+        if self._special and isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
             found += self._of(node, self._special)
+            if isinstance(node, ast.Call) and called_name(node) in _ASKS_ITEMS and not self.v.callees(node):
+                found += self._with(self._items(node.args), self._special)
         return found
 
     def around(self, node: ast.AST) -> list[ast.AST]:
@@ -84,12 +91,24 @@ class Unnamed:
 
     def at_end(self, stmt: ast.stmt) -> bool:
         """Whether the end of a block looks at gradients: ``__exit__`` of an object that it is a block of, or what that
-        was handed."""
-        items = stmt.items if isinstance(stmt, (ast.With, ast.AsyncWith)) else ()
-        if any(map(self._given.ends, items)):
+        was handed, or what was put on an ``ExitStack``."""
+        if not isinstance(stmt, (ast.With, ast.AsyncWith)):
+            return False
+        blocks = [item.context_expr for item in stmt.items]
+        stacked = [arg for stack in blocks for call in self._put_on(stack, stmt) for arg in call.args[:1]]
+        looks = any(self.v.callee(o) in self._lookers for arg in stacked for o in self.v.of(arg))
+        if looks or any(map(self._given.ends, stmt.items)):
             return True
         ends = [(cls, method) for cls, method in self._special if method.name in ("__exit__", "__aexit__")]
-        return bool(ends) and any(self._of(item.context_expr, ends) for item in items)
+        return bool(ends) and any(self._of(block, ends) for block in (*blocks, *stacked))
+
+    def _put_on(self, stack: ast.expr, stmt: ast.With | ast.AsyncWith) -> list[ast.Call]:
+        """What a block of an ``ExitStack`` puts on it, to be run at its end."""
+        held = self.v.of(stack)
+        if not any(o.kind == "call" and o.label in _STACKS for o in held):
+            return []
+        puts = [n for n in walk(stmt) if isinstance(n, ast.Call) and called_name(n) in _PUTS]
+        return [n for n in puts if isinstance(n.func, ast.Attribute) and self.v.of(n.func.value) & held]
 
     def each_round(self, loop: ast.For | ast.AsyncFor) -> bool:
         """Whether what a loop goes through looks at gradients from one round to the next: a generator, ``__next__``."""
@@ -122,9 +141,18 @@ class Unnamed:
         objects = self.v.of(node)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):  # acc += net
             objects = self.v.variable(node.id, self.m.scope(node))
+        return self._with(objects, methods)
+
+    def _with(self, objects: Iterable[Obj], methods: list[_Method]) -> list[_Function]:
+        """Those of ``methods`` that some objects have."""
         held = [o.key for o in objects if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
         classes = {cls for made in held for cls in self.v.order(made)}
         return [method for cls, method in methods if cls in classes]
+
+    def _items(self, handed: list[ast.expr]) -> set[Obj]:
+        """What the containers hold that a call is handed."""
+        whole = [o for arg in handed for o in self.v.of(arg) if o.kind in ("seq", "dict")]
+        return {one for o in whole for name in self.v.attributes(o) for one in self.v.field(o, name)}
 
     def spells(self, node: ast.AST) -> bool:
         """Whether an expression or a pattern asks for an attribute that is ``grad``, or may be: of a parameter by any
@@ -146,6 +174,9 @@ class Unnamed:
         name = called_name(call)
         if name not in _ASKS and name not in self._getters:
             return False
+        if name in self._callers:
+            said = {arg.value for arg in call.args[:1] if isinstance(arg, ast.Constant)}
+            return any(getattr(function, "name", "") in said for function in self._lookers)
         if any(isinstance(arg, ast.Constant) and _names(arg.value) for arg in call.args):
             return True
         if name != "getattr" or len(call.args) < 2 or isinstance(call.args[1], ast.Constant):
@@ -300,6 +331,11 @@ def _setters(
                         if isinstance(target, ast.Name):
                             found.setdefault(target.id, []).append(method)
     return found
+
+
+def _names_of(m: Module, name: str) -> set[str]:
+    """What something that is imported may be called."""
+    return {name, *(a.asname for a in m.all(ast.alias) if a.name == name and a.asname)}
 
 
 def _names(value: object) -> bool:

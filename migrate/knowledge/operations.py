@@ -71,6 +71,8 @@ NO_INTEGERS = (O1_FLOAT - frozenset("pow sum prod cumsum cumprod dist renorm".sp
 BACKWARD_PRODUCTS = NATIVE_HALF | {"enable_grad"}
 # Products of two, which O1 ran in half; natively, outside of a region, both have to be of one type.
 O1_PRODUCTS = frozenset("matmul mm mv bmm".split())
+# What O1 ran in the wider type of two; natively, outside of a region, both have to be of one type as well.
+O1_OF_ONE_TYPE = O1_PRODUCTS | {"dot"}
 # All that O1 ran in half, wherever in the process it was called.
 O1_HALF = NATIVE_HALF - frozenset("einsum chain_matmul multi_dot scaled_dot_product_attention prelu".split())
 # … of these, methods of a tensor.

@@ -38,7 +38,7 @@ NOTES = {
     "APX054": "What reads gradients after every micro-batch makes up for the loss scale where no step follows.",
     "APX055": "A reader to whom the size of gradients is all one (FGM, PGD) sees scaled ones.",
     "APX056": "A hook sees gradients that are scaled: behind their accumulation the sum of all backwards of a step. "
-    "So does a thread, and what a class of another file calls.",
+    "So do a thread, a task, and what a class of another file calls.",
 }
 
 

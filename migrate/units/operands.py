@@ -6,6 +6,7 @@ Source: apex/amp/lists at tag 25.05 (FP32_FUNCS, and FP16_FUNCS in place).
 from __future__ import annotations
 
 import ast
+from collections.abc import Set
 
 from ..facts.names import called_name
 from ..flow.values import Values
@@ -40,15 +41,15 @@ def takes_floats(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and called_name(node) in operations.NO_INTEGERS
 
 
-def multiplied(node: ast.AST) -> list[ast.expr]:
+def multiplied(node: ast.AST, names: Set[str] = operations.O1_PRODUCTS) -> list[ast.expr]:
     """The factors of a matrix product, which have to be of one type natively."""
     match node:
         case ast.BinOp(op=ast.MatMult(), left=left, right=right):
             return [left, right]
         case ast.Call(func=ast.Attribute(value=ast.Name(id="torch" | "th"), attr=name), args=[one, other, *_]):
-            return [one, other] if name in operations.O1_PRODUCTS else []
+            return [one, other] if name in names else []
         case ast.Call(func=ast.Attribute(value=one, attr=name), args=[other, *_]):
-            return [one, other] if name in operations.O1_PRODUCTS else []
+            return [one, other] if name in names else []
         case _:
             return []
 

@@ -75,7 +75,7 @@ class Seen:
 
     def _mixes(self, node: ast.expr) -> bool:
         """Whether a product outside of regions has a factor in half and one in float32."""
-        factors = operands.multiplied(node)
+        factors = operands.multiplied(node, operations.O1_OF_ONE_TYPE)
         half = [f for f in factors if proved(self.value(f)) and FLOAT not in self.value(f).flat]
         if len(half) != 1 or not all(self.value(f).flat == {FLOAT} for f in factors if f is not half[0]):
             return False

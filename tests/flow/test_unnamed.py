@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from textwrap import indent
 
 import pytest
@@ -10,7 +11,7 @@ from migrate.nodes import walk
 from tests.asking import context, marked
 
 TOP = """\
-from operator import attrgetter, attrgetter as getter
+from operator import attrgetter, attrgetter as getter, methodcaller
 import torch
 import torch.nn as nn
 def norms(ps):
@@ -26,6 +27,15 @@ class Acc:
         return self
     def __str__(self):
         return str(self.total)
+class Layer:
+    @property
+    def size(self):
+        return self.m.weight.grad.norm()
+    def __lt__(self, other):
+        return self.size < other.size
+class Named:
+    def __lt__(self, other):
+        return self.name < other.name
 class Told:
     def __set__(self, owner, model):
         print(model.weight.grad)
@@ -50,6 +60,8 @@ it, again, sizes = norms(model.parameters()), (p.grad for p in params), map(size
 it = norms(model.parameters())
 first, through = 1, sizes_of(params)
 plain, there = map(str, params), filter(lambda p: p.grad is not None, params)
+size_of, name_of = methodcaller("size"), methodcaller("name")
+layers, named, table = [Layer(), Layer()], [Named()], {"a": Layer()}
 acc, watch, slower, plainly = Acc(), Watch(), Slower(opt), Plain(opt)
 """
 READS = {
@@ -80,6 +92,15 @@ READS = {
     "next(plain)": False,
     "list(there)": False,
     'it.send("now")': True,
+    'methodcaller("size")(p)': True,
+    "map(size_of, ps)": True,
+    "map(name_of, ps)": False,
+    "max(layers)": True,
+    "sorted(table)": True,
+    "max(named)": False,
+    "layers[0]": True,
+    "len(layers)": False,
+    "layers[:]": False,
 }
 STATEMENTS = {
     "acc += model": True,
@@ -111,3 +132,40 @@ def test_expressions(expression: str) -> None:
 @pytest.mark.parametrize("body", STATEMENTS)
 def test_statements(body: str) -> None:
     assert reads(body) is STATEMENTS[body]
+
+
+ENDS = {
+    "ExitStack": True,
+    "contextlib.AsyncExitStack": True,
+    "Other": False,
+}
+PUT = {
+    "stack.callback(size, p)": True,
+    "stack.push(size)": True,
+    "stack.callback(print, p)": False,
+    "stack.enter_context(Ends(p))": True,
+    "stack.enter_context(open(p))": False,
+    "stack.close()": False,
+    "stacks.callback(size, p)": False,
+}
+
+
+def ends(kind: str, put: str) -> bool:
+    text = (
+        f"{TOP}class Ends:\n    def __enter__(self): pass\n    def __exit__(self, *exc):\n        print(self.p.grad)\n"
+        f"def train(p, stacks):\n    with {kind}() as stack:  # ?\n        {put}\n"
+    )
+    ctx = context(text)
+    (stmt,) = marked(ctx.m)
+    assert isinstance(stmt, ast.stmt)
+    return ctx.unnamed.at_end(stmt)
+
+
+@pytest.mark.parametrize("kind", ENDS)
+def test_what_is_a_stack(kind: str) -> None:
+    assert ends(kind, "stack.callback(size, p)") is ENDS[kind]
+
+
+@pytest.mark.parametrize("put", PUT)
+def test_what_is_put_on_a_stack_runs_at_its_end(put: str) -> None:
+    assert ends("ExitStack", put) is PUT[put]

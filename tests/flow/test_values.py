@@ -17,6 +17,10 @@ HOLDS = {
     "another name": ("x = A()\ny = z = x\nask(z)", "A()"),
     "an annotated name": ("x: T = A()\nask(x)", "A()"),
     "what is added to it": ("x = A()\nx += B()\nask(x)", "A(), B()"),
+    "what one of those registered gives": (
+        "@singledispatch\ndef f(x):\n    return A()\n@f.register\ndef g(x: int):\n    return B()\nask(f(1))",
+        "A(), B()",
+    ),
     "a walrus": ("if (x := A()):\n    ask(x)", "A()"),
     "its value itself": ("ask((x := A()))", "A()"),
     "either arm": ("ask(A() if y else B())", "A(), B()"),
@@ -450,6 +454,36 @@ RUNS = {
     "a lambda": ("g = lambda: 1\nask(g())", "lambda"),
     "super's": (
         "class B:\n    def f(self): pass\nclass C(B):\n    def g(self):\n        ask(super().f())",
+        "f",
+    ),
+    "what a table gives": ("def f(): pass\ndef g(): pass\nt = {A.B: f, 'g': g}\nask(t.get(k)())", "f, g"),
+    "what a table gives for a key": ("def f(): pass\ndef g(): pass\nt = {'f': f, 'g': g}\nask(t.get('g')())", "g"),
+    "not what a queue gives": ("def f(): pass\nt = [f]\nask(t.get('g')())", ""),
+    "by the name of a class": (
+        "class C:\n    def visit_Linear(self): pass\n    def visit_A(self): pass\n    def other(self): pass\n"
+        "nn.Linear()\nc = C()\nask(getattr(c, 'visit_' + type(x).__name__, c.other)())",
+        "other, visit_Linear",
+    ),
+    "by a name that nobody asks a class for": (
+        "class C:\n    def visit_Linear(self): pass\nnn.Linear()\nc = C()\nask(getattr(c, 'visit_' + x)())",
+        "",
+    ),
+    "what was registered for a class": (
+        "@singledispatch\ndef f(x): pass\n@f.register(int)\ndef g(x): pass\n@f.register\ndef h(x: str): pass\n"
+        "ask(f(1))",
+        "f, g, h",
+    ),
+    "a method that was": (
+        "class C:\n    @functools.singledispatchmethod\n    def f(self, x): pass\n    @f.register\n"
+        "    def g(self, x: int): pass\nask(C().f(1))",
+        "f, g",
+    ),
+    "by a call": (
+        "@singledispatch\ndef f(x): pass\ndef g(x): pass\nf.register(int, g)\nf.register(str, lambda x: x)\nask(f(1))",
+        "f, g, lambda",
+    ),
+    "not what a hook registers": (
+        "def f(x): pass\n@f.register\ndef g(x): pass\n@singledispatch\ndef h(x): pass\nask(f(h))",
         "f",
     ),
 }

@@ -589,3 +589,34 @@ def test_a_step_that_another_file_asks_groups_for(tmp_path: Path, body: str, kep
     results = _results(tmp_path, {"optim.py": ADAM, "main.py": USES_ADAM, "schedulers.py": asks})
     told = [change.message for change in results["optim.py"].changes]
     assert any("ApexAdam" in message for message in told) is kept, told
+
+
+KEPT = """\
+kept = {}
+
+def keep(module, inputs, output):
+    kept[module] = output.detach()
+
+def watch(net):
+    for layer in net.modules():
+        layer.register_forward_hook(keep)
+
+def sizes():
+    return {layer: VALUE for layer, out in kept.items()}
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "hook", "joined"),
+    [
+        ("float(out.std())", "register_forward_hook", True),
+        ("out.cpu()", "register_forward_hook", True),
+        ("out.shape", "register_forward_hook", False),
+        ("float(out.std())", "register_load_state_dict_post_hook", False),
+    ],
+)
+def test_a_hook_that_keeps_results_belongs_to_it(tmp_path: Path, value: str, hook: str, joined: bool) -> None:
+    text = KEPT.replace("VALUE", value).replace("register_forward_hook", hook)
+    files = {"main.py": "import probe\n" + MAIN, "engine.py": ENGINE, "probe.py": text}
+    (program,) = components(*_selected(tmp_path, files))
+    assert ("probe.py" in _names(program)) is joined

@@ -95,14 +95,15 @@ class Calls:
         term = self.evaluator.value(state, call.func, facts)
         places = {key[1] for key in term[1] if key[0] == "function"} if term[0] == "obj" else set()
         if isinstance(call.func, ast.Name) or places:
-            return [f for f in every if self.naming.place(f) in places] or every
+            chosen = {f for g, others in self.v.dispatched.items() if self.naming.place(g) in places for f in others}
+            return [f for f in every if f in chosen or self.naming.place(f) in places] or every
         owner = self.evaluator.value(state, call.func.value, facts)
         if owner[0] != "obj":
             return every
         found: list[ast.AST] = []
         for obj in self.v.of(call.func):
             if obj.kind == "method" and self.naming.key(obj.key[0]) in owner[1]:  # type: ignore[index]
-                found.append(obj.key[1])  # type: ignore[index]
+                found += self.v.functions(obj)
         return found or every
 
     def enter(self, state: State, call: ast.AST, callee: ast.AST, frame: Frame) -> None:

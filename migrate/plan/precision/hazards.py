@@ -205,7 +205,7 @@ class _Search:
         known = {o.operand for o in found.operands}
         found.operands += [o for o in self._added_in_place() if o.operand not in known]
         found.operands.sort(key=lambda o: self.m.start(o.operand))
-        mixed = [o.node for o in found.operands if o.operand in precision.mixed]
+        mixed = [o.node for o in found.operands if o.operand in precision.mixed and not _widened_by_o1(o.node)]
         if mixed:
             self.unit.review(
                 mixed[0],
@@ -520,6 +520,11 @@ def _exact_constant(expr: ast.expr) -> bool:
         return bool(struct.unpack("e", struct.pack("e", expr.value))[0] == expr.value)
     except OverflowError:
         return False
+
+
+def _widened_by_o1(node: ast.AST) -> bool:
+    """Whether O1 ran a product of two types in the wider one, as it runs with ``.float()``: nothing differs."""
+    return not multiplied(node) and bool(multiplied(node, operations.O1_OF_ONE_TYPE))
 
 
 def _ends_in_float(expr: ast.expr) -> bool:

@@ -1,14 +1,15 @@
-"""Gradients that are read whenever somebody else likes: a method that a base of another file calls, a thread.
+"""Gradients that are read whenever somebody else likes: a method that a base of another file calls, a thread, a task.
 
 ``class WithNorm(logging.Filter)`` looks at the model each time that something is logged, ``Thread(target=watch)``
-while training goes on. When that is does not stand in the program: between a backward and the step gradients are
-scaled now, where Apex had unscaled them.
+while training goes on, ``create_task(watch(model))`` wherever training waits. When that is does not stand in the
+program: between a backward and the step gradients are scaled now, where Apex had unscaled them.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Set
 
 from ...facts.names import called_name, last_name
 from ...knowledge.gradients import SCHEDULERS
@@ -16,6 +17,7 @@ from ...units.events import reaching, reads_gradients
 from ...units.unit import Context, Unit, once
 
 _ABSTRACT = frozenset("ABC Protocol Generic NamedTuple TypedDict Enum Function Optimizer Dataset".split())
+_UNTIL_ALL_END = ("gather", "wait_for", "shield")
 _THREADS = ("Thread", "Timer", "run_in_executor")
 
 
@@ -28,9 +30,31 @@ def review_called_elsewhere(ctx: Context, unit: Unit) -> None:
         functions = ctx.m.in_order({f for obj in held for f in ctx.v.functions(obj)} - trains)
         if any(reads_gradients(ctx, unit, function) for function in functions):
             _say(unit, node, f"`{called_name(node)}` runs")
+    for call in _tasks(ctx, trains):
+        if any(reads_gradients(ctx, unit, function) for function in ctx.v.callees(call)):
+            _say(unit, call, "the event loop runs")
     for method, base in _called_by_bases(ctx):
         if method not in trains and reads_gradients(ctx, unit, method):
             _say(unit, method, f"`{base}`, whose code is not here, calls")
+
+
+def _tasks(ctx: Context, trains: Set[ast.AST]) -> list[ast.Call]:
+    """The coroutines that run wherever a training one waits: nobody waits for them where they are made."""
+    if not any(isinstance(function, ast.AsyncFunctionDef) for function in trains):
+        return []
+    coroutines = [f for f in ctx.m.all(ast.AsyncFunctionDef) if f not in trains]
+    return [call for f in coroutines for call in ctx.v.calls.get(f, ()) if not _waited_for(ctx, call, trains)]
+
+
+def _waited_for(ctx: Context, call: ast.Call, trains: Set[ast.AST]) -> bool:
+    """Whether a coroutine is over before training goes on: ``await watch()``, ``asyncio.run(main())``."""
+    above = ctx.m.parent[call]
+    if not isinstance(above, ast.Call):
+        return isinstance(above, (ast.Await, ast.AsyncFor))
+    if called_name(above) in _UNTIL_ALL_END and isinstance(ctx.m.parent[above], ast.Await):
+        beside = [f for one in above.args if isinstance(one, ast.Call) for f in ctx.v.callees(one)]
+        return trains.isdisjoint(beside)
+    return called_name(above) in ("run", "run_until_complete")
 
 
 @once
