@@ -8,7 +8,7 @@ numbered in that order.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -124,14 +124,18 @@ def _by_runners(
     amp = {source.location for source in selection.amp}
     apart = {s.location: s for s, one in ready.items() if s.location in amp and one.result.amp_left is not None}
     apart |= {s.location: s for program, _ in stuck for s in program.sources if s.location in amp}
-    by_folder = scattered(apart.values(), selection, imports)
-    whole_ones = [one for program, _ in stuck if (one := run_by_others(program, imports)) is not None]
-    for program, results in results_of([*by_folder, *whole_ones], settings, jobs, engine):
-        within = _all_within(program, stuck, selection)
-        whole = not by_hand(results) and all(one.amp_left is None for one in results)
-        handed = any(change.rule == HANDED for one in results for change in one.changes)
-        if within is not None and whole and handed:
-            stuck = _take(program, results, within, stuck, ready, settled, spool)
+
+    def settle(tried: Iterable[Component]) -> None:
+        nonlocal stuck
+        for program, results in results_of(list(tried), settings, jobs, engine):
+            within = _all_within(program, stuck, selection)
+            whole = not by_hand(results) and all(one.amp_left is None for one in results)
+            handed = any(change.rule == HANDED for one in results for change in one.changes)
+            if within is not None and whole and handed:
+                stuck = _take(program, results, within, stuck, ready, settled, spool)
+
+    settle(scattered(apart.values(), selection, imports))
+    settle(one for program, _ in stuck if (one := run_by_others(program, imports)) is not None)
     return stuck
 
 

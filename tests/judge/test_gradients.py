@@ -320,7 +320,7 @@ def test_a_property_of_a_model_that_is_not_here(read: str, unscaled: bool) -> No
 
 GAN_STEPS = [  # what stands between a backward and its step, and the grade
     ("D.zero_grad()", "safe"),  # the other optimizer's gradients
-    ("G.zero_grad()", "manual"),  # its own: it would have none left
+    ("G.zero_grad()", "review"),  # its own: it has none left, and no scaled backward waits for its step
 ]
 
 

@@ -60,11 +60,21 @@ class Entries:
         uncalled = [
             n
             for n in self.marks.functions
-            if (isinstance(n, FUNCTIONS) or (isinstance(n, ast.Lambda) and self.trains(n))) and not self.v.calls.get(n)
+            if (isinstance(n, FUNCTIONS) or self._handed_on(n)) and not self.v.calls.get(n)
         ]
         for node in sorted(uncalled, key=self.naming.place):
             found[self.m.function(node).node].append(node)
         return found
+
+    def _handed_on(self, node: ast.AST) -> bool:
+        """Whether it is a lambda that trains, and that somebody may be handed: not one by a name that nobody reads."""
+        if not isinstance(node, ast.Lambda) or not self.trains(node):
+            return False
+        match self.m.parent[node]:
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                return any(isinstance(one.ctx, ast.Load) for one in self.m.named(name))
+            case _:
+                return True
 
     def concrete(self, owner: ast.ClassDef) -> ast.ClassDef:
         """The class that an object with the methods of ``owner`` has, where the file has one such subclass only."""

@@ -1,4 +1,4 @@
-# expect: review: this loss was not scaled and now is
+# expect: safe
 # shape: two scripts share a trainer, and evaluate without one where they do not train
 
 import argparse
