@@ -117,7 +117,7 @@ def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Se
         moved=frozenset(stmt for plan in plans for stmt in _moved(ctx.m, plan)),
         rescaled=frozenset(node for plan in plans for node in _rescaled(ctx.m, plan.schedule)),
         dropped=frozenset(node for plan in plans for node in _dropped(plan)),
-        served=served,
+        scales=served or (ctx.settings.dtype == "float16" and any(map(_scales, units))),
         switch=_switch(ctx, units),
         stops=_stops(ctx, units),
         announced=announced,
@@ -222,6 +222,14 @@ def _moved(m: Module, plan: Plan) -> set[ast.stmt]:
         if any(m.inside(clip, fold.stmt) for clip in plan.schedule.moved):
             found.update(fold.stmt.orelse if fold.arm == "body" else fold.stmt.body)
     return found
+
+
+def _scales(unit: Unit) -> bool:
+    """Whether Apex scales losses of a unit: switched off, under O0, O3 and a static scale of 1 it does not."""
+    return any(
+        not read.unscaled and read.levels - {"O0"} and not any(term.value is False for _, term in read.enabled)
+        for read in unit.options.values()
+    )
 
 
 def _dropped(plan: Plan) -> Iterator[ast.AST]:

@@ -33,7 +33,7 @@ def judge(
     moved: frozenset[ast.stmt] = frozenset(),
     rescaled: frozenset[ast.AST] = frozenset(),
     dropped: frozenset[ast.AST] = frozenset(),
-    served: bool = False,
+    scales: bool = False,
     switch: Switch | None = None,
     stops: frozenset[ast.If] = frozenset(),
     announced: Allows = lambda difference, node: False,
@@ -45,8 +45,8 @@ def judge(
     scale, and the old program is taken as if its own had been 1. ``moved`` are readers of gradients that a rule
     moved under the step's condition, ``rescaled`` clips that got another threshold instead (and calls
     of functions of the file of which that is said), ``dropped`` what saved or loaded Apex's state, and is gone, as the
-    unit's report says. ``served`` says that a native side of the program's own serves in
-    Apex's place: then Apex's has to be met on some path. ``switch`` chooses between the two sides; in the first arm of
+    unit's report says. ``scales`` says that Apex scales a loss somewhere: a path on
+    which it does has to be met, else what was compared says little. ``switch`` chooses between the two sides; in the first arm of
     ``stops``, which a library's switch leads to, the new program may stop. ``announced`` says of a difference (and the
     node it shows at) whether the unit's report names it, ``allows`` the same, and adds to the report what is only worth
     a look.
@@ -68,6 +68,6 @@ def judge(
             both.remember(before.mattering.names | after.mattering.names)
             found = begun(allows).run()
         verdict = verdict.and_of(found)
-    if served and facts.scales and not verdict.differences and "scaled" not in both.followed:
+    if scales and facts.scales and not verdict.differences and "scaled" not in both.followed:
         verdict = verdict.and_of(Verdict((), "no path was found on which Apex scales a loss"))
     return verdict

@@ -1,3 +1,4 @@
+# expect: review
 import torch
 from apex import amp
 
