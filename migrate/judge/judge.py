@@ -45,8 +45,8 @@ def judge(
     scale, and the old program is taken as if its own had been 1. ``moved`` are readers of gradients that a rule
     moved under the step's condition, ``rescaled`` clips that got another threshold instead (and calls
     of functions of the file of which that is said), ``dropped`` what saved or loaded Apex's state, and is gone, as the
-    unit's report says. ``scales`` says that Apex scales a loss somewhere: a path on
-    which it does has to be met, else what was compared says little. ``switch`` chooses between the two sides; in the first arm of
+    unit's report says. ``scales`` says that Apex scales a loss somewhere: a path on which it does has to be met,
+    else what was compared says little. ``switch`` chooses between the two sides; in the first arm of
     ``stops``, which a library's switch leads to, the new program may stop. ``announced`` says of a difference (and the
     node it shows at) whether the unit's report names it, ``allows`` the same, and adds to the report what is only worth
     a look.
