@@ -1,4 +1,4 @@
-# expect: safe
+# expect: review: no path was found on which Apex scales a loss
 
 import itertools
 import torch
