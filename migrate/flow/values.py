@@ -334,8 +334,8 @@ class Values(Calls):
                 for part in _summed(node):  # of lists: what any holds
                     self._each(self._expr(part), lambda o: self._add(var, o) if o.kind == "seq" else None)
             case ast.BinOp(op=ast.Mult(), left=left, right=right):
-                for part in (left, right):  # of a list: its items, several times
-                    self._each(self._expr(part), lambda o: self._several(o, var))
+                for part in (left, right):  # of a list: what it holds
+                    self._each(self._expr(part), lambda o: self._add(var, o) if o.kind == "seq" else None)
             case ast.NamedExpr(target=target, value=value):
                 self._assign(target, self._expr(value))
                 self._flow(self._expr(value), var)
@@ -353,13 +353,6 @@ class Values(Calls):
             case _:
                 pass
         return var
-
-    def _several(self, obj: Obj, var: Var) -> None:
-        """A list times a number."""
-        if obj.kind == "seq":
-            more = Obj("seq", (obj, ast.Mult), "list")
-            self._each_field(obj, lambda name: self._flow(("f", obj, name), self._field(more, ELEMENT_KEY)))
-            self._add(var, more)
 
     def _yielded(self, node: ast.Yield | ast.YieldFrom) -> Var:
         """What a generator gives, item by item: a call of it gives back something that holds them. What a context

@@ -233,6 +233,10 @@ HOLDS = {
         "ask(w.optimizer if hasattr(w, 'optimizer') else w)",
         "A()",
     ),
+    "what a list holds, however often it is multiplied in a loop": (
+        "fs = [A()]\nfor n in (1, 2):\n    fs = fs * n\n    fs = n * fs\nask(fs[0])",
+        "A()",
+    ),
     "or the wrapper that wraps at times": (
         "class W:\n    def __init__(self, o):\n        if o:\n            self.optimizer = o\nw = W(A())\n"
         "ask(w.optimizer if hasattr(w, 'optimizer') else w)",
