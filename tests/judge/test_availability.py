@@ -46,14 +46,14 @@ class Trainer:
 
 
 @pytest.mark.parametrize(
-    ("given", "body", "kept"),
+    ("given", "body", "kept", "grade"),
     [
-        ("", "return _has_apex", False),
-        ("", "print('asked'); return _has_apex", True),
-        ("flag=False", "return flag", True),
+        ("", "return _has_apex", False, Applicability.SAFE),
+        ("", "print('asked'); return _has_apex", True, Applicability.SAFE),
+        ("flag=False", "return flag", True, Applicability.REVIEW),  # amp is never on, so no scaled loss was compared
     ],
 )
-def test_what_says_that_apex_is_there(given: str, body: str, kept: bool) -> None:
+def test_what_says_that_apex_is_there(given: str, body: str, kept: bool, grade: Applicability) -> None:
     result = migrate_module(TEXT.replace("SELF", given).replace("BODY", body), Settings())
-    assert [one.applicability for one in result.units] == [Applicability.SAFE]
+    assert [one.applicability for one in result.units] == [grade]
     assert ("raise ImportError" in (result.new_text or "")) is kept
