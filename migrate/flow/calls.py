@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Callable
 from functools import cached_property
 
 from ..facts.module import Module
@@ -76,7 +77,8 @@ class Calls(Containers):
             self._each(self._expr(node.func.value), lambda o: self._flow(value, self._field(o, self._item(o))))
             if name == "setdefault":  # gives the item back
                 key = self._key(node.args[0])
-                self._each(self._expr(node.func.value), lambda o: self._item_of(o, key, var))
+                tables = self._expr(node.func.value)
+                self._each(tables, lambda o: self._at_key(o, key, lambda held: self._flow(held, var)))
         if name == "type" and isinstance(node.func, ast.Name) and len(node.args) == 1:
             self._each(self._expr(node.args[0]), lambda o: self._class_of(o, var))
         if name == "extend" and isinstance(node.func, ast.Attribute) and node.args:
@@ -98,7 +100,8 @@ class Calls(Containers):
                 self._each(self._expr(otherwise), lambda o: self._add(var, o) if o.kind == "method" else None)
         if name in ("get", "pop") and isinstance(node.func, ast.Attribute) and node.args:
             asked = self._key(node.args[0])
-            self._each(self._expr(node.func.value), lambda o: self._chosen(o, asked, var))
+            tables = self._expr(node.func.value)
+            self._each(tables, lambda o: self._at_key(o, asked, lambda held: self._chosen(held, var)))
         if name in WRAPPERS and node.args and not isinstance(node.args[0], ast.Starred):
             self._flow(self._expr(node.args[0]), var)
             if name in ("next",):
@@ -113,21 +116,19 @@ class Calls(Containers):
             assert isinstance(obj.key, ast.ClassDef)
             self._add(var, Obj("class", obj.key, obj.key.name))
 
-    def _item_of(self, obj: Obj, key: str, var: Var) -> None:
-        if obj.kind == "dict":
-            fits = (lambda name: True) if key == ELEMENT_KEY else {key, ELEMENT_KEY}.__contains__
-            self._each_field(obj, lambda name: self._flow(("f", obj, name), var) if fits(name) else None)
-
-    def _chosen(self, table: Obj, key: str, var: Var) -> None:
-        """``TABLE.get(key)``: a function that a dictionary holds. What else it holds goes by other names."""
+    def _at_key(self, table: Obj, key: str, then: Callable[[Var], None]) -> None:
+        """What a dictionary holds under a key, where either may be any."""
 
         def of_field(name: str) -> None:
-            if key in (name, ELEMENT_KEY) or name == ELEMENT_KEY:
-                held = self._field(table, name)
-                self._each(held, lambda o: self._add(var, o) if o.kind in ("function", "method") else None)
+            if key == name or ELEMENT_KEY in (key, name):
+                then(("f", table, name))
 
         if table.kind == "dict":
             self._each_field(table, of_field)
+
+    def _chosen(self, held: Var, var: Var) -> None:
+        """``TABLE.get(key)``: a function that a dictionary holds. What else it holds goes by other names."""
+        self._each(held, lambda o: self._add(var, o) if o.kind in ("function", "method") else None)
 
     def _given_back(self, obj: Obj, name: str, var: Var) -> None:
         """A method that gives its object back: torch's; the program's own, such as ``trainer.train``, say what."""
