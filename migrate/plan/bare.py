@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from ..facts.module import Module
-from ..knowledge.apex import REGISTRATIONS, RESOLVED
+from ..knowledge.apex import CASTS, REGISTRATIONS, RESOLVED
 from ..nodes import walk
-from ..units.casts import resolved
+from ..units.casts import another_name, resolved
 from ..units.options import set_at_once
 from ..units.registered import registered
 from ..units.unit import Context, Manual, Unit
@@ -121,7 +121,7 @@ def _resolved(ctx: Context, use: ast.expr, dotted: str) -> Manual | None:
                 )
         if tail in REGISTRATIONS and isinstance(above, ast.Call) and called:
             return _registration(ctx, use, above, tail)
-        if called or decorates:
+        if called or decorates or (tail in CASTS and another_name(ctx, use) is not None):
             return None
         return Manual(use, f"{m.src(use)} is handed on as an object here; who calls it is not known")
     if tail == "init" and isinstance(above, ast.Call):

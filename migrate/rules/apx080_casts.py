@@ -9,6 +9,9 @@ type that it is handed (``sigmoid``) gets ``.float()`` where the program calls i
 layers inside ran in half there and would run in float32, or meet float32 weights with half inputs, which is an error:
 such a one stays.
 
+Another name of a decorator (``float_function = amp.float_function``, beside a function of that name for a missing Apex)
+goes, and what it decorates or wraps says torch's.
+
 Casts in a file that no import joins to training go where nothing else of the tree needs Apex's amp, and are for review.
 
 Source: apex/amp/amp.py at tag 25.05; torch/amp/autocast_mode.py (custom_fwd); ATen/autocast_mode.h.
@@ -19,7 +22,7 @@ from __future__ import annotations
 import ast
 
 from ..knowledge.apex import REGISTRATIONS
-from ..units.casts import known, resolved, wraps_extension
+from ..units.casts import another_name, known, resolved, wraps_extension
 from ..units.registered import registered
 from ..units.unit import Context
 from .common import Stage, Work
@@ -50,6 +53,10 @@ def apply(ctx: Context, work: Work) -> None:
             work.draft.replace(above, work.native(use).no_autocast())
             work.note(None, ID, use, "a region in which autocast is off")
         elif tail in ("float_function", "half_function") and resolved(ctx, use, tail):
+            if (alias := another_name(ctx, use)) is not None:
+                work.draft.delete(alias)
+                work.note(None, ID, use, "another name of a decorator that becomes torch's")
+                continue
             dtype = "float32" if tail == "float_function" else work.native(use).settings.dtype
             if wraps_extension(ctx, use):
                 assert isinstance(above, ast.Call)

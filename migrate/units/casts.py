@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import TypeGuard
 
+from ..facts.module import Module
 from ..facts.names import called_name, last_name
 from ..knowledge.apex import CASTS, REGISTRATIONS
 from ..knowledge.operations import NATIVE_FLOAT, NATIVE_HALF, NATIVE_PROMOTE
 from ..nodes import walk
-from .unit import Context
+from .unit import Context, listed
 
 
 def casts_only(ctx: Context) -> bool:
@@ -23,6 +25,39 @@ def casts_only(ctx: Context) -> bool:
 
 def _decorates(use: ast.expr, above: ast.AST) -> bool:
     return isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef)) and use in above.decorator_list
+
+
+def another_name(ctx: Context, use: ast.expr) -> ast.Assign | None:
+    """``float_function = amp.float_function``: the statement, where all who read the name decorate or wrap something
+    that `resolved` knows. A second value of the name has to stand for a missing Apex: in a handler of the try around
+    it, in the other arm of an ``if``."""
+    m, stmt = ctx.m, ctx.m.parent[use]
+    match stmt:
+        case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if value is use:
+            home = m.binding_scope(name, m.scope(target))
+        case _:
+            return None
+    others = [n for n in m.bindings(name, home) if n is not target]
+    others += [n for n in m.declared(name) if home is not None and m.scope(n) is home]  # type: ignore[misc]
+    if home is None or any(c.original == name and c.source is home for c in m.copied):
+        return None
+    if ctx.exported(stmt) & {name, "*"} or listed(ctx, home, name) or not all(_stands_in(m, stmt, n) for n in others):
+        return None
+    tail = ctx.facts.uses[use].split(".")[-1]
+    reads = [n for n in m.named(name) if isinstance(n.ctx, ast.Load) and m.binding_scope(name, m.scope(n)) is home]
+    alike = all(ctx.facts.uses.get(n) == ctx.facts.uses[use] and resolved(ctx, n, tail) for n in reads)
+    return stmt if reads and alike else None
+
+
+def _stands_in(m: Module, stmt: ast.stmt, node: ast.AST) -> bool:
+    """Whether a node runs where a statement could not: in a handler of its try, in the other arm of its ``if``."""
+    holder = m.parent[stmt]
+    other: Sequence[ast.AST] = ()
+    if isinstance(holder, ast.Try) and stmt in holder.body:
+        other = holder.handlers
+    elif isinstance(holder, ast.If):
+        other = holder.orelse if stmt in holder.body else holder.body
+    return any(m.inside(node, one) for one in other)
 
 
 def wraps_extension(ctx: Context, use: ast.expr) -> bool:
@@ -43,7 +78,7 @@ def wraps_extension(ctx: Context, use: ast.expr) -> bool:
     calls = [c for c in ctx.m.all(ast.Call) if last_name(c.func) in names]
     return (
         bool(functions)
-        and all(_takes_a_tensor(f) and not _casts_inside(ctx, f, last_name(use)) for f in functions)
+        and all(_takes_a_tensor(f) and not _casts_inside(ctx, f, ctx.facts.uses[use].split(".")[-1]) for f in functions)
         and all(c.args for c in calls)
     )
 
@@ -53,15 +88,20 @@ def _is_name(expr: ast.AST) -> TypeGuard[ast.Name]:
 
 
 def _takes_a_tensor(function: ast.FunctionDef) -> bool:
-    """Whether a function slices its first parameter as only a tensor can be: ``boxes[:, :2]``."""
+    """Whether a function slices its first parameter as only a tensor can be, ``boxes[:, :2]``, or hands it on first to
+    a function of ``torch.nn.functional``."""
     first = function.args.args[0].arg if function.args.args else ""
-    return any(
-        isinstance(n, ast.Subscript)
-        and isinstance(n.value, ast.Name)
-        and n.value.id == first
-        and isinstance(n.slice, ast.Tuple)
-        for n in walk(function)
-    )
+    return any(_of_tensors(n, first) for n in walk(function))
+
+
+def _of_tensors(node: ast.AST, name: str) -> bool:
+    match node:
+        case ast.Subscript(value=ast.Name(id=sliced), slice=ast.Tuple()):
+            return sliced == name
+        case ast.Call(func=ast.Attribute(value=home), args=[ast.Name(id=given), *_]):
+            return given == name and last_name(home) in ("F", "functional")
+        case _:
+            return False
 
 
 def _casts_inside(ctx: Context, function: ast.FunctionDef | ast.AsyncFunctionDef, tail: str | None) -> bool:
@@ -95,7 +135,7 @@ def resolved(ctx: Context, use: ast.expr, tail: str) -> bool:
     ``custom_fwd`` marks its first argument, so a plain function may not be called by keyword or with a list."""
     above = ctx.m.parent[use]
     if tail in ("float_function", "half_function"):
-        if wraps_extension(ctx, use):
+        if wraps_extension(ctx, use) or another_name(ctx, use) is not None:
             return True
         if not _decorates(use, above):
             return False
@@ -106,6 +146,8 @@ def resolved(ctx: Context, use: ast.expr, tail: str) -> bool:
             return True
         calls = ctx.v.calls[above]
         plain = bool(calls) and all(c.args and not isinstance(c.args[0], (ast.List, ast.Tuple)) for c in calls)
+        if not calls:  # whoever calls it is not read here
+            plain = _takes_a_tensor(above)  # type: ignore[arg-type]
         return plain or ctx.m.self_name(ctx.m.scope_of[above]) is not None
     if tail in REGISTRATIONS:
         return isinstance(above, ast.Call) and known(above, tail) and isinstance(ctx.m.parent[above], ast.Expr)

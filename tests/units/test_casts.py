@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from migrate.engine import migrate_module
-from migrate.model import Settings
+from migrate.model import Neighbours, Settings
 
 TEXT = """\
 import torch
@@ -105,3 +105,20 @@ def test_what_apex_cast_inside_of_a_decorated_function(decorator: str, body: str
     text = migrate_module(TRAINING.replace("DECORATOR", decorator).replace("BODY", body), Settings()).new_text or ""
     assert ("custom_fwd(" in text) is migrated
     assert ("GradScaler(" in text) is migrated
+
+
+@pytest.mark.parametrize(
+    ("body", "migrated"),
+    [
+        ("F.interpolate(x, size=size)", True),
+        ("torch.nn.functional.interpolate(x, size=size)", True),
+        ("x[:, :2] * size", True),
+        ("helper(x, size)", False),  # x may be a list, which cannot be marked
+        ("F.interpolate(size, x)", False),
+    ],
+)
+def test_a_plain_function_whose_callers_are_not_read(body: str, migrated: bool) -> None:
+    head = "import torch\nimport torch.nn.functional as F\nfrom apex import amp\n\n\n"
+    text = f"{head}@amp.float_function\ndef up(x, size):\n    return {body}\n"
+    result = migrate_module(text, Settings(), Neighbours(follow=True, unled=True))
+    assert ("custom_fwd(" in (result.new_text or "")) is migrated

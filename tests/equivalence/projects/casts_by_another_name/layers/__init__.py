@@ -1,0 +1,4 @@
+from .nms import nms
+from .pool import Pool
+
+__all__ = ["nms", "Pool"]
