@@ -32,6 +32,8 @@ def scale_plain_backwards(ctx: Context, unit: Unit) -> None:
         alone = isinstance(m.parent[node], ast.Expr) and not node.args
         if beside is None or not alone or _scaled_by_hand(node) or asks_for_its_own(ctx, node):
             continue
+        if _scaled_for_another(ctx, unit, node):
+            continue
         owner = node.func.value
         held = beside.optimizer_objects
         found.append(Scale(node, owner, beside.optimizers, held, None, None, None))
@@ -99,9 +101,20 @@ def check_plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> None:
             f"where the same optimizer takes its gradients: scaler.scale({_differentiated(ctx, node)}).backward()",
         )
         told = _behind_training(ctx, unit, node) or asks_for_its_own(ctx, node) or steps_another(ctx, unit, node)
+        told = told or _scaled_for_another(ctx, unit, node)
         if ctx.m.function(node) in own and not told:
             raise mixed
         unit.unless_proved.append(mixed)
+
+
+def _scaled_for_another(ctx: Context, unit: Unit, node: ast.Call) -> bool:
+    """Whether Apex scales a backward for an optimizer of another unit, whose own scaler scales it now: where its
+    gradients reach this unit's, they had a scale under Apex as well."""
+    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+    others = [s for s in ctx.facts.scales if s not in unit.scales and s.with_ is not None]
+    return isinstance(owner, ast.Name) and any(
+        s.alias == owner.id and ctx.m.inside(node, s.with_) for s in others if s.with_ is not None
+    )
 
 
 def _behind_training(ctx: Context, unit: Unit, node: ast.Call) -> bool:

@@ -41,3 +41,46 @@ def test_behind_an_arm_that_is_left(guard: str, leave: str, told: bool) -> None:
     assert any(finding.rule == "APX042" for finding in result.findings) is told
     if not told:
         assert [unit.applicability.value for unit in result.units] == ["safe"]
+
+
+TWO = """\
+import torch
+from apex import amp
+from nets import Critic, Net
+
+model, critic = Net().cuda(), Critic().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+critic_optimizer = torch.optim.SGD(critic.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+critic, critic_optimizer = amp.initialize(critic, critic_optimizer, opt_level="O1")
+
+
+def train(model, critic, batches, optimizer, critic_optimizer):
+    for x in batches:
+        optimizer.zero_grad()
+        critic_optimizer.zero_grad()
+        loss = critic(model(x)).sum()
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        FIRST
+        loss = -critic(model(x)).sum()
+        with amp.scale_loss(loss, critic_optimizer) as scaled_critic_loss:
+            scaled_critic_loss.backward()
+        SECOND
+        critic_optimizer.step()
+
+
+train(model, critic, batches, optimizer, critic_optimizer)
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "migrated"),
+    [
+        ("optimizer.step(); critic_optimizer.zero_grad()", "pass", True),
+        ("pass", "optimizer.step()", False),  # the critic's gradients were scaled yet, where the model's were not
+    ],
+)
+def test_a_backward_that_is_scaled_for_another_unit(first: str, second: str, migrated: bool) -> None:
+    result = engine.migrate_module(TWO.replace("FIRST", first).replace("SECOND", second), Settings())
+    assert ("GradScaler(" in (result.new_text or "")) is migrated
