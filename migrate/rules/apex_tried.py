@@ -17,11 +17,7 @@ _NO_IMPORT = ("ImportError", "ModuleNotFoundError")
 
 def set_in(ctx: Context, key: Key, tries: set[ast.AST]) -> bool:
     """Whether a flag is set in a try that still imports something of Apex."""
-    for node in ctx.m.all(ast.Name):
-        if node.id == key[1] and isinstance(node.ctx, ast.Store):
-            if any(a in tries for a in ctx.m.ancestors(node)):
-                return True
-    return False
+    return any(a in tries for node in ctx.m.stores(key[1], key[0]) for a in ctx.m.ancestors(node))
 
 
 def remove_flags(

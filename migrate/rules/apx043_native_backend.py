@@ -2,6 +2,8 @@
 
 ``amp_autocast = torch.cuda.amp.autocast`` and ``loss_scaler = NativeScaler()``, which the native arm sets, are what
 Apex's condition asks for now: where one arm follows the other they become one, else Apex's sets the same.
+A validation with a switch for each (``if native_amp: amp_autocast = …``, ``if apex_amp: model = amp.initialize(…)``)
+asks for both where it asked for the native one.
 Where each guard of the training has a native arm that does the same (``if apex: with amp.scale_loss… else:
 scaler.scale(loss).backward()…``), these arms serve both and the guards go (`plan/backends/arms.py`).
 ``amp.initialize`` goes, and with it a class that scales by Apex, once nothing makes one. What runs under autocast is
@@ -54,6 +56,11 @@ def apply(plan: Plan, work: Work) -> None:
     for alias in backend.unread:
         work.draft.cut_alias(alias)
         work.note(plan.unit.number, ID, work.m.parent[alias], f"{alias.name} is not used any more")
+    if backend.asked is not None and isinstance(backend.first, ast.If):
+        test = backend.first.test
+        work.draft.replace(test, f"{work.m.src(test)} or {work.m.src(backend.asked)}")
+        work.note(plan.unit.number, ID, test, _SERVES)
+        return
     if backend.arms is not None and _nothing_else(work, backend):
         mine, native = backend.arms
         work.draft.join(mine, native)

@@ -620,3 +620,15 @@ def test_a_hook_that_keeps_results_belongs_to_it(tmp_path: Path, value: str, hoo
     files = {"main.py": "import probe\n" + MAIN, "engine.py": ENGINE, "probe.py": text}
     (program,) = components(*_selected(tmp_path, files))
     assert ("probe.py" in _names(program)) is joined
+
+
+def test_a_flag_goes_though_another_files_of_that_name_stays(tmp_path: Path) -> None:
+    asked = "try:\n    from apex{}\n    has_apex = True\nexcept ImportError:\n    has_apex = False\n"
+    main = MAIN.replace("from apex import amp\n", asked.format(" import amp"))
+    main = main.replace("args.fp16:", "args.fp16 and has_apex:")
+    engine = asked.format(".transformer import parallel_state") + ENGINE + "print(has_apex and parallel_state)\n"
+    with Spool() as spool:
+        chosen = collect([str(tree(tmp_path, {"main.py": main, "engine.py": engine}))])
+        outcome = analyse(chosen, Settings(), spool, jobs=1)
+        new = {Path(one.texts.location).name: spool.get(one.texts.new) for one in outcome.changed if one.texts}
+    assert {name: b"has_apex" in text for name, text in new.items()} == {"main.py": False, "engine.py": True}

@@ -25,7 +25,8 @@ _NATIVE = frozenset("autocast torch.autocast torch.amp.autocast torch.cuda.amp.a
 class Backend:
     """Apex's arm: ``given`` are values in it and the native ones in their place, ``lines`` what it sets besides, ahead
     of ``first``. ``arms``: it and the native one, where they stand one behind the other. ``unused``: classes of the
-    program that scale as Apex does, of which nobody makes an object any more; ``unread``: such as are imported."""
+    program that scale as Apex does, of which nobody makes an object any more; ``unread``: such as are imported.
+    ``asked``: Apex's condition, for which the native arm of another ``if`` (``first``) asks as well from now on."""
 
     first: ast.stmt
     given: tuple[tuple[ast.expr, ast.expr], ...]
@@ -33,6 +34,7 @@ class Backend:
     arms: tuple[ast.If, ast.If] | None = None
     unused: tuple[ast.ClassDef, ...] = ()
     unread: tuple[ast.alias, ...] = ()
+    asked: ast.expr | None = None
 
 
 def native_backend(ctx: Context, unit: Unit) -> Backend | None:
@@ -54,7 +56,32 @@ def native_backend(ctx: Context, unit: Unit) -> Backend | None:
             if entered and not _others_left(ctx, found) and all(_offers(ctx, *pair) for pair in found.given):
                 beside = _one_behind_the_other(ctx, mine[1], native[0])
                 return _made_no_more(ctx, unit, replace(found, arms=beside))
+    return _two_switches(ctx, init, above)
+
+
+def _two_switches(ctx: Context, init: Initialize, above: ast.If) -> Backend | None:
+    """``if args.native_amp: amp_autocast = autocast`` beside ``if args.apex_amp: model = amp.initialize(model)``: two
+    switches, of which the native one may ask for both. Who trains would need a scaler of it, too."""
+    m, asked = ctx.m, above.test
+    if init.optimizers or above.orelse or not isinstance(asked, (ast.Name, ast.Attribute)):
+        return None
+    if not all(stmt is m.statement(init.call) or only_tells(stmt) for stmt in above.body):
+        return None
+    block, index = m.place[above]
+    for at, stmt in enumerate(block.body):
+        if not isinstance(stmt, ast.If) or stmt.orelse or not isinstance(stmt.test, (ast.Name, ast.Attribute)):
+            continue
+        name = _autocast_name(stmt.body)
+        alone = all(_assigned([one]).keys() == {name} or only_tells(one) for one in stmt.body)
+        between = block.body[min(at, index) : max(at, index)]
+        set_anew = any(ast.unparse(n) == ast.unparse(asked) for s in between for n in _stored(s))
+        if name is not None and alone and not set_anew and _is_entered(ctx, name):
+            return Backend(stmt, (), (), asked=asked)
     return None
+
+
+def _stored(stmt: ast.stmt) -> Iterator[ast.expr]:
+    return (n for n in walk(stmt) if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Store))
 
 
 def _offers(ctx: Context, apex: ast.expr, native: ast.expr) -> bool:
