@@ -12,6 +12,7 @@ from ..units import options
 from ..units.conditions import Term, reads
 from ..units.events import find_steps
 from ..units.unit import Context, Manual, Unit
+from .another_run import in_another_run
 from .backends.foreign import foreign
 from .backends.native import Backend, native_backend, unread_scaler
 from .backends.saved_as import other_names
@@ -609,9 +610,10 @@ def _said(ctx: Context, unit: Unit, stmt: ast.stmt) -> Term | str:
 
 def _awake(ctx: Context, unit: Unit, scope: Scope) -> list[Initialize]:
     """The ``initialize`` calls that may run in a process that comes to a function: where it holds one itself, not those
-    that only the main block of an imported file leads to."""
+    that only the main block of an imported file leads to, nor those of another arm of what is run."""
     mine = [init for init in unit.initializes if ctx.m.function(init.call) is scope]
     awake = [init for init in unit.initializes if init in mine or not _asleep(ctx, init.call, frozenset())]
+    awake = [init for init in awake if init in mine or not in_another_run(ctx, ctx.m.function(init.call), scope)]
     return awake if mine else unit.initializes
 
 

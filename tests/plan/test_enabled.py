@@ -51,7 +51,7 @@ ALWAYS = 'with torch.autocast("cuda", dtype=torch.float16):'
     [
         (SWITCHES + "return net(loader[0])", True, "safe"),
         (SWITCHES + "for x in loader:\n    print(net(x))", True, "safe"),  # further in, and behind it
-        ("if loader.half:\n    " + SWITCHES + "return net(loader[0])", False, "review"),
+        ("if loader.half:\n    " + SWITCHES + "return net(loader[0])", False, "safe"),  # train() is of another run
         ("print(net(loader[0]))\n" + SWITCHES, False, "safe"),  # ahead of it
     ],
 )
