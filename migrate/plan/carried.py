@@ -279,6 +279,27 @@ def handed_for_state(ctx: Context, use: ast.expr) -> ast.Call | None:
     return above
 
 
+def may_be_nothing(ctx: Context, use: ast.expr) -> bool:
+    """Whether what holds amp and is handed on holds ``None`` where mixed precision is off, as its assignments say:
+    ``self.amp = None`` in the other arm. Then a function that asks for it is not to find a scaler that is off."""
+    m = ctx.m
+    match use:
+        case ast.Attribute(attr=attr, value=owner):
+            held = ctx.v.of(owner)
+            every = [n for n in m.attributes(attr) if isinstance(n.ctx, ast.Store)]
+            stores: list[ast.AST] = [n for n in every if ctx.v.of(n.value) & held]
+        case ast.Name(id=name) if not imported_here(ctx, use):
+            stores = list(m.stores(name, m.binding_scope(name, m.scope(use))))
+        case _:
+            return False
+    given = [m.parent[node] for node in stores]
+    return any(isinstance(one, ast.Assign) and _nothing(one.value) for one in given)
+
+
+def _nothing(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
+
+
 def saves(call: ast.Call) -> bool:
     """Whether a call of another file's function, by its name, saves or restores a state."""
     return CHECKPOINTS.fit(called_name(call))

@@ -154,11 +154,31 @@ def _flags_for_objects(ctx: Context, work: Work) -> None:
         stmt = m.statement(use)
         if isinstance(stmt, ast.Assign) and stmt.value is use and not _still_read(ctx, work, stmt):
             draft.delete(stmt)
+            _delete_nothing(ctx, work, stmt)
         else:
             draft.replace(use, "True")
         work.note(None, "APX011", use, "what held amp is a flag now")
     for stmt in ctx.facts.imports:
         _flag_import(ctx, work, stmt)
+
+
+def _delete_nothing(ctx: Context, work: Work, stmt: ast.Assign) -> None:
+    """``self.amp = None`` in the other arm goes with ``self.amp = amp``, which nobody reads any more."""
+    match stmt.targets:
+        case [ast.Attribute(attr=attr, value=ast.Name(id=owner))] if not ctx.spelled:
+            pass
+        case _:
+            return
+    cls = ctx.m.class_of(ctx.m.function(stmt))
+    for node in ctx.m.attributes(attr):
+        other = ctx.m.parent[node]
+        if cls is None or ctx.m.class_of(ctx.m.function(node)) is not cls or work.draft.gone(other):
+            continue
+        match other:
+            case ast.Assign(targets=[ast.Attribute(value=ast.Name(id=name))], value=ast.Constant(value=None)):
+                if name == owner:
+                    work.draft.delete(other)
+                    work.note(None, "APX011", other, f"{ctx.m.src(node)} is no longer read")
 
 
 def _live(ctx: Context, work: Work, use: ast.expr) -> bool:

@@ -14,6 +14,7 @@ import ast
 
 from ..model import Severity
 from ..plan.bare import SAVED, all_entries, scale_entry
+from ..plan.carried import may_be_nothing
 from ..plan.home.set_ahead import said
 from .common import Plan, Stage, Work
 
@@ -65,7 +66,8 @@ def apply(plan: Plan, work: Work) -> None:
         if scaler is None:
             continue
         if kind == "handed":
-            work.draft.replace(use, scaler)
+            at_times = not plan.always and may_be_nothing(plan.ctx, use)
+            work.draft.replace(use, f"{scaler} if {scaler}.is_enabled() else None" if at_times else scaler)
             work.note(plan.unit.number, ID, use, "the GradScaler is handed on in amp's place")
         elif kind == "entry" and (entry := scale_entry(work.m, use)) is not None:
             work.draft.replace(entry, f"{scaler}.get_scale()")
