@@ -11,6 +11,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from ...facts.scopes import Scope
+from ...facts.sites import Scale
 from ...nodes import walk
 from ...units.ownership import owns_all
 from ...units.unit import Context, Step, Unit
@@ -20,13 +22,14 @@ from .fold import Fold
 
 
 def pending(ctx: Context, unit: Unit, schedule: Schedule, step: Step, folded: Sequence[Fold]) -> Pending | None:
-    """The flag of an optimizer whose backwards and steps stand in one function, the first of them in a loop; None where
-    it is not as simple as that."""
+    """The flag of an optimizer whose backwards and steps stand in one function, or the backwards in one that this calls
+    for each, the first of them in a loop; None where it is not as simple as that."""
     m, here = ctx.m, ctx.m.function(step.call)
     scales = [s for s in unit.scales if s.optimizer_objects & step.objects]
     steps = [s for s in unit.steps if s.objects & step.objects]
-    stmts = [*(s.with_ for s in scales), *(s.stmt for s in steps)]
-    if not scales or any(stmt is None or m.function(stmt) is not here for stmt in stmts):
+    fed_by = [_backwards(ctx, here, scale, folded) for scale in scales]
+    backwards = tuple(dict.fromkeys(stmt for stmts in fed_by for stmt in stmts))
+    if not scales or not all(fed_by) or any(m.function(s.stmt) is not here for s in steps):
         return None
     alike = all(s.objects == step.objects and m.src(s.optimizer) == m.src(step.optimizer) for s in steps)
     if not alike or any(s.optimizer_objects != step.objects for s in scales):
@@ -35,17 +38,35 @@ def pending(ctx: Context, unit: Unit, schedule: Schedule, step: Step, folded: Se
         return None
     if any(not isinstance(s.optimizers, (ast.Name, ast.Attribute)) for s in scales):
         return None
-    first = min((stmt for stmt in stmts if stmt is not None), key=m.start)
+    first = min([*backwards, *(s.stmt for s in steps)], key=m.start)
     around = [s for s in m.spine(first) if isinstance(s, (ast.For, ast.While))]
     if not around or any(m.function(u.before) is not here or u.loop for u in schedule.unscales):
         return None
-    guards = (next((fold.stmt for fold in folded if m.inside(s.call, fold.stmt)), s.with_) for s in scales)
-    backwards = tuple(dict.fromkeys(stmt for stmt in guards if stmt is not None))
     taken = {one.name for one in schedule.pending} | {s.name for s in schedule.scalers}
     cleared = _cleared(ctx, around[-1], steps, backwards)
     if cleared is None:
         return None
     return Pending(free_name(m, "pending", taken), around[-1], backwards, tuple(steps), cleared)
+
+
+def _backwards(ctx: Context, here: Scope, scale: Scale, folded: Sequence[Fold]) -> list[ast.stmt]:
+    """The statements of a function behind which a scaled backward waits: the backward with its guard, or the calls of
+    a helper that runs it in any case; empty where that cannot be said."""
+    m = ctx.m
+    guard = next((fold.stmt for fold in folded if m.inside(scale.call, fold.stmt)), scale.with_)
+    scope = m.function(scale.call)
+    if guard is None or scope is here:
+        return [] if guard is None else [guard]
+    body = getattr(scope.node, "body", None)
+    if not scope.is_function or m.block(guard).body is not body or not isinstance(body, list):
+        return []
+    named = getattr(scope.node, "name", "")
+    left = any(isinstance(n, (ast.Return, ast.Raise)) for stmt in body[: m.index(guard)] for n in walk(stmt))
+    calls = ctx.v.calls[scope.node]
+    known = scope.node not in ctx.handed_out and not ctx.exported(scope.node) & {named, "*"}
+    if left or not known or any(m.function(call) is not here for call in calls):
+        return []
+    return [m.statement(call) for call in calls]
 
 
 def fed(ctx: Context, flag: Pending, stmt: ast.stmt) -> bool:
