@@ -15,10 +15,10 @@ NOT_RUN_BY_METHOD = Patterns(
     "bfloat16 type backward modules named_modules children named_children buffers named_buffers apply requires_grad_ "
     "register_* share_memory share_memory_ compile no_sync join __*",
     "save* load* get_*lr* *learning_rate* update* step resize_* freeze* unfreeze* init_* reset_* set_* add_* print* "
-    "log* get_config config get_*param* *_grad grad_* optimizer_* *flops* *state* *config* train_* fit write flush "
-    "get_num* get_*step get_*time get_*time_dict get_*name get_*names get_*size get_*dim get_*count clear_* num_* "
-    "no_weight_decay* metrics_to_* close is_* has_* parse* prepare* preprocess* collate* unpack* tokeniz* set_input* "
-    "create_*input* create_*batch* create_*mask make_*input* make_*batch* build_*input* build_*batch* "
+    "register log* get_config config get_*param* *_grad grad_* optimizer_* *flops* *state* *config* train_* fit write "
+    "flush get_num* get_*step get_*time get_*time_dict get_*name get_*names get_*size get_*dim get_*count clear_* "
+    "num_* no_weight_decay* metrics_to_* close is_* has_* parse* prepare* preprocess* collate* unpack* tokeniz* "
+    "set_input* create_*input* create_*batch* create_*mask make_*input* make_*batch* build_*input* build_*batch* "
     "get_input_embeddings get_output_embeddings",
     # a module may be a container, and a parameter of one is a tensor
     "append extend items keys values size dim item data detach clone view view_as norm mean sum t numel copy max min "
