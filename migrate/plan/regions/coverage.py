@@ -7,6 +7,7 @@ import ast
 from ...facts.scopes import Scope
 from ...units.unit import Context
 from .planner import Planner
+from .uncast import switches_off
 
 
 class Coverage:
@@ -64,7 +65,7 @@ class Coverage:
                 break
             path.append(below)
             within = isinstance(outer, (ast.With, ast.AsyncWith)) and below in outer.body
-            if within and any(map(_switches, outer.items)):  # type: ignore[attr-defined]
+            if within and any(map(switches_off, outer.items)):  # type: ignore[attr-defined]
                 found = True
                 break
             if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -72,9 +73,3 @@ class Coverage:
             below = outer
         self._off.update(dict.fromkeys(path, found))
         return found
-
-
-def _switches(item: ast.withitem) -> bool:
-    """Whether a context switches casts off."""
-    text = ast.unparse(item.context_expr)
-    return "disable_casts" in text or ("autocast" in text and "enabled=False" in text)

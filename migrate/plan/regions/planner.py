@@ -31,6 +31,7 @@ from .marks import SCOPES, Hoist, Marks, Region
 from .put_away import stored
 from .swapped import Swapped
 from .tight import own_autocast
+from .uncast import uncast
 from .worked import Worked, float_calls, leaves_torch
 
 MAX_CLIMB = 4
@@ -40,6 +41,12 @@ _GO_THROUGH = frozenset("list tuple sum max min set".split())
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension)
 # Functions that hand on one by one what they go through.
 PASSING = frozenset("enumerate tqdm trange iter list tuple reversed".split())
+
+
+_UNCAST = (
+    "casts are switched off around some calls that lead here, so no region is around this: by way of the others it ran "
+    "under Apex's casts, where amp was initialized, and now runs in float32"
+)
 
 
 class Planner:
@@ -321,6 +328,10 @@ class Planner:
             seen.add(call)
             scope = m.function(call)
             if compute.inner(call) or self.in_region(call) or self.covered(scope) or self._natively(call):
+                continue
+            if (off := uncast(self.ctx, call)) is not False:
+                if off is None:
+                    self.unit.review(call, "APX031", _UNCAST)
                 continue
             within = self._lambda_around(call)
             if within is not None:
