@@ -64,9 +64,11 @@ def _backwards(ctx: Context, here: Scope, scale: Scale, folded: Sequence[Fold]) 
     left = any(isinstance(n, (ast.Return, ast.Raise)) for stmt in body[: m.index(guard)] for n in walk(stmt))
     calls = ctx.v.calls[scope.node]
     known = scope.node not in ctx.handed_out and not ctx.exported(scope.node) & {named, "*"}
-    if left or not known or any(m.function(call) is not here for call in calls):
+    stmts = [m.statement(call) for call in calls]
+    alone = all(getattr(stmt, "value", None) is call for stmt, call in zip(stmts, calls, strict=True))
+    if left or not known or not alone or any(m.function(call) is not here for call in calls):
         return []
-    return [m.statement(call) for call in calls]
+    return [] if any(isinstance(stmt, ast.Return) for stmt in stmts) else stmts
 
 
 def fed(ctx: Context, flag: Pending, stmt: ast.stmt) -> bool:

@@ -78,3 +78,50 @@ def test_a_step_in_another_function_asks_no_flag() -> None:
     text = HEAD.replace("for i", f"def take():\n    {STEP}for i")
     text += indent(LOSS + BACK + "take()\ntake()\n" + ZERO, "    ")
     assert migrate_module(text, Settings()).new_text is None
+
+
+HELPER = """\
+import torch
+from apex import amp
+
+
+def train(model, loader, tasks):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+
+    def backward_loss(loss, total):
+        BODY
+        return total + loss.item()
+
+    total = 0.0
+    for x in loader:
+        optimizer.zero_grad()
+        if "sum" in tasks:
+            loss = model(x).sum()
+            CALL
+        if "norm" in tasks:
+            loss = model(x).pow(2).sum()
+            CALL
+        optimizer.step()
+    return total
+
+
+train(torch.nn.Linear(2, 2).cuda(), loader, options)
+"""
+SCALED = "with amp.scale_loss(loss, optimizer) as scaled_loss:\n            scaled_loss.backward()"
+
+
+@pytest.mark.parametrize(
+    ("body", "call", "flagged"),
+    [
+        (SCALED, "total = backward_loss(loss, total)", True),
+        (SCALED, "total += backward_loss(loss, 0.0)", True),
+        (SCALED, "total = sum([backward_loss(one, total) for one in parts(loss)])", False),  # there may be none
+        ("if loss > 0:\n            " + SCALED.replace("\n", "\n    "), "total = backward_loss(loss, total)", False),
+        ("if loss > 9:\n            return total\n        " + SCALED, "total = backward_loss(loss, total)", False),
+    ],
+)
+def test_a_helper_that_runs_the_backward(body: str, call: str, flagged: bool) -> None:
+    result = migrate_module(HELPER.replace("BODY", body).replace("CALL", call), Settings())
+    assert ((result.new_text or "").count("pending = True") == 2) is flagged
+    assert flagged or result.new_text is None
