@@ -40,6 +40,7 @@ REPORT = "def report(model, loader):\n    evaluate(model, loader)\n\n\n"
         (REPORT + "with amp.disable_casts():\n    report(model, loader)\n", 1, "safe"),
         ("with amp.disable_casts():\n    print(model(x))\n", 1, "safe"),
         (REPORT + "with amp.disable_casts():\n    evaluate(model, loader)\nreport(model, loader)\n", 1, "review"),
+        ('with torch.autocast("cuda", enabled=False):\n    evaluate(model, loader)\n', 2, "safe"),  # Apex's were on
         ("with torch.no_grad():\n    evaluate(model, loader)\n", 2, "safe"),
         ("with amp.disable_casts():\n    prepare()\nevaluate(model, loader)\n", 2, "safe"),
     ],
