@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Protocol
 
 from ..facts.module import Module
-from ..nodes import children, header, walk
+from ..nodes import children, header, run_now, walk
 from .code import Code, Label, Op
 
 _TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))
@@ -43,6 +43,10 @@ class Sight(Protocol):
     def manages(self, item: ast.withitem) -> bool: ...
     def resumes(self, expr: ast.expr) -> bool: ...
     def trains(self, expr: ast.expr) -> bool: ...
+    def counts(self, target: ast.expr) -> bool: ...
+    def may_fail(self, node: ast.AST) -> bool: ...
+    def next_may_fail(self, loop: ast.For | ast.AsyncFor) -> bool: ...
+    def looks(self, body: Sequence[ast.AST]) -> bool: ...
 
 
 @dataclass(eq=False)
@@ -59,31 +63,18 @@ def compile_body(sight: Sight, node: ast.AST, body: Sequence[ast.stmt]) -> Code:
         maker.expression(node.body)
         maker.emit(Op("return", node, value=node.body))
         return maker.code
-    maker.code.generator = any(isinstance(n, (ast.Yield, ast.YieldFrom)) for s in body for n in _now(s))
+    maker.code.generator = any(isinstance(n, (ast.Yield, ast.YieldFrom)) for s in body for n in run_now(s))
     maker.block(body)
     maker.emit(Op("epilogue", node))
     maker.emit(Op("return", node))
     return maker.code
 
 
-def _now(node: ast.AST) -> list[ast.AST]:
-    """Nodes that run when a statement runs."""
-    found: list[ast.AST] = []
-    todo = [node]
-    while todo:
-        at = todo.pop()
-        found.append(at)
-        if isinstance(at, (*_DEFINITIONS, ast.Lambda)):
-            continue
-        todo.extend(children(at))
-    return found
-
-
 def _binding(node: ast.AST) -> list[ast.AST]:
     """What binds a name or an attribute in a statement or expression."""
     return [
         n
-        for n in _now(node)
+        for n in run_now(node)
         if isinstance(n, (ast.Import, ast.ImportFrom, *_DEFINITIONS))
         or (isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Store))
     ]
@@ -120,6 +111,7 @@ class _Compiler:
             self.emit(Op("define", stmt, name=stmt.name))
             return
         if not self.sight.relevant(stmt):
+            self._fails(stmt, stmt)
             if isinstance(stmt, ast.If):
                 self._changes(stmt.test)
                 if ast.unparse(stmt.test) in self._asked:
@@ -131,6 +123,7 @@ class _Compiler:
                 self._aside(stmt)
             return
         if self.sight.only_reads(stmt):
+            self._fails(stmt, stmt)
             self._changes(stmt)
             read, cleared = self.sight.reading(stmt)
             if read:
@@ -190,6 +183,7 @@ class _Compiler:
 
     def header(self, stmt: ast.stmt, expr: ast.AST) -> None:
         """The events of a statement's own expressions."""
+        self._fails(stmt, expr)
         if self.sight.reads_before(stmt):
             self.emit(Op("read", stmt))
         self.settle(stmt, expr)
@@ -201,6 +195,13 @@ class _Compiler:
             self.emit(Op("clear", stmt))
         elif self.sight.reads(stmt):
             self.emit(Op("read", stmt))
+        if self.sight.calls(expr):
+            self._fails(stmt, expr, "behind")
+
+    def _fails(self, stmt: ast.AST, part: ast.AST, when: str = "ahead") -> None:
+        """A piece of code may raise, and somebody looks at gradients then."""
+        if self.sight.may_fail(part):
+            self.emit(Op("fails", stmt, name=when))
 
     def _changes(self, node: ast.AST) -> None:
         """What code that nobody follows may have changed is not known any more."""
@@ -209,7 +210,7 @@ class _Compiler:
 
     def _named(self, node: ast.AST) -> None:
         """Bind what is assigned within an expression."""
-        for inner in _now(node):
+        for inner in run_now(node):
             if isinstance(inner, ast.NamedExpr):
                 self.emit(Op("bind", inner.target, value=inner.value))
 
@@ -223,6 +224,8 @@ class _Compiler:
                     self.emit(Op("bind", target, value=value))
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 self.emit(Op("bind", target, value=value))
+            case ast.AugAssign(target=target, op=ast.Add(), value=ast.Constant() as more) if self.sight.counts(target):
+                self.emit(Op("count", target, value=more))
             case ast.AugAssign(target=target):
                 self.emit(Op("havoc", target))
             case ast.Import() | ast.ImportFrom():
@@ -311,6 +314,8 @@ class _Compiler:
                 self.emit(Op("items", stmt, value=stmt.iter))
                 self.settle(stmt, stmt.iter)
                 self.mark(start)
+                if self.sight.next_may_fail(stmt):
+                    self.emit(Op("fails", stmt, name="next"))
                 self.emit(Op("round", stmt, over))
         else:
             self.mark(start)
@@ -342,7 +347,7 @@ class _Compiler:
         if not self.sight.reads_at_end(stmt):
             self._with(stmt, items, body)
             return
-        around, self.pad = self.pad, Label()
+        around, self.pad = self.pad, Label(looks=True)
         mine, end = self.pad, Label()
         self.cleanup.append((stmt, around))
         self._with(stmt, items, body)
@@ -360,6 +365,7 @@ class _Compiler:
             self.block(body)
             return
         item, rest = items[0], items[1:]
+        self._fails(item.context_expr, item.context_expr)
         self.expression(item.context_expr)
         if self.sight.manages(item):
             self._managed(stmt, item, rest, body)
@@ -391,7 +397,7 @@ class _Compiler:
     ) -> None:
         """A block of a context manager that is a generator of the program: it runs to its ``yield``, and behind the
         block to its end."""
-        end, before, mine = Label(), self.pad, Label()
+        end, before, mine = Label(), self.pad, Label(looks=self.sight.looks([item.context_expr]))
         self.emit(Op("generate", item, value=item.context_expr))
         self.emit(Op("resume", item, end))
         self.pad = mine
@@ -431,8 +437,9 @@ class _Compiler:
     def _try(self, stmt: ast.Try) -> None:
         end = Label()
         before, around = self.pad, len(self.cleanup)
-        final = Label() if stmt.finalbody else None
-        handlers = Label() if stmt.handlers else None
+        final = Label(looks=self.sight.looks(stmt.finalbody)) if stmt.finalbody else None
+        caught = [part for handler in stmt.handlers for part in handler.body]
+        handlers = Label(looks=self.sight.looks(caught)) if stmt.handlers else None
         if stmt.finalbody:
             self.cleanup.append((stmt.finalbody, before))
         self.pad = handlers or final
