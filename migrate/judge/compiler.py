@@ -241,7 +241,8 @@ class _Compiler:
                         self.emit(Op("havoc", node))
                     elif isinstance(node, (ast.Import, ast.ImportFrom)):
                         self.emit(Op("import", node))
-                    elif isinstance(node, _DEFINITIONS):
+                    else:
+                        assert isinstance(node, _DEFINITIONS)
                         self.emit(Op("define", node, name=node.name))
 
     def _bindings(self, stmt: ast.stmt) -> list[ast.AST]:
