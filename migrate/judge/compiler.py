@@ -221,7 +221,8 @@ class _Compiler:
         match stmt:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
-                    self.emit(Op("bind", target, value=value))
+                    set_by_call = isinstance(target, ast.Attribute) and self.sight.event(target)
+                    self.emit(Op("call" if set_by_call else "bind", target, value=value))
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 self.emit(Op("bind", target, value=value))
             case ast.AugAssign(target=target, op=ast.Add(), value=ast.Constant() as more) if self.sight.counts(target):
@@ -530,7 +531,7 @@ class _Compiler:
             case _:
                 for child in children(root):
                     self.expression(child)
-                if isinstance(root, ast.Attribute) and self.sight.event(root):
+                if isinstance(root, ast.Attribute) and isinstance(root.ctx, ast.Load) and self.sight.event(root):
                     self.emit(Op("call", root))
 
     def _called(self, call: ast.Call) -> None:

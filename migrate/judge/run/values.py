@@ -112,7 +112,8 @@ class Evaluator:
                 raise LegacyRaises
             raise Crash(f"`{self.program.m.src(expr)}` is nothing: only the object itself has it")
         owner = self.value(state, expr.value, facts)
-        if self.sides is not None and (said := self._properties.of(expr)) is not None:
+        asked = self.sides is not None or expr.attr in self._properties.set_here
+        if asked and (said := self._properties.of(expr)) is not None:
             return self._said_by(state, owner, *said, facts)
         if (one := self._members.of(expr)) is not None:
             return one

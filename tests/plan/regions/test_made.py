@@ -200,7 +200,7 @@ NONE = {
     "a name": ("net", "def f():\n    net = None\n", True),
     "a name of the file": ("net", "net = None\ndef f():\n    return net\n", True),
     "another function's": ("net", "net = make()\ndef g():\n    net = None\ndef f():\n    return net\n", False),
-    "a class's attribute is no name": ("net", "net = make()\nclass C:\n    net = None\ndef f():\n    return net\n", False),
+    "a class's attribute is no name": ("net", "net = m()\nclass C:\n    net = None\ndef f():\n    return net\n", False),
     "an attribute is no name": ("net", "def f(x):\n    net = make()\n    x.net = None\n", False),
     "another name": ("net", "def f():\n    net = make()\n    other = None\n", False),
 }
