@@ -36,6 +36,7 @@ class Sight(Protocol):
     def reading(self, stmt: ast.stmt) -> tuple[bool, bool]: ...
     def reads(self, stmt: ast.stmt) -> bool: ...
     def reads_before(self, stmt: ast.stmt) -> bool: ...
+    def reads_where_raised(self, stmt: ast.stmt) -> bool: ...
     def reads_at_end(self, stmt: ast.stmt) -> bool: ...
     def reads_each_round(self, loop: ast.For | ast.AsyncFor) -> bool: ...
     def clears(self, stmt: ast.stmt) -> bool: ...
@@ -188,7 +189,10 @@ class _Compiler:
             self.emit(Op("read", stmt))
         self.settle(stmt, expr)
         self._changes(expr)
-        self.expression(expr)
+        if self.sight.reads_where_raised(stmt):
+            self._guarded(stmt, expr)
+        else:
+            self.expression(expr)
         if not isinstance(expr, ast.stmt):
             self._named(expr)
         if self.sight.clears(stmt):
@@ -197,6 +201,18 @@ class _Compiler:
             self.emit(Op("read", stmt))
         if self.sight.calls(expr):
             self._fails(stmt, expr, "behind")
+
+    def _guarded(self, stmt: ast.stmt, expr: ast.AST) -> None:
+        """What a decorator calls, which looks at gradients where an exception leaves that."""
+        around, self.pad = self.pad, Label(looks=True)
+        mine, end = self.pad, Label()
+        self.expression(expr)
+        self.pad = around
+        self.emit(Op("jump", stmt, end))
+        self.mark(mine)
+        self.emit(Op("read", stmt))
+        self.emit(Op("raise", stmt))
+        self.mark(end)
 
     def _fails(self, stmt: ast.AST, part: ast.AST, when: str = "ahead") -> None:
         """A piece of code may raise, and somebody looks at gradients then."""

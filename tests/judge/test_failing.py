@@ -100,3 +100,53 @@ def test_what_does_not_fail(block: str, fine: str) -> None:
 def test_what_fails_behind_the_step(block: str) -> None:
     """Gradients are unscaled there in both."""
     assert graded(block, "pass", GRADIENTS) in ("safe", "review")
+
+
+DECORATED = """\
+import functools
+from apex import amp
+
+
+def guarded(run):
+    @functools.wraps(run)
+    def inner(self, *args):
+        try:
+            return run(self, *args)
+        LEFT
+            print(READ)
+    return inner
+
+
+class Trainer:
+    def __init__(self, model, optimizer):
+        self.model, self.optimizer = amp.initialize(model, optimizer, opt_level="O1")
+
+    @guarded
+    def fit(self, batches):
+        for x in batches:
+            self.optimizer.zero_grad()
+            loss = self.model(x).sum()
+            with amp.scale_loss(loss, self.optimizer) as scaled:
+                scaled.backward()
+            BETWEEN
+            self.optimizer.step()
+
+
+def main(model, optimizer, batches):
+    Trainer(model, optimizer).fit(batches)
+"""
+
+
+@pytest.mark.parametrize("left", ["finally:", "except OSError:"])
+@pytest.mark.parametrize(
+    ("between", "read", "grade"),
+    [
+        ("number = int(x.name)", GRADIENTS, "manual"),
+        ("number = int(x.name)", WEIGHTS, "safe"),
+        ("number = x.number", GRADIENTS, "safe"),
+    ],
+)
+def test_a_decorator_reads_on_its_way(left: str, between: str, read: str, grade: str) -> None:
+    text = DECORATED.replace("LEFT", left).replace("BETWEEN", between).replace("READ", read)
+    (unit,) = engine.migrate_module(text, Settings()).units
+    assert unit.applicability.value == grade

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from ...nodes import run_now
+from ...nodes import header, run_now
 from .syntax import around, last_name
 from .tree import AnnotatedTree
 
@@ -80,8 +80,10 @@ class Failing:
                 todo += [f for call in self.callees.calls_in.get(at, ()) for f in self.callees.runs(call)]
         return frozenset(found)
 
-    def _watched(self) -> Iterator[tuple[ast.AST, Sequence[ast.stmt]]]:
+    def _watched(self) -> Iterator[tuple[ast.AST, Sequence[ast.AST]]]:
         """Blocks that are left by a reader of gradients where an exception leaves them, with what stands in them."""
+        for stmt in self.marks.guarded:
+            yield stmt, header(stmt)
         for block in (node for kind in {*_TRIES, *_BLOCKS} for node in self.m.all(kind)):
             if isinstance(block, _TRIES):
                 handlers = [stmt for handler in block.handlers for stmt in handler.body]

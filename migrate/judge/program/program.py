@@ -233,6 +233,10 @@ class Program:
         """Whether a statement reads gradients ahead of what it calls as well: its decorator does."""
         return stmt in self.marks.around
 
+    def reads_where_raised(self, stmt: ast.stmt) -> bool:
+        """Whether gradients are read where an exception leaves what a statement calls: by its decorator."""
+        return stmt in self.marks.guarded
+
     def reads_at_end(self, stmt: ast.stmt) -> bool:
         """Whether gradients are read as a block is left."""
         return stmt in self.marks.ends
