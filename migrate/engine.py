@@ -20,6 +20,7 @@ from .judge.state import UNFED, UNMADE
 from .judge.verdict import Verdict
 from .model import (
     ALONE,
+    TOGETHER,
     Applicability,
     Change,
     FileText,
@@ -268,7 +269,7 @@ def _together(unit: Unit, missing: Manual) -> str:
     where = _line(missing.node)
     return (
         f"the unit of line {_line(unit.line_node)} stays (line {where}: {missing.message}), and Apex's casts are a "
-        "state of the process: the units of a file are migrated together"
+        f"state of the process: {TOGETHER}"
     )
 
 

@@ -212,6 +212,9 @@ class ModuleResult:
     origin: tuple[int, ...] = ()  # for each line of the new text, the one of the old that it came from
 
 
+TOGETHER = "the units of a file are migrated together"  # said of a unit that stays for another one's sake
+
+
 def by_hand(results: Iterable[ModuleResult | FileResult]) -> bool:
     """Whether a unit of a program is left by hand."""
     return any(unit.applicability is Applicability.MANUAL for one in results for unit in one.units)

@@ -37,6 +37,18 @@ def walk(node: ast.AST) -> tuple[ast.AST, ...]:
     return kept
 
 
+def run_now(node: ast.AST) -> list[ast.AST]:
+    """Nodes that run when a piece of code runs: what is defined in it runs another time."""
+    found: list[ast.AST] = []
+    todo = [node]
+    while todo:
+        at = todo.pop()
+        found.append(at)
+        if not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            todo.extend(children(at))
+    return found
+
+
 def header(stmt: ast.stmt) -> list[ast.AST]:
     """The expressions of a compound statement's own header, or a simple statement itself. A definition runs the
     defaults of its parameters, a class its body."""

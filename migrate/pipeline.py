@@ -8,7 +8,7 @@ numbered in that order.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,11 +18,23 @@ from .answers import may_be_answered
 from .begun import may_be_initialized
 from .components import Component, components, run_by_others, scattered, single, widened
 from .journal import digest
-from .model import Applicability, Change, FileResult, Finding, Neighbours, Settings, by_hand, renumbered
+from .model import (
+    TOGETHER,
+    Applicability,
+    Change,
+    FileResult,
+    Finding,
+    Neighbours,
+    Settings,
+    Severity,
+    by_hand,
+    renumbered,
+)
 from .notebooks.callers import told
 from .outcome import Analysed, Outcome, Texts
 from .reach import Imports
 from .reading import NOTEBOOK
+from .sources import RULE as NOT_ANALYSED
 from .sources import Selection, Source
 from .spool import Spool
 from .workers import results_of
@@ -83,6 +95,12 @@ def analyse(
         within = _all_within(more, stuck, selection)
         if within is not None:
             stuck = _take(more, tried[more], within, stuck, ready, settled, spool)
+    for at, (program, found) in enumerate(stuck):
+        said = _as_wider_says(program, found, wider.get(program), tried)
+        if said is not found:
+            stuck[at] = program, said
+            if len(program.sources) == 1:
+                _keep(ready, program, said, spool)
     stuck = _by_runners(stuck, ready, settled, selection, imports, settings, jobs, chosen, spool)
     dissolved: list[Component] = []
     unled: list[tuple[Component, tuple[FileResult, ...]]] = []  # casts, and nobody who trains
@@ -154,6 +172,42 @@ def _take(
     for source in [s for s in ready if s.location in own]:
         del ready[source]
     return [one for one in stuck if one not in within]
+
+
+def _as_wider_says(
+    program: Component,
+    found: tuple[FileResult, ...],
+    more: Component | None,
+    tried: Mapping[Component, Sequence[FileResult]],
+) -> tuple[FileResult, ...]:
+    """Why a program stays: where it was tried with the files around it and stayed as well, in the words of that. A call
+    that nobody makes in the small one may stand there, and something else be in the way."""
+    around = {s.location: one for s, one in zip(more.sources, tried[more], strict=False)} if more is not None else {}
+    said = [around.get(source.location) for source in program.sources]
+    if not by_hand(found) or any(map(_migrated, found)) or None in said:
+        return found
+    told = [one for one in said if one is not None]
+    if any(len(one.units) != len(own.units) or _migrated(one) for one, own in zip(told, found, strict=True)):
+        return found
+    elsewhere = any(_stays_for_another(finding) for one in told for finding in one.findings)
+    if elsewhere or not any(finding.severity is Severity.MANUAL for one in told for finding in one.findings):
+        return found
+    numbers = sorted({unit.number for one in told for unit in one.units})
+    low = numbers[0] - 1
+    if numbers != [*range(low + 1, low + 1 + len(numbers))]:
+        return found
+    return tuple(
+        replace(
+            own,
+            findings=tuple(renumbered(finding, -low) for finding in one.findings),
+            units=tuple(replace(unit, number=unit.number - low) for unit in one.units),
+        )
+        for one, own in zip(told, found, strict=True)
+    )
+
+
+def _stays_for_another(finding: Finding) -> bool:
+    return TOGETHER in finding.message or finding.rule == NOT_ANALYSED
 
 
 def _all_within(

@@ -15,6 +15,11 @@ def is_property(function: ast.AST) -> bool:
     return any(last_name(d) in ("property", "cached_property") for d in getattr(function, "decorator_list", ()))
 
 
+def is_setter(function: ast.AST) -> bool:
+    """Whether an assignment to an attribute of this name runs a function."""
+    return any(isinstance(d, ast.Attribute) and d.attr == "setter" for d in getattr(function, "decorator_list", ()))
+
+
 def imports_apex(node: ast.Import | ast.ImportFrom) -> bool:
     """Whether a statement imports Apex, or a part of it."""
     if isinstance(node, ast.ImportFrom):

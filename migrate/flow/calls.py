@@ -27,6 +27,8 @@ from .objects import (
 )
 from .spelled import listed_names
 
+MANY = 20  # items of a row that are told apart behind a function's own parameters
+
 
 class Calls(Containers):
     """Points-to sets with what calls bind and give back."""
@@ -277,12 +279,12 @@ class Calls(Containers):
             return  # would raise: a call of something else, or never run
         for number, arg in enumerate(call.args[drop:]):
             if isinstance(arg, ast.Starred):
-                for name in positional[number:]:
-                    self._elements(self._expr(arg.value), ("n", scope, name))
+                names: list[Var] = [("n", scope, name) for name in positional[number:]]
                 if rest is not None:
                     whole = Obj("seq", rest, rest.arg)
-                    self._elements(self._expr(arg.value), self._field(whole, ELEMENT_KEY))
                     self._add(("n", scope, rest.arg), whole)
+                    names += [self._field(whole, ELEMENT_KEY)] * MANY
+                self._in_a_row(call.args[drop + number :], names)
                 break
             if number < len(positional):
                 self._flow(self._expr(arg), ("n", scope, positional[number]))

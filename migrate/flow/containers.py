@@ -253,10 +253,52 @@ class Containers(Attributes):
     def _with_fields(self, node: ast.Call, var: Var, names: Sequence[str]) -> None:
         """An object that is made of its fields: ``SimpleNamespace(net=net)``, ``Pair(net, x)`` of a ``namedtuple``."""
         made = Obj("call", node, called_name(node))
-        given = [*zip(names, node.args, strict=False), *((k.arg, k.value) for k in node.keywords if k.arg is not None)]
-        for name, value in given:
-            self._flow(self._expr(value), self._field(made, name))
+        self._put(node, made, names, None)
         self._add(var, made)
+
+    def _put(self, call: ast.Call, made: Obj, names: Sequence[str], declared: Sequence[str] | None) -> None:
+        """Arguments fill fields, in order or by their names; None: by any name."""
+        fields = [self._field(made, name) for name in names]
+        for number, arg in enumerate(call.args):
+            if isinstance(arg, ast.Starred):
+                self._in_a_row(call.args[number:], fields[number:])
+                break
+            if number < len(fields):
+                self._flow(self._expr(arg), fields[number])
+
+        def give(name: str, value: Var) -> None:
+            if declared is None or name in declared:
+                self._flow(value, self._field(made, name))
+
+        for keyword in call.keywords:
+            if keyword.arg is not None:
+                give(keyword.arg, self._expr(keyword.value))
+            else:
+                self._each(self._expr(keyword.value), lambda obj: self._spread(obj, give))
+
+    def _in_a_row(self, args: Sequence[ast.expr], names: Sequence[Var]) -> None:
+        """Arguments from the first with a star on: of a tuple that is written out each item is the next one's, of
+        anything else, and behind it, any may be."""
+        first, *others = args
+        assert isinstance(first, ast.Starred)
+        unknown: Var = ("*", first)
+
+        def of_obj(obj: Obj) -> None:
+            row = obj.key.elts if obj.kind == "seq" and isinstance(obj.key, ast.Tuple) else [first]
+            if any(isinstance(one, ast.Starred) for one in row):
+                self._add(unknown, obj)
+                return
+            for number, name in zip(range(len(row)), names, strict=False):
+                self._flow(self._field(obj, str(number)), name)
+
+        self._each(self._expr(first.value), of_obj)
+        for name in dict.fromkeys(names):
+            self._elements(unknown, name)
+            for arg in others:
+                if isinstance(arg, ast.Starred):
+                    self._elements(self._expr(arg.value), name)
+                else:
+                    self._flow(self._expr(arg), name)
 
     def _fill(self, call: ast.Call, made: Obj) -> None:
         """A class without constructor here (a dataclass, a NamedTuple): arguments fill the fields it declares; or a
@@ -267,11 +309,7 @@ class Containers(Attributes):
                 self._elements(self._expr(arg), self._field(made, ITEM_KEY))
             return
         declared = self.declared(made.key)
-        for name, arg in zip(declared, call.args, strict=False):
-            self._flow(self._expr(arg), self._field(made, name))
-        for keyword in call.keywords:
-            if keyword.arg in declared:
-                self._flow(self._expr(keyword.value), self._field(made, keyword.arg))
+        self._put(call, made, declared, declared)
 
     def _filled_by_base(self, call: ast.Call) -> None:
         """``super().__init__(items)`` in the constructor of a list of the file's own."""

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 
 @dataclass(eq=False)
 class Label:
-    """A place in the code, filled in when it is reached."""
+    """A place in the code, filled in when it is reached. ``looks``: gradients are read from there on, before anything
+    else goes on."""
 
     at: int = -1
+    looks: bool = False
 
 
 @dataclass(eq=False)

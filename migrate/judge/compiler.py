@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Protocol
 
 from ..facts.module import Module
-from ..nodes import children, header, walk
+from ..nodes import children, header, run_now, walk
 from .code import Code, Label, Op
 
 _TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))
@@ -36,6 +36,7 @@ class Sight(Protocol):
     def reading(self, stmt: ast.stmt) -> tuple[bool, bool]: ...
     def reads(self, stmt: ast.stmt) -> bool: ...
     def reads_before(self, stmt: ast.stmt) -> bool: ...
+    def reads_where_raised(self, stmt: ast.stmt) -> bool: ...
     def reads_at_end(self, stmt: ast.stmt) -> bool: ...
     def reads_each_round(self, loop: ast.For | ast.AsyncFor) -> bool: ...
     def clears(self, stmt: ast.stmt) -> bool: ...
@@ -43,6 +44,10 @@ class Sight(Protocol):
     def manages(self, item: ast.withitem) -> bool: ...
     def resumes(self, expr: ast.expr) -> bool: ...
     def trains(self, expr: ast.expr) -> bool: ...
+    def counts(self, target: ast.expr) -> bool: ...
+    def may_fail(self, node: ast.AST) -> bool: ...
+    def next_may_fail(self, loop: ast.For | ast.AsyncFor) -> bool: ...
+    def looks(self, body: Sequence[ast.AST]) -> bool: ...
 
 
 @dataclass(eq=False)
@@ -59,31 +64,18 @@ def compile_body(sight: Sight, node: ast.AST, body: Sequence[ast.stmt]) -> Code:
         maker.expression(node.body)
         maker.emit(Op("return", node, value=node.body))
         return maker.code
-    maker.code.generator = any(isinstance(n, (ast.Yield, ast.YieldFrom)) for s in body for n in _now(s))
+    maker.code.generator = any(isinstance(n, (ast.Yield, ast.YieldFrom)) for s in body for n in run_now(s))
     maker.block(body)
     maker.emit(Op("epilogue", node))
     maker.emit(Op("return", node))
     return maker.code
 
 
-def _now(node: ast.AST) -> list[ast.AST]:
-    """Nodes that run when a statement runs."""
-    found: list[ast.AST] = []
-    todo = [node]
-    while todo:
-        at = todo.pop()
-        found.append(at)
-        if isinstance(at, (*_DEFINITIONS, ast.Lambda)):
-            continue
-        todo.extend(children(at))
-    return found
-
-
 def _binding(node: ast.AST) -> list[ast.AST]:
     """What binds a name or an attribute in a statement or expression."""
     return [
         n
-        for n in _now(node)
+        for n in run_now(node)
         if isinstance(n, (ast.Import, ast.ImportFrom, *_DEFINITIONS))
         or (isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Store))
     ]
@@ -120,6 +112,7 @@ class _Compiler:
             self.emit(Op("define", stmt, name=stmt.name))
             return
         if not self.sight.relevant(stmt):
+            self._fails(stmt, stmt)
             if isinstance(stmt, ast.If):
                 self._changes(stmt.test)
                 if ast.unparse(stmt.test) in self._asked:
@@ -131,6 +124,7 @@ class _Compiler:
                 self._aside(stmt)
             return
         if self.sight.only_reads(stmt):
+            self._fails(stmt, stmt)
             self._changes(stmt)
             read, cleared = self.sight.reading(stmt)
             if read:
@@ -190,17 +184,40 @@ class _Compiler:
 
     def header(self, stmt: ast.stmt, expr: ast.AST) -> None:
         """The events of a statement's own expressions."""
+        self._fails(stmt, expr)
         if self.sight.reads_before(stmt):
             self.emit(Op("read", stmt))
         self.settle(stmt, expr)
         self._changes(expr)
-        self.expression(expr)
+        if self.sight.reads_where_raised(stmt):
+            self._guarded(stmt, expr)
+        else:
+            self.expression(expr)
         if not isinstance(expr, ast.stmt):
             self._named(expr)
         if self.sight.clears(stmt):
             self.emit(Op("clear", stmt))
         elif self.sight.reads(stmt):
             self.emit(Op("read", stmt))
+        if self.sight.calls(expr):
+            self._fails(stmt, expr, "behind")
+
+    def _guarded(self, stmt: ast.stmt, expr: ast.AST) -> None:
+        """What a decorator calls, which looks at gradients where an exception leaves that."""
+        around, self.pad = self.pad, Label(looks=True)
+        mine, end = self.pad, Label()
+        self.expression(expr)
+        self.pad = around
+        self.emit(Op("jump", stmt, end))
+        self.mark(mine)
+        self.emit(Op("read", stmt))
+        self.emit(Op("raise", stmt))
+        self.mark(end)
+
+    def _fails(self, stmt: ast.AST, part: ast.AST, when: str = "ahead") -> None:
+        """A piece of code may raise, and somebody looks at gradients then."""
+        if self.sight.may_fail(part):
+            self.emit(Op("fails", stmt, name=when))
 
     def _changes(self, node: ast.AST) -> None:
         """What code that nobody follows may have changed is not known any more."""
@@ -209,7 +226,7 @@ class _Compiler:
 
     def _named(self, node: ast.AST) -> None:
         """Bind what is assigned within an expression."""
-        for inner in _now(node):
+        for inner in run_now(node):
             if isinstance(inner, ast.NamedExpr):
                 self.emit(Op("bind", inner.target, value=inner.value))
 
@@ -220,9 +237,12 @@ class _Compiler:
         match stmt:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
-                    self.emit(Op("bind", target, value=value))
+                    set_by_call = isinstance(target, ast.Attribute) and self.sight.event(target)
+                    self.emit(Op("call" if set_by_call else "bind", target, value=value))
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 self.emit(Op("bind", target, value=value))
+            case ast.AugAssign(target=target, op=ast.Add(), value=ast.Constant() as more) if self.sight.counts(target):
+                self.emit(Op("count", target, value=more))
             case ast.AugAssign(target=target):
                 self.emit(Op("havoc", target))
             case ast.Import() | ast.ImportFrom():
@@ -238,7 +258,8 @@ class _Compiler:
                         self.emit(Op("havoc", node))
                     elif isinstance(node, (ast.Import, ast.ImportFrom)):
                         self.emit(Op("import", node))
-                    elif isinstance(node, _DEFINITIONS):
+                    else:
+                        assert isinstance(node, _DEFINITIONS)
                         self.emit(Op("define", node, name=node.name))
 
     def _bindings(self, stmt: ast.stmt) -> list[ast.AST]:
@@ -311,6 +332,8 @@ class _Compiler:
                 self.emit(Op("items", stmt, value=stmt.iter))
                 self.settle(stmt, stmt.iter)
                 self.mark(start)
+                if self.sight.next_may_fail(stmt):
+                    self.emit(Op("fails", stmt, name="next"))
                 self.emit(Op("round", stmt, over))
         else:
             self.mark(start)
@@ -342,7 +365,7 @@ class _Compiler:
         if not self.sight.reads_at_end(stmt):
             self._with(stmt, items, body)
             return
-        around, self.pad = self.pad, Label()
+        around, self.pad = self.pad, Label(looks=True)
         mine, end = self.pad, Label()
         self.cleanup.append((stmt, around))
         self._with(stmt, items, body)
@@ -360,6 +383,7 @@ class _Compiler:
             self.block(body)
             return
         item, rest = items[0], items[1:]
+        self._fails(item.context_expr, item.context_expr)
         self.expression(item.context_expr)
         if self.sight.manages(item):
             self._managed(stmt, item, rest, body)
@@ -391,7 +415,7 @@ class _Compiler:
     ) -> None:
         """A block of a context manager that is a generator of the program: it runs to its ``yield``, and behind the
         block to its end."""
-        end, before, mine = Label(), self.pad, Label()
+        end, before, mine = Label(), self.pad, Label(looks=self.sight.looks([item.context_expr]))
         self.emit(Op("generate", item, value=item.context_expr))
         self.emit(Op("resume", item, end))
         self.pad = mine
@@ -431,8 +455,9 @@ class _Compiler:
     def _try(self, stmt: ast.Try) -> None:
         end = Label()
         before, around = self.pad, len(self.cleanup)
-        final = Label() if stmt.finalbody else None
-        handlers = Label() if stmt.handlers else None
+        final = Label(looks=self.sight.looks(stmt.finalbody)) if stmt.finalbody else None
+        caught = [part for handler in stmt.handlers for part in handler.body]
+        handlers = Label(looks=self.sight.looks(caught)) if stmt.handlers else None
         if stmt.finalbody:
             self.cleanup.append((stmt.finalbody, before))
         self.pad = handlers or final
@@ -522,7 +547,7 @@ class _Compiler:
             case _:
                 for child in children(root):
                     self.expression(child)
-                if isinstance(root, ast.Attribute) and self.sight.event(root):
+                if isinstance(root, ast.Attribute) and isinstance(root.ctx, ast.Load) and self.sight.event(root):
                     self.emit(Op("call", root))
 
     def _called(self, call: ast.Call) -> None:

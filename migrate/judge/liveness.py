@@ -49,7 +49,8 @@ def live_names(code: Code) -> Live:
             found |= bits.setdefault(name, 1 << len(bits))
         return found
 
-    uses = [mask(_read(op)) for op in ops]
+    first = _first_parameter(code.node)
+    uses = [mask(_read(op, first)) for op in ops]
     kills = [mask(_bound(op)) for op in ops]
     follow = [_following(number, op) for number, op in enumerate(ops)]
     before = [0 for _ in ops]
@@ -80,11 +81,19 @@ def _following(number: int, op: Op) -> list[int]:
     return [*found, number + 1]
 
 
-def _read(op: Op) -> frozenset[str]:
+def _first_parameter(node: ast.AST) -> frozenset[str]:
+    """What ``super()`` reads without a word: the object whose method is run."""
+    args = node.args if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+    return frozenset(one.arg for one in (*args.posonlyargs, *args.args)[:1]) if args is not None else frozenset()
+
+
+def _read(op: Op, first: frozenset[str]) -> frozenset[str]:
     roots: list[ast.AST] = [op.value] if op.value is not None else []
     match op.kind, op.node:
-        case ("bind" | "havoc", ast.Attribute() | ast.Subscript() | ast.Tuple() | ast.List()):
+        case ("bind" | "havoc" | "count", ast.Attribute() | ast.Subscript() | ast.Tuple() | ast.List()):
             roots.append(op.node)
+        case ("count", ast.Name(id=name)):
+            return frozenset({name})
         case ("round" | "generate" | "resume" | "items", (ast.For() | ast.AsyncFor()) as loop):
             roots.append(loop.target)
             if op.kind == "items":
@@ -99,9 +108,9 @@ def _read(op: Op) -> frozenset[str]:
             roots.append(exc)
         case _:
             pass
-    return frozenset(
-        n.id for root in roots for n in walk(root) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
-    )
+    names = [n for root in roots for n in walk(root) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+    found = frozenset(n.id for n in names)
+    return found | first if "super" in found else found
 
 
 def _bound(op: Op) -> frozenset[str]:

@@ -18,7 +18,7 @@ from ..nodes import walk
 from .program.syntax import last_name
 from .run.variables import CHANGED, Variables
 from .state import LegacyRaises, State
-from .terms import NONE, Term, compared, negated
+from .terms import NONE, Term, compared, is_member, member, negated
 
 _OPEN = ("attr", "v", "sub")  # values of which a path says nothing
 _EQUAL = (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)
@@ -91,6 +91,8 @@ class Sides:
         """Apex's value, written as the native one is: another attribute of the same object, or a constant."""
         base, _, name = self.switch.apex.rpartition(".")
         if isinstance(native, ast.Attribute) and self.m.src(native.value) == base:
+            if is_member(held := value(native)):
+                return member(held[1][1], name)
             return self.variables.attribute(state, value(native.value), name, native)
         try:
             return ("k", ast.literal_eval(self.switch.apex))

@@ -93,6 +93,16 @@ def inside(term: Term) -> Term:
     return term[1] if term[0] == "null" else term
 
 
+def member(enumeration: str, name: str) -> Term:
+    """A member of an enumeration: a value is one of them at most."""
+    return ("attr", ("members", enumeration), name)
+
+
+def is_member(term: Term) -> bool:
+    """Whether a value is a member of an enumeration."""
+    return bool(term[0] == "attr" and term[1][0] == "members")
+
+
 def negated(term: Term) -> Term:
     """The opposite; a double negation is none."""
     if term[0] == "not":
@@ -112,6 +122,12 @@ def _word(term: Term) -> bool:
     return term[0] == "k" and isinstance(term[1], str)
 
 
+def _one_less(term: Term) -> Term:
+    if term[0] == "k" and isinstance(term[1], int):
+        return ("k", term[1] - 1)
+    return ("op", "Sub", term, ("k", 1))
+
+
 def compared(op: str, left: Term, right: Term) -> Term:
     """A comparison in one form for both ways of writing it."""
     if op in ("ne", "isnot", "notin", "ge", "gt"):
@@ -122,12 +138,19 @@ def compared(op: str, left: Term, right: Term) -> Term:
     if op == "in" and right[0] == "seq" and 0 < len(right[1]) <= MOST_LISTED and all(map(_word, right[1])):
         each = [compared("eq", left, one) for one in right[1]]  # `mode in ("train", "valid")`
         return each[0] if len(each) == 1 else ("or", *each)
+    if op == "eq" and left[:2] == ("op", "Mod") and right == _one_less(left[3]):
+        # `n % p == p - 1` is `(n + 1) % p == 0`
+        return ("op", "eq", ("op", "Mod", ("op", "Add", left[2], ("k", 1)), left[3]), ("k", 0))
     if op in ("eq", "is"):
+        if (left[0] == "k" or is_member(left)) and right[0] != "k" and not is_member(right):
+            left, right = right, left  # `"apex" == mode`
         if left[0] == "k" and right[0] == "k":
             return ("k", left[1] == right[1])
         if right == NONE and (left[0] in _THERE or is_number(left)):
             return FALSE
-        op = "eq" if right[0] == "k" and not isinstance(right[1], str) else op
+        if is_member(left) and is_member(right) and left[1] == right[1]:
+            return ("k", left == right)
+        op = "eq" if is_member(right) or (right[0] == "k" and not isinstance(right[1], str)) else op
     return ("op", op, left, right)
 
 
@@ -179,6 +202,10 @@ def _asked(term: Term, facts: Facts) -> bool:
             implied = _implied(op, left, value, facts)
             if implied is not None:
                 return implied
+        case ("op", "eq", left, right) if is_member(right):
+            equal = (other[3] for other, holds in facts.items() if holds and other[:3] == term[:3])
+            if any(is_member(one) and one[1] == right[1] for one in equal):
+                return False
         case _:
             if facts.get(("op", "eq", term, NONE)):
                 return False

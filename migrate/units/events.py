@@ -14,6 +14,7 @@ from ..flow.objects import ELEMENT_KEY, Obj
 from ..flow.tensors import own_gradient
 from ..knowledge import gradients
 from ..knowledge.gradients import COLLECTS
+from ..knowledge.models import NOT_RUN_BY_METHOD, evaluates
 from ..nodes import children, header, walk
 from .compute import walk_now
 from .degree import gives_norm
@@ -483,7 +484,24 @@ def _unknown_reader(ctx: Context, unit: Unit, call: ast.Call) -> bool:
     held = [v.of(a) for a in [*call.args, *(k.value for k in call.keywords)]]
     if isinstance(call.func, ast.Attribute):
         held.append(frozenset(o for o in v.of(call.func.value) if _made_of(ctx, o, watched)))
-    return any(opened(v, h) & watched or any(_made_of(ctx, o, watched) for o in h) for h in held)
+    if any(opened(v, h) & watched or any(_made_of(ctx, o, watched) for o in h) for h in held):
+        return True
+    return _takes_a_holder(ctx, call, watched)
+
+
+def _takes_a_holder(ctx: Context, call: ast.Call, watched: frozenset[Obj]) -> bool:
+    """Whether code that is not here is handed an object of this program that has the model or optimizer, for what it
+    does with it: ``hook(self)``."""
+    v, name = ctx.v, called_name(call)
+    if not isinstance(ctx.m.parent[call], ast.Expr) or name in COLLECTS or not name:
+        return False
+    if NOT_RUN_BY_METHOD.fit(name) or evaluates(name):
+        return False
+    called = v.of(call.func)
+    if called and all(o.kind == "seq" or (o.kind == "call" and gradients.KEEPERS.fit(o.label)) for o in called):
+        return False
+    held = {o for a in [*call.args, *(k.value for k in call.keywords)] for o in v.of(a) if o.kind == "instance"}
+    return any(v.field(o, attr) & watched for o in held for attr in v.attributes(o))
 
 
 def _takes_parameters(ctx: Context, call: ast.Call, watched: frozenset[Obj]) -> bool:

@@ -306,6 +306,51 @@ def passed(ctx: Context, call: ast.Call, callee: Scope, name: str) -> ast.expr |
     return None
 
 
+def unpacked(ctx: Context, call: ast.Call, callee: Scope, name: str) -> ast.expr | None:
+    """What a call hands to a parameter by a tuple or a dictionary that is written out above it: ``common = (model,
+    optimizer)``, ``fit(*common, **options)``. None where one may be another when the call is made."""
+    node = callee.node
+    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+    positional = [p.arg for p in (*node.args.posonlyargs, *node.args.args)]
+    given: list[ast.expr] = []
+    for arg in call.args:
+        row = _written_out(ctx, arg.value) if isinstance(arg, ast.Starred) else None
+        if isinstance(arg, ast.Starred) and not isinstance(row, (ast.Tuple, ast.List)):
+            break
+        given += row.elts if isinstance(row, (ast.Tuple, ast.List)) else [arg]
+    index = positional.index(name) - receiver(ctx, call, callee) if name in positional else -1
+    if 0 <= index < len(given) and partial_of(ctx, call) is None:
+        return given[index]
+    for keyword in call.keywords:
+        match _written_out(ctx, keyword.value) if keyword.arg is None else None:
+            case ast.Dict(keys=keys, values=values):
+                named = [key.value if isinstance(key, ast.Constant) else None for key in keys]
+                if name in named and None not in named:
+                    return values[named.index(name)]
+            case ast.Call(func=ast.Name(id="dict"), args=[], keywords=words) if all(k.arg for k in words):
+                if (found := next((k.value for k in words if k.arg == name), None)) is not None:
+                    return found
+            case _:
+                pass
+    return None
+
+
+def _written_out(ctx: Context, expr: ast.expr) -> ast.expr | None:
+    """The value of a name that is given one once, in the same function as it is read or in the file, and is not
+    changed by an item or a method; an expression that is no name stands for itself."""
+    if not isinstance(expr, ast.Name):
+        return expr
+    m = ctx.m
+    home = m.binding_scope(expr.id, m.scope(expr))
+    bound = m.bindings(expr.id, home) if home is not None and expr.id not in home.params else []
+    above = m.parent[bound[0]] if len(bound) == 1 else None
+    if not isinstance(above, ast.Assign) or m.start(above) > m.start(expr) or (home is not m.function(expr)):
+        return None
+    uses = [m.parent[n] for n in m.named(expr.id) if n is not bound[0] and m.binding_scope(n.id, m.scope(n)) is home]
+    plain = all(isinstance(use, ast.Starred) or (isinstance(use, ast.keyword) and use.arg is None) for use in uses)
+    return above.value if plain and above.targets == [bound[0]] else None
+
+
 def receiver(ctx: Context, call: ast.Call, callee: Scope) -> int:
     """1 where the call's first parameter is filled by the object in front of the dot."""
     if ctx.m.class_name(callee) is not None:

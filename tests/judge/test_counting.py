@@ -6,6 +6,7 @@ import pytest
 
 from migrate.facts.module import Module
 from migrate.judge.program.counting import last_rounds
+from tests.judge.support import judged_case
 
 HEADS = ["i in range(n)", "i in range(0, n)", "i in range(1, n + 1)", "i in range(2, n + 2)", "i in range(-1, n - 1)"]
 SUMS = ["i", "i + 1", "1 + i", "i - 1", "i + 2", "n - i", "n - 1 - i", "-1"]
@@ -86,3 +87,56 @@ def test_each_loop_has_its_own() -> None:
     text = "for i in range(n):\n    for j in range(n):\n        f(i == n - 1, j == n - 1, i == n)"
     found = last_rounds(Module(text))
     assert sorted((loop.target.id, holds) for loop, holds in found.values()) == [("i", True), ("j", True)]  # type: ignore[attr-defined]
+
+
+WINDOWS = """\
+from torch import nn
+from apex import amp
+
+
+class Trainer:
+    def __init__(self, model, optimizer, window):
+        self.model, self.optimizer = amp.initialize(model, optimizer, opt_level="O1")
+        self.window, self.other, self.n = window, 2 * window, 0
+
+    def fit(self, batches):
+        for x in batches:
+            loss = self.model(x).sum()
+            with amp.scale_loss(loss, self.optimizer) as scaled:
+                scaled.backward()
+            if CLIPS:
+                nn.utils.clip_grad_norm_(amp.master_params(self.optimizer), 1.0)
+            BETWEEN
+            if STEPS:
+                self.optimizer.step()
+                self.optimizer.zero_grad()
+"""
+AHEAD = "self.n % self.window == self.window - 1"
+COUNTED = {
+    "a window": (AHEAD, "self.n += 1", "self.n % self.window == 0", True),
+    "one more": ("(self.n + 1) % self.window == 0", "self.n += 1", "self.n % self.window == 0", True),
+    "a number": ("self.n % 4 == 3", "self.n += 1", "self.n % 4 == 0", True),
+    "in a method that is not followed": (AHEAD, "self.count()", "self.n % self.window == 0", False),
+    "two more": (AHEAD, "self.n += 2", "self.n % self.window == 0", False),
+    "the same words": ("self.n % self.window == 0", "self.n += 1", "self.n % self.window == 0", False),
+    "another window": (AHEAD, "self.n += 1", "self.n % self.other == 0", False),
+    "set anew": (AHEAD, "self.recount()", "self.n % self.window == 0", False),
+}
+COUNTS = "\n    def count(self):\n        self.n += 1\n\n    def recount(self):\n        self.n = len(self.window)\n"
+
+
+
+
+@pytest.mark.parametrize("case", COUNTED)
+def test_what_is_asked_one_round_ahead(case: str) -> None:
+    """A clip that stands under the condition of the step, as that will be, may unscale; no other one may."""
+    clips, between, steps, same = COUNTED[case]
+    text = WINDOWS.replace("CLIPS", clips).replace("BETWEEN", between).replace("STEPS", steps) + COUNTS
+    judged = judged_case(text)
+    assert judged is not None and not judged.verdict.differences and judged.verdict.unknown is None
+    assert f"            if {clips}:\n                nn.utils.clip_grad_norm_(\n" in judged.text
+    planted = judged.text.replace(
+        f"            if {clips}:\n",
+        f"            if {clips}:\n                self.scaler.unscale_(self.optimizer)\n",
+    ).replace("                    self.scaler.get_scale(),\n", "                    1.0,\n")
+    assert (judged.judged(planted) is None) is same

@@ -20,6 +20,7 @@ from migrate.judge.terms import (
     forget,
     known,
     leaves,
+    member,
     negated,
     opaque,
     truth,
@@ -185,3 +186,29 @@ def test_one_of_several_constants_is_equal_to_one_of_them() -> None:
     assert truth(compared("in", valid, both), {}) is True
     assert truth(compared("notin", A, both), {compared("eq", A, ("k", "test")): True}) is True
     assert compared("in", A, ("seq", (train, B))) == ("op", "in", A, ("seq", (train, B)))
+
+
+def test_a_value_is_one_member_of_an_enumeration() -> None:
+    apex, native = (compared("eq", A, member("Backend", name)) for name in ("APEX", "NATIVE"))
+    assert known(native, {apex: True}) is False
+    assert known(native, {apex: False}) is None
+    assert known(compared("is", A, member("Backend", "APEX")), {apex: True}) is True
+    assert known(compared("eq", A, member("Mode", "NATIVE")), {apex: True}) is None
+    assert known(native, {compared("eq", B, member("Backend", "APEX")): True}) is None
+    assert compared("eq", member("Backend", "APEX"), member("Backend", "NATIVE")) == FALSE
+    assert compared("ne", member("Backend", "APEX"), A) == negated(apex)
+
+
+def test_a_value_is_one_word() -> None:
+    apex, native = (compared("eq", A, ("k", word)) for word in ("apex", "native"))
+    assert known(native, {apex: True}) is False
+    assert compared("eq", ("k", "apex"), A) == apex
+
+
+def test_the_last_of_a_window_is_the_one_before_the_next() -> None:
+    more, less = ("op", "Add", A, ("k", 1)), ("op", "Sub", B, ("k", 1))
+    assert compared("eq", ("op", "Mod", A, B), less) == compared("eq", ("op", "Mod", more, B), ("k", 0))
+    assert compared("eq", ("op", "Mod", A, ("k", 4)), ("k", 3)) == compared(
+        "eq", ("op", "Mod", more, ("k", 4)), ("k", 0)
+    )
+    assert compared("eq", ("op", "Mod", A, B), B)[2] == ("op", "Mod", A, B)

@@ -62,6 +62,10 @@ VALUES = FLAGS.replace(
 VALUES = VALUES.replace('        elif args.backend == "apex":\n            self.use_apex = True\n', "")
 VALUES = VALUES.replace('if args.backend == "amp":\n            self.use_amp = True', 'if self.backend == "amp":')
 VALUES = VALUES.replace("self.use_amp", '(self.backend == "amp")').replace("self.use_apex", 'self.backend == "apex"')
+MEMBERS = VALUES.replace("class Task:", "class Backend(Enum):\n    AMP = 1\n    APEX = 2\n    NO = 3\n\n\nclass Task:")
+MEMBERS = MEMBERS.replace("import torch\n", "from enum import Enum\nimport torch\n", 1)
+MEMBERS = MEMBERS.replace('"amp"', "Backend.AMP").replace('"apex"', "Backend.APEX")
+SIDES = {"flags": FLAGS, "values": VALUES, "members": MEMBERS}
 FAULTS = {
     "unscale dropped": (r"            if [^\n]*\n +self\.scaler\.unscale_\(self\.optimizer\)\n", ""),
     "clip before unscale": (
@@ -106,7 +110,7 @@ def case_of(text: str) -> Case:
     return case
 
 
-@pytest.mark.parametrize("text", [FLAGS, VALUES], ids=["flags", "values"])
+@pytest.mark.parametrize("text", SIDES.values(), ids=SIDES)
 def test_two_sides_that_do_the_same_are_for_review(text: str) -> None:
     case = case_of(text)
     assert not case.verdict.differences and case.verdict.unknown is None
@@ -114,7 +118,7 @@ def test_two_sides_that_do_the_same_are_for_review(text: str) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("text", [FLAGS, VALUES], ids=["flags", "values"])
+@pytest.mark.parametrize("text", SIDES.values(), ids=SIDES)
 def test_a_fault_of_the_native_side_is_found(text: str, fault: str) -> None:
     case = case_of(text)
     pattern, instead = FAULTS[fault]

@@ -13,9 +13,19 @@ import pytest
 from migrate import limits
 from migrate.components import Component
 from migrate.flow import solver
-from migrate.model import Applicability, Change, FileResult, ModuleResult, Settings
+from migrate.model import (
+    TOGETHER,
+    Applicability,
+    Change,
+    FileResult,
+    Finding,
+    ModuleResult,
+    Settings,
+    Severity,
+    UnitSummary,
+)
 from migrate.outcome import Analysed, Outcome, Texts
-from migrate.pipeline import _all_within, analyse
+from migrate.pipeline import _all_within, _as_wider_says, analyse
 from migrate.sources import collect
 from migrate.spool import Slot, Spool
 from tests.shell.fake import engine
@@ -233,3 +243,33 @@ def test_a_program_that_was_widened_holds_all_of_those_it_shares_a_file_with(tmp
     assert _all_within(wide, [near, apart], selection) == [near]
     assert _all_within(wide, [near, crossing, apart], selection) is None
     assert _all_within(wide, [near, beside], selection) == [near, beside]  # a helper uses no amp
+
+
+def _stays(path: str, why: str, *numbers: int) -> FileResult:
+    findings = tuple(Finding("APX091", Severity.MANUAL, 1, 1, why, number) for number in numbers)
+    return FileResult(path, "unchanged", (), findings, tuple(UnitSummary(n, Applicability.MANUAL, 1) for n in numbers))
+
+
+def test_a_program_that_stays_says_why_it_does_beside_the_files_around_it(tmp_path: Path) -> None:
+    """What the small one lacks, the larger one may have: what is in the way there is worth knowing."""
+    tree(tmp_path, dict.fromkeys(("a.py", "b.py"), LEGACY))
+    sources = {Path(one.location).name: one for one in collect([str(tmp_path)]).candidates}
+    small, wide = Component((sources["a.py"],), ({},)), Component((sources["b.py"], sources["a.py"]), ({}, {}))
+
+    def said(found: FileResult, *more: FileResult) -> FileResult:
+        (told,) = _as_wider_says(small, (found,), wide if more else None, {wide: more})
+        return told
+
+    lacks = _stays("a.py", "nobody calls it here", 1, 2)
+    told = said(lacks, _stays("b.py", "a reader", 1), _stays("a.py", "a reader between them", 2, 3))
+    assert told == _stays("a.py", "a reader between them", 1, 2)
+    assert said(lacks) is lacks
+    for other in (
+        _stays("a.py", "another unit", 2),
+        _stays("a.py", f"line 3 stays: {TOGETHER}", 2, 3),
+        replace(_stays("a.py", "", 2, 3), findings=(Finding("APX001", Severity.MANUAL, 1, 1, "too tangled"),)),
+        replace(_stays("a.py", "", 2, 3), findings=()),
+    ):
+        assert said(lacks, _stays("b.py", "a reader", 1), other) is lacks
+    goes = replace(lacks, units=(UnitSummary(1, Applicability.SAFE, 1), UnitSummary(2, Applicability.MANUAL, 1)))
+    assert said(goes, _stays("b.py", "a reader", 1), _stays("a.py", "a reader between them", 2, 3)) is goes

@@ -37,15 +37,17 @@ class Casts:
 
     def perhaps_failing(self, pair: Pair, old: Event) -> list[Pair] | None:
         """Where an exception would be caught, one may be raised here."""
-        if caught(pair.old) and caught(pair.new):
-            failed = pair.copy()
-            for state in (failed.old, failed.new):
-                state.raising = "?"
-                state.frames[-1].pc -= 1
-                unwind(state)
-            failed.trail = self.teller.happens(pair, old.node, "raises an exception")
-            return [pair, failed]
-        return None
+        return self.failing(pair, old, "?") if caught(pair.old) and caught(pair.new) else None
+
+    def failing(self, pair: Pair, old: Event, raised: str) -> list[Pair]:
+        """Both go on, and both with an exception."""
+        failed = pair.copy()
+        for state in (failed.old, failed.new):
+            state.raising = raised
+            state.frames[-1].pc -= 1
+            unwind(state)
+        failed.trail = self.teller.happens(pair, old.node, "raises an exception")
+        return [pair, failed]
 
     def _training(self, state: State) -> bool:
         """Whether what runs now may be differentiated: a backward stands in a function that is being run, and no

@@ -125,7 +125,7 @@ class Forgetting:
 def _subject(term: Term) -> Term:
     """What a question is about: of a comparison with a constant what is compared, which may be held by another name."""
     match term:
-        case ("op", "eq" | "lt" | "le", subject, ("k", _)):
+        case ("op", "eq" | "lt" | "le", subject, ("k", _) | ("attr", ("members", _), _)):
             found: Term = subject
             return found
         case _:

@@ -84,6 +84,11 @@ class Gradients:
                 raise Differs("read-scaled", old.node, message)
             raise Differs("read-other", old.node, "gradients are read here that are not the same as before")
 
+    def unlike(self, pair: Pair) -> bool:
+        """Whether a reader would see other gradients in the new program here."""
+        each = ((pair.old.seen(one), pair.new.seen(one)) for one in self.old.program.objects.optimizers)
+        return any(before not in (after, _before_update(pair, after)) for before, after in each)
+
     def read_divided(self, pair: Pair, old: Event) -> None:
         """A reader that divides what it sees by the loss scale, as a rule wrote it: gradients have to be scaled by it,
         or by no scaler at all."""

@@ -47,6 +47,8 @@ class Joint:
         """Compare and carry out what both are at. A list of pairs where the ways part, None where they go on."""
         old, new = pair.event_old, pair.event_new
         assert old is not None and new is not None
+        if "fails" in (old.kind, new.kind):
+            return self._may_fail(pair, old, new)
         if self._moved_away(pair, old) or (old.kind == "state" and old.node in self.dropped):
             pair.event_old = None
             return None
@@ -66,6 +68,19 @@ class Joint:
             raise self._out_of_step(old, new)
         pair.event_old = pair.event_new = None
         return self._carried_out(pair, old, new)
+
+    def _may_fail(self, pair: Pair, old: Event, new: Event) -> list[Pair] | None:
+        """Something may raise in both, or in one alone: then that one goes on."""
+        here, there = (side.program.naming.place(one.node) for side, one in ((self.old, old), (self.new, new)))
+        both = old.kind == new.kind
+        if both and (here, old.about) == (there, new.about):
+            pair.event_old = pair.event_new = None
+            return self.casts.failing(pair, old, old.about[1]) if self.gradients.unlike(pair) else None
+        if old.kind == "fails" and not (both and 0 <= there < here):
+            pair.event_old = None
+        else:
+            pair.event_new = None
+        return None
 
     # ------------------------------------------------------------ what only one has to do
 
@@ -126,6 +141,9 @@ class Joint:
                 return self.flow.aside(pair, old, new)
             case "head":
                 self.forgetting.begin_round(pair, old.node)
+                for state, event, side in ((pair.old, old, self.old), (pair.new, new, self.new)):
+                    if isinstance(event.node, ast.While):
+                        side.loops.begin_round(state, event.node, pair.facts)
             case "choose":
                 return self.flow.choose(pair, old, new)
             case "enter":

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from ...facts.module import Module
-from ...facts.names import is_property
+from ...facts.names import is_property, is_setter
 from ...flow.objects import Obj
 from ...flow.values import Values
 from ...nodes import walk
@@ -33,6 +33,10 @@ class Callees:
         """The calls and properties by which a function may be run."""
         return [*self.v.calls.get(function, ()), *self._reads_of.get(function, ()), *self._handed_to.get(function, ())]
 
+    def is_set(self, function: ast.AST) -> bool:
+        """Whether an assignment to an attribute runs a function."""
+        return is_setter(function) and bool(self._reads_of.get(function))
+
     def touches(self, function: ast.AST) -> bool:
         """Whether gradients are read or cleared in a function itself."""
         found = len(self.marks.readers) + len(self.marks.clearers)
@@ -45,14 +49,20 @@ class Callees:
 
     @cached_property
     def _reads_of(self) -> dict[ast.AST, list[ast.Attribute]]:
-        """Properties, and the attributes by which they are run."""
-        properties: dict[str, list[ast.AST]] = defaultdict(list)
+        """Properties and their setters, and the attributes by which they are run."""
+        getters: dict[str, list[ast.AST]] = defaultdict(list)
+        setters: dict[str, list[ast.AST]] = defaultdict(list)
         for node in self.m.scope_of:
-            if isinstance(node, FUNCTIONS) and is_property(node):
-                properties[node.name].append(node)
+            if isinstance(node, FUNCTIONS):
+                if is_property(node):
+                    getters[node.name].append(node)
+                elif is_setter(node):
+                    setters[node.name].append(node)
         found: dict[ast.AST, list[ast.Attribute]] = defaultdict(list)
-        for node in self.m.all(ast.Attribute) if properties else ():
-            if isinstance(node.ctx, ast.Load) and node.attr in properties:
+        for node in self.m.all(ast.Attribute) if getters else ():
+            stored = isinstance(node.ctx, ast.Store) and isinstance(self.m.parent[node], ast.Assign)
+            properties = getters if isinstance(node.ctx, ast.Load) else setters if stored else {}
+            if node.attr in properties:
                 held = {o.key for o in self.v.of(node.value) if o.kind == "instance"}
                 classes = {cls for made in held if isinstance(made, ast.ClassDef) for cls in self.v.order(made)}
                 for function in properties[node.attr]:

@@ -12,10 +12,12 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ...facts.module import Module
-from ...facts.names import called_name
+from ...facts.names import called_name, last_name
 from ...facts.scopes import Scope
 from ...knowledge.words import Patterns
 from ...nodes import walk
+from .callees import Callees
+from .marks import Marks
 
 Sum = dict[str, int]  # a name, or "" for the number, -> how often
 
@@ -47,6 +49,41 @@ def last_rounds(m: Module) -> dict[ast.Compare, tuple[ast.For, bool]]:
             if moving.leaves(m, loop):
                 found |= asked
     return found
+
+
+def asked_ahead(m: Module) -> frozenset[str]:
+    """What a window is asked of before it is counted: ``n`` of ``n % p == p - 1`` and of ``(n + 1) % p == 0``."""
+    found: set[str] = set()
+    for test in m.all(ast.Compare):
+        match test:
+            case ast.Compare(left=ast.BinOp(left=ast.BinOp(left=counted, op=ast.Add()), op=ast.Mod())):
+                found.add(last_name(counted))
+            case ast.Compare(left=ast.BinOp(left=counted, op=ast.Mod(), right=by), comparators=[at]):
+                one, other = _sum(by), _sum(at)
+                if one is not None and other is not None and _added(one, {"": -1}) == other:
+                    found.add(last_name(counted))
+            case _:
+                pass
+    return frozenset(found - {""})
+
+
+def counters(loop: ast.AST, marks: Marks, callees: Callees) -> frozenset[str]:
+    """The names and attributes to which a loop adds a number, in its own text or in that of functions it runs."""
+    found: set[str] = set()
+    met: set[ast.AST] = set()
+    todo = [loop]
+    while todo:
+        at = todo.pop()
+        if at in met:
+            continue
+        met.add(at)
+        for node in walk(at):
+            match node:
+                case ast.AugAssign(target=ast.Name() | ast.Attribute() as target, op=ast.Add(), value=ast.Constant()):
+                    found.add(last_name(target))
+                case ast.Call():
+                    todo += [one for one in callees.runs(node) if one in marks.functions]
+    return frozenset(found)
 
 
 def _counted(loop: ast.For) -> _Count | None:

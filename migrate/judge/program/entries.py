@@ -37,6 +37,7 @@ class Entries:
             for node in self.marks.functions
             if isinstance(node, _RUN)
             and not self.v.calls.get(node)
+            and not self.callees.is_set(node)
             and self.m.function(node).parent is None
             and self.trains(node)
         ]

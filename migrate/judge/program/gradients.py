@@ -48,6 +48,8 @@ class Gradients:
                 self.marks.rounds.add(stmt)
             if source in self.old.around:
                 self.marks.around.add(stmt)
+            if source in self.old.guarded:
+                self.marks.guarded.add(stmt)
             return
         nodes = [n for part in header(stmt) for n in walk(part)]
         nodes += [n for case in getattr(stmt, "cases", ()) for n in walk(case.pattern)]
@@ -62,8 +64,10 @@ class Gradients:
             self.marks.ends.add(stmt)
         if isinstance(stmt, (ast.For, ast.AsyncFor)) and self.unnamed.each_round(stmt):
             self.marks.rounds.add(stmt)
-        if any(map(self.unnamed.around, nodes)):
+        if decorators := [made for n in nodes for made in self.unnamed.around(n)]:
             self.marks.around.add(stmt)
+            if any(isinstance(n, (ast.Try, ast.With, ast.AsyncWith)) for made in decorators for n in walk(made)):
+                self.marks.guarded.add(stmt)
         if grads and all(self._clears(n) for n in grads):
             self.marks.clearers.add(stmt)
         elif any(self._looks(n) for n in grads) or any(map(self._reads, nodes)):

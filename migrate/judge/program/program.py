@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -16,10 +17,11 @@ from ..compiler import compile_body
 from ..origin import Origin
 from .callees import Callees
 from .classify import Classifier
-from .counting import last_rounds
+from .counting import asked_ahead, counters, last_rounds
 from .definitions import Definitions
 from .entries import Entries
 from .evaluation import Evaluation, find_asides
+from .failing import Failing
 from .gradients import Gradients
 from .marks import Marks
 from .mattering import Mattering
@@ -28,7 +30,7 @@ from .objects import Objects, known_objects
 from .preparing import begins_some, preparing
 from .scaling import Scaling
 from .spread import Spread
-from .syntax import ANY, ANY_OF_FILES, FUNCTIONS, generator_call, makes_context, maps
+from .syntax import ANY, ANY_OF_FILES, FUNCTIONS, generator_call, last_name, makes_context, maps
 from .tree import AnnotatedTree
 
 
@@ -45,6 +47,7 @@ class Program:
         tree = AnnotatedTree(m, v, naming, self.marks, self.callees, self.scaling)
         self.entries: Entries = Entries(tree, old.entries if old is not None else None)
         self.mattering = Mattering(tree, self.entries)
+        self.failing = Failing(tree)
         self._classifier = Classifier(
             m, v, objects, self.scaling, self.callees, old.marks.kind if old is not None else {}
         )
@@ -54,6 +57,7 @@ class Program:
         self._begun: dict[File, ast.Module] = {}
         self._begins: dict[ast.AST, bool] = {}
         self._sets: dict[ast.AST, bool] = {}
+        self._counters: dict[ast.AST, frozenset[str]] = {}
         self.last_rounds = last_rounds(m)
         self.counted = frozenset(loop for loop, _ in self.last_rounds.values())
         self._find_kinds()
@@ -142,6 +146,21 @@ class Program:
         kinds = {type(node) for node in nodes}
         return frozenset(n for kind in kinds for n in self.m.all(kind) if self.naming.twin(n) in nodes)
 
+    def counters(self, loop: ast.AST) -> frozenset[str]:
+        """The names and attributes to which a round of a loop may add a number, itself or in functions that it runs."""
+        if loop not in self._counters:
+            found = counters(loop, self.marks, self.callees) if self._asked_ahead else frozenset[str]()
+            self._counters[loop] = found & self._asked_ahead
+        return self._counters[loop]
+
+    def counts(self, target: ast.expr) -> bool:
+        """Whether it may be asked of what is counted what it will be, one round ahead."""
+        return last_name(target) in self._asked_ahead
+
+    @cached_property
+    def _asked_ahead(self) -> frozenset[str]:
+        return asked_ahead(self.m) if self._old is None else self._old._asked_ahead
+
     def begins_some(self, loop: ast.AST) -> bool:
         """Whether each round of a loop makes something that initializes, and nothing else."""
         if loop not in self._begins:
@@ -214,6 +233,10 @@ class Program:
         """Whether a statement reads gradients ahead of what it calls as well: its decorator does."""
         return stmt in self.marks.around
 
+    def reads_where_raised(self, stmt: ast.stmt) -> bool:
+        """Whether gradients are read where an exception leaves what a statement calls: by its decorator."""
+        return stmt in self.marks.guarded
+
     def reads_at_end(self, stmt: ast.stmt) -> bool:
         """Whether gradients are read as a block is left."""
         return stmt in self.marks.ends
@@ -221,6 +244,18 @@ class Program:
     def reads_each_round(self, loop: ast.For | ast.AsyncFor) -> bool:
         """Whether gradients are read from one round of a loop to the next, by what is not followed there."""
         return loop in self.marks.rounds and not self.resumes(loop.iter)
+
+    def may_fail(self, node: ast.AST) -> bool:
+        """Whether a piece of code may raise where somebody looks at gradients on the way out."""
+        return self.failing.may_fail(node)
+
+    def next_may_fail(self, loop: ast.For | ast.AsyncFor) -> bool:
+        """Whether what hands a loop its items may."""
+        return self.failing.next_may_fail(loop)
+
+    def looks(self, body: Sequence[ast.AST]) -> bool:
+        """Whether gradients are read in a piece of code, or in functions that it runs."""
+        return self.failing.looks(body)
 
     def clears(self, stmt: ast.stmt) -> bool:
         return stmt in self.marks.clearers

@@ -58,11 +58,6 @@ def generator_call(expr: ast.expr) -> ast.Call | None:
     return None
 
 
-def makes_scaler(call: ast.Call) -> bool:
-    """Whether a call makes a GradScaler, or one of a library's own kind: ``ShardedGradScaler()``."""
-    return last_name(call.func) in ("GradScaler", "ShardedGradScaler")
-
-
 def makes_context(function: ast.AST) -> bool:
     """Whether a decorator makes a context manager of a generator."""
     marks = getattr(function, "decorator_list", ())

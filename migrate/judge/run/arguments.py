@@ -32,6 +32,9 @@ class Arguments:
             receiver = self.variables.receiver(frame)
             if receiver is not None and owner[0] == "obj":
                 frame.env[receiver] = owner
+            stmt, names = self.m.parent.get(call), positional_parameters(callee)
+            if isinstance(stmt, ast.Assign) and call in stmt.targets and len(names) > 1:  # its setter
+                frame.env[names[1]] = self.evaluator.value(state, stmt.value, facts)
         elif callee in self.v.callees(call):  # else it is handed to code that is not here
             names = positional_parameters(callee)
             names = self._partial(state, frame, call, names, facts)

@@ -10,7 +10,7 @@ from ..code import Op
 from ..program.program import Program
 from ..program.syntax import names_in
 from ..state import Frame, State
-from ..terms import MAX_DEPTH, Facts, Term, depth, inside, is_number, made_of, opaque
+from ..terms import MAX_DEPTH, NONE, Facts, Term, depth, inside, is_number, made_of, opaque
 from .makers import Makers
 from .values import Evaluator
 from .variables import CHANGED, Variables, owners_of
@@ -107,6 +107,31 @@ class Binding:
         self.bind(state, op.node, self.variables.unknown(op.node), facts)
         frame.pc += 1
 
+    def count(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        """``n += 1``: of a value that is not known one more, of one that counted already another unknown one."""
+        assert isinstance(op.node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(op.value, ast.Constant)
+        plain = self._matters(op.node) and not isinstance(op.node, ast.Subscript)
+        before = self.evaluator.value(state, op.node, facts) if plain else NONE
+        counts = before[0] in ("k", "v", "attr") and before != NONE
+        term = made_of("Add", before, ("k", op.value.value)) if counts else self.variables.unknown(op.node)
+        self.bind(state, op.node, term, facts)
+        frame.pc += 1
+
+    def begin_round(self, state: State, loop: ast.AST) -> None:
+        """What a loop counts is another number in each of its rounds."""
+        counted = self.program.counters(loop)
+        if not counted:
+            return
+        anew = {name: opaque(self.naming.place(loop), name) for name in counted}
+        env = state.frames[-1].env
+        for name in [name for name in env if name in counted and _counts(env[name])]:
+            env[name] = anew[name]
+        for number, names in list(state.names.items()):
+            for name in [name for name in names if name in counted and _counts(names[name])]:
+                state.names_to_set(number)[name] = anew[name]
+        for key in [key for key, term in state.heap.items() if key[1] in counted and _counts(term)]:
+            state.heap_to_set()[key] = anew[key[1]]
+
     def change(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         """Attributes, keys and names of files are given something by code that is not followed."""
         if op.node not in self._changes:
@@ -148,6 +173,11 @@ class Binding:
         if env is not None:
             env[op.name] = ("obj", frozenset({("function", self.naming.place(op.node))}))
         frame.pc += 1
+
+
+def _counts(term: Term) -> bool:
+    """Whether a value is one more than another."""
+    return term[:2] == ("op", "Add") and term[3][0] == "k"
 
 
 def _put(values: dict[K, Term], name: K, term: Term | None) -> None:

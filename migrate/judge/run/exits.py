@@ -13,7 +13,9 @@ from ..terms import NONE, Facts, opaque, truth
 from .values import Evaluator
 from .variables import Variables
 
+ANYTHING = "anything"  # what is raised by code of which nothing is known
 AHEAD = ("ahead",)  # of a constructor that runs ahead of a method, where no call of it is known: nobody waits for it
+_NO_ERRORS = frozenset({"SystemExit", "KeyboardInterrupt", "GeneratorExit"})  # these are no ``Exception``
 
 
 class Exits:
@@ -72,8 +74,10 @@ class Exits:
             return True
         types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
         names = {t.attr if isinstance(t, ast.Attribute) else getattr(t, "id", "?") for t in types}
-        if names & {"Exception", "BaseException"} or raised in names:
+        if names & ({"BaseException"} if raised in _NO_ERRORS else {"Exception", "BaseException"}) or raised in names:
             return True
+        if raised == ANYTHING and not names <= _NO_ERRORS:
+            return truth(("v", self.naming.place(handler), "handles"), facts)
         if raised == "?":
             if names <= NOT_ANY:
                 return False
@@ -90,6 +94,17 @@ def unwind(state: State) -> None:
             frame.pc = op.pad.at
             return
         state.frames.pop()
+
+
+def seen_on_the_way(state: State) -> bool:
+    """Whether somebody reads gradients on the way of an exception that is raised now."""
+    for frame in reversed(state.frames):
+        pad = frame.code.ops[max(min(frame.pc, len(frame.code.ops) - 1), 0)].pad
+        while pad is not None:
+            if pad.looks:
+                return True
+            pad = frame.code.ops[pad.at].pad
+    return False
 
 
 def caught(state: State) -> bool:

@@ -127,8 +127,12 @@ class Loops:
         return frozenset(found & (self.program.objects.optimizers | self.program.objects.models))
 
     def begin_round(self, state: State, node: ast.AST, facts: Facts) -> None:
-        """A round of a loop begins: its target is new. Those of a comprehension are its own and never kept."""
+        """A round of a loop begins: its target is new, and what it counts. Those of a comprehension are its own and
+        never kept."""
         if isinstance(node, (Comprehension, ast.Call)):
+            return
+        self.binding.begin_round(state, node)
+        if isinstance(node, ast.While):
             return
         assert isinstance(node, (ast.For, ast.AsyncFor))
         if node in self.program.counted:

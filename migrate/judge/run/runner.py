@@ -20,7 +20,7 @@ from .binding import Binding
 from .calls import Calls
 from .contexts import Contexts
 from .event import Event
-from .exits import Exits
+from .exits import ANYTHING, Exits, seen_on_the_way
 from .loops import Loops
 from .makers import Makers
 from .training import Training
@@ -60,8 +60,9 @@ class Runner:
         self._inside: dict[ast.expr, frozenset[int]] = {}
         self._abouts: dict[ast.AST, frozenset[Key]] = {}
         self._do: dict[str, Callable[[State, Frame, Op, Facts], Event | None]] = {
-            "bind": self.binding.assign, "havoc": self.binding.havoc, "import": self.binding.import_names,
-            "define": self.binding.define, "changed": self.binding.change, "call": self.training.call,
+            "bind": self.binding.assign, "havoc": self.binding.havoc, "count": self.binding.count,
+            "import": self.binding.import_names, "define": self.binding.define, "changed": self.binding.change,
+            "call": self.training.call,
             "items": self.loops.items, "left": self.loops.left, "round": self.loops.round, "again": self.loops.again,
             "generate": self.loops.generate, "resume": self.loops.resume, "yield": self.loops.yield_value,
             "thrown": self.loops.thrown,
@@ -69,7 +70,7 @@ class Runner:
             "return": exits.return_value, "raise": exits.raise_exception, "handler": exits.handler,
             "epilogue": self.calls.epilogue, "case": self._case, "branch": self._branch, "jump": self._jump,
             "perhaps": self._perhaps, "known": self._known, "settle": self._settle, "aside": self._aside,
-            "read": self._event, "clear": self._event, "head": self._event,
+            "read": self._event, "clear": self._event, "head": self._event, "fails": self._fails,
         }  # fmt: skip
 
     def start(self, root: File) -> State:
@@ -205,6 +206,13 @@ class Runner:
             if op.kind == "clear":
                 about = self.training.clearing.by_loop(state, op.node, about)
         return Event(op.kind, op.node, about)
+
+    def _fails(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
+        """Something may raise here: of note where an exception would pass a reader of gradients, and there are some."""
+        noted = seen_on_the_way(state) and any(map(state.seen, state.grads))
+        frame.pc += 1
+        raised = "SystemExit" if self.program.failing.exits(op.node) else ANYTHING
+        return Event("fails", op.node, (op.name, raised)) if noted else None
 
     def _about(self, node: ast.AST) -> frozenset[Key]:
         """The optimizers whose gradients a piece of code is about: all of them where nothing says which."""

@@ -12,9 +12,11 @@ from ..program.counting import LAST_ROUND
 from ..program.program import Program
 from ..program.syntax import names_in
 from ..sides import Sides, Switch
-from ..state import Crash, Frame, State
+from ..state import Crash, Frame, LegacyRaises, State
 from ..terms import AUTOCAST, Ask, Facts, Term, compared, known, made_of, negated, opaque, record, truth
+from .behind import Behind
 from .lookup import Lookup
+from .members import Members
 from .methods import Methods
 from .properties import Properties
 from .results import Results
@@ -42,7 +44,8 @@ class Evaluator:
         self.lookup = Lookup(program, variables, self.value)
         self._results = Results(program, variables, self.lookup, owners, legacy, self.value, _item)
         self.memory = variables.memory
-        self._methods, self._properties = Methods(program), Properties(program)
+        self._methods, self._properties, self._members = Methods(program), Properties(program), Members(program)
+        self._behind, self._legacy = Behind(program), legacy
         self._said: dict[ast.expr, set[str]] = {}
         self._loosely = False
         self._fixed: dict[ast.expr, tuple[Term | None, Term | None]] = {}
@@ -104,9 +107,16 @@ class Evaluator:
         return self.variables.unbound(expr, expr.id)
 
     def _attribute(self, state: State, expr: ast.Attribute, facts: Facts) -> Term:
+        if self._behind.lacks(expr):
+            if self._legacy:
+                raise LegacyRaises
+            raise Crash(f"`{self.program.m.src(expr)}` is nothing: only the object itself has it")
         owner = self.value(state, expr.value, facts)
-        if self.sides is not None and (said := self._properties.of(expr)) is not None:
+        asked = self.sides is not None or expr.attr in self._properties.set_here
+        if asked and (said := self._properties.of(expr)) is not None:
             return self._said_by(state, owner, *said, facts)
+        if (one := self._members.of(expr)) is not None:
+            return one
         term = self.variables.attribute(state, owner, expr.attr, expr)
         if self.sides is not None:
             self.sides.check_set(state, owner, expr)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from ...facts.names import called_name, last_name
+from ...facts.scaler_names import scaler_classes
 from ...facts.sites import Scale
 from ...nodes import walk
 from ...units.translate import paired
@@ -457,15 +458,16 @@ def _constant(value: ast.expr) -> object:
     return value.value if isinstance(value, ast.Constant) else None
 
 
-def _makes_scaler(node: ast.AST) -> bool:
-    return isinstance(node, ast.Assign) and any(
-        isinstance(n, ast.Call) and called_name(n).endswith("GradScaler") for n in walk(node.value)
-    )
+def _makes_scaler(ctx: Context, node: ast.AST) -> bool:
+    if not isinstance(node, ast.Assign):
+        return False
+    called = [called_name(n) for n in walk(node.value) if isinstance(n, ast.Call)]
+    return any(name.endswith("GradScaler") or name in scaler_classes(ctx.m) for name in called)
 
 
 def _scaler_beside(ctx: Context, stmt: ast.stmt) -> bool:
     """Whether what chooses the native side also makes its scaler there."""
-    return any(_makes_scaler(node) for one in ctx.m.block(stmt).body for node in walk(one))
+    return any(_makes_scaler(ctx, node) for one in ctx.m.block(stmt).body for node in walk(one))
 
 
 def _made_below(ctx: Context, switch: Switch, stmt: ast.stmt) -> bool:
@@ -475,7 +477,7 @@ def _made_below(ctx: Context, switch: Switch, stmt: ast.stmt) -> bool:
         if ctx.m.start(node) > ctx.m.start(stmt) and _asks_native(ctx, switch, node.test):
             made = [n for one in node.body for n in walk(one)]
             made += [n for call in made if isinstance(call, ast.Call) for f in ctx.v.callees(call) for n in walk(f)]
-            if any(map(_makes_scaler, made)):
+            if any(_makes_scaler(ctx, one) for one in made):
                 return True
     return False
 

@@ -83,6 +83,25 @@ def plain_test(test: ast.expr) -> bool:
     return all(isinstance(n, (*plain, *parts)) or n in lengths for n in nodes)
 
 
+def may_change(ctx: Context, expr: ast.expr, since: ast.stmt, until: ast.stmt) -> bool:
+    """Whether what an expression reads may be given another value between two statements of its function, there or in
+    a function that is called there: ``self.n += 1``."""
+    m = ctx.m
+    read = {ast.unparse(n) for n in walk(expr) if isinstance(n, (ast.Name, ast.Attribute))}
+    attributes = {n.attr for n in walk(expr) if isinstance(n, ast.Attribute)}
+    low, high = m.end(since), m.start(until)
+    for node in walk(m.function(since).node):
+        if not isinstance(node, (ast.Name, ast.Attribute, ast.Call)) or not low <= m.start(node) < high:
+            continue
+        if isinstance(node, ast.Call):
+            inner = [n for function in ctx.v.callees(node) for n in walk(function) if isinstance(n, ast.Attribute)]
+            if any(n.attr in attributes and not isinstance(n.ctx, ast.Load) for n in inner):
+                return True
+        elif not isinstance(node.ctx, ast.Load) and ast.unparse(node) in read:
+            return True
+    return False
+
+
 def stored(ctx: Context, scope: Scope, name: str, until: int, since: int = 0) -> bool:
     """Whether a name is bound anew in a function between two places."""
     return any(

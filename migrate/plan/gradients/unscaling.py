@@ -36,7 +36,17 @@ from . import exits
 from .inside import inside_with, scaled_clip
 from .looked import looked_at
 from .pace import tell_pace
-from .reached import conditions_of, holds_any, looped_back, outside, perhaps_in_loop, plain_test, stored, within
+from .reached import (
+    conditions_of,
+    holds_any,
+    looped_back,
+    may_change,
+    outside,
+    perhaps_in_loop,
+    plain_test,
+    stored,
+    within,
+)
 from .updates import updates
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -404,7 +414,8 @@ def _place(
         beside = common(ctx, reader, site.with_)  # the backward stands in there too: right behind it
         return reader if beside is None else beside[0]
     if len(conditions) == 1 and isinstance(conditions[0], ast.If) and isinstance(mine, ast.If):
-        if ast.dump(mine.test) == ast.dump(conditions[0].test) and any(m.inside(reader, s) for s in mine.body):
+        same = ast.dump(mine.test) == ast.dump(conditions[0].test) and any(m.inside(reader, s) for s in mine.body)
+        if same and not may_change(ctx, mine.test, mine, conditions[0]):
             inner = next(s for s in mine.body if m.inside(reader, s))
             return inner
     looped = any(m.inside(x, mine) for x in m.loops(reader)) or any(isinstance(c, _LOOPS) for c in conditions)
@@ -499,6 +510,8 @@ def _early(
     scope, first, last = m.function(reader), m.start(behind[0]), m.start(conditions[0])
     stores = [n for name in names for n in m.bindings(name, m.binding_scope(name, scope))]
     if any(first <= m.start(n) < last or m.function(n) is not scope for n in stores):
+        return None
+    if may_change(ctx, test, behind[0], conditions[0]):
         return None
     known = next((one for one in schedule.early.values() if one.before is behind[0]), None)
     return known or Early(behind[0], test, step, free_name(m, "loss_scale", set()))

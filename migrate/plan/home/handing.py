@@ -12,7 +12,7 @@ from ...facts.sites import opened
 from ...nodes import required, walk
 from ...units.order import Order
 from ...units.references import escape
-from ...units.translate import paired, passed, receiver
+from ...units.translate import paired, passed, receiver, unpacked
 from ...units.unit import Context, Manual, Unit
 from ..inserted import has_default, is_vararg
 from ..schedule import Scaler
@@ -23,6 +23,11 @@ from .foreign_decorators import handed_on
 from .guards import said_there
 from .making import Making
 from .places import Homes, Parameter, Place
+
+
+def _in_a_row(ctx: Context, call: ast.Call, scope: Scope, name: str) -> bool:
+    """Whether a call hands a parameter what it takes by ``*`` or ``**``."""
+    return passed(ctx, call, scope, name) is None and unpacked(ctx, call, scope, name) is not None
 
 
 class Handing(Making, ABC):
@@ -82,6 +87,10 @@ class Handing(Making, ABC):
             raise Manual(node, f"{node.name}() is handed to a decorator, which may call it with other arguments")
         self._check_plain_references(node)
         alone = all(len(ctx.v.callees(call)) == 1 for call in calls)
+        if after is not None and alone and any(_in_a_row(ctx, call, scope, after) for call in calls):
+            if any(passed(ctx, call, scope, after) is None for call in calls) and not is_vararg(node, after):
+                self._by_name(scaler, scope, after, calls)
+                return
         parameter = Parameter(scope, self._last_optimizer(scope, after) if alone else after, scaler.name)
         self._parameters[key] = parameter
         self.homes.parameters.append(parameter)
@@ -111,6 +120,20 @@ class Handing(Making, ABC):
                     parameter.calls[call] = "None"
                 self._without.setdefault(key, []).append(call)
                 continue  # else the default is taken: no optimizer, no scaler
+            self._uses[id(scaler)].append(call)
+            parameter.calls[call] = self._follow(scaler, call, argument)
+
+    def _by_name(self, scaler: Scaler, scope: Scope, after: str, calls: Sequence[ast.Call]) -> None:
+        """A function that some calls hand the optimizer in a row of arguments: it takes the scaler as its last
+        parameter, by its name."""
+        name = getattr(scope.node, "name", "")
+        parameter = Parameter(scope, None, scaler.name)
+        self._parameters[scope.node, scaler.name] = parameter
+        self.homes.parameters.append(parameter)
+        for call in calls:
+            argument = unpacked(self.ctx, call, scope, after)
+            if argument is None:
+                raise Manual(call, f"the optimizer reaches {name}() through *args or **kwargs")
             self._uses[id(scaler)].append(call)
             parameter.calls[call] = self._follow(scaler, call, argument)
 

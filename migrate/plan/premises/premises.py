@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 
 from ...facts.names import called_name
+from ...facts.scaler_names import scaler_classes
 from ...facts.sites import Initialize, Scale, on_stack
 from ...flow.objects import Obj
 from ...knowledge.host import BEFORE_INITIALIZE
@@ -18,6 +19,7 @@ from ...units.unit import Context, Manual, Unit, once, scales_in
 from ..blocks import common
 from ..gradients.fold import Fold
 from ..gradients.inside import check_guard
+from ..gradients.reached import may_change
 from ..gradients.unscaling import stays_in_place
 from ..schedule import NO_CHECKS, Schedule
 from .unbound import check_bound
@@ -90,7 +92,7 @@ def _check_stand_in(ctx: Context, init: Initialize) -> None:
     for outer in ctx.m.spine(init.call):
         for handler in getattr(outer, "handlers", ()):
             for node in walk(handler):
-                if isinstance(node, ast.Call) and called_name(node) == "GradScaler":
+                if isinstance(node, ast.Call) and called_name(node) in scaler_classes(ctx.m):
                     raise Manual(
                         node,
                         "a GradScaler stands in here where Apex fails: two backends side by side",
@@ -271,7 +273,8 @@ def check_moves(ctx: Context, unit: Unit, schedule: Schedule, folded: list[Fold]
         tops = common(ctx, clip, step)
         own = isinstance(guard, ast.If) and not guard.orelse and tops is not None and m.inside(guard, tops[0])
         if own and isinstance(guard, ast.If) and len(guard.body) == 1 and m.parent.get(guard) is m.parent.get(tops[0]):  # type: ignore[index]
-            continue  # the condition moves with the clip
+            if not may_change(ctx, guard.test, guard, step):
+                continue  # the condition moves with the clip
         if own and not stays_in_place(ctx, unit, schedule, clip):
             raise Manual(
                 clip,

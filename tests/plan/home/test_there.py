@@ -3,10 +3,14 @@ mixed precision is on where such an object is there. Methods of one name that tr
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from migrate.engine import migrate_module
 from migrate.model import Applicability, Settings
+from migrate.plan import decide
+from migrate.plan.home.there import object_there
 
 TEXT = """\
 import torch
@@ -119,6 +123,29 @@ def test_another_function_initializes(case: str) -> None:
     text = TEXT.replace("def main(", BEGUN.replace("STARTS", starts)).replace("BEGIN", begin)
     new = migrate_module(text, Settings()).new_text or ""
     assert ("enabled=loss_scaler is not None" in new, "self.scaler" in new) == (asked, asked)
+
+
+UNSAID = "with open(level) as file:\n        on = file.read()\n    if on:\n        " + INITIALIZE
+ANSWERS = {
+    "where it is called": (INITIALIZE, CALL + "    loss_scaler = Scaler()", "loss_scaler is not None"),
+    "where it is not called": (INITIALIZE, CALL + "else:\n        loss_scaler = Scaler()", None),
+    "under what cannot be said": (UNSAID, CALL + "    loss_scaler = Scaler()", None),
+}
+
+
+@pytest.mark.parametrize("case", ANSWERS)
+def test_what_is_asked_of_the_object(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever else keeps a program by hand."""
+    starts, begin, answer = ANSWERS[case]
+    said: list[str | None] = []
+
+    def heard(*given: Any) -> str | None:
+        said.append(object_there(*given))
+        return said[-1]
+
+    monkeypatch.setattr(decide, "object_there", heard)
+    migrate_module(TEXT.replace("def main(", BEGUN.replace("STARTS", starts)).replace("BEGIN", begin), Settings())
+    assert said and set(said) == {answer}
 
 
 CLASSES = """\

@@ -9,7 +9,7 @@ import pytest
 from migrate.engine import migrate_module
 from migrate.model import Settings
 from migrate.plan.decide import decide
-from migrate.plan.regions.made import not_made
+from migrate.plan.regions.made import _may_be_none, not_made
 from migrate.plan.regions.marks import Region
 from tests.asking import context, marked, unit
 
@@ -189,3 +189,26 @@ def test_the_constructor_of_a_base_runs_no_model() -> None:
     new = migrate_module(DERIVED, Settings()).new_text
     assert new is not None and "\n        super().__init__(model, fp16)\n" in new
     assert new.count("with torch.autocast") == 1
+
+
+NONE = {
+    "an attribute of it": ("self.net", "class C:\n    def f(self):\n        self.net = None\n", True),
+    "a class's attribute": ("self.net", "class C:\n    net = None\n    def f(self):\n        pass\n", True),
+    "an annotated one": ("self.net", "class C:\n    net: object = None\n    def f(self):\n        pass\n", True),
+    "a name of the file is no attribute": ("self.net", "net = None\nclass C:\n    def f(self):\n        pass\n", False),
+    "a name of a function is none": ("self.net", "class C:\n    def f(self):\n        net = None\n", False),
+    "a name": ("net", "def f():\n    net = None\n", True),
+    "a name of the file": ("net", "net = None\ndef f():\n    return net\n", True),
+    "another function's": ("net", "net = make()\ndef g():\n    net = None\ndef f():\n    return net\n", False),
+    "a class's attribute is no name": ("net", "net = m()\nclass C:\n    net = None\ndef f():\n    return net\n", False),
+    "an attribute is no name": ("net", "def f(x):\n    net = make()\n    x.net = None\n", False),
+    "another name": ("net", "def f():\n    net = make()\n    other = None\n", False),
+}
+
+
+@pytest.mark.parametrize("case", NONE)
+def test_what_may_be_none(case: str) -> None:
+    owner, text, answer = NONE[case]
+    ctx = context(text)
+    (scope,) = (s for s in ctx.m.scope_of.values() if getattr(s.node, "name", "") == "f")
+    assert _may_be_none(ctx, owner, scope) is answer

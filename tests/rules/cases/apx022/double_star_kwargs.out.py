@@ -1,0 +1,18 @@
+import torch
+
+
+def train(model, optimizer, loader, scaler):
+    for x, y in loader:
+        optimizer.zero_grad()
+        with torch.autocast("cuda", dtype=torch.float16):
+            loss = criterion(model(x), y)
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cuda")
+config = dict(model=model, optimizer=optimizer)
+train(loader=load(), **config, scaler=scaler)
