@@ -18,6 +18,7 @@ from .code import Code, Label, Op
 
 _TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_LATER = (*_DEFINITIONS, ast.Lambda)
 
 
 class Sight(Protocol):
@@ -59,7 +60,8 @@ def compile_body(sight: Sight, node: ast.AST, body: Sequence[ast.stmt]) -> Code:
         maker.expression(node.body)
         maker.emit(Op("return", node, value=node.body))
         return maker.code
-    maker.code.generator = any(isinstance(n, (ast.Yield, ast.YieldFrom)) for s in body for n in _now(s))
+    if any(map(sight.m.all, (ast.Yield, ast.YieldFrom))):  # a scan of each body, where there may be one
+        maker.code.generator = any(isinstance(n, (ast.Yield, ast.YieldFrom)) for s in body for n in _now(s))
     maker.block(body)
     maker.emit(Op("epilogue", node))
     maker.emit(Op("return", node))
@@ -73,9 +75,10 @@ def _now(node: ast.AST) -> list[ast.AST]:
     while todo:
         at = todo.pop()
         found.append(at)
-        if isinstance(at, (*_DEFINITIONS, ast.Lambda)):
+        if isinstance(at, _LATER):
             continue
-        todo.extend(children(at))
+        if inner := children(at):
+            todo += inner
     return found
 
 
