@@ -52,7 +52,7 @@ from .rules.discovery import apply_rules
 from .units.casts import casts_only
 from .units.conditions import Conditions
 from .units.unfilled import fill
-from .units.unit import Context, Manual, Unit, group
+from .units.unit import Context, Manual, Unit, group, once
 from .validate import validate
 from .writing import account, begun, came_from, describe, drop_names, edited
 
@@ -278,11 +278,17 @@ def _line(node: ast.AST) -> int:
     return line
 
 
+@once
+def _says_ignore(ctx: Context) -> bool:
+    """Whether a comment asks to leave something alone."""
+    return _IGNORE.search(ctx.m.text) is not None
+
+
 def _ignored(ctx: Context, units: list[Unit], unit: Unit) -> None:
     """Raise where a comment on one of a unit's lines asks to leave it alone.
 
     What is no site of its own (``amp.master_params``) belongs to the units of its function, if there are any."""
-    if not _IGNORE.search(ctx.m.text):
+    if not _says_ignore(ctx):
         return
     calls = {site.call for one in units for site in one.sites}
     mine = {site.call for site in unit.sites}

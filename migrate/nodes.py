@@ -7,11 +7,12 @@ parsed, so what lies below a node is kept with it.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 _CHILDREN, _BELOW = "apex2native children", "apex2native below"  # no field of a node is called so
 # The fields of each kind of node that may hold nodes other than Load, Store and Del.
 _PLAIN = frozenset("ctx id attr arg kind type_comment level module asname simple is_async conversion".split())
-_FIELDS = {
+FIELDS = {
     kind: tuple(name for name in kind._fields if name not in _PLAIN and kind is not ast.Constant)
     for kind in vars(ast).values()
     if isinstance(kind, type) and issubclass(kind, ast.AST)
@@ -26,13 +27,20 @@ def children(node: ast.AST) -> tuple[ast.AST, ...]:
     return kept
 
 
+def keep_children(node: ast.AST, found: Iterable[ast.AST]) -> None:
+    """What a node directly consists of is known: nobody need look for it."""
+    node.__dict__[_CHILDREN] = tuple(found)
+
+
 def walk(node: ast.AST) -> tuple[ast.AST, ...]:
     """A node and all below it, in the order of `ast.walk` (breadth first), without Load, Store and Del."""
     kept: tuple[ast.AST, ...] | None = node.__dict__.get(_BELOW)
     if kept is None:
         found = [node]
         for one in found:  # it grows meanwhile
-            found += one.__dict__.get(_CHILDREN) or _children(one)
+            if FIELDS[type(one)]:
+                kept = one.__dict__.get(_CHILDREN)
+                found += _children(one) if kept is None else kept
         kept = node.__dict__[_BELOW] = tuple(found)
     return kept
 
@@ -45,7 +53,7 @@ def run_now(node: ast.AST) -> list[ast.AST]:
         at = todo.pop()
         found.append(at)
         if not isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            todo.extend(children(at))
+            todo += children(at)
     return found
 
 
@@ -71,7 +79,7 @@ def header(stmt: ast.stmt) -> list[ast.AST]:
 
 def _children(node: ast.AST) -> list[ast.AST]:
     found: list[ast.AST] = []
-    for name in _FIELDS[type(node)]:
+    for name in FIELDS[type(node)]:
         value = getattr(node, name, None)
         if isinstance(value, list):
             found += [one for one in value if isinstance(one, ast.AST)]

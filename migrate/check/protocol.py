@@ -29,7 +29,7 @@ from functools import lru_cache
 from ..facts.module import Module
 from ..flow.tensors import own_gradient
 from ..flow.values import Values
-from ..nodes import walk
+from ..nodes import children, walk
 from .compiles import parse
 from .flow import Walk
 from .problem import MEMORY, Problem, surplus
@@ -118,10 +118,13 @@ def _backwards(tree: ast.Module, knowledge: Knowledge) -> Iterator[Problem]:
             yield Problem(
                 node.lineno, "backward runs under autocast: leave the region first", "backward-under-autocast"
             )
+        if body is on:
+            stack += [(child, on) for child in children(node)]
+            continue
         for name, value in ast.iter_fields(node):
             inside = body if name == "body" else on
-            children = value if isinstance(value, list) else [value]
-            stack.extend((child, inside) for child in children if isinstance(child, ast.AST))
+            parts = value if isinstance(value, list) else [value]
+            stack.extend((child, inside) for child in parts if isinstance(child, ast.AST))
 
 
 # ---------------------------------------------------------------- single calls

@@ -11,7 +11,7 @@ import ast
 import builtins
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ..nodes import children, walk
@@ -56,6 +56,7 @@ class Knowledge:
     defined: frozenset[str]  # functions and classes of the module
     settling: frozenset[str]  # those of them that unscale, step or update
     own: frozenset[tuple[int, int]] = frozenset()  # where gradients of tensors are read that no optimizer holds
+    handed: dict[ast.Call, list[str]] = field(default_factory=dict)  # what `handed` has found
 
     def is_scaler(self, node: ast.expr) -> bool:
         key = key_of(node)
@@ -82,13 +83,16 @@ def dotted(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def now(*roots: ast.AST) -> Iterator[ast.AST]:
+def now(*roots: ast.AST) -> list[ast.AST]:
     """The nodes that are run when the given ones are, without nested functions, classes and lambdas."""
     stack = [root for root in roots if not isinstance(root, _LATER)]
+    found: list[ast.AST] = []
     while stack:
         node = stack.pop()
-        yield node
-        stack.extend(child for child in children(node) if not isinstance(child, _LATER))
+        found.append(node)
+        if inner := children(node):
+            stack += [child for child in inner if not isinstance(child, _LATER)]
+    return found
 
 
 def study(tree: ast.Module) -> Knowledge:
@@ -303,11 +307,15 @@ def _backward(call: ast.Call, owner: ast.expr, scaled: frozenset[str]) -> Event:
 
 def handed(call: ast.Call, knowledge: Knowledge) -> list[str]:
     """Keys of the scalers that are arguments as a whole, so that the function may do anything with them."""
-    name = key_of(call.func)
-    if hasattr(builtins, name) or name.endswith("GradScaler") or _KEEPING.search(name):
-        return []
-    arguments = [*call.args, *(word.value for word in call.keywords)]
-    return [key for one in arguments for key in bare_scalers(one, knowledge)]
+    found = knowledge.handed.get(call)
+    if found is None:
+        name = key_of(call.func)
+        arguments = [*call.args, *(word.value for word in call.keywords)]
+        if hasattr(builtins, name) or name.endswith("GradScaler") or _KEEPING.search(name):
+            arguments = []
+        found = [key for one in arguments for key in bare_scalers(one, knowledge)]
+        knowledge.handed[call] = found
+    return found
 
 
 def bare_scalers(node: ast.expr, knowledge: Knowledge) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ..nodes import FIELDS, keep_children
 from .scopes import Block, Scope
 from .text import Text
 
@@ -48,7 +49,7 @@ class Syntax(Text):
                     inner.params = tuple(p.arg for p in every)
                     inner.bind(*inner.params)
             children: list[tuple[ast.AST, Scope]] = []
-            for name in node._fields:
+            for name in (fields := FIELDS[type(node)]):
                 value = getattr(node, name, None)
                 if isinstance(value, list):
                     if value and isinstance(value[0], ast.stmt):
@@ -56,7 +57,7 @@ class Syntax(Text):
                         for index, stmt in enumerate(value):
                             self.place[stmt] = (block, index)
                     items = [v for v in value if isinstance(v, ast.AST)]
-                elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+                elif isinstance(value, ast.AST):
                     items = [value]
                 else:
                     continue
@@ -66,7 +67,9 @@ class Syntax(Text):
                     self.parent[child] = node
                     self._enclosing[child] = here
                     children.append((child, here))
-            stack.extend(reversed(children))
+            if fields:
+                keep_children(node, (child for child, _ in children))
+                stack.extend(reversed(children))
 
     def _bind(self, node: ast.AST, scope: Scope) -> None:
         match node:

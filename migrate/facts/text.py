@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from typing import Any
 
 _NEWLINE = re.compile(r"\r\n|\n|\r")
 
@@ -15,6 +16,7 @@ class Text:
         self.text = text
         self.starts = [0, *(m.end() for m in _NEWLINE.finditer(text))]
         self._plain = text.isascii()  # columns count characters
+        self.kept: dict[object, Any] = {}  # what others found out about the whole, by what they call it
         self._said: dict[tuple[ast.AST, tuple[str, ...]], bool] = {}
 
     def offset(self, line: int, col: int) -> int:

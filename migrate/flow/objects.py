@@ -4,7 +4,8 @@ and Python hand back as it is."""
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from collections.abc import MutableMapping
+from weakref import WeakValueDictionary
 
 from ..facts.names import called_name
 
@@ -28,30 +29,41 @@ CONTAINERS = frozenset("list tuple UserList deque".split())
 MAX_APEX = 8  # parts of a dotted name of Apex; the longest that is in use has five
 
 
-@dataclass(frozen=True)
 class Obj:
     """An abstract object. ``kind`` is one of call, instance, class, function, method, seq, dict,
-    partial, apex, param, path, module; ``label`` is what a reader would call it."""
+    partial, apex, param, path, module; ``label`` is what a reader would call it.
 
+    There is one for each kind and key, kept with what the key is or begins with: two are compared millions of times,
+    which is to ask whether they are the same."""
+
+    __slots__ = ("__weakref__", "_made", "key", "kind", "label")
     kind: str
     key: object
-    label: str = ""
-    _hash: int = field(init=False, repr=False)  # worked out once: keys hold other objects
+    label: str
+    _made: dict[object, Obj]  # of this one: its attributes, items and methods
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((self.kind, self.key)))
+    def __new__(cls, kind: str, key: object, label: str = "") -> Obj:
+        name: object = kind
+        made: MutableMapping[object, Obj]
+        if isinstance(key, tuple):
+            owner, name = key[0], (kind, *key[1:])
+            made = owner._made if isinstance(owner, Obj) else owner.__dict__.setdefault(_MADE, {})
+        elif isinstance(key, ast.AST):
+            made = key.__dict__.setdefault(_MADE, {})
+        else:
+            name, made = (kind, key), _NAMED
+        found = made.get(name)
+        if found is None:
+            found = made[name] = super().__new__(cls)
+            found.kind, found.key, found.label, found._made = kind, key, label, {}
+        return found
 
-    def __hash__(self) -> int:
-        return self._hash
+    def __repr__(self) -> str:
+        return f"Obj({self.kind!r}, {self.key!r}, {self.label!r})"
 
-    def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        if not isinstance(other, Obj) or other._hash != self._hash or other.kind != self.kind:
-            return False
-        if isinstance(self.key, ast.AST) or isinstance(other.key, ast.AST):
-            return self.key is other.key
-        return self.key == other.key
+
+_MADE = "apex2native objects"  # no field of a node is called so
+_NAMED: WeakValueDictionary[object, Obj] = WeakValueDictionary()  # those whose key is a name
 
 
 def by_name(call: ast.Call) -> str | None:

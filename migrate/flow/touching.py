@@ -18,9 +18,16 @@ _SETTING = re.compile(r"accum|checkpoint|^max_|_steps$")
 
 def touches(m: Module, node: ast.AST) -> bool:
     """Whether gradients stand in a function's text, and are not only asked for being there."""
-    named = (n for n in walk(node) if isinstance(n, ast.Attribute) and "grad" in n.attr)
-    named = (n for n in named if not _SETTING.search(n.attr))
-    return any(n.attr not in _NO_GRADIENTS and not _none_test(m.parent[n]) for n in named)
+    if touches not in m.kept:
+        m.kept[touches] = _around_gradients(m)
+    return node in m.kept[touches]
+
+
+def _around_gradients(m: Module) -> set[ast.AST]:
+    """All in whose text gradients stand so."""
+    named = (n for n in m.all(ast.Attribute) if "grad" in n.attr and n.attr not in _NO_GRADIENTS)
+    asked = [n for n in named if not _SETTING.search(n.attr) and not _none_test(m.parent[n])]
+    return {one for n in asked for one in (n, *m.ancestors(n))}
 
 
 def _none_test(node: ast.AST) -> bool:

@@ -41,6 +41,14 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Method = tuple[ast.ClassDef, _Function]
 
 
+def unnamed(m: Module, v: Values) -> Unnamed:
+    """The one of a module: several ask."""
+    if Unnamed not in m.kept:
+        m.kept[Unnamed] = Unnamed(m, v)
+    found: Unnamed = m.kept[Unnamed]
+    return found
+
+
 class Unnamed:
     """Answers for one module; what it takes to answer is looked up once."""
 

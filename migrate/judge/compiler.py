@@ -64,14 +64,15 @@ def compile_body(sight: Sight, node: ast.AST, body: Sequence[ast.stmt]) -> Code:
         maker.expression(node.body)
         maker.emit(Op("return", node, value=node.body))
         return maker.code
-    maker.code.generator = any(isinstance(n, (ast.Yield, ast.YieldFrom)) for s in body for n in run_now(s))
+    if any(map(sight.m.all, (ast.Yield, ast.YieldFrom))):  # a scan of each body, where there may be one
+        maker.code.generator = any(isinstance(n, (ast.Yield, ast.YieldFrom)) for s in body for n in run_now(s))
     maker.block(body)
     maker.emit(Op("epilogue", node))
     maker.emit(Op("return", node))
     return maker.code
 
 
-def _binding(node: ast.AST) -> list[ast.AST]:
+f _binding(node: ast.AST) -> list[ast.AST]:
     """What binds a name or an attribute in a statement or expression."""
     return [
         n

@@ -6,9 +6,8 @@ Sources: apex/amp/handle.py, scaler.py, _process_optimizer.py at tag 25.05; torc
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
-from .state import Contribution, Crash, Key, LegacyRaises, State, together
+from .state import Contribution, Crash, Key, LegacyRaises, Scaler, State, together
 
 _UNSCALED = {"S": "1", "1": "1/S", "old S": "old S/S"}
 
@@ -91,7 +90,7 @@ def torch_scale(state: State, key: Key) -> bool:
     """``scaler.scale(loss)``; whether it multiplies anything."""
     scaler = state.scalers[key]
     if scaler.enabled:
-        state.scalers[key] = replace(scaler, used=True)
+        state.scalers[key] = Scaler(True, True, scaler.marks)
     return scaler.enabled
 
 
@@ -124,7 +123,7 @@ def _unscale(state: State, key: Key, optimizers: Iterable[Key]) -> None:
             marks.add((one, "checked"))
         if any(inf for _, _, inf in had):
             marks.add((one, "found"))
-    state.scalers[key] = replace(scaler, marks=frozenset(marks))
+    state.scalers[key] = Scaler(scaler.enabled, scaler.used, frozenset(marks))
 
 
 def torch_step(state: State, key: Key, optimizers: Iterable[Key]) -> dict[Key, str]:
@@ -146,7 +145,7 @@ def torch_step(state: State, key: Key, optimizers: Iterable[Key]) -> dict[Key, s
         if (one, "checked") not in scaler.marks:
             raise Crash("scaler.step() finds no gradients: no backward since they were cleared", "no-gradients")
         taken[one] = "skipped" if (one, "found") in scaler.marks else _applied(state, one)
-    state.scalers[key] = replace(scaler, marks=scaler.marks | {(one, "stepped") for one in optimizers})
+    state.scalers[key] = Scaler(scaler.enabled, scaler.used, scaler.marks | {(one, "stepped") for one in optimizers})
     return taken
 
 
@@ -162,4 +161,4 @@ def torch_update(state: State, key: Key) -> None:
             (b, "old S" if f == "S" and state.scaled_by.get(b, key) == key else f, inf) for b, f, inf in had
         )
     state.halved += any(mark == "found" for _, mark in scaler.marks)
-    state.scalers[key] = replace(scaler, marks=frozenset())
+    state.scalers[key] = Scaler(scaler.enabled, scaler.used)

@@ -17,6 +17,10 @@ from ..facts.names import called_name
 from ..nodes import walk
 from ..rewrite.trace import Run
 
+_KINDS = [kind for kind in vars(ast).values() if isinstance(kind, type)]
+_BEGINS = frozenset(kind for kind in _KINDS if issubclass(kind, (ast.stmt, ast.ExceptHandler)))
+_SPANS = frozenset(kind for kind in _KINDS if issubclass(kind, (ast.expr, ast.arg)))
+
 
 class Origin:
     """Maps nodes of the new module to nodes of the old one."""
@@ -77,13 +81,14 @@ def _here(position: int) -> int:
 
 def _key(m: Module, node: ast.AST, at: Callable[[int], int | None]) -> tuple[object, ...] | None:
     """What tells a node of the old text from all others: its kind and place, in offsets of the old text."""
-    if isinstance(node, ast.Call):
-        last = at(m.end(node.func) - 1)
-        return None if last is None else ("Call", last)
-    if isinstance(node, (ast.stmt, ast.ExceptHandler)):
+    kind = type(node)
+    if kind is ast.Call:
+        last = at(m.end(node.func) - 1)  # type: ignore[attr-defined]
+        return None if last is None else (kind, last)
+    if kind in _BEGINS:
         first = at(m.start(node))
-        return None if first is None else (type(node).__name__, first)
-    if isinstance(node, (ast.expr, ast.arg)):
+        return None if first is None else (kind, first)
+    if kind in _SPANS:
         first, last = at(m.start(node)), at(m.end(node) - 1)
-        return None if first is None or last is None else (type(node).__name__, first, last)
+        return None if first is None or last is None else (kind, first, last)
     return None

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+
+_REMEMBERED = 4096  # names of which is known what one set of patterns says
 
 # The names between double underscores that Python and torch give a meaning.
 _PYTHONS = frozenset(
@@ -30,8 +33,9 @@ class Patterns:
         self.patterns = tuple(word for text in patterns for word in text.split())
         self._but = Patterns(but, exact=exact) if but else None
         self._found = re.compile("|".join(map(_regex, self.patterns)), re.S if exact else re.S | re.I).search
+        self.fit = lru_cache(_REMEMBERED)(self._fits)  # a program asks of the same names again and again
 
-    def fit(self, name: str) -> bool:
+    def _fits(self, name: str) -> bool:
         """Whether one of the patterns is all of ``name``, or of its word where somebody decorated that: ``__net__``."""
         if name[:2] == "__" and name not in _PYTHONS:
             name = _undecorated(name)

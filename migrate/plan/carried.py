@@ -33,10 +33,10 @@ _FILLS = frozenset("append add insert setdefault".split())
 
 def holders(ctx: Context, labels: frozenset[str] = AMP) -> Iterator[ast.expr]:
     """Every expression that may stand for amp itself (or for another object of Apex)."""
-    for node in ctx.m.nodes:
-        if isinstance(node, _KEEPERS) and isinstance(getattr(node, "ctx", None), (ast.Load, type(None))):
-            if labels & ctx.v.apex_names(node):
-                yield node
+    for node in ctx.m.of(*_KEEPERS):
+        assert isinstance(node, ast.expr)
+        if labels & ctx.v.apex_names(node) and isinstance(getattr(node, "ctx", None), (ast.Load, type(None))):
+            yield node
 
 
 def unknown_reader(ctx: Context, node: ast.expr) -> str | None:

@@ -61,11 +61,11 @@ class Lines:
 
     def start(self, line: int) -> int:
         """Offset of the first character of a line; of the end of the text for the one past the last."""
+        if 1 <= line <= len(self._starts):
+            return self._starts[line - 1]
         if line == self.count + 1:
             return len(self.text)
-        if not 1 <= line <= self.count:
-            raise ValueError(f"there is no line {line}: the text has {self.count}")
-        return self._starts[line - 1]
+        raise ValueError(f"there is no line {line}: the text has {self.count}")
 
     def end(self, line: int) -> int:
         """Offset behind a line and its newline."""
@@ -82,10 +82,10 @@ class Lines:
 
     def content_end(self, line: int) -> int:
         """Offset of the newline of a line (of the end of the text where it has none)."""
-        end = self.end(line)
-        if self.text.endswith("\r\n", self.start(line), end):
+        start, end = self.start(line), self.end(line)
+        if self.text.endswith("\r\n", start, end):
             return end - 2
-        return end - 1 if self.text.endswith(("\n", "\r"), self.start(line), end) else end
+        return end - 1 if self.text.endswith(("\n", "\r"), start, end) else end
 
     def line_of(self, offset: int) -> int:
         """The line a character stands in.
@@ -107,7 +107,7 @@ class Lines:
 
     def contents(self) -> list[str]:
         """All lines without their newlines."""
-        return [self.content(line) for line in range(1, self.count + 1)]
+        return _NEWLINE.split(self.text)[: self.count]
 
     def string_lines(self) -> frozenset[int]:
         """The lines that start inside a string literal, an f-string's fields included."""

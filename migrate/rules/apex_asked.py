@@ -14,9 +14,8 @@ from .common import Work
 def apex_tests(ctx: Context) -> Iterator[ast.expr]:
     """The outermost conditions that ask whether Apex is there."""
     m = ctx.m
-    for node in m.nodes:
-        if not isinstance(node, (ast.BoolOp, ast.UnaryOp, ast.Compare, ast.Name, ast.Call, ast.Attribute)):
-            continue
+    for node in m.of(ast.BoolOp, ast.UnaryOp, ast.Compare, ast.Name, ast.Call, ast.Attribute):
+        assert isinstance(node, ast.expr)
         above = m.parent.get(node)
         if isinstance(above, (ast.BoolOp,)) or (isinstance(above, ast.UnaryOp) and isinstance(above.op, ast.Not)):
             continue

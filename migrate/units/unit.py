@@ -19,7 +19,7 @@ from ..facts.names import called_name
 from ..facts.scopes import Scope
 from ..facts.sites import Facts, Initialize, Scale, opened
 from ..flow.objects import Obj
-from ..flow.unnamed import Unnamed
+from ..flow.unnamed import Unnamed, unnamed
 from ..flow.values import Values
 from ..knowledge import gradients
 from ..knowledge.host import CALLS_NOTHING
@@ -120,7 +120,7 @@ class Context:
 
     @cached_property
     def unnamed(self) -> Unnamed:
-        return Unnamed(self.m, self.v)
+        return unnamed(self.m, self.v)
 
     @cached_property
     def made_classes(self) -> frozenset[ast.ClassDef]:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ...facts.module import Module
 from ...flow.tensors import own_gradient
-from ...flow.unnamed import Unnamed
+from ...flow.unnamed import unnamed
 from ...flow.values import Values
 from ...knowledge.gradients import KEEPERS, MADE_OF_GRADIENTS, NO_READER
 from ...knowledge.models import NOT_RUN_BY_METHOD, evaluates
@@ -27,7 +27,7 @@ class Gradients:
         self, m: Module, v: Values, objects: Objects, marks: Marks, callees: Callees, old: Marks | None
     ) -> None:
         self.m, self.v, self.objects, self.marks, self.callees, self.old = m, v, objects, marks, callees, old
-        self.naming, self.unnamed = objects.naming, Unnamed(m, v)
+        self.naming, self.unnamed = objects.naming, unnamed(m, v)
 
     def find(self) -> None:
         """Mark the statements that read or clear gradients."""

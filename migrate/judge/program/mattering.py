@@ -130,6 +130,8 @@ class Mattering:
     def _add_choices(self, assigned: dict[str | ast.AST, set[str | ast.AST]]) -> None:
         """Conditions that only choose what is bound: that hangs on the innermost around it, which hangs on what it
         asks, and on the next one."""
+        if all(node in self.marks.relevant for node in self.m.all(ast.If)):
+            return
         around: dict[ast.AST, ast.If] = {}
         for node in self.m.nodes:
             above = self.m.parent.get(node)

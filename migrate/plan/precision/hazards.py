@@ -13,6 +13,7 @@ import ast
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ...facts.module import Module
 from ...facts.names import called_name, last_name
@@ -140,9 +141,13 @@ class _Search:
         self.coverage = Coverage(ctx, planner)
         self._precision: Precision | None = None
         self.dropped = [s for f in folds for s in (f.stmt.orelse if f.arm == "body" else f.stmt.body)]
-        self.names = {*self.m.variables, *self.m.parameters}
         renamed = (a.asname for a in self.m.all(ast.alias) if a.name in _ENTROPIES and a.asname)
         self.spelled = frozenset((*_ENTROPIES, *renamed))  # what binary cross entropy may be called
+
+    @cached_property
+    def names(self) -> set[str]:
+        """The names that are taken."""
+        return {*self.m.variables, *self.m.parameters}
 
     @property
     def precision(self) -> Precision:
