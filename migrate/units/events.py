@@ -483,7 +483,7 @@ def _unknown_reader(ctx: Context, unit: Unit, call: ast.Call) -> bool:
     held = [v.of(a) for a in [*call.args, *(k.value for k in call.keywords)]]
     if isinstance(call.func, ast.Attribute):
         held.append(frozenset(o for o in v.of(call.func.value) if _made_of(ctx, o, watched)))
-    return any(opened(v, h) & watched or any(_made_of(ctx, o, watched) for o in h) for h in held)
+    return any(_has(ctx, h, watched) or any(_made_of(ctx, o, watched) for o in h) for h in held)
 
 
 def _takes_parameters(ctx: Context, call: ast.Call, watched: frozenset[Obj]) -> bool:
@@ -514,7 +514,16 @@ def _made_of(ctx: Context, obj: Obj, watched: frozenset[Obj]) -> bool:
     known = gradients.SCHEDULERS.fit(obj.label) or gradients.KEEPERS.fit(name) or not name[:1].isupper()
     if known or ctx.v.apex_names(made.func):
         return False
-    return any(opened(ctx.v, ctx.v.of(a)) & watched for a in [*made.args, *(k.value for k in made.keywords)])
+    return any(_has(ctx, ctx.v.of(a), watched) for a in [*made.args, *(k.value for k in made.keywords)])
+
+
+def _has(ctx: Context, held: frozenset[Obj], watched: frozenset[Obj]) -> bool:
+    """Whether a model or optimizer is among some objects, or kept by one of this program's: ``Handler(self)``."""
+    v = ctx.v
+    mine = [o for o in held if o.kind == "instance"]
+    return bool(opened(v, held) & watched) or any(
+        opened(v, v.field(o, name)) & watched for o in mine for name in v.attributes(o)
+    )
 
 
 def norms_read(ctx: Context, stmt: ast.stmt) -> list[ast.Call]:
