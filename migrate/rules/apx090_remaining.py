@@ -69,8 +69,8 @@ _BY_NAME = {
     "state_dict": "scaler.state_dict()",
     "load_state_dict": "scaler.load_state_dict(…)",
     "float_function": 'with torch.autocast("cuda", enabled=False): around what it does, with x.float() for its tensors',
-    "half_function": "a function that turns its tensors into float16 by .half() while autocast is on; torch's "
-    'custom_fwd(…, device_type="cuda", cast_inputs=torch.float16) does so for one whose first argument is a tensor',
+    "half_function": 'with torch.autocast("cuda", dtype=torch.float16): around what it does, with x.half() for its '
+    "tensors",
     "disable_casts": 'torch.autocast("cuda", enabled=False)',
     "master_params": '(p for group in optimizer.param_groups for p in group["params"])',
     "loss_scalers": "scaler.get_scale()",
