@@ -36,7 +36,7 @@ from .plan.backends import arms, foreign, sides
 from .plan.backends.outdated import outdated
 from .plan.bare import assign_state, unresolved
 from .plan.carried import through_parameter
-from .plan.decide import Plan, decide
+from .plan.decide import Plan, decide, forget_covered
 from .plan.home import scaling
 from .plan.idle_imports import idle_imports
 from .plan.premises import handed
@@ -261,6 +261,7 @@ def _decide(ctx: Context, units: list[Unit], hold: str | None, known: frozenset[
                 f"the loop of line {_line(unit.line_node)} is left to Apex, whose casts hold for the whole process: "
                 "run both in one process and this one has them too",
             )
+    forget_covered(plans)
     return plans, [], ignored
 
 

@@ -233,8 +233,8 @@ def _scales(unit: Unit) -> bool:
 
 
 def _dropped(plan: Plan) -> Iterator[ast.AST]:
-    """What saved or loaded amp's state where no way from the scaler to it is known, which a review says (APX044)."""
-    for stmt in plan.handed.dropped if plan.handed is not None else ():
+    """What saved or loaded amp's state and goes: no way from the scaler to it is known, or nothing scales a loss."""
+    for stmt in (*plan.idle, *(plan.handed.dropped if plan.handed is not None else ())):
         yield from walk(stmt)
 
 

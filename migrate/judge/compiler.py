@@ -72,7 +72,7 @@ def compile_body(sight: Sight, node: ast.AST, body: Sequence[ast.stmt]) -> Code:
     return maker.code
 
 
-f _binding(node: ast.AST) -> list[ast.AST]:
+def _binding(node: ast.AST) -> list[ast.AST]:
     """What binds a name or an attribute in a statement or expression."""
     return [
         n

@@ -163,13 +163,15 @@ def _bound(
     """What stays since the name that an import gives it cannot go; names that go on as torch's are noted."""
     found: dict[Site, Stays] = {}
     for binding in {site.binding: None for site in decided if site.binding is not None}:
-        sites = [one for every in known.by_name.values() for one in every if one.binding is binding]
+        twins = [one for one in known.bindings if one.twin_of(binding)]  # imports of one name: a use may mean each
+        sites = [one for every in known.by_name.values() for one in every if one.binding in twins]
         sites = [one for one in sites if one.role is not Role.ASKED or one.call is not None]
         outcomes = [decided.get(one) for one in sites]
         fits = [one for one in outcomes if isinstance(one, Native)]
         handed_on = _handed_on(ctx, binding) or computed(ctx, binding.local)
         if len(fits) == len(sites) and _goes_on(binding, fits, handed_on):
-            work.natives[binding.stmt, binding.alias] = _import(fits[0].name, binding.local)
+            for twin in twins:
+                work.natives[twin.stmt, twin.alias] = _import(fits[0].name, twin.local)
             continue
         for site in sites:
             if isinstance(decided.get(site), Native) and (handed_on or not site.sure):

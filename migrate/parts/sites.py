@@ -30,6 +30,10 @@ class Binding:
     home: Scope | None
     name: str  # of Apex
 
+    def twin_of(self, other: Binding) -> bool:
+        """Whether both give the same name of Apex to the same name of the same function or file."""
+        return self.local == other.local and self.home is other.home and self.name == other.name
+
 
 class Role(Enum):
     """What a use that is no call is for."""

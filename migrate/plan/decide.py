@@ -23,7 +23,7 @@ from .gradients.beside import in_its_own
 from .gradients.fold import Fold, folds
 from .home import scaling
 from .home.cases import either
-from .home.guards import guards, terms_there
+from .home.guards import guard_cases, guards, terms_there
 from .home.homes import Finder
 from .home.own_scales import review_own_scales
 from .home.places import Homes
@@ -59,6 +59,12 @@ from .unreached import check_one_of_several, review_unreached
 _SAVED_ENTRY = (
     "an entry of a saved state is read: the scaler's own is read now, which counts steps where Apex counted backwards; "
     "states that the legacy code saved have it under its old name, and a scaler that is switched off saves none"
+)
+
+_LEFT_OUT = "once amp.initialize had run, this was under Apex's casts, and it now runs in float32, because "
+_IDLE_STATE = (
+    "no loss is scaled by what is read here, so nothing asks for the state of a loss scaler: it is not saved or loaded "
+    "any more"
 )
 
 _BACKEND = (
@@ -111,6 +117,7 @@ class Plan:
     backend: Backend | None = None  # a native one of the file's own, which serves in Apex's place
     marks: list[ast.Call] = field(default_factory=list)  # `hasattr(optimizer, "_amp_stash")`
     handed: Handed | None = None  # a model that a library's runner trains
+    idle: tuple[ast.stmt, ...] = ()  # what saves or loads amp's state where nothing scales a loss
     hazards: Hazards = field(default_factory=Hazards)
     left_out: frozenset[Initialize] = frozenset()  # initialize calls in arms that go as a whole
 
@@ -190,6 +197,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         plan = Plan(ctx, unit, planner, merged, schedule, state, scaled)
         plan.homes, plan.scaler_at = scaling.settle(ctx, unit, schedule, state)
         return plan
+    idle = _idle_state(ctx, unit, state)
     planner.plan()
     doubts.review_second_order(ctx, unit, planner)
     plain_backwards.review_trained_apart(ctx, unit, planner)
@@ -199,7 +207,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     review_kept_copies(ctx, unit, planner.scan, map(Region.stmts, planner.regions))
     review_traced(ctx, unit, planner)
     review_levels(ctx, unit)
-    plan = Plan(ctx, unit, planner, merged, schedule, state, scaled)
+    plan = Plan(ctx, unit, planner, merged, schedule, state, scaled, idle=idle)
     if unit.apart:
         plan.homes, plan.scaler_at = scaling.settle(ctx, unit, schedule, state)
         _switches(ctx, unit, plan, Finder(ctx, unit, schedule.scalers, planner.order))
@@ -217,6 +225,28 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         review_filled(ctx, unit, planner)
         plan.hazards = hazards.find(ctx, unit, planner, merged)
     return plan
+
+
+def _idle_state(ctx: Context, unit: Unit, state: Sequence[tuple[ast.expr, str]]) -> tuple[ast.stmt, ...]:
+    """The statements that save or load amp's state where no loss of the program is scaled: nobody asks for it."""
+    if ctx.facts.scales or unit.apart or not all(kind in ("state_dict", "load_state_dict") for _, kind in state):
+        return ()
+    found = tuple(dict.fromkeys(handed.dropped(ctx, use, kind) for use, kind in state))
+    for stmt in found:
+        unit.review(stmt, "APX070", _IDLE_STATE)
+    return found
+
+
+def forget_covered(plans: Sequence[Plan]) -> None:
+    """What one unit leaves out of its regions and another has in one of its own is under autocast all the same: scripts
+    that are planned together share functions, and a model of each may be meant."""
+    for plan in plans:
+        others = [other.planner for other in plans if other is not plan]
+        plan.unit.reviews = [
+            (site, rule, said)
+            for site, rule, said in plan.unit.reviews
+            if not (said.startswith(_LEFT_OUT) and any(planner.in_region(site) for planner in others))
+        ]
 
 
 def _foreign(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
@@ -350,8 +380,7 @@ def _switches(ctx: Context, unit: Unit, plan: Plan, finder: Finder) -> None:
             unit.review(
                 stmt,
                 "APX031",
-                "once amp.initialize had run, this was under Apex's casts, and it now runs in float32, because "
-                f"{missing.message}; to keep the casts, wrap it in torch.autocast",
+                f"{_LEFT_OUT}{missing.message}; to keep the casts, wrap it in torch.autocast",
             )
     for hoist in plan.planner.hoists:
         enabled = _enabled(ctx, unit, plan, finder, hoist.stmt)
@@ -513,6 +542,8 @@ def _enabled(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stm
         if plan.planner.order.early(stmt):
             return f"{finder.reach(finder.scalers[0], stmt, None)}.is_enabled()"
     said = _said(ctx, unit, stmt)
+    if isinstance(said, str) and not (scaling and _reached(ctx, unit, plan, finder, stmt)):
+        said = _said(ctx, unit, stmt, ways=True)
     if unit.apart and isinstance(said, str):
         there = object_there(ctx, unit, class_of(ctx, unit), stmt)
         if there is not None:
@@ -585,26 +616,29 @@ def _objects(site: object) -> frozenset[object]:
     return site.optimizer_objects if isinstance(site, Scale) else site.objects  # type: ignore[attr-defined]
 
 
-def _said(ctx: Context, unit: Unit, stmt: ast.stmt) -> Term | str:
-    """The unit's condition as the function of ``stmt`` can say it, without what already holds there."""
+def _said(ctx: Context, unit: Unit, stmt: ast.stmt, *, ways: bool = False) -> Term | str:
+    """The unit's condition as the function of ``stmt`` can say it, without what already holds there; ``ways``: also
+    where several ways lead to an ``initialize``, each under conditions of its own."""
     scope = ctx.m.function(stmt)
     cases: list[list[Term]] = []
     for init in _awake(ctx, unit, scope):
         around = set(ctx.m.ancestors(stmt))
         try:
-            every = guards(ctx, unit, init, None, scope)
+            several = ways and ctx.m.function(init.call) is not scope
+            every = guard_cases(ctx, unit, init, scope) if several else [guards(ctx, unit, init, None, scope)]
         except Manual as missing:  # its callers disagree
             own = guards(ctx, unit, init, None, ctx.m.function(init.call))
             return next((term.text for _, term in own if term.value is None), missing.message)
-        sources = [
-            (expr, term)
-            for expr, term in every
-            if not (ctx.m.parent.get(expr) in around and isinstance(ctx.m.parent[expr], ast.If))
-        ]
-        said = terms_there(ctx, sources, scope)
-        if isinstance(said, str):
-            return said
-        cases.append([term for term in said if not _moves_on(ctx, term, stmt)])
+        for one in every:
+            sources = [
+                (expr, term)
+                for expr, term in one
+                if not (ctx.m.parent.get(expr) in around and isinstance(ctx.m.parent[expr], ast.If))
+            ]
+            said = terms_there(ctx, sources, scope)
+            if isinstance(said, str):
+                return said
+            cases.append([term for term in said if not _moves_on(ctx, term, stmt)])
     return either(cases)
 
 

@@ -264,8 +264,12 @@ class Draft:
             last = self.m.last_line(stmt)
             end = self._comments_until(stmt)
             said = "\n".join(self.m.line_text(n) for n in range(last + 1, end + 1))
-            if end > last and not self._dropped(stmt) and (isinstance(stmt, ast.Try) or _ABOUT_AMP.search(said)):
-                self._edits.append(DeleteLines(last + 1, end))
+            if end > last and not self._dropped(stmt):
+                if isinstance(stmt, ast.Try) or _ABOUT_AMP.search(said):
+                    self._edits.append(DeleteLines(last + 1, end))
+                elif not self._stmt[stmt]:  # what they were indented below is not there any more
+                    inner = said[: len(said) - len(said.lstrip())]
+                    self._edits.append(Reindent(last + 1, end, inner, self.m.indent(stmt)))
 
     def _drop_heading(self, stmt: ast.stmt, kept: set[int]) -> None:
         """Comments above a condition that stays, which say how amp is initialized, go with the initialize that its arm
@@ -325,7 +329,8 @@ class Draft:
                 end += 1
             above = self._blank(range(first - 1, 0, -1), gone)
             below = self._blank(range(end + 1, last + 1), gone)
-            if first - above == 1 or _HEADER_END.search(self.m.line_text(first - above - 1)):  # none is above
+            begins = first - above == file_at(self.m.files, first).first
+            if begins or _HEADER_END.search(self.m.line_text(first - above - 1)):  # none is above
                 above, less = 0, below
             elif end + below + 1 >= file_at(self.m.files, end).fence:  # none is below
                 less = above

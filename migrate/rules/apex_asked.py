@@ -115,4 +115,17 @@ def _cut_constants(ctx: Context, work: Work, test: ast.expr) -> bool:
         return False
     work.draft.replace(front[0], "")
     work.draft.cut(m.end(front[0]), m.start(last))
+    _cut_brackets(work, test, last)
     return True
+
+
+def _cut_brackets(work: Work, test: ast.expr, left: ast.expr) -> None:
+    """Brackets of its own around an ``and`` of which one value is left: ``True if (args.amp) else False``."""
+    m = work.m
+    begin, end = m.start(test), m.end(test)
+    alone = isinstance(m.parent[test], (ast.If, ast.While, ast.IfExp, ast.Assert, ast.Assign, ast.Return))
+    plain = isinstance(left, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
+    if alone and plain and "\n" not in m.text[begin:end] and m.text[begin - 1 : begin] == "(" and m.text[end] == ")":
+        if m.text[begin - 2 : begin - 1] == " " and not m.text[end + 1 : end + 2].isalnum():
+            work.draft.cut(begin - 1, begin)
+            work.draft.cut(end, end + 1)

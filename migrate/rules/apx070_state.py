@@ -3,7 +3,8 @@
 The two dictionaries differ: Apex wrote ``{"loss_scaler0": {"loss_scale", "unskipped"}}``, a GradScaler
 writes ``{"scale", "growth_factor", …}``. A checkpoint written by the legacy code does not load into a
 GradScaler (``KeyError: 'scale'``) until it is converted. Reads of the loss scale become ``get_scale()``;
-between an overflow and ``update()`` that is still the old one, which the report then says.
+between an overflow and ``update()`` that is still the old one, which the report then says. Where no loss is scaled (a
+script that only evaluates) nothing asks for the state, and what saves or loads it goes.
 
 Source: apex/amp/frontend.py at tag 25.05 (state_dict); torch/amp/grad_scaler.py (state_dict).
 """
@@ -36,7 +37,10 @@ def apply(plan: Plan, work: Work) -> None:
     for mark in plan.marks:
         work.draft.replace(mark, f"{plan.scaler_at[mark]}.is_enabled()")
         work.note(plan.unit.number, ID, mark, "Apex's mark on the optimizer: whether mixed precision is on")
-    for use, kind in plan.state:
+    for stmt in plan.idle:
+        work.draft.delete(stmt)
+        work.note(plan.unit.number, ID, stmt, "deleted: nothing scales a loss, so nobody asks for amp's state")
+    for use, kind in () if plan.idle else plan.state:
         if kind == "taken":
             text = "this parameter now takes the GradScaler, which has a state of its own"
             work.find(plan.unit.number, ID, Severity.INFO, use, text)

@@ -69,7 +69,8 @@ _BY_NAME = {
     "state_dict": "scaler.state_dict()",
     "load_state_dict": "scaler.load_state_dict(…)",
     "float_function": 'with torch.autocast("cuda", enabled=False): around what it does, with x.float() for its tensors',
-    "half_function": 'with torch.autocast("cuda", dtype=torch.float16): around what it does',
+    "half_function": 'with torch.autocast("cuda", dtype=torch.float16): around what it does, with x.half() for its '
+    "tensors",
     "disable_casts": 'torch.autocast("cuda", enabled=False)',
     "master_params": '(p for group in optimizer.param_groups for p in group["params"])',
     "loss_scalers": "scaler.get_scale()",

@@ -38,22 +38,22 @@ def apply(ctx: Context, work: Work) -> None:
     for file in ctx.m.files:
         if not _SPEAKS.search(work.texts[file.number]):
             continue
-        kept = {line.strip() for line in _plain(work.texts[file.number]).split("\n")}
-        told = [file.first + number - 1 for number in dict.fromkeys(_speaking(file.text))]
-        lines = [line for line in told if ctx.m.line_text(line).strip() in kept and line not in used]
+        kept = {said for _, said in _speaking(work.texts[file.number])}  # what stands beside it may have changed
+        told = [file.first + number - 1 for number, said in dict.fromkeys(_speaking(file.text)) if said in kept]
+        lines = [line for line in dict.fromkeys(told) if line not in used]
         if lines and work.texts[file.number] != file.text:
             message = "these comments, strings or help texts still speak of Apex"
             work.findings.append(Finding(ID, Severity.INFO, lines[0], lines[0], message, lines=tuple(lines[1:])))
 
 
-def _speaking(text: str) -> Iterator[int]:
-    """The lines on which a comment or a string speaks of Apex."""
+def _speaking(text: str) -> Iterator[tuple[int, str]]:
+    """The lines on which a comment or a string speaks of Apex, with what it says there."""
     try:
         for token in tokenize.generate_tokens(io.StringIO(_plain(text)).readline):
             if token.type == tokenize.COMMENT or tokenize.tok_name[token.type] in ("STRING", "FSTRING_MIDDLE"):
                 for number, line in enumerate(token.string.splitlines()):
                     if _SPEAKS.search(line):
-                        yield token.start[0] + number
+                        yield token.start[0] + number, line.strip()
     except (tokenize.TokenError, SyntaxError):
         return  # what ast reads and this does not: form feeds, odd endings
 

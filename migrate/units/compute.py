@@ -310,7 +310,8 @@ class Compute:
         """Whether a statement holds a backward, a step or zeroes gradients: it stays out of every region."""
         return any(self._forbidden(n) for n in walk_now(stmt))
 
-    def _forbidden(self, n: ast.AST) -> bool:
+    def _forbidden(self, n: ast.AST, called: bool = False) -> bool:
+        """``called``: in a function that is called. One that zeroes gradients ahead of the forward may be wrapped."""
         if isinstance(n, (ast.Yield, ast.YieldFrom)):
             return True
         if not isinstance(n, ast.Call):
@@ -323,7 +324,7 @@ class Compute:
                     name = spelled
                 case _:
                     return not self.own_method(self.ctx.m.function(n))  # which method that runs is not known
-        if name in ("backward", "zero_grad", "scale_loss", "manual_backward"):
+        if name in ("backward", "scale_loss", "manual_backward") or (name == "zero_grad" and not called):
             return True
         if n in step_calls(self.ctx, self.unit):
             return True
@@ -332,7 +333,7 @@ class Compute:
     def forbids_function(self, node: ast.AST) -> bool:
         if node not in self._forbids:
             self._forbids[node] = False
-            self._forbids[node] = any(self._forbidden(n) for n in walk(node) if n is not node) and not (
+            self._forbids[node] = any(self._forbidden(n, True) for n in walk(node) if n is not node) and not (
                 only_yields(node)
             )
         return self._forbids[node]

@@ -484,24 +484,7 @@ def _unknown_reader(ctx: Context, unit: Unit, call: ast.Call) -> bool:
     held = [v.of(a) for a in [*call.args, *(k.value for k in call.keywords)]]
     if isinstance(call.func, ast.Attribute):
         held.append(frozenset(o for o in v.of(call.func.value) if _made_of(ctx, o, watched)))
-    if any(opened(v, h) & watched or any(_made_of(ctx, o, watched) for o in h) for h in held):
-        return True
-    return _takes_a_holder(ctx, call, watched)
-
-
-def _takes_a_holder(ctx: Context, call: ast.Call, watched: frozenset[Obj]) -> bool:
-    """Whether code that is not here is handed an object of this program that has the model or optimizer, for what it
-    does with it: ``hook(self)``."""
-    v, name = ctx.v, called_name(call)
-    if not isinstance(ctx.m.parent[call], ast.Expr) or name in COLLECTS or not name:
-        return False
-    if NOT_RUN_BY_METHOD.fit(name) or evaluates(name):
-        return False
-    called = v.of(call.func)
-    if called and all(o.kind == "seq" or (o.kind == "call" and gradients.KEEPERS.fit(o.label)) for o in called):
-        return False
-    held = {o for a in [*call.args, *(k.value for k in call.keywords)] for o in v.of(a) if o.kind == "instance"}
-    return any(v.field(o, attr) & watched for o in held for attr in v.attributes(o))
+    return any(_has(ctx, h, watched) or any(_made_of(ctx, o, watched) for o in h) for h in held)
 
 
 def _takes_parameters(ctx: Context, call: ast.Call, watched: frozenset[Obj]) -> bool:
@@ -532,7 +515,16 @@ def _made_of(ctx: Context, obj: Obj, watched: frozenset[Obj]) -> bool:
     known = gradients.SCHEDULERS.fit(obj.label) or gradients.KEEPERS.fit(name) or not name[:1].isupper()
     if known or ctx.v.apex_names(made.func):
         return False
-    return any(opened(ctx.v, ctx.v.of(a)) & watched for a in [*made.args, *(k.value for k in made.keywords)])
+    return any(_has(ctx, ctx.v.of(a), watched) for a in [*made.args, *(k.value for k in made.keywords)])
+
+
+def _has(ctx: Context, held: frozenset[Obj], watched: frozenset[Obj]) -> bool:
+    """Whether a model or optimizer is among some objects, or kept by one of this program's: ``Handler(self)``."""
+    v = ctx.v
+    mine = [o for o in held if o.kind == "instance"]
+    return bool(opened(v, held) & watched) or any(
+        opened(v, v.field(o, name)) & watched for o in mine for name in v.attributes(o)
+    )
 
 
 def norms_read(ctx: Context, stmt: ast.stmt) -> list[ast.Call]:

@@ -10,6 +10,7 @@ import ast
 from functools import cached_property
 
 from ..facts.scopes import Scope
+from .references import handed_to
 from .unit import Context, Unit
 
 NOT_YET, ON = False, True
@@ -65,23 +66,51 @@ class Order:
             every = self.ctx.v.calls.get(scope.node, ()) if scope.is_function else ()
             calls = [call for call in every if not self.ctx.m.idle(call)] or every
             states = frozenset(s for call in calls for s in self._states(call, arms))
-            never = isinstance(scope.node, ast.Module) and self._runs_elsewhere
+            never = isinstance(scope.node, ast.Module) and self._runs_elsewhere(scope.node)
             self._entered[key] = states if calls else frozenset({NOT_YET if never else ON})
         return self._entered[key]
 
-    @cached_property
-    def _runs_elsewhere(self) -> bool:
-        """Whether ``initialize`` runs only where one of the files is run itself that others import: all ways to it
-        begin in its main block."""
-        m, v = self.ctx.m, self.ctx.v
-        tops = [site for function, sites in self._sites.items() if isinstance(function, ast.Module) for site in sites]
-        inner = [function for function in self._sites if not isinstance(function, ast.Module)]
-        known = all(
-            v.calls.get(function) and function not in self.ctx.handed_out
-            and not self.ctx.exported(function) & {getattr(function, "name", ""), "*"}
-            for function in inner
+    def _runs_elsewhere(self, module: ast.AST) -> bool:
+        """Whether no run that comes to a file's own code runs ``initialize``: all ways to it begin in other scripts, or
+        in the main block of a file that is imported there."""
+        m, tops = self.ctx.m, self._tops
+        if tops is None or len(m.files) == 1:
+            return False
+        file = m.file(module)
+        runs = [root for root in m.roots if root is file or file in m.reached(root)]
+        return bool(runs) and not any(
+            m.file(top) is root or (m.file(top) in m.reached(root) and not m.idle(top)) for root in runs for top in tops
         )
-        return known and bool(tops) and all(m.idle(site) for site in tops)
+
+    @cached_property
+    def _tops(self) -> list[ast.AST] | None:
+        """Where, outside of all functions, the ways to ``initialize`` begin; None where one may not be known, as for
+        methods where some are called by computed names. What nothing in the program calls leads nowhere."""
+        m, v, ctx = self.ctx.m, self.ctx.v, self.ctx
+        tops: list[ast.AST] = []
+        met: set[ast.AST] = set()
+        todo: list[ast.AST] = [site for sites in self._sites.values() for site in sites]
+        while todo:
+            site = todo.pop()
+            function = m.function(site).node
+            if isinstance(function, ast.Module):
+                tops.append(site)
+            elif function not in met:
+                met.add(function)
+                handed = handed_to(ctx, function) if function in ctx.handed_out else []
+                if function in ctx.handed_out and m.parent.get(ctx.handed_out[function]) not in handed:
+                    return None
+                ways = [*v.calls.get(function, ()), *handed]
+                method = m.class_of(m.scope_of[function]) is not None
+                if ctx.exported(function) & {getattr(function, "name", ""), "*"} or (method and not self._spelled):
+                    return None
+                todo += ways
+        return tops
+
+    @cached_property
+    def _spelled(self) -> bool:
+        """Whether all that the program calls or takes by name is spelled there."""
+        return not any(len(c.args) > 1 and not isinstance(c.args[1], ast.Constant) for c in self.ctx.m.calls("getattr"))
 
     def _beside(self, node: ast.AST, site: ast.AST, arms: bool) -> frozenset[bool]:
         """The same for one function and one of its sites."""

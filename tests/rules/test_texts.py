@@ -82,3 +82,11 @@ def test_words_in_brackets_go_and_no_others(comment: str, left: str, newline: st
     text = SPEAKS.replace("# after amp.initialize", comment).replace("\n", newline)
     lines = (migrate_module(text, Settings()).new_text or "").split(newline)
     assert left in lines
+
+
+def test_a_message_whose_condition_changed() -> None:
+    tried = "try:\n    from apex import amp\n    has = True\nexcept ImportError:\n    has = False\n"
+    guarded = SPEAKS.replace("from apex import amp\n", tried)
+    text = guarded.replace("model = build()", "assert has and args.fp16, 'Apex and CUDA are needed'\nmodel = build()")
+    at = text.split("\n").index("assert has and args.fp16, 'Apex and CUDA are needed'") + 1
+    assert any(rule == "APX093" and at in lines for rule, _, lines in _said(text))

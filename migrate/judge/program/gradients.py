@@ -7,10 +7,11 @@ import builtins
 from functools import cached_property
 
 from ...facts.module import Module
+from ...flow.objects import Obj
 from ...flow.tensors import own_gradient
 from ...flow.unnamed import unnamed
 from ...flow.values import Values
-from ...knowledge.gradients import KEEPERS, MADE_OF_GRADIENTS, NO_READER
+from ...knowledge.gradients import KEEPERS, MADE_OF_GRADIENTS, NO_READER, SCHEDULERS
 from ...knowledge.models import NOT_RUN_BY_METHOD, evaluates
 from ...nodes import header, walk
 from ..names import COLLECTS, IDLE, READERS
@@ -175,7 +176,19 @@ class Gradients:
             return False
         if evaluates(last) or hasattr(builtins, last) or self._keeps(call.func):
             return False
+        if isinstance(call.func, ast.Attribute) and any(map(self._keeps_trainer, self.v.of(call.func.value))):
+            return True
         return any(self.objects.known(a) or self._holds(a) for a in [*call.args, *(k.value for k in call.keywords)])
+
+    def _keeps_trainer(self, obj: Obj) -> bool:
+        """Whether an object of a class that is not here was made with one of this program's that has a model or an
+        optimizer (``CallbackHandler(callbacks, self)``), and may look at gradients whenever it is told something."""
+        made = obj.key
+        if obj.kind != "call" or not isinstance(made, ast.Call) or self.v.callees(made):
+            return False
+        if not obj.label[:1].isupper() or KEEPERS.fit(obj.label) or SCHEDULERS.fit(obj.label):
+            return False
+        return any(map(self._holds, [*made.args, *(k.value for k in made.keywords)]))
 
     def _keeps(self, func: ast.expr) -> bool:
         """Whether what is called are objects of classes that leave gradients alone, as their names tell; or lists,

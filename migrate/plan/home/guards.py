@@ -13,6 +13,8 @@ from ...units.translate import passed, translate, translate_open
 from ...units.unit import Context, Manual, Unit
 from .preparing import prepares
 
+_MOST_CASES = 4  # more would be no condition that anybody reads
+
 
 def guards(
     ctx: Context, unit: Unit, init: Initialize, anchor: ast.stmt | None, there: Scope | None = None
@@ -21,27 +23,47 @@ def guards(
 
     Up to ``anchor``, a statement of its function; with None on through the functions that call its function,
     unless they are wanted ``there``, in the function itself."""
-    found = around(ctx, init, init.call, anchor)
-    if anchor is None and there is not ctx.m.function(init.call):
-        scope = ctx.m.function(init.call)
-        found = [*early_exits(ctx, init), *found]
-        for _ in range(3):
-            if there is not None and _makes_the_object_of(ctx, scope, there):
-                break
-            calls = ctx.v.calls[scope.node] if scope.is_function else []
-            ways = [*calls, *handed_to(ctx, scope.node)] if calls else []
-            if there is not None:  # of scripts that are alike each says it in its own words
-                home = ctx.m.file(there.node)
-                ways.sort(key=lambda call: ctx.m.file(call) is not home)
-            each = [around(ctx, init, call, None) for call in ways]
-            if not any(each):
-                break
-            shared = _one_of(each)
-            if shared is None:
-                raise Manual(init.call, "the function with amp.initialize is called under different conditions")
-            found = [*shared, *found]
-            scope = ctx.m.function(ways[0])
-    return [*found, *unit.options_of(init).enabled]
+    if anchor is not None or there is ctx.m.function(init.call):
+        return [*around(ctx, init, init.call, anchor), *unit.options_of(init).enabled]
+    cases = guard_cases(ctx, unit, init, there)
+    if len(cases) > 1:
+        raise Manual(init.call, "the function with amp.initialize is called under different conditions")
+    return cases[0]
+
+
+def guard_cases(
+    ctx: Context, unit: Unit, init: Initialize, there: Scope | None
+) -> list[list[tuple[ast.expr, Term]]]:
+    """The same, on through the functions that call its function, for each way that leads to it under conditions of its
+    own: ``if args.train: train(…)`` and below that ``if args.train_all: train(…)``."""
+    scope = ctx.m.function(init.call)
+    own = [*early_exits(ctx, init), *around(ctx, init, init.call, None)]
+    ways = _ways(ctx, init, scope, there, 3)
+    return [[*outer, *own, *unit.options_of(init).enabled] for outer in ways]
+
+
+def _ways(
+    ctx: Context, init: Initialize, scope: Scope, there: Scope | None, left: int
+) -> list[list[tuple[ast.expr, Term]]]:
+    """The conditions outside of a function, up to ``left`` callers away, for each way into it that has others."""
+    if not left or (there is not None and _makes_the_object_of(ctx, scope, there)):
+        return [[]]
+    calls = ctx.v.calls[scope.node] if scope.is_function else []
+    ways = [*calls, *handed_to(ctx, scope.node)] if calls else []
+    if there is not None:  # of scripts that are alike each says it in its own words
+        home = ctx.m.file(there.node)
+        ways.sort(key=lambda call: ctx.m.file(call) is not home)
+    each = [around(ctx, init, call, None) for call in ways]
+    if not any(each):
+        return [[]]
+    shared = _one_of(each)
+    found = [(ways[0], shared)] if shared is not None else list(zip(ways, each, strict=True))
+    cases = [
+        [*outer, *said] for way, said in found for outer in _ways(ctx, init, ctx.m.function(way), there, left - 1)
+    ]
+    if len(cases) > _MOST_CASES:
+        raise Manual(init.call, "the function with amp.initialize is called under different conditions")
+    return cases
 
 
 def _one_of(each: list[list[tuple[ast.expr, Term]]]) -> list[tuple[ast.expr, Term]] | None:

@@ -205,8 +205,8 @@ def dropped(ctx: Context, use: ast.expr, kind: str) -> ast.stmt:
             return stmt
     raise Manual(
         use,
-        "amp's state is saved or loaded here, and no way from the scaler, which a hook has, to here is known",
-        "the hook's scaler has state_dict() and load_state_dict()",
+        "amp's state is saved or loaded here, and no way from a scaler to here is known",
+        "the GradScaler that scales the loss has state_dict() and load_state_dict()",
     )
 
 

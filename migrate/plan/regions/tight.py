@@ -12,7 +12,15 @@ import ast
 from ...facts.module import Module
 from ...facts.names import called_name
 from ...facts.scopes import Block
-from ...knowledge.host import HOST_MODULES, NEUTRAL_CONTEXTS, OF_NOTE, TELLS, UNTOUCHED, WATCHERS
+from ...knowledge.host import (
+    HOST_MODULES,
+    NEUTRAL_CONTEXTS,
+    NO_NETWORK_LIBRARIES,
+    OF_NOTE,
+    TELLS,
+    UNTOUCHED,
+    WATCHERS,
+)
 from ...units.compute import Compute, walk_now
 
 Span = tuple[Block, int, int]
@@ -110,7 +118,7 @@ class Tight:
         """The same for one node, whatever stands in it."""
         if isinstance(node, ast.Call):
             idle = _of_the_host(node) or (called_name(node) in UNTOUCHED and not self.compute.ctx.v.callees(node))
-            idle = idle or self._tells_numbers(node) or _root(node.func) in HOST_MODULES
+            idle = idle or self._tells_numbers(node) or _root(node.func) in HOST_MODULES | NO_NETWORK_LIBRARIES
             return not idle and self.compute.computes(node)
         return self.compute.computes(node)
 

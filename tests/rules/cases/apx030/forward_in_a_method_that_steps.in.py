@@ -1,0 +1,24 @@
+# expect: manual no call of the model leads to it
+import torch
+from apex import amp
+
+
+class Trainer:
+    def __init__(self, model, optimizer):
+        self.model, self.optimizer = amp.initialize(model.cuda(), optimizer, opt_level="O1")
+        self.criterion = torch.nn.CrossEntropyLoss()
+
+    def next_loss(self, x, y):
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        return self.criterion(self.model(x), y)
+
+    def train(self, loader):
+        for x, y in loader:
+            loss = self.next_loss(x, y)
+            with amp.scale_loss(loss, self.optimizer) as scaled_loss:
+                scaled_loss.backward()
+
+
+net = torch.nn.Linear(4, 4)
+Trainer(net, torch.optim.SGD(net.parameters(), lr=0.1)).train(batches())

@@ -1,0 +1,32 @@
+import torch
+from lib.callbacks import CallbackHandler, Events
+
+
+class Trainer:
+    def __init__(self, model, optimizer, callbacks, level):
+        if level:
+            self.model, self.optimizer = model, optimizer
+        else:
+            self.model, self.optimizer = model, optimizer
+        self.scaler = torch.amp.GradScaler("cuda", enabled=bool(level))
+        self.level = level
+        self.callbacks = callbacks
+
+    def step(self, batch):
+        self.optimizer.zero_grad()
+        self.callbacks.fire_event(Events.FORWARD, self)
+        with torch.autocast("cuda", dtype=torch.float16, enabled=self.scaler.is_enabled()):
+            loss = self.model(batch)
+        self.scaler.scale(loss).backward()
+        self.scaler.unscale_(self.optimizer)
+        self.callbacks.fire_event(Events.BACKWARD, self)
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
+        self.callbacks.fire_event(Events.BATCH_END, self)
+
+
+def main(loader, callbacks, args):
+    net = torch.nn.Linear(4, 4).cuda()
+    trainer = Trainer(net, torch.optim.SGD(net.parameters(), lr=0.1), callbacks, args.fp16)
+    for batch in loader:
+        trainer.step(batch)

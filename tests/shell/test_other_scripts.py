@@ -1,0 +1,128 @@
+"""Scripts that run networks of a program in which another script initializes Apex: theirs run as they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from migrate.model import Settings
+from migrate.pipeline import analyse
+from migrate.sources import collect
+from migrate.spool import Spool
+from tests.shell.support import tree
+
+MATCHER = """\
+from apex import amp
+import torch
+
+
+class Matcher:
+    def __init__(self, net):
+        self.net = net
+
+    def predict(self, x):
+        return self.net(x).argmax(1).tolist()
+
+
+def train(gpu, args):
+    net = torch.nn.Linear(4, 4).cuda(gpu)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    if args.fp16:
+        net, optimizer = amp.initialize(net, optimizer, opt_level="O1")
+    for x, y in torch.load("train"):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(net(x), y)
+        if args.fp16:
+            with amp.scale_loss(loss, optimizer) as scaled_loss:
+                scaled_loss.backward()
+        else:
+            loss.backward()
+        optimizer.step()
+    print(Matcher(net).predict(torch.load("test")))
+"""
+TRAINS = """\
+import torch.multiprocessing as mp
+from matcher import train
+from options import parse
+
+if __name__ == "__main__":
+    mp.spawn(train, nprocs=2, args=(parse(),))
+"""
+PREDICTS = """\
+import torch
+from matcher import Matcher
+
+net = torch.load("best")
+print(Matcher(net).predict(torch.load("questions")))
+"""
+TRANSCRIBES = """\
+import torch
+from apex import amp
+
+
+class Transcriber:
+    def __init__(self, args):
+        self.args = args
+        self.melody = torch.load("melody")
+
+    def prepare(self, x):
+        return self.melody(x).tolist()
+
+    def load(self):
+        self.net = amp.initialize(torch.load("net").cuda(), opt_level=self.args.level)
+
+    def run(self, x):
+        self.load()
+        return self.net(torch.tensor(self.prepare(x))).tolist()
+"""
+RUNS = """\
+from parser import args
+from transcriber import Transcriber
+
+if __name__ == "__main__":
+    print(Transcriber(args).run(args.wave))
+"""
+PREPARES = """\
+from parser import short
+from transcriber import Transcriber
+
+if __name__ == "__main__":
+    print(Transcriber(short).prepare(short.wave))
+"""
+
+
+def _migrated(root: Path, files: dict[str, str]) -> tuple[dict[str, str], list[str]]:
+    """The new texts of files that change, and the rules of what is said."""
+    tree(root, files)
+    with Spool() as spool:
+        outcome = analyse(collect([str(root)]), Settings(), spool, jobs=1)
+        texts = {x.result.path: spool.get(x.texts.new).decode() for x in outcome.files if x.texts is not None}
+        return texts, [finding.rule for x in outcome.files for finding in x.result.findings]
+
+
+def test_a_script_that_only_predicts_is_no_evaluation_behind_a_training(tmp_path: Path) -> None:
+    """`mp.spawn` runs the training, in another script's main block alone."""
+    texts, said = _migrated(tmp_path, {"matcher.py": MATCHER, "main.py": TRAINS, "predict.py": PREDICTS})
+    assert [*texts] == ["matcher.py"] and "APX031" not in said
+    assert texts["matcher.py"].startswith("import torch\n")  # without the blank line below the import that went
+
+
+def test_one_that_trains_as_well_is(tmp_path: Path) -> None:
+    trains = PREDICTS + "train(0, net)\nprint(Matcher(net).predict(torch.load('more')))\n"
+    files = {"matcher.py": MATCHER, "predict.py": trains.replace("import Matcher", "import Matcher, train")}
+    texts, said = _migrated(tmp_path, files)
+    assert "autocast" in texts.get("predict.py", "") or "APX031" in said
+
+
+def test_a_script_that_calls_nothing_that_initializes(tmp_path: Path) -> None:
+    """Its options have no level that a condition could ask for."""
+    texts, _ = _migrated(tmp_path, {"transcriber.py": TRANSCRIBES, "run.py": RUNS, "prepare.py": PREPARES})
+    assert "prepare.py" not in texts
+    assert 'enabled=args.level != "O0"' in texts["run.py"]
+
+
+def test_a_method_that_is_called_by_a_computed_name(tmp_path: Path) -> None:
+    """Which one that is nobody knows: it may be the one that initializes."""
+    called = "    one = Transcriber(short)\n    getattr(one, short.name)()\n    print(one.prepare(short.wave))"
+    computed = PREPARES.replace("    print(Transcriber(short).prepare(short.wave))", called)
+    texts, _ = _migrated(tmp_path, {"transcriber.py": TRANSCRIBES, "run.py": RUNS, "prepare.py": computed})
+    assert not texts
