@@ -289,6 +289,35 @@ HOMES = {
             "self.scaler = scaler behind self.model, self.optimizer = model, optimizer",
         ],
     ),
+    "a mixin that the constructors of other classes set up": (
+        """
+        class Mixed:
+            def setup(self, fp16):
+                self.fp16 = fp16
+                if fp16:
+                    self.model, self.optimizer = amp.initialize(self.model, self.optimizer, opt_level="O1")
+            def backward(self, loss):
+                if self.fp16:
+                    with amp.scale_loss(loss, self.optimizer) as scaled:
+                        scaled.backward()
+                else:
+                    loss.backward()
+        class Task(Mixed):
+            def __init__(self, fp16):
+                self.model = A()
+                self.optimizer = SGD(self.model.parameters())
+                self.setup(fp16)
+            def run(self):
+                for x in y:
+                    loss = self.model(x).sum()
+                    self.optimizer.zero_grad()
+                    self.backward(loss)
+                    self.optimizer.step()
+        class Other(Task):
+            pass
+        """,
+        ["self.scaler behind if fp16: if fp16"],
+    ),
     "made outside and set later": (
         """
         class T:
