@@ -318,6 +318,36 @@ HOMES = {
         """,
         ["self.scaler behind if fp16: if fp16"],
     ),
+    "made and initialized where a wrapper is given it": (
+        """
+        def build(model, opt):
+            optimizer = SGD(model.parameters())
+            if opt.fp16:
+                model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+            return optimizer
+        class Optimizer:
+            def __init__(self, optimizer, clip):
+                self._optimizer = optimizer
+            def backward(self, loss):
+                with amp.scale_loss(loss, self._optimizer) as scaled:
+                    scaled.backward()
+            def step(self):
+                self._optimizer.step()
+        def main(opt):
+            model = A()
+            optim = Optimizer(build(model, opt), 1)
+            for x in y:
+                loss = model(x).sum()
+                optim._optimizer.zero_grad()
+                optim.backward(loss)
+                optim.step()
+        """,
+        [
+            "scaler before optim = Optimizer(build(model, opt), 1) if opt.fp16",
+            "__init__(scaler behind optimizer) from scaler",
+            "self.scaler = scaler behind self._optimizer = optimizer",
+        ],
+    ),
     "made outside and set later": (
         """
         class T:
