@@ -32,11 +32,18 @@ def owns_all(ctx: Context, optimizers: frozenset[Obj], model: ast.expr) -> bool:
 
 
 def _grown(ctx: Context, optimizer: ast.Call, model: frozenset[Obj]) -> bool:
-    """Whether the model becomes a part of another one by the same name once the optimizer is made, whose parameters the
-    optimizer does not have: ``model = nn.Sequential(head, model)``. What hands the model back, as DDP does, is it."""
+    """Whether the model becomes a part of another one by the same name once the optimizer is made, or gets another
+    part, whose parameters the optimizer lacks: ``model = nn.Sequential(head, model)``, ``model.fc = nn.Linear(8, 2)``.
+    What hands the model back, as DDP does, is it."""
     m = ctx.m
+    begin = m.function(optimizer)
+    for node in m.own(begin, ast.Attribute):
+        if isinstance(node.ctx, ast.Store) and m.start(node) > m.start(optimizer) and ctx.v.of(node.value) & model:
+            stmt = m.statement(node)
+            if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Call) and not ctx.v.of(node) & model:
+                return True
     for call in ctx.touching(model):
-        above = m.function(call) is m.function(optimizer) and m.start(call) < m.start(optimizer)
+        above = m.function(call) is begin and m.start(call) < m.start(optimizer)
         if above or m.inside(optimizer, call):
             continue
         given = ctx.v.of(call) & model

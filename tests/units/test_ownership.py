@@ -162,6 +162,9 @@ LATER = {
     "model = Both(model)": False,
     "model = DistributedDataParallel(model)": True,
     "model = model.cuda()": True,
+    "model.fc = nn.Linear(8, 2)": False,
+    "model.epoch = 3": True,
+    "ema.fc = nn.Linear(8, 2)": True,
     "ema = Both(model)": True,
     "model = other(model)": True,
 }
@@ -175,7 +178,7 @@ def test_a_model_that_becomes_a_part_of_another(later: str) -> None:
                 self.model = model
         def other(net):
             return net
-        model = Model()
+        model, ema = Model(), Model()
         {}
         optimizer = SGD(model.parameters())
         {}
