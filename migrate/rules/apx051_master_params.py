@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 
-from ..units.ownership import owned_model
+from ..units.ownership import owned_model, owns_all
 from .common import Plan, Stage, Work
 
 ID = "APX051"
@@ -32,10 +32,9 @@ def apply(plan: Plan, work: Work) -> None:
             continue
         if not node.args or not plan.ctx.v.of(node.args[0]) & plan.unit.optimizer_objects:
             continue
-        text, above = parameters(plan, node), work.m.parent[node]
-        arms = [above.body, above.orelse] if isinstance(above, ast.IfExp) else []
-        same = any(arm is not node and work.m.src(arm) == text for arm in arms)
-        work.draft.replace(above if same else node, text)
+        text, other = parameters(plan, node), _other_arm(plan, node)
+        same = other is not None and work.m.src(other) == text
+        work.draft.replace(work.m.parent[node] if same else node, text)
         work.note(plan.unit.number, ID, node, "the optimizer's own parameters are the master weights")
 
 
@@ -49,7 +48,18 @@ def parameters(plan: Plan, call: ast.Call) -> str:
     model = owned_model(ctx, ctx.v.of(optimizer), ctx.m.function(call))
     if model is not None and clips:  # elsewhere a parameter without gradient, which the optimizer leaves out, counts
         return f"{model}.parameters()"
+    match other := _other_arm(plan, call):
+        case ast.Call(func=ast.Attribute(value=said, attr="parameters")) if owns_all(ctx, ctx.v.of(optimizer), said):
+            return ctx.m.src(other)
     inner = f'p for group in {ctx.m.src(optimizer)}.param_groups for p in group["params"]'
     above = ctx.m.parent[call]
     alone = isinstance(above, ast.Call) and above.args == [call] and not above.keywords
     return inner if alone else f"({inner})"
+
+
+def _other_arm(plan: Plan, call: ast.Call) -> ast.expr | None:
+    """``model.parameters()`` in ``amp.master_params(optimizer) if fp16 else model.parameters()``."""
+    above = plan.ctx.m.parent[call]
+    if not isinstance(above, ast.IfExp) or call is above.test:
+        return None
+    return above.orelse if above.body is call else above.body

@@ -28,7 +28,33 @@ def owns_all(ctx: Context, optimizers: frozenset[Obj], model: ast.expr) -> bool:
     made = [o for o in optimizers if o.kind == "call" and isinstance(o.key, ast.Call)]
     if not held or not made or len(made) != len(optimizers):
         return False
-    return all(_from_all(ctx, o.key, held) for o in made)  # type: ignore[arg-type]
+    return all(_from_all(ctx, o.key, held) and not _grown(ctx, o.key, held) for o in made)  # type: ignore[arg-type]
+
+
+def _grown(ctx: Context, optimizer: ast.Call, model: frozenset[Obj]) -> bool:
+    """Whether the model becomes a part of another one by the same name once the optimizer is made, or gets another
+    part, whose parameters the optimizer lacks: ``model = nn.Sequential(head, model)``, ``model.fc = nn.Linear(8, 2)``.
+    What hands the model back, as DDP does, is it."""
+    m = ctx.m
+    begin = m.function(optimizer)
+    for node in m.own(begin, ast.Attribute):
+        if isinstance(node.ctx, ast.Store) and m.start(node) > m.start(optimizer) and ctx.v.of(node.value) & model:
+            stmt = m.statement(node)
+            if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Call) and not ctx.v.of(node) & model:
+                return True
+    for call in ctx.touching(model):
+        above = m.function(call) is begin and m.start(call) < m.start(optimizer)
+        if above or m.inside(optimizer, call):
+            continue
+        given = ctx.v.of(call) & model
+        own = {o for o in given if o.key is call or (o.kind == "instance" and o.key in _classes(ctx, call))}
+        if own and own == given:
+            return True
+    return False
+
+
+def _classes(ctx: Context, call: ast.Call) -> set[object]:
+    return {o.key for o in ctx.v.of(call.func) if o.kind == "class"}
 
 
 def owned_model(ctx: Context, optimizers: frozenset[Obj], scope: Scope) -> str | None:
@@ -45,6 +71,8 @@ def owned_model(ctx: Context, optimizers: frozenset[Obj], scope: Scope) -> str |
             for node in said_of(ctx, obj.key):
                 if isinstance(node, ast.Attribute) and node.attr in ("parameters", "named_parameters"):
                     base = node.value
+                    if (text := _own_attribute(ctx, base, scope)) and owns_all(ctx, optimizers, base):
+                        return text
                     if (
                         isinstance(base, ast.Name)
                         and base.id in names
@@ -53,6 +81,18 @@ def owned_model(ctx: Context, optimizers: frozenset[Obj], scope: Scope) -> str |
                         if owns_all(ctx, optimizers, base):
                             return base.id
     return None
+
+
+def _own_attribute(ctx: Context, base: ast.expr, scope: Scope) -> str | None:
+    """``self.model``, where a method of the same class asks and no other code sets it on another object."""
+    m = ctx.m
+    if not isinstance(base, ast.Attribute) or not isinstance(base.value, ast.Name):
+        return None
+    made, own = m.function(base), m.class_of(scope)
+    if own is None or m.class_of(made) is not own or base.value.id != m.self_name(made):
+        return None
+    name = m.self_name(scope)
+    return f"{name}.{base.attr}" if name is not None else None
 
 
 def said_of(ctx: Context, call: ast.Call) -> Iterator[ast.AST]:

@@ -82,6 +82,17 @@ def test_either_of_two_optimizers() -> None:
     assert owns_all(ctx, ctx.v.of(optimizer), model)
 
 
+OWN_CLASS = """\
+class T:
+    def __init__(self):
+        self.net = Model()
+        self.o = SGD(self.net.parameters())
+    def run(me):
+        pass
+        ask(me.o)
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
@@ -99,6 +110,10 @@ def test_either_of_two_optimizers() -> None:
         ),
         (f"{TOP}group = [{{'params': {DECAY}}}]\no = SGD(group)\nask(o)", None),
         ("o = SGD(m.head.parameters())\nask(o)", None),
+        (OWN_CLASS, "me.net"),
+        (OWN_CLASS + "        me.net = nn.Sequential(head, me.net)\n", None),
+        (OWN_CLASS.replace("SGD(self.net", "SGD(other.net"), None),
+        (OWN_CLASS.replace("    def run", "class Other(T):\n    def run"), None),
     ],
 )
 def test_the_model_of_an_optimizer(text: str, answer: str | None) -> None:
@@ -138,3 +153,38 @@ def test_names_of_two_functions_are_two_modules() -> None:
     ctx = context(dedent(text))
     one, other = (ctx.v.of(question) for question in asked(ctx.m))
     assert share_parameters(ctx, one, other) is None
+
+
+#: What becomes of a model behind the optimizer that was made of its parameters, and whether that still has them all.
+LATER = {
+    "model = nn.Sequential(head, model)": False,
+    "model = nn.Sequential(OrderedDict(head=head, model=model))": False,
+    "model = Both(model)": False,
+    "model = DistributedDataParallel(model)": True,
+    "model = model.cuda()": True,
+    "model.fc = nn.Linear(8, 2)": False,
+    "model.epoch = 3": True,
+    "ema.fc = nn.Linear(8, 2)": True,
+    "ema = Both(model)": True,
+    "model = other(model)": True,
+}
+
+
+@pytest.mark.parametrize("later", LATER)
+def test_a_model_that_becomes_a_part_of_another(later: str) -> None:
+    text = """
+        class Both(nn.Module):
+            def __init__(self, model):
+                self.model = model
+        def other(net):
+            return net
+        model, ema = Model(), Model()
+        {}
+        optimizer = SGD(model.parameters())
+        {}
+        ask(optimizer, model)
+    """
+    for ahead, behind, answer in (("", later, LATER[later]), (later, "", True)):
+        ctx = context(dedent(text).format(ahead, behind))
+        optimizer, model = asked(ctx.m)
+        assert owns_all(ctx, ctx.v.of(optimizer), model) == answer

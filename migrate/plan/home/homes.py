@@ -56,6 +56,9 @@ class Finder(Handing):
 
     def _follow(self, scaler: Scaler, node: ast.AST, optimizer: ast.expr) -> str:
         m, v = self.ctx.m, self.ctx.v
+        if self._builds(scaler, optimizer):
+            self._place(scaler, Place(scope=m.function(optimizer)))
+            return scaler.name
         root = self._root(optimizer)
         match root:
             case ast.Attribute(value=base):
@@ -76,6 +79,16 @@ class Finder(Handing):
             case _:
                 pass
         raise Manual(node, f"how {m.src(optimizer)} gets here is not known, so neither is the way of the scaler")
+
+    def _builds(self, scaler: Scaler, expr: ast.expr) -> bool:
+        """``Wrapper(build(model, opt))``: the function that is called here makes the optimizer and initializes it, so
+        no name has it ahead of the wrapper."""
+        v = self.ctx.v
+        if not isinstance(expr, ast.Call) or not v.of(expr) & scaler.objects:
+            return False
+        handed = [*expr.args, *(k.value for k in expr.keywords)]
+        own = any(opened(v, v.of(arg)) & scaler.objects for arg in handed)
+        return not own and any(self.order.switches(callee) for callee in v.callees(expr))
 
     def _only_declares(self, owner: ast.ClassDef, attr: str) -> bool:
         """Whether a class is a record (dataclass, NamedTuple) that declares the attribute and never assigns it."""

@@ -353,6 +353,9 @@ class Making:
                 found.append(m.statement(node))
             if place.owner is not None and isinstance(node, ast.Attribute) and m.class_of(scope) is place.owner:
                 found.append(m.statement(node))
+        if not found:  # it is handed on as it is made, and has no name here
+            calls = [c for c in self.order.calls(place.scope.node) if isinstance(c, ast.Call)] if place.scope else []
+            found = [m.statement(c) for c in calls if self.ctx.v.of(c) & scaler.objects]
         own = {m.function(i.call) for i in self.unit.initializes}
         found = [s for s in found if m.function(s) not in own] or found
         constructors = [s for s in found if getattr(m.function(s).node, "name", "") == "__init__"]

@@ -28,13 +28,21 @@ def late(ctx: Context, unit: Unit, order: Order, scaler: Scaler, place: Place, u
         return False
     if any(_made_without(ctx, place.owner, i) or _returns_above(ctx, i) for i in unit.initializes):
         return True
-    init = constructor(place.owner)
-    if init is not None and order.switches(init):
+    if all(init is not None and order.switches(init) for init in _constructors(ctx, place.owner)):
         return False
     if _set_there_alone(ctx, unit, scaler):
         return False
     # other files may call a method before the one that initializes
     return any(not ctx.v.calls[f.node] and not order.switches(f.node) for f in map(ctx.m.function, uses))
+
+
+def _constructors(ctx: Context, owner: ast.ClassDef) -> list[ast.FunctionDef | None]:
+    """What makes objects with this attribute: the class's own constructor; where it has none (a mixin) that of each
+    class below it, which may call the mixin's ``setup_amp()``."""
+    if (init := constructor(owner)) is not None:
+        return [init]
+    below = [family for c in ctx.m.all(ast.ClassDef) if owner in (family := hierarchy(ctx, c)) and c is not owner]
+    return [next(filter(None, map(constructor, family)), None) for family in below] or [None]
 
 
 def _set_there_alone(ctx: Context, unit: Unit, scaler: Scaler) -> bool:

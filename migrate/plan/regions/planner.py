@@ -32,7 +32,7 @@ from .put_away import stored
 from .swapped import Swapped
 from .tight import own_autocast
 from .uncast import uncast
-from .worked import Worked, float_calls, leaves_torch
+from .worked import Worked, float_calls, is_number, leaves_torch
 
 MAX_CLIMB = 4
 # Statements between two computations on results, up to which one region holds both.
@@ -458,9 +458,12 @@ class Planner:
             return True
         if self.ctx.m.loops(call) or any(self.compute.forbidden(self.ctx.m.statement(c)) for c in calls):
             return False  # the statement of a caller trains, too: `out += [self.train(x), self.test(x)]`
-        return any(isinstance(n, ast.Return) and n.value is not None for n in walk_body(scope)) and not any(
-            isinstance(n, (ast.For, ast.While)) for n in walk_body(scope)
-        )
+        results = [n.value for n in walk_body(scope) if isinstance(n, ast.Return) and n.value is not None]
+        if not results or any(isinstance(n, (ast.For, ast.While)) for n in walk_body(scope)):
+            return False
+        own = isinstance(call.func, ast.Name) and call.func.id == self.ctx.m.self_name(scope)
+        behind = [value for value in results if self.ctx.m.end(value) > self.ctx.m.start(call)]
+        return own or not behind or not all(map(is_number, behind))  # a network's own method knows no scaler
 
     def _wrap_evaluation(self, call: ast.Call) -> None:
         m, compute = self.ctx.m, self.compute

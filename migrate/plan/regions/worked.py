@@ -76,11 +76,17 @@ def float_calls(expr: ast.expr) -> bool:
     for n in walk_now(expr):
         if isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Pow, ast.MatMult)):
             return True
-        if isinstance(n, ast.Call):
+        if isinstance(n, ast.Call) and not _averages(n):
             name = n.func.attr if isinstance(n.func, ast.Attribute) else ""
             if FLOAT_WORK.fit(ast.unparse(n.func)) or name in _CASTED:
                 return True
     return False
+
+
+def _averages(call: ast.Call) -> bool:
+    """``loss.mean()`` of a loss by its name: no list casts a mean."""
+    func = call.func
+    return isinstance(func, ast.Attribute) and func.attr == "mean" and isinstance(func.value, (ast.Name, ast.Attribute))
 
 
 def leaves_torch(stmt: ast.stmt) -> bool:
@@ -89,3 +95,23 @@ def leaves_torch(stmt: ast.stmt) -> bool:
         return False
     calls = [n for n in walk(stmt.value) if isinstance(n, ast.Call)]
     return any(isinstance(c.func, ast.Attribute) and c.func.attr in ("numpy", "tolist", "item") for c in calls)
+
+
+def is_number(expr: ast.expr) -> bool:
+    """Whether an expression is no tensor but Python's own number, or several: nothing that comes behind asks for its
+    type."""
+    match expr:
+        case ast.Constant():
+            return True
+        case ast.Call(func=ast.Attribute(attr="item" | "tolist")) | ast.Call(func=ast.Name(id="float" | "int" | "len")):
+            return True
+        case ast.Call(func=ast.Name(id="sum" | "max" | "min"), args=[one]):
+            return is_number(one.elt if isinstance(one, ast.GeneratorExp) else one)
+        case ast.ListComp(elt=one) | ast.UnaryOp(operand=one):  # a generator by itself runs once somebody asks it
+            return is_number(one)
+        case ast.BinOp(left=one, right=other) | ast.IfExp(body=one, orelse=other):
+            return is_number(one) and is_number(other)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            return all(map(is_number, parts))
+        case _:
+            return False

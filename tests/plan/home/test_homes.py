@@ -289,6 +289,65 @@ HOMES = {
             "self.scaler = scaler behind self.model, self.optimizer = model, optimizer",
         ],
     ),
+    "a mixin that the constructors of other classes set up": (
+        """
+        class Mixed:
+            def setup(self, fp16):
+                self.fp16 = fp16
+                if fp16:
+                    self.model, self.optimizer = amp.initialize(self.model, self.optimizer, opt_level="O1")
+            def backward(self, loss):
+                if self.fp16:
+                    with amp.scale_loss(loss, self.optimizer) as scaled:
+                        scaled.backward()
+                else:
+                    loss.backward()
+        class Task(Mixed):
+            def __init__(self, fp16):
+                self.model = A()
+                self.optimizer = SGD(self.model.parameters())
+                self.setup(fp16)
+            def run(self):
+                for x in y:
+                    loss = self.model(x).sum()
+                    self.optimizer.zero_grad()
+                    self.backward(loss)
+                    self.optimizer.step()
+        class Other(Task):
+            pass
+        """,
+        ["self.scaler behind if fp16: if fp16"],
+    ),
+    "made and initialized where a wrapper is given it": (
+        """
+        def build(model, opt):
+            optimizer = SGD(model.parameters())
+            if opt.fp16:
+                model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+            return optimizer
+        class Optimizer:
+            def __init__(self, optimizer, clip):
+                self._optimizer = optimizer
+            def backward(self, loss):
+                with amp.scale_loss(loss, self._optimizer) as scaled:
+                    scaled.backward()
+            def step(self):
+                self._optimizer.step()
+        def main(opt):
+            model = A()
+            optim = Optimizer(build(model, opt), 1)
+            for x in y:
+                loss = model(x).sum()
+                optim._optimizer.zero_grad()
+                optim.backward(loss)
+                optim.step()
+        """,
+        [
+            "scaler before optim = Optimizer(build(model, opt), 1) if opt.fp16",
+            "__init__(scaler behind optimizer) from scaler",
+            "self.scaler = scaler behind self._optimizer = optimizer",
+        ],
+    ),
     "made outside and set later": (
         """
         class T:

@@ -262,6 +262,23 @@ def test_through_functions(case: str) -> None:
 
 LOOP = TOP + "for x, y in loader:\n" + indent("loss = model(x)\n" + TRAIN, "    ")
 
+@pytest.mark.parametrize(
+    ("scaled", "answer"),
+    [
+        ("loss.mean()", ["loss = F.mse_loss(model(x), y, reduction='none')"]),
+        ("self.loss.mean()", None),
+        ("(loss ** 2).mean()", ["loss = F.mse_loss(model(x), y, reduction='none')", "loss_2 = (loss ** 2).mean()"]),
+        ("loss.sum()", ["loss = F.mse_loss(model(x), y, reduction='none')", "loss_2 = loss.sum()"]),
+    ],
+)
+def test_what_is_made_of_the_loss_as_it_is_scaled(scaled: str, answer: list[str] | None) -> None:
+    loss = "self.loss" if answer is None else "loss"
+    first = f"{loss} = F.mse_loss(model(x), y, reduction='none')\n"
+    step = TRAIN.replace("scale_loss(loss,", f"scale_loss({scaled},")
+    found = regions(TOP + "for x, y in loader:\n" + indent(first + step, "    "))
+    assert found == (answer or [first.strip()])
+
+
 #: What follows the training, and what of it runs under autocast.
 EVALUATION = {
     "a call": ("out = model(x)\nprint(out)\n", ["out = model(x)"]),
@@ -296,6 +313,23 @@ EVALUATION = {
     "a function that hands one result back": (
         "def predict(x):\n    return model(x)\nfor x in test:\n    out = predict(x)\n",
         ["out = predict(x)"],
+    ),
+    "a function that hands numbers back": (
+        "def score(x):\n    if x is None:\n        return x\n    return model(x).argmax(1).item(), len(x)\n"
+        "for x in test:\n    out = score(x)\n",
+        ["return model(x).argmax(1).item(), len(x)"],
+    ),
+    "a function that hands a sum of numbers back": (
+        "def score():\n    return sum(F.mse_loss(model(x), y).item() for x, y in test) / len(test)\nprint(score())\n",
+        ["return sum(F.mse_loss(model(x), y).item() for x, y in test) / len(test)"],
+    ),
+    "a function that hands a number and a result back": (
+        "def score(x):\n    out = model(x)\n    return out.mean().item(), out\nn, out = score(x)\n",
+        ["n, out = score(x)"],
+    ),
+    "a function that hands a mean back": (
+        "def score(x):\n    return model(x).mean()\nn = score(x)\n",
+        ["n = score(x)"],
     ),
     "a function with a loop": (
         "def evaluate():\n    for x in test:\n        out = model(x)\n        print(out)\nevaluate()\n",
