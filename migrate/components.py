@@ -22,6 +22,7 @@ from .facts.elsewhere import (
     may_run_bit_by_bit,
     may_run_networks,
 )
+from .knowledge.gradients import steps
 from .knowledge.models import OPTIONS
 from .knowledge.operations import BACKWARD_PRODUCTS, O1_FLOAT
 from .model import Neighbours
@@ -40,10 +41,14 @@ _BY_NAME = re.compile(rb"\bgetattr\([ \t]*(?:torch\.)?(?:nn|F|functional|nn\.fun
 _NAMED = re.compile(rb"[\"'](?:binary_cross_entropy|BCELoss)[\"']")
 _RUN = b"|".join(one.encode() for one in sorted({"self", *OPTIONS}))  # the options of a run are no object of interest
 _LISTS = re.compile(rb"\b(?:dir|vars)\((?!(?:" + _RUN + rb")\b)[a-z]\w*\)")
+_STASH = re.compile(rb"\b_amp_stash\b")  # what Apex keeps on an optimizer
 _BACKWARD = re.compile(rb"\.backward\(|\.grad\b|\bclip_grad")
 _LEVELS = re.compile(rb"[=!]=[ \t]*[\"']O[1-3][\"']")
 _FUNCTIONS = re.compile(rb"\bclass[ \t]+\w+\([\w.]*\bFunction\)")
 _OPTIMIZER = re.compile(rb"\bclass[ \t]+\w+\([\w.]*Optimizer\)")
+# Functions that look at gradients, and attributes that are asked for or called.
+_LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b)[\s\S])*?\.grad\b")
+_ATTRIBUTE = re.compile(rb"\.(\w+)\b(?![ \t]*=[^=])")
 _SCALER = re.compile(rb"\.(\w*scaler\w*)")
 _SWITCH = re.compile(rb"\b(\w*(?:apex|APEX)\w*)\s*(?::[^=\n]+)?=(?!=)")
 _FUSED_ADAM = re.compile(rb"\bFusedAdam\b")
@@ -364,8 +369,7 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
     beside = dict.fromkeys((*amp, *(one for at in amp for one in imports.importers(at))))
     own = set(_below(amp, imports))  # what a user of amp calls itself is known by its name, as anywhere
     below = [one for one in _below(list(beside), imports) if one not in own]
-    # the classes of optimizers read gradients for a living: what they are called says enough
-    trains = {one for one in below if imports.words(_BACKWARD, one) and not imports.words(_OPTIMIZER, one)}
+    trains = {one for one in below if imports.words(_BACKWARD, one) and not _only_steps(one, beside, imports)}
     refused = {one for one in _below(amp, imports) if _refused(one, imports) or _runs_later(one, imports)}
     refused |= _refused_by_name(amp, imports)
     refused |= {one for one in _from(beside, imports).difference(amp) if _hands_on_half(one, imports)}
@@ -395,8 +399,8 @@ def _packages(told: Iterable[str], members: Collection[str], imports: Imports) -
 
 def _refused(location: str, imports: Imports) -> bool:
     """Whether a file uses what CUDA's autocast refuses to run, or puts into tensors what has another type under it; or
-    asks for Apex's level or whether Apex is there."""
-    if any(imports.words(pattern, location) for pattern in (_REFUSED, _LEVELS, _ASKS)):
+    asks for Apex's level, whether Apex is there, or for what it keeps on an optimizer."""
+    if any(imports.words(pattern, location) for pattern in (_REFUSED, _LEVELS, _ASKS, _STASH)):
         return True
     return imports.stores_other_types(location)
 
@@ -432,7 +436,7 @@ def _near(amp: Sequence[str], beside: Iterable[str], imports: Imports) -> set[st
     """Files that users of amp import and that run networks outside of networks' own classes, hook into them, have to do
     with gradients, or list attributes; and those with objects that run a network which they hold, if only somebody who
     imports a user of amp imports them (``beside`` are both): a data set with an encoder."""
-    near = {one for one in _from(amp, imports).difference(amp) if not imports.words(_OPTIMIZER, one)}
+    near = {one for one in _from(amp, imports).difference(amp) if not _only_steps(one, beside, imports)}
     above = _from(beside, imports).difference(amp, near)
     asked = (_touches, _may_run_networks, _keeps_results)
     found = {one for one in near if any(joins(one, imports) for joins in asked)}
@@ -441,6 +445,15 @@ def _near(amp: Sequence[str], beside: Iterable[str], imports: Imports) -> set[st
         if any(_touches(x, imports) or _may_hold_networks(x, imports) for x in behind):
             found |= {one, *behind}.difference(amp)
     return found | {one for one in above if _may_hold_networks(one, imports)}
+
+
+def _only_steps(location: str, users: Iterable[str], imports: Imports) -> bool:
+    """Whether a file has the class of an optimizer: those read gradients for a living, and ``step`` says enough. One
+    of which users call another method that does so (``opt.observe()``) has to be known."""
+    if not imports.words(_OPTIMIZER, location):
+        return False
+    looking = {name for name in imports.words(_LOOKS_AT, location) if not name.startswith("_") and not steps(name)}
+    return not looking or not any(looking & imports.words(_ATTRIBUTE, one) for one in users)
 
 
 def _from(files: Iterable[str], imports: Imports) -> set[str]:

@@ -8,6 +8,7 @@ whoever calls what came of that may run the function. Who calls what has nothing
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Collection, Iterator
 
 from ..facts.module import Module
@@ -15,7 +16,8 @@ from ..facts.names import called_name, is_property
 from ..facts.scopes import Scope
 from ..knowledge.host import POOL_METHODS, STARTS_THREADS
 from ..nodes import positional_parameters
-from .objects import Obj
+from .objects import ELEMENT_KEY, Obj
+from .spelled import listed_names, meet
 from .touching import touches
 from .values import Values
 
@@ -46,6 +48,7 @@ class KeptLookers:
         self._names: set[_Bound] = set()
         self._attributes: set[str] = set()
         self._given: set[ast.Call] = set()
+        self._replaced: dict[str, set[Obj]] = defaultdict(set)  # attributes of classes that are given one at run time
         if self._lookers:
             for call in m.all(ast.Call):
                 self._handed(call)
@@ -55,6 +58,9 @@ class KeptLookers:
                         self._decorates(decorator)
             for stmt in m.all(ast.Assign):
                 self._set_elsewhere(stmt)
+            for call in m.calls("setattr"):
+                if len(call.args) == 3:
+                    self._replace(call.args[0], listed_names(m, call.args[1]), call.args[2])
 
     def run_by(self, call: ast.Call) -> bool:
         """Whether a call may run one of the functions that somebody keeps."""
@@ -64,6 +70,8 @@ class KeptLookers:
         if not self._dispatchers.isdisjoint(callees):
             return True
         if isinstance(call.func, ast.Name) and self._bound(call.func) in self._names:
+            return True
+        if self._of_replaced(call.func):
             return True
         if callees or self._makes(call):
             return False
@@ -168,9 +176,32 @@ class KeptLookers:
         aliases = (a for stmt in self.m.all(ast.Import) for a in stmt.names)
         return any((a.asname or a.name.split(".")[0]) == name.id for a in aliases)
 
+    def _of_replaced(self, func: ast.expr) -> bool:
+        """Whether what is called is a method, or one of an object, that the program gives to it at run time."""
+        if any(obj.kind == "call" and self._is_kept(obj) for obj in self.v.of(func)):  # MethodType(size, trainer)
+            return True
+        if not isinstance(func, ast.Attribute):
+            return False
+        given = {obj for name, those in self._replaced.items() if meet(name, func.attr) for obj in those}
+        held = self.v.of(func.value) if given else frozenset()
+        owners = [o.key for o in held if o.kind in ("instance", "class")]
+        classes = {cls for one in owners if isinstance(one, ast.ClassDef) for cls in self.v.order(one)}
+        return bool(given) and (not held or any(obj.key in classes for obj in given))
+
+    def _replace(self, owner: ast.expr, names: list[str], value: ast.expr) -> None:
+        """``Trainer.after_backward = size``: objects have the attribute of their class."""
+        held = [obj for obj in self.v.of(value) if self._looks(obj) or self._is_kept(obj)]
+        # a wrapper that a decorator of the class makes is said elsewhere, with the name that it is handed
+        inner = held and all(self.m.scope(f).is_function for o in held for f in self.v.functions(o))
+        if held and not (inner and ELEMENT_KEY in names):
+            for name in names:
+                self._replaced[name].update(obj for obj in self.v.of(owner) if obj.kind == "class")
+
     def _set_elsewhere(self, stmt: ast.Assign) -> None:
         """``nn.Linear.report = size``: an attribute of what is not here."""
         for target in stmt.targets:
+            if isinstance(target, ast.Attribute):
+                self._replace(target.value, [target.attr], stmt.value)
             if isinstance(target, ast.Attribute) and not self.v.of(target.value):
                 if any(self._looks(obj) or self._is_kept(obj) for obj in self.v.of(stmt.value)):
                     self._attributes.add(target.attr)

@@ -2,6 +2,7 @@
 
 ``print(stats)`` runs ``__str__``, ``v["weight"]`` ``__getitem__``, ``acc += net`` ``__iadd__``, a ``with``
 ``__exit__``, ``watch.net = net`` a setter, ``next(it)`` a generator made long ago, ``scheduler.step()`` a ``get_lr``;
+``Shot(model)`` a ``__post_init__``, ``del span`` a ``__del__``, ``run.size`` a descriptor's ``__get__``;
 ``getattr(p, "grad")``, ``"{0.grad}".format(p)``, ``methodcaller("norm")``, ``eval("p.grad")`` and ``getattr(p, what)``
 of a parameter read what they do not spell as an attribute.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 from ..facts.module import Module
@@ -23,7 +24,8 @@ from .objects import Obj
 from .touching import touches, touching, trains
 from .values import Values
 
-_BY_NAME = frozenset("__init__ __new__ __call__ __del__ __init_subclass__ __post_init__ __setattr__".split())
+_BY_NAME = frozenset("__init__ __new__ __call__ __del__ __get__ __init_subclass__ __post_init__ __setattr__".split())
+_MAKES = frozenset("__post_init__ __new__".split())  # a new object runs these, beside its constructor
 _GETTER, _CALLER = "attrgetter", "methodcaller"
 _ASKS = frozenset(("getattr", "__getattribute__", _GETTER))
 _FORMATS = frozenset("format format_map vformat".split())
@@ -69,9 +71,15 @@ class Unnamed:
         methods = [(cls, method) for cls, method in unseen if touches(m, method)]
         self._special = [(cls, method) for cls, method in unseen if _special(method.name)]
         self._lookers = {function for function in looking if not trains(function)}
+        self._makers = [(cls, method) for cls, method in unseen if method.name in _MAKES]
+        self._makers += _factories(m, v, self._lookers)
+        self._sets = [(cls, method) for cls, method in unseen if method.name == "__setattr__"]
+        self._ends = [(cls, method) for cls, method in unseen if method.name == "__del__"] + _finalized(m, v, looking)
         self._given = KeptLookers(m, v, self._lookers)
         self._made = _made_properties(m, v, self._lookers)
         self._around = looking_decorators(m, v, looking)
+        for function, method in self._left_behind():
+            self._around.setdefault(function, []).append(method)
         self._setters = _setters(m, v, methods)
         self._rates = [
             (cls, method) for cls, method in methods if any(SCHEDULERS.fit(last_name(base)) for base in cls.bases)
@@ -83,9 +91,14 @@ class Unnamed:
         found: list[ast.AST] = self.around(node)
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             found += self._setters.get(node.attr, [])
+            found += self._with(self.v.of(node.value), self._sets)
         if self._rates and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr == "step" and not self.v.callees(node):
                 found += self._of(node.func.value, self._rates)
+        if self._ends and isinstance(node, (ast.Name, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
+            found += self._of(node, self._ends)  # what a name held until then may be gone now
+        if self._makers and isinstance(node, ast.Call):
+            found += self._with(self.v.of(node), self._makers) if self._makes(node) else []
         if self._special and isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
             found += self._of(node, self._special)
             if isinstance(node, ast.Call) and called_name(node) in _ASKS_ITEMS and not self.v.callees(node):
@@ -147,9 +160,23 @@ class Unnamed:
     def _of(self, node: ast.expr, methods: list[_Method]) -> list[_Function]:
         """Those of ``methods`` that an object here has."""
         objects = self.v.of(node)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):  # acc += net
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):  # acc += net
             objects = self.v.variable(node.id, self.m.scope(node))
+        elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            objects = frozenset(one for o in self.v.of(node.value) for one in self.v.field(o, node.attr))
         return self._with(objects, methods)
+
+    def _left_behind(self) -> Iterator[tuple[ast.AST, _Function]]:
+        """Functions at whose end something goes that looks at gradients then: a local name held it."""
+        for node in self.m.all(ast.Name) if self._ends else ():
+            scope = self.m.scope(node)
+            if isinstance(node.ctx, ast.Store) and scope.is_function and self.m.binding_scope(node.id, scope) is scope:
+                for method in self._of(node, self._ends):
+                    yield scope.node, method
+
+    def _makes(self, call: ast.Call) -> bool:
+        """Whether a call makes an object of a class of the program."""
+        return any(o.kind == "class" for o in self.v.of(call.func))
 
     def _with(self, objects: Iterable[Obj], methods: list[_Method]) -> list[_Function]:
         """Those of ``methods`` that some objects have."""
@@ -283,15 +310,64 @@ class Unnamed:
 
 
 def _made_properties(m: Module, v: Values, lookers: set[ast.AST]) -> dict[str, set[ast.ClassDef]]:
-    """``size = property(_size)`` of a function that looks at gradients: attributes, and the classes that have them."""
+    """``size = property(_size)`` of a function that looks at gradients, or ``size = Stat(_size)`` of a class with
+    ``__get__``: attributes, and the classes that have them."""
     found: dict[str, set[ast.ClassDef]] = {}
-    for call in m.calls("property"):
-        getter = call.args[0] if call.args else None
-        if getter is None or not _looks(m, v, getter, lookers):
+    for call in (*m.calls("property"), *_descriptors(m, v)):
+        gets = [get for obj in v.of(call) for get in _get(m, v, obj)]
+        handed = [*call.args, *(k.value for k in call.keywords)] if gets else call.args[:1]
+        # what one is handed it may call, and that of another is none of its own
+        given = any(v.functions(o) for getter in handed for o in v.of(getter) if o.kind in ("function", "method"))
+        own = any(touches(m, get) if given else get in lookers for get in gets)
+        if not own and not any(_looks(m, v, getter, lookers) for getter in handed):
             continue
         for name, owners in _set_as(m, v, call):
             found.setdefault(name, set()).update(owners)
     return found
+
+
+def _descriptors(m: Module, v: Values) -> Iterator[ast.Call]:
+    """What makes objects of classes with ``__get__`` in the body of a class."""
+    if not m.defined("__get__"):
+        return
+    for stmt in m.all(ast.Assign):
+        if isinstance(m.parent[stmt], ast.ClassDef) and isinstance(stmt.value, ast.Call):
+            if any(_get(m, v, o) for o in v.of(stmt.value)):
+                yield stmt.value
+
+
+def _get(m: Module, v: Values, obj: Obj) -> list[_Function]:
+    """``__get__`` of an object of the program."""
+    if obj.kind != "instance" or not isinstance(obj.key, ast.ClassDef):
+        return []
+    return [get for cls in v.order(obj.key) if (get := m.method(cls, "__get__")) is not None][:1]
+
+
+def _factories(m: Module, v: Values, lookers: set[ast.AST]) -> list[_Method]:
+    """``norm: float = field(default_factory=norm)``: by the class the functions that a new object of it runs."""
+    found: list[_Method] = []
+    for call in m.calls("field") if lookers else ():
+        cls = m.parent[m.statement(call)]
+        given = [k.value for k in call.keywords if k.arg == "default_factory"]
+        if isinstance(cls, ast.ClassDef):
+            found += [(cls, f) for value in given for f in _running(v, value, lookers)]
+    return found
+
+
+def _finalized(m: Module, v: Values, looking: Collection[ast.AST]) -> list[_Method]:
+    """``weakref.finalize(self, write, params)``: by the class of what is watched what runs when it goes."""
+    found: list[_Method] = []
+    for call in m.calls("finalize") if looking else ():
+        if len(call.args) > 1:
+            watched = [o.key for o in v.of(call.args[0]) if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
+            found += [(cls, f) for cls in watched for f in _running(v, call.args[1], looking)]
+    return found
+
+
+def _running(v: Values, value: ast.expr, looking: Collection[ast.AST]) -> list[_Function]:
+    """The functions that look at gradients of those that a value may be."""
+    runs = (f for o in v.of(value) for f in v.functions(o) if f in looking)
+    return [f for f in runs if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef))]
 
 
 def _looks(m: Module, v: Values, getter: ast.expr, lookers: set[ast.AST]) -> bool:

@@ -109,8 +109,22 @@ class Finder(Handing):
         source = self._alias_of(scaler, scope, name)
         if source is not None:
             return self._follow(scaler, source, source)
+        if self._hands_back(scaler, scope):  # what it is loaded with here has to be what the caller's goes on with
+            if (near := self.at_hand(scaler, node)) is not None:
+                return near
+            self._parameter(scaler, scope, None)
+            return scaler.name
         self._place(scaler, Place(scope=scope))
         return scaler.name
+
+    def _hands_back(self, scaler: Scaler, scope: Scope) -> bool:
+        """Whether a function initializes an optimizer and gives it to its callers, where the scaler lives already."""
+        places = self._places.get(id(scaler), [])
+        if not places or any(place.scope is scope for place in places) or not self._initializes(scope):
+            return False
+        v, inside = self.ctx.v, [n for n in self.ctx.m.own(scope, ast.Return) if n.value is not None]
+        given = any(opened(v, v.of(n.value)) & scaler.objects for n in inside if n.value is not None)
+        return given and scope.is_function and bool(v.calls[scope.node])
 
     def _own_of_callers(self, scope: Scope, name: str) -> ast.expr | None:
         """``self.optimizer``, where it is what methods of the same object hand to a method's parameter: its scaler is

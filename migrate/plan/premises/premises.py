@@ -22,6 +22,7 @@ from ..gradients.inside import check_guard
 from ..gradients.reached import may_change
 from ..gradients.unscaling import stays_in_place
 from ..schedule import NO_CHECKS, Schedule
+from .stash import check_stash
 from .unbound import check_bound
 
 _RUNS = Patterns("OptimizerHook build_runner *Runner")
@@ -69,6 +70,7 @@ def check(ctx: Context, unit: Unit) -> None:
     for init in unit.initializes:
         _check_stand_in(ctx, init)
     check_bound(ctx)
+    check_stash(ctx)
     for name in sorted(ctx.facts.ambiguous & {"amp", "apex"}):
         raise Manual(unit.line_node, f"`{name}` may be Apex or another module here: two backends side by side")
 
