@@ -14,7 +14,6 @@ from ..flow.objects import ELEMENT_KEY, Obj
 from ..flow.tensors import own_gradient
 from ..knowledge import gradients
 from ..knowledge.gradients import COLLECTS
-from ..knowledge.models import NOT_RUN_BY_METHOD, evaluates
 from ..nodes import children, header, walk
 from .compute import walk_now
 from .degree import gives_norm
