@@ -27,7 +27,7 @@ class Scaling:
     # ------------------------------------------------------------ scalers
 
     def makes(self, call: ast.Call) -> bool:
-        """Whether a call makes a GradScaler. One by a name of the file's own is none yet: see docs/judge.md, known gaps."""
+        """Whether a call makes a GradScaler; one by a name of the file's own is none yet (a known gap)."""
         return last_name(call.func) in SCALERS
 
     def scalers(self, expr: ast.AST) -> list[Key]:
