@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from .module import Module
 from .names import called_name, last_name
 
-_CLASSES = frozenset({"GradScaler", "ShardedGradScaler"})
+SCALERS = frozenset({"GradScaler", "ShardedGradScaler"})
 
 
 def scaler_classes(m: Module) -> frozenset[str]:
     """``GS`` of ``from torch.cuda.amp import GradScaler as GS``, ``scaler_cls`` of ``scaler_cls = GradScaler``."""
-    found = set(_CLASSES)
-    found.update(alias.asname for alias in m.all(ast.alias) if alias.asname and alias.name.split(".")[-1] in _CLASSES)
+    found = set(SCALERS)
+    found.update(alias.asname for alias in m.all(ast.alias) if alias.asname and alias.name.split(".")[-1] in SCALERS)
     given = [(last_name(target), node.value) for node in m.all(ast.Assign) for target in node.targets]
     given = [(name, value) for name, value in given if name]
     while more := {name for name, value in given if any(part in found for part in _choices(value))} - found:

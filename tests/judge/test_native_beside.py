@@ -97,46 +97,6 @@ def backend() -> Case:
     return case
 
 
-ALIASES = {
-    "an import": (
-        "import torch\n",
-        "import torch\nfrom torch.cuda.amp import GradScaler as GS\n",
-        "torch.cuda.amp.GradScaler()",
-        "GS()",
-    ),
-    "a name": (
-        "class ApexScaler",
-        "scaler_cls = torch.cuda.amp.GradScaler if torch.cuda.is_available() else None\n\n\nclass ApexScaler",
-        "torch.cuda.amp.GradScaler()",
-        "scaler_cls()",
-    ),
-}
-
-
-def aliased(alias: str) -> Case:
-    before, after, made, instead = ALIASES[alias]
-    case = judged_case(BACKEND.replace(made, instead).replace(before, after, 1))
-    assert case is not None
-    return case
-
-
-@pytest.mark.parametrize("alias", ALIASES)
-def test_a_scaler_by_another_name_is_one(alias: str) -> None:
-    case = aliased(alias)
-    assert not case.verdict.differences and case.verdict.unknown is None
-    assert case.grade is Applicability.REVIEW
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("alias", ALIASES)
-def test_a_fault_beside_a_scaler_by_another_name_is_found(alias: str, fault: str) -> None:
-    case = aliased(alias)
-    pattern, instead = FAULTS[fault]
-    planted = re.sub(pattern, instead, case.text, count=1)
-    assert planted != case.text
-    assert case.judged(planted) is not None
-
-
 def test_a_backend_that_does_the_same_is_for_review() -> None:
     case = backend()
     assert not case.verdict.differences and case.verdict.unknown is None
