@@ -634,7 +634,7 @@ MANUAL = {
     ),
     "by a splat": (
         "def train(model, optimizer):\n    for x in y:\n        STEP\n"
-        "model, optimizer = A(), SGD()\nINIT\npair = [model, optimizer]\ntrain(*pair)",
+        "model, optimizer = A(), SGD()\nINIT\npair = [model]\npair.append(optimizer)\ntrain(*pair)",
         "",
         "through *args or **kwargs",
     ),

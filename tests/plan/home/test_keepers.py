@@ -91,7 +91,15 @@ def test_a_derived_class_has_its_bases_scaler() -> None:
     ],
 )
 def test_who_holds_an_object_of_a_derived_class(kept: str, trains: str, reached: str) -> None:
-    new, said = new_text((TRAINER + EVALUATES).replace("KEPT", kept).replace("TRAINS", trains))
+    evaluates = EVALUATES.replace("sum().item()", "sum()")  # what hands tensors back has its region at its call
+    new, said = new_text((TRAINER + evaluates).replace("KEPT", kept).replace("TRAINS", trains))
     whole = new.replace('(\n            "cuda', '("cuda').replace("()\n        ):", "()):")
     assert f"        {REGION.format(reached)}\n            print(evaluator.run(data))\n" in whole
+    assert not said
+
+
+def test_what_hands_numbers_back_asks_the_trainer_that_it_has() -> None:
+    whole = (TRAINER + EVALUATES).replace("KEPT", "evaluator = Evaluator(Derived(nn.Linear(3, 1)))")
+    new, said = new_text(whole.replace("TRAINS", "evaluator.trainer.fit(data)"))
+    assert "enabled=self.trainer.scaler.is_enabled()" in new and "        print(evaluator.run(data))\n" in new
     assert not said
