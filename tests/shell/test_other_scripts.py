@@ -116,6 +116,13 @@ def test_one_that_trains_as_well_is(tmp_path: Path) -> None:
 def test_a_script_that_calls_nothing_that_initializes(tmp_path: Path) -> None:
     """Its options have no level that a condition could ask for."""
     texts, _ = _migrated(tmp_path, {"transcriber.py": TRANSCRIBES, "run.py": RUNS, "prepare.py": PREPARES})
+    assert [*texts] == ["transcriber.py"]
+    assert 'enabled=self.args.level != "O0"' in texts["transcriber.py"]
+
+
+def test_one_that_is_handed_a_tensor_back(tmp_path: Path) -> None:
+    transcribes = TRANSCRIBES.replace("self.prepare(x))).tolist()", "self.prepare(x)))")
+    texts, _ = _migrated(tmp_path, {"transcriber.py": transcribes, "run.py": RUNS, "prepare.py": PREPARES})
     assert "prepare.py" not in texts
     assert 'enabled=args.level != "O0"' in texts["run.py"]
 

@@ -461,6 +461,8 @@ class Planner:
         results = [n.value for n in walk_body(scope) if isinstance(n, ast.Return) and n.value is not None]
         if not results or any(isinstance(n, (ast.For, ast.While)) for n in walk_body(scope)):
             return False
+        if any(NOT_YET in self.order.states(c) for c in calls):
+            return True  # the same call may come ahead of the scaler and behind it
         own = isinstance(call.func, ast.Name) and call.func.id == self.ctx.m.self_name(scope)
         behind = [value for value in results if self.ctx.m.end(value) > self.ctx.m.start(call)]
         return own or not behind or not all(map(is_number, behind))  # a network's own method knows no scaler
