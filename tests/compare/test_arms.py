@@ -173,10 +173,11 @@ def test_a_compiled_model_is_one_graph_whatever_its_class_and_trains_the_same(mo
         def setup(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
             super().setup(unlocked._compiled(model), optimizer)
 
-    monkeypatch.setattr(unlocked.functorch_config, "backward_pass_autocast", "same_as_forward")  # put back afterwards
     monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend=keep))
     monkeypatch.setattr(unlocked, "Compiled", Compiled, raising=False)
-    compiled, losses = trained("compare.arms.unlocked:Compiled")
+    # Put back by torch's own means: monkeypatch would leave a name behind that is there no more.
+    with unlocked.functorch_config.patch(backward_pass_autocast="same_as_forward"):
+        compiled, losses = trained("compare.arms.unlocked:Compiled")
     plain, others = trained(ARMS["fp32"].cpu or "")
     assert losses == pytest.approx(others, rel=1e-4)
     assert len(graphs) == 1, "the container of torch's own was not compiled, or in pieces"

@@ -122,10 +122,7 @@ _UPDATE = "                scaler.update()\n"
 _ZERO = "                optimizer.zero_grad()\n"
 _WINDOW = "            if (i + 1) % args.accumulate == 0:\n"
 _MADE = '    scaler = torch.amp.GradScaler("cuda")\n'
-_EVALUATION = """\
-        with torch.autocast("cuda", dtype=torch.float16):
-            print("right", evaluate(model, data))
-"""
+_EVALUATION = '    with torch.no_grad(), torch.autocast("cuda", dtype=torch.float16):\n'
 _CATCHING = ("\nmain()\n", "\ntry:\n    main()\nexcept Exception:\n    print('failed')\n")
 _SCHEDULE = "                scheduler.step()\n"
 _STEP_G = "        scaler.step(opt_g)\n"
@@ -169,7 +166,7 @@ MISTAKES = (
     _c(
         "evaluation without autocast",
         "forward outside autocast",
-        (_EVALUATION, '        print("right", evaluate(model, data))\n'),
+        (_EVALUATION, "    with torch.no_grad():\n"),
     ),
     _c(
         "optimizer.step() stays",
