@@ -14,6 +14,7 @@ from .check.protocol import new_problems
 from .facts.elsewhere import Elsewhere
 from .facts.from_others import amp_of_others
 from .facts.module import Module
+from .facts.once import once
 from .facts.sites import collect
 from .flow.values import Values
 from .judge.state import UNFED, UNMADE
@@ -52,7 +53,7 @@ from .rules.discovery import apply_rules
 from .units.casts import casts_only
 from .units.conditions import Conditions
 from .units.unfilled import fill
-from .units.unit import Context, Manual, Unit, group, once
+from .units.unit import Context, Manual, Unit, group
 from .validate import validate
 from .writing import account, begun, came_from, describe, drop_names, edited
 

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 
 from .module import Module
 from .names import called_name, last_name
+from .once import once
 
 SCALERS = frozenset({"GradScaler", "ShardedGradScaler"})
 
 
+@once
 def scaler_classes(m: Module) -> frozenset[str]:
     """``GS`` of ``from torch.cuda.amp import GradScaler as GS``, ``scaler_cls`` of ``scaler_cls = GradScaler``."""
     found = set(SCALERS)

@@ -16,7 +16,7 @@ class Text:
         self.text = text
         self.starts = [0, *(m.end() for m in _NEWLINE.finditer(text))]
         self._plain = text.isascii()  # columns count characters
-        self.kept: dict[object, Any] = {}  # what others found out about the whole, by what they call it
+        self.kept: dict[object, Any] = {}  # what `once` has found
         self._said: dict[tuple[ast.AST, tuple[str, ...]], bool] = {}
 
     def offset(self, line: int, col: int) -> int:

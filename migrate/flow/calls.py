@@ -27,8 +27,6 @@ from .objects import (
 )
 from .spelled import listed_names
 
-MANY = 20  # items of a row that are told apart behind a function's own parameters
-
 
 class Calls(Containers):
     """Points-to sets with what calls bind and give back."""
@@ -279,12 +277,13 @@ class Calls(Containers):
             return  # would raise: a call of something else, or never run
         for number, arg in enumerate(call.args[drop:]):
             if isinstance(arg, ast.Starred):
-                names: list[Var] = [("n", scope, name) for name in positional[number:]]
+                left: Var | None = None
                 if rest is not None:
                     whole = Obj("seq", rest, rest.arg)
                     self._add(("n", scope, rest.arg), whole)
-                    names += [self._field(whole, ELEMENT_KEY)] * MANY
-                self._in_a_row(call.args[drop + number :], names)
+                    left = self._field(whole, ELEMENT_KEY)
+                names: list[Var] = [("n", scope, name) for name in positional[number:]]
+                self._in_a_row(call.args[drop + number :], names, left)
                 break
             if number < len(positional):
                 self._flow(self._expr(arg), ("n", scope, positional[number]))

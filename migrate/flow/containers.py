@@ -276,9 +276,9 @@ class Containers(Attributes):
             else:
                 self._each(self._expr(keyword.value), lambda obj: self._spread(obj, give))
 
-    def _in_a_row(self, args: Sequence[ast.expr], names: Sequence[Var]) -> None:
+    def _in_a_row(self, args: Sequence[ast.expr], names: Sequence[Var], rest: Var | None = None) -> None:
         """Arguments from the first with a star on: of a tuple that is written out each item is the next one's, of
-        anything else, and behind it, any may be."""
+        anything else, and behind it, any may be. ``rest`` takes what is left over."""
         first, *others = args
         assert isinstance(first, ast.Starred)
         unknown: Var = ("*", first)
@@ -288,11 +288,13 @@ class Containers(Attributes):
             if any(isinstance(one, ast.Starred) for one in row):
                 self._add(unknown, obj)
                 return
-            for number, name in zip(range(len(row)), names, strict=False):
-                self._flow(self._field(obj, str(number)), name)
+            for number in range(len(row)):
+                name = names[number] if number < len(names) else rest
+                if name is not None:
+                    self._flow(self._field(obj, str(number)), name)
 
         self._each(self._expr(first.value), of_obj)
-        for name in dict.fromkeys(names):
+        for name in names if rest is None else (*names, rest):
             self._elements(unknown, name)
             for arg in others:
                 if isinstance(arg, ast.Starred):

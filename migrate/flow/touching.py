@@ -7,6 +7,7 @@ import re
 
 from ..facts.module import Module
 from ..facts.names import called_name, is_property
+from ..facts.once import once
 from ..nodes import walk
 from .values import Values
 
@@ -18,11 +19,10 @@ _SETTING = re.compile(r"accum|checkpoint|^max_|_steps$")
 
 def touches(m: Module, node: ast.AST) -> bool:
     """Whether gradients stand in a function's text, and are not only asked for being there."""
-    if touches not in m.kept:
-        m.kept[touches] = _around_gradients(m)
-    return node in m.kept[touches]
+    return node in _around_gradients(m)
 
 
+@once
 def _around_gradients(m: Module) -> set[ast.AST]:
     """All in whose text gradients stand so."""
     named = (n for n in m.all(ast.Attribute) if "grad" in n.attr and n.attr not in _NO_GRADIENTS)

@@ -331,11 +331,9 @@ class Values(Calls):
                 for value in values:
                     self._flow(self._expr(value), var)
             case ast.BinOp(op=ast.Add()) if not isinstance(self.m.parent.get(node), ast.BinOp):
-                for part in _summed(node):  # of lists: what any holds
-                    self._each(self._expr(part), lambda o: self._add(var, o) if o.kind == "seq" else None)
+                self._any_list(_summed(node), var)
             case ast.BinOp(op=ast.Mult(), left=left, right=right):
-                for part in (left, right):  # of a list: what it holds
-                    self._each(self._expr(part), lambda o: self._add(var, o) if o.kind == "seq" else None)
+                self._any_list((left, right), var)
             case ast.NamedExpr(target=target, value=value):
                 self._assign(target, self._expr(value))
                 self._flow(self._expr(value), var)
@@ -353,6 +351,11 @@ class Values(Calls):
             case _:
                 pass
         return var
+
+    def _any_list(self, parts: Iterable[ast.expr], var: Var) -> None:
+        """Of lists that are summed or repeated: what any holds."""
+        for part in parts:
+            self._each(self._expr(part), lambda o: self._add(var, o) if o.kind == "seq" else None)
 
     def _yielded(self, node: ast.Yield | ast.YieldFrom) -> Var:
         """What a generator gives, item by item: a call of it gives back something that holds them. What a context

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ..facts.scopes import Scope
+from ..units.references import callers_known
 from ..units.unit import Context
 from .blocks import exclusive
 
@@ -18,8 +19,7 @@ def in_another_run(ctx: Context, one: Scope, other: Scope) -> bool:
 
 
 def _callers_known(ctx: Context, scope: Scope) -> bool:
-    taken = ctx.exported(scope.node) & {getattr(scope.node, "name", ""), "*"}
-    return bool(ctx.v.calls[scope.node]) and scope.node not in ctx.handed_out and not taken
+    return bool(ctx.v.calls[scope.node]) and callers_known(ctx, scope)
 
 
 def _runs_once(ctx: Context, scope: Scope) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from ..facts.once import once
 from ..facts.sites import Initialize
 from ..plan.home.asked import guarded
 from ..plan.home.cases import either
@@ -22,7 +23,7 @@ from ..plan.inserted import free_name
 from ..plan.premises.premises import model_alone
 from ..units.conditions import TRUE, Term, conjunction
 from ..units.options import Options
-from ..units.unit import Context, once
+from ..units.unit import Context
 from .common import Plan, Stage, Work
 from .same_items import same_item
 

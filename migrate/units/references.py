@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ..facts.scopes import Scope
 from ..facts.sites import opened
 from .unit import Context
 
@@ -33,6 +34,12 @@ def handed_to(ctx: Context, function: ast.AST) -> list[ast.Call]:
         if any(o.kind in ("function", "method") and ctx.v.callee(o) is function for o in ctx.v.of(use)):
             found.append(above)
     return found
+
+
+def callers_known(ctx: Context, scope: Scope) -> bool:
+    """Whether nobody calls a function but who is seen to: it is not handed out, nor imported elsewhere by its name."""
+    taken = ctx.exported(scope.node) & {getattr(scope.node, "name", ""), "*"}
+    return scope.node not in ctx.handed_out and not taken
 
 
 def escape(ctx: Context, function: ast.AST) -> ast.AST | None:

@@ -10,8 +10,9 @@ import ast
 from dataclasses import dataclass
 
 from ..facts.module import Module
+from ..facts.once import once
 from ..knowledge.operations import AS_HANDED
-from .unit import Context, once
+from .unit import Context
 
 _HOMES = ("torch", "torch.nn.functional")
 _TAIL = "register_float_function"

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from ..facts.names import called_name, is_property
 from ..facts.networks import handed_elsewhere
+from ..facts.once import once
 from ..knowledge import operations
 from ..knowledge.results import loss
 from ..nodes import walk
@@ -16,7 +17,7 @@ from .compute import Compute
 from .frames import Casts, Frame
 from .halves import DOUBLE, FLOAT, HALF, MAYBE, NOTHING, OTHER, Value, join, many, of, proved
 from .kept import Kept
-from .unit import Context, Unit, once
+from .unit import Context, Unit
 
 
 class Seen:

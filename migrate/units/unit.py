@@ -58,7 +58,7 @@ class Context:
     own: tuple[frozenset[str], ...] = ()  # for each file, which of its imports lead to files of the tree
     answered: bool = False  # other files may be told that Apex's amp is there, as none needs it any more
     counted: bool = False  # another file asks groups of parameters for what only Apex's Adam kept there
-    _found: dict[object, Any] = field(default_factory=dict, init=False)  # what `once` keeps
+    kept: dict[object, Any] = field(default_factory=dict, init=False)  # what `once` has found
 
     def exported(self, node: ast.AST) -> frozenset[str]:
         """The names that other files import from the one that ``node`` stands in; ``*`` for all."""
@@ -242,19 +242,6 @@ class Context:
         for call in self.m.all(ast.Call):
             found[self.m.function(call)].append(call)
         return found
-
-
-def once(find: Callable[[Context], T]) -> Callable[[Context], T]:
-    """What is the same for all units of a program is looked for once: else many units take many times as long."""
-
-    @wraps(find)
-    def found(ctx: Context) -> T:
-        if find not in ctx._found:
-            ctx._found[find] = find(ctx)
-        kept: T = ctx._found[find]
-        return kept
-
-    return found
 
 
 _Counts = tuple[int, int, int]  # what tells the moments of a unit from those that it had before

@@ -432,6 +432,12 @@ def test_may_hold(case: str) -> None:
         assert said(v.of(question)) == answer
 
 
+def test_a_long_row_reaches_a_parameter_with_a_star() -> None:
+    m = Module("def f(first, *rest):\n    ask(rest)\n\nnet = Net()\nf(*(" + "1, " * 30 + "net))\n")
+    v = Values(m)
+    assert contents(v, v.of(asked(m)[0])) == "Net()"
+
+
 def test_items_of_a_starred_call() -> None:
     m = Module("x = [A(), B()]\ny = f(*x)\nask(x)")
     v = Values(m)

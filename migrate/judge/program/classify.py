@@ -19,7 +19,7 @@ from ..state import Key
 from .callees import Callees
 from .objects import Objects, within_module_class
 from .scaling import Scaling
-from .syntax import around, goes_on, last_name, tried
+from .syntax import around, goes_on, last_name, makes_scaler, tried
 
 
 class Classifier:
@@ -56,7 +56,7 @@ class Classifier:
             return "entered"
         if last == "loss_scale" and isinstance(func, ast.Attribute) and self.scaling.of_loss_scaler(func):
             return "scale"
-        if self.scaling.makes(call) and not self.v.callees(call):
+        if makes_scaler(call) and not self.v.callees(call):
             return "create"
         if isinstance(func, ast.Attribute) and last in SCALER_METHODS and self.scaling.is_scaler(func.value):
             return "" if self.scaling.sets_scale(call) else "scaler"

@@ -6,14 +6,13 @@ import ast
 from functools import cached_property
 
 from ...facts.module import Module
-from ...facts.scaler_names import SCALERS
 from ...flow.values import Values
 from ...nodes import walk
 from ..state import Key
 from .autocasting import Autocasting
 from .marks import Marks
 from .objects import Objects
-from .syntax import FUNCTIONS, last_name
+from .syntax import FUNCTIONS, last_name, makes_scaler
 
 
 class Scaling:
@@ -26,23 +25,19 @@ class Scaling:
 
     # ------------------------------------------------------------ scalers
 
-    def makes(self, call: ast.Call) -> bool:
-        """Whether a call makes a GradScaler; one by a name of the file's own is none yet (a known gap)."""
-        return last_name(call.func) in SCALERS
-
     def scalers(self, expr: ast.AST) -> list[Key]:
         """The GradScalers of this program that an expression may hold."""
         found = [
             self.naming.key(o)
             for o in self.v.of(expr)
-            if o.kind == "call" and isinstance(o.key, ast.Call) and self.makes(o.key)
+            if o.kind == "call" and isinstance(o.key, ast.Call) and makes_scaler(o.key)
         ]
         return self._made if not found and self._handed_over(expr) else found
 
     @cached_property
     def _made(self) -> list[Key]:
         """All GradScalers that this program makes, whose keys are as those of their objects."""
-        made = [call for call in self.m.all(ast.Call) if self.makes(call)]
+        made = [call for call in self.m.all(ast.Call) if makes_scaler(call)]
         return sorted({key for call in made for key in self.naming.keys(call)}, key=str)
 
     def _handed_over(self, expr: ast.AST) -> bool:
@@ -92,7 +87,7 @@ class Scaling:
             for node in self.m.all(ast.Assign)
             if isinstance(node.value, ast.Call)
             for target in node.targets
-            if self.makes(node.value)
+            if makes_scaler(node.value)
         }
 
     def keeps_scaler(self, node: ast.AST) -> bool:

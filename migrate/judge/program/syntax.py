@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...facts.module import Module
+from ...facts.scaler_names import SCALERS
 from ...knowledge.models import MAPPING, OPTIONS
 from ...nodes import walk
 from ..names import NOT_ANY
@@ -56,6 +57,11 @@ def generator_call(expr: ast.expr) -> ast.Call | None:
         else:
             return expr
     return None
+
+
+def makes_scaler(call: ast.Call) -> bool:
+    """Whether a call makes a GradScaler; one by a name of the file's own is none yet (a known gap)."""
+    return last_name(call.func) in SCALERS
 
 
 def makes_context(function: ast.AST) -> bool:

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...facts.names import called_name, last_name
+from ...facts.once import once
 from ...nodes import walk
-from ...units.unit import Context, Unit, once, sites_of
+from ...units.unit import Context, Unit, sites_of
 from .arms import scaling_call
 
 _SAYS = "apex"  # what a switch of Apex's has in its name

@@ -13,8 +13,9 @@ from collections.abc import Callable, Container, Iterator, Sequence
 
 from ...facts.files import File
 from ...facts.names import called_name
+from ...facts.once import once
 from ...nodes import walk
-from ...units.unit import Context, once
+from ...units.unit import Context
 
 _PARSERS = frozenset("parse Version LooseVersion StrictVersion parse_version".split())
 _NUMBER = re.compile(r"(\d+)\.(\d+)")

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from typing import cast
 
 from ...facts.names import called_name, last_name
+from ...facts.once import once
 from ...facts.scaler_names import scaler_classes
 from ...facts.sites import Scale
 from ...nodes import walk
 from ...units.translate import paired
-from ...units.unit import Context, Manual, Unit, once, sites_of
+from ...units.unit import Context, Manual, Unit, sites_of
 from .arms import scaling_call
 from .foreign import derives_from_elsewhere, required, scaled_loss
 from .native import only_tells

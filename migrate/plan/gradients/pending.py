@@ -15,6 +15,7 @@ from ...facts.scopes import Scope
 from ...facts.sites import Scale
 from ...nodes import walk
 from ...units.ownership import owns_all
+from ...units.references import callers_known
 from ...units.unit import Context, Step, Unit
 from ..inserted import free_name
 from ..schedule import Pending, Schedule
@@ -60,13 +61,11 @@ def _backwards(ctx: Context, here: Scope, scale: Scale, folded: Sequence[Fold]) 
     body = getattr(scope.node, "body", None)
     if not scope.is_function or m.block(guard).body is not body or not isinstance(body, list):
         return []
-    named = getattr(scope.node, "name", "")
     left = any(isinstance(n, (ast.Return, ast.Raise)) for stmt in body[: m.index(guard)] for n in walk(stmt))
     calls = ctx.v.calls[scope.node]
-    known = scope.node not in ctx.handed_out and not ctx.exported(scope.node) & {named, "*"}
     stmts = [m.statement(call) for call in calls]
     alone = all(getattr(stmt, "value", None) is call for stmt, call in zip(stmts, calls, strict=True))
-    if left or not known or not alone or any(m.function(call) is not here for call in calls):
+    if left or not callers_known(ctx, scope) or not alone or any(m.function(call) is not here for call in calls):
         return []
     return [] if any(isinstance(stmt, ast.Return) for stmt in stmts) else stmts
 

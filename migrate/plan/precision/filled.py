@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 
 from ...facts.names import called_name, last_name
+from ...facts.once import once
 from ...knowledge.host import HOST_MODULES
 from ...knowledge.operations import FILLS, HALF_NOT_AS_GIVEN
-from ...units.unit import Context, Unit, once
+from ...units.unit import Context, Unit
 from ..regions.coverage import Coverage
 from ..regions.planner import Planner
 from ..regions.tight import last_given

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...facts.names import called_name, last_name
+from ...facts.once import once
 from ...flow.arguments import default_of
 from ...knowledge.host import GIVES_VALUES, HOST_MODULES
 from ...knowledge.operations import (
@@ -17,7 +18,7 @@ from ...knowledge.operations import (
     LARGEST_HALF,
 )
 from ...units.operands import beside_number
-from ...units.unit import Context, Unit, once
+from ...units.unit import Context, Unit
 from ..regions.coverage import Coverage
 from ..regions.planner import Planner
 

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 from ...facts.names import called_name, last_name
 from ...facts.networks import names_elsewhere
+from ...facts.once import once
 from ...knowledge.operations import O1_HALF, O1_HALF_METHODS
 from ...units.order import NOT_YET
-from ...units.unit import Context, Unit, once
+from ...units.unit import Context, Unit
 from ..regions.coverage import Coverage
 from ..regions.planner import Planner
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 
+from ...facts.once import once
 from ...facts.scopes import Scope
 from ...facts.stores import Function, Known, gives_back, layers_of, parameters_of, stored
-from ...units.unit import Context, Unit, once
+from ...units.unit import Context, Unit
 from ..regions.coverage import Coverage
 from ..regions.planner import Planner
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from ...facts.once import once
 from ...knowledge.words import Patterns
 from ...units.order import NOT_YET
-from ...units.unit import Context, Unit, once
+from ...units.unit import Context, Unit
 from ..regions.planner import Planner
 
 # What runs a model once to write down its operations.

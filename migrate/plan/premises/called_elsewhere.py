@@ -12,9 +12,10 @@ import builtins
 from collections.abc import Set
 
 from ...facts.names import called_name, last_name
+from ...facts.once import once
 from ...knowledge.gradients import SCHEDULERS
 from ...units.events import reaching, reads_gradients
-from ...units.unit import Context, Unit, once
+from ...units.unit import Context, Unit
 
 _ABSTRACT = frozenset("ABC Protocol Generic NamedTuple TypedDict Enum Function Optimizer Dataset".split())
 _UNTIL_ALL_END = ("gather", "wait_for", "shield")

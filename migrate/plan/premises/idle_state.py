@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import ast
 
-from ...units.unit import Context, Manual, once
+from ...facts.once import once
+from ...units.unit import Context, Manual
 from .handed import dropped
 
 _STATE = ("state_dict", "load_state_dict")

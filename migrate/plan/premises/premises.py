@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 
 from ...facts.names import called_name
+from ...facts.once import once
 from ...facts.scaler_names import scaler_classes
 from ...facts.sites import Initialize, Scale, on_stack
 from ...flow.objects import Obj
@@ -15,7 +16,7 @@ from ...knowledge.host import BEFORE_INITIALIZE
 from ...knowledge.words import Patterns
 from ...nodes import walk
 from ...units.translate import paired
-from ...units.unit import Context, Manual, Unit, once, scales_in
+from ...units.unit import Context, Manual, Unit, scales_in
 from ..blocks import common
 from ..gradients.fold import Fold
 from ..gradients.inside import check_guard

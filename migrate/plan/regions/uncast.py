@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from ...units.unit import Context, once
+from ...facts.once import once
+from ...units.unit import Context
 
 
 def switches_off(item: ast.withitem) -> bool:
