@@ -37,9 +37,10 @@ from .plan.backends import arms, foreign, sides
 from .plan.backends.outdated import outdated
 from .plan.bare import assign_state, unresolved
 from .plan.carried import through_parameter
-from .plan.decide import Plan, decide, forget_covered
+from .plan.decide import decide, forget_covered
 from .plan.home import scaling
 from .plan.idle_imports import idle_imports
+from .plan.plan import Plan
 from .plan.premises import handed
 from .plan.premises.idle_state import idle_state
 from .plan.regions.within import within

@@ -18,8 +18,8 @@ from .judge.verdict import Difference, Verdict
 from .nodes import walk
 from .plan.backends.foreign import foreign
 from .plan.backends.sides import sides
-from .plan.decide import Plan
 from .plan.gradients.exits import clears
+from .plan.plan import Plan
 from .plan.regions.tight import own_autocast
 from .plan.schedule import NO_CHECKS, Schedule
 from .rewrite.trace import Run

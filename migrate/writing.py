@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from .facts.files import join
 from .facts.module import Module
 from .model import DeleteLines, Edit, Reindent, Replace
-from .plan.decide import Plan
 from .plan.inserted import has_default
+from .plan.plan import Plan
 from .plan.unread import Unread
 from .rewrite.apply import apply_traced
 from .rewrite.described import described

@@ -15,7 +15,7 @@ import re
 
 from ..nodes import walk
 from ..plan.gradients.pending import fed
-from ..units.events import clip_bound
+from ..units.readers import clip_bound
 from ..units.unit import Step
 from .apx051_master_params import parameters
 from .common import Plan, Stage, Work

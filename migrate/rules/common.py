@@ -9,7 +9,7 @@ from enum import Enum
 from ..facts.module import Module
 from ..model import Finding, Severity
 from ..parts.sites import Sites
-from ..plan.decide import Plan
+from ..plan.plan import Plan
 from ..plan.regions.marks import Region
 from ..rewrite.draft import Draft
 from ..rewrite.templates import Templates

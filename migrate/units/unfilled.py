@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 
 from ..facts.sites import Scale
-from .events import always_none
+from .steps import always_none
 from .unit import Context
 
 

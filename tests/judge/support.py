@@ -14,7 +14,7 @@ from unittest import mock
 from migrate import engine
 from migrate.judge.verdict import Verdict
 from migrate.model import ALONE, Applicability, ModuleResult, Neighbours, Settings, worst
-from migrate.plan.decide import Plan
+from migrate.plan.plan import Plan
 from migrate.rewrite.trace import Run, common_words
 from migrate.units.unit import Context
 from migrate.validate import validate

@@ -7,7 +7,7 @@ from textwrap import dedent, indent
 
 import pytest
 
-from migrate.units import events
+from migrate.units import events, lifted, readers, steps
 from migrate.units.degree import scale_free_reader
 from migrate.units.unit import Context, Manual, Unit
 from tests.asking import context, marked, unit
@@ -69,33 +69,33 @@ NO_STEPS = {
 @pytest.mark.parametrize("body", STEPS)
 def test_steps(body: str) -> None:
     ctx, one = training(body)
-    assert ", ".join(step.text or "" for step in events.find_steps(ctx, one)) == STEPS[body]
+    assert ", ".join(step.text or "" for step in steps.find_steps(ctx, one)) == STEPS[body]
 
 
 @pytest.mark.parametrize("body", NO_STEPS)
 def test_steps_that_cannot_be_carried_over(body: str) -> None:
     ctx, one = training(body)
     with pytest.raises(Manual) as missing:
-        events.find_steps(ctx, one)
+        steps.find_steps(ctx, one)
     assert NO_STEPS[body] in missing.value.message
 
 
 def test_a_step_before_any_backward_has_nothing_to_do_with_it() -> None:
     ctx, one = training("optimizer.step()", "optimizer.step()\n")
-    assert [step.call.lineno for step in events.find_steps(ctx, one)] == [10]
+    assert [step.call.lineno for step in steps.find_steps(ctx, one)] == [10]
     ctx, one = training("", "")
-    assert events.find_steps(ctx, one) == []
+    assert steps.find_steps(ctx, one) == []
 
 
 def test_a_step_at_the_top_of_the_loop_follows_the_round_before() -> None:
     text = TOP + "for x in y:\n    optimizer.step()\n" + indent(SCALED, "    ")
     ctx = context(text)
-    assert len(events.find_steps(ctx, unit(ctx))) == 1
+    assert len(steps.find_steps(ctx, unit(ctx))) == 1
 
 
 def test_the_loop_over_optimizers_is_what_an_update_follows() -> None:
     ctx, one = training("for o in [optimizer]:\n    if x:\n        o.step()\nfor i in y:\n    optimizer.step()\n")
-    over, plain = events.find_steps(ctx, one)
+    over, plain = steps.find_steps(ctx, one)
     assert isinstance(over.anchor, ast.For)
     assert plain.anchor is plain.stmt
 
@@ -162,7 +162,7 @@ def test_reads_gradients(body: str) -> None:
     """
     ctx, one = training(body.replace("\n", "  # ?\n", 1) if "\n" in body else body + "  # ?", top)
     (stmt,) = marked(ctx.m)
-    assert events.reads_gradients(ctx, one, stmt) == READERS[body]
+    assert readers.reads_gradients(ctx, one, stmt) == READERS[body]
 
 
 UNKNOWN = {
@@ -205,7 +205,7 @@ def test_code_of_other_files_may_read(body: str) -> None:
     top += "def ours(m):\n    cgn(m.parameters(), 1)\nparams = list(model.parameters())\n"
     ctx, one = training(body.replace("\n", "  # ?\n", 1) if "\n" in body else body + "  # ?", top)
     (stmt,) = marked(ctx.m)
-    assert bool(events.unknown_readers(ctx, one, stmt)) == UNKNOWN[body]
+    assert bool(readers.unknown_readers(ctx, one, stmt)) == UNKNOWN[body]
 
 
 CLEARS = {
@@ -222,7 +222,7 @@ CLEARS = {
 def test_only_clears(body: str) -> None:
     ctx, _ = training(body.replace("\n", "  # ?\n", 1) if "\n" in body else body + "  # ?")
     (stmt,) = marked(ctx.m)
-    assert events.only_clears(ctx, stmt) == CLEARS[body]
+    assert readers.only_clears(ctx, stmt) == CLEARS[body]
 
 
 NORMS = {
@@ -242,7 +242,7 @@ NORMS = {
 def test_norms(body: str) -> None:
     ctx, _ = training(body.replace("\n", "  # ?\n", 1) if "\n" in body else body + "  # ?")
     (stmt,) = marked(ctx.m)
-    assert len(events.norms_read(ctx, stmt)) == NORMS[body]
+    assert len(readers.norms_read(ctx, stmt)) == NORMS[body]
 
 
 # ---------------------------------------------------------------- order
@@ -251,7 +251,7 @@ def test_norms(body: str) -> None:
 def _run(text: str, function: str) -> str:
     ctx = context(text)
     one = unit(ctx)
-    one.steps = events.find_steps(ctx, one)
+    one.steps = steps.find_steps(ctx, one)
     scope = next(s for n, s in ctx.m.scope_of.items() if getattr(n, "name", "") == function)
     found = events.events(ctx, one, scope)
     return ", ".join(e.what + (f" under {len(e.under)}" if e.under else "") for e in found)
@@ -299,11 +299,11 @@ def test_steps_and_backwards_seen_from_the_caller() -> None:
     """)
     ctx = context(text)
     one = unit(ctx)
-    one.steps = events.find_steps(ctx, one)
+    one.steps = steps.find_steps(ctx, one)
     scope = next(s for n, s in ctx.m.scope_of.items() if getattr(n, "name", "") == "train")
-    lifted = events.lifted_steps(ctx, one, scope)
-    assert [(s.text, len(s.within)) for s in lifted] == [("optimizer", 1), ("t.o", 0)]
-    assert len(events.lifted_backwards(ctx, one, scope)) == 1
+    found = lifted.lifted_steps(ctx, one, scope)
+    assert [(s.text, len(s.within)) for s in found] == [("optimizer", 1), ("t.o", 0)]
+    assert len(lifted.lifted_backwards(ctx, one, scope)) == 1
 
 
 # ---------------------------------------------------------------- readers to whom the size is all one

@@ -10,7 +10,7 @@ import ast
 from ...facts.names import called_name
 from ...knowledge.gradients import CLIP, LOOKS
 from ...nodes import walk
-from ...units.events import is_none_test, reads_gradients
+from ...units.readers import is_none_test, reads_gradients
 from ...units.references import handed_on
 from ...units.unit import Context, Unit
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from ...facts.scopes import Scope
 from ...facts.sites import Scale
 from ...nodes import walk
-from ...units.events import lifted_backwards, lifted_steps, reaching_scopes
+from ...units.events import reaching_scopes
+from ...units.lifted import lifted_backwards, lifted_steps
 from ...units.unit import Context, Step, Unit, scales_in
 from ..blocks import common, exclusive
 from . import exits

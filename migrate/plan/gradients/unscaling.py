@@ -16,17 +16,9 @@ from ...facts.scopes import Scope
 from ...facts.sites import Scale
 from ...nodes import header, walk
 from ...units.degree import scale_free_reader
-from ...units.events import (
-    events,
-    is_clip,
-    lifted_backwards,
-    lifted_steps,
-    norms_read,
-    only_clears,
-    reaching_scopes,
-    reads_gradients,
-    unknown_readers,
-)
+from ...units.events import events, reaching_scopes
+from ...units.lifted import lifted_backwards, lifted_steps
+from ...units.readers import is_clip, norms_read, only_clears, reads_gradients, unknown_readers
 from ...units.translate import passed
 from ...units.unit import Context, Manual, Step, Unit, scales_in, steps_in
 from ..blocks import common, exclusive

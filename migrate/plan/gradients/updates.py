@@ -7,7 +7,8 @@ from bisect import bisect_left
 from collections import defaultdict
 
 from ...flow.objects import Obj
-from ...units.events import Event, events, lifted_backwards, reaching_scopes
+from ...units.events import Event, events, reaching_scopes
+from ...units.lifted import lifted_backwards
 from ...units.unit import Context, Manual, Step, Unit
 from ..blocks import exclusive
 from ..schedule import NO_CHECKS, Scaler, Schedule

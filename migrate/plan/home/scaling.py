@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from ...facts.sites import Scale
 from ...units.conditions import TRUE
-from ...units.events import find_steps
+from ...units.steps import find_steps
 from ...units.unit import Context, Manual, Step, Unit
 from ..backends.native import native_backend
 from ..blocks import running

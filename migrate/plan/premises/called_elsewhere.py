@@ -14,7 +14,8 @@ from collections.abc import Set
 from ...facts.names import called_name, last_name
 from ...facts.once import once
 from ...knowledge.gradients import SCHEDULERS
-from ...units.events import reaching, reads_gradients
+from ...units.events import reaching
+from ...units.readers import reads_gradients
 from ...units.unit import Context, Unit
 
 _ABSTRACT = frozenset("ABC Protocol Generic NamedTuple TypedDict Enum Function Optimizer Dataset".split())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...flow.objects import FORWARD_HOOK
-from ...units.events import reads_gradients
+from ...units.readers import reads_gradients
 from ...units.unit import Context, Manual, Unit
 from ..regions.planner import Planner
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from ...facts.module import Module
 from ...facts.scopes import Scope
-from ..decide import Plan
+from ..plan import Plan
 from .marks import Region
 
 

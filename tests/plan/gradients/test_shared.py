@@ -10,7 +10,7 @@ import pytest
 from migrate.plan.blocks import common, exclusive
 from migrate.plan.gradients.exits import clears
 from migrate.plan.gradients.shared import Taken
-from migrate.units import events
+from migrate.units import events, steps
 from migrate.units.ownership import share_parameters
 from migrate.units.unit import Context, Manual
 from tests.asking import context, unit
@@ -67,7 +67,7 @@ def pair_by_pair(text: str) -> str | None:
 
 def run(ctx: Context) -> Iterator[events.Event]:
     one = unit(ctx)
-    one.steps = events.find_steps(ctx, one)
+    one.steps = steps.find_steps(ctx, one)
     return events.events(ctx, one, ctx.m.files[0].scope)
 
 

@@ -9,7 +9,7 @@ import pytest
 from migrate.plan.gradients import unscaling as gradients
 from migrate.plan.gradients import updates
 from migrate.plan.schedule import Schedule
-from migrate.units import events
+from migrate.units import steps
 from migrate.units.unit import Manual
 from tests.asking import context, unit
 
@@ -30,7 +30,7 @@ BACK = "with amp.scale_loss(loss, optimizer) as scaled:\n    scaled.backward()\n
 def decided(text: str) -> Schedule:
     ctx = context(text)
     one = unit(ctx)
-    one.steps = events.find_steps(ctx, one)
+    one.steps = steps.find_steps(ctx, one)
     return gradients.decide(ctx, one)
 
 
@@ -454,7 +454,7 @@ for x in loader:
 def test_what_reads_ahead_of_a_second_backward_in_the_function_that_runs_it(size: str, free: bool) -> None:
     ctx = context(AWP.replace("SIZE", size))
     one = unit(ctx)
-    one.steps = events.find_steps(ctx, one)
+    one.steps = steps.find_steps(ctx, one)
     assert bool(gradients.decide(ctx, one).scale_free) is free
     assert any(rule == "APX055" for _, rule, _ in one.reviews) is free
 

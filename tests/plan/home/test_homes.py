@@ -10,9 +10,10 @@ import pytest
 from migrate.engine import migrate_module
 from migrate.facts.module import Module
 from migrate.model import Settings
-from migrate.plan.decide import Plan, decide
+from migrate.plan.decide import decide
 from migrate.plan.home.cases import either
 from migrate.plan.inserted import free_name
+from migrate.plan.plan import Plan
 from migrate.units.conditions import FALSE, TRUE, Term
 from migrate.units.unit import Manual
 from tests.asking import context, unit

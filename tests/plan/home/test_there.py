@@ -9,7 +9,7 @@ import pytest
 
 from migrate.engine import migrate_module
 from migrate.model import Applicability, Settings
-from migrate.plan import decide
+from migrate.plan import enabled
 from migrate.plan.home.there import object_there
 
 TEXT = """\
@@ -143,7 +143,7 @@ def test_what_is_asked_of_the_object(case: str, monkeypatch: pytest.MonkeyPatch)
         said.append(object_there(*given))
         return said[-1]
 
-    monkeypatch.setattr(decide, "object_there", heard)
+    monkeypatch.setattr(enabled, "object_there", heard)
     migrate_module(TEXT.replace("def main(", BEGUN.replace("STARTS", starts)).replace("BEGIN", begin), Settings())
     assert said and set(said) == {answer}
 

@@ -1,0 +1,261 @@
+"""What each region under autocast is switched on by: the text of its ``enabled=``."""
+
+from __future__ import annotations
+
+import ast
+
+from ..facts.scopes import Scope
+from ..facts.sites import Initialize, Scale
+from ..units.conditions import Term, reads
+from ..units.unit import Context, Manual, Unit
+from .another_run import in_another_run
+from .home.cases import either
+from .home.guards import guard_cases, guards, terms_there
+from .home.homes import Finder
+from .home.scaling import class_of
+from .home.there import object_there
+from .plan import Plan
+from .regions.made import leave_out_makers, not_made
+from .regions.marks import Region
+from .schedule import Scaler
+
+_LEFT_OUT = "once amp.initialize had run, this was under Apex's casts, and it now runs in float32, because "
+
+
+def switches(ctx: Context, unit: Unit, plan: Plan, finder: Finder) -> None:
+    """What each region under autocast is switched on by."""
+    sources = [pair for init in unit.initializes for pair in _own_guards(ctx, unit, init)]
+    early = [x for x in (*_calls(unit), *plan.planner.statements) if plan.planner.order.early(x)]
+    plan.always = all(t.value for _, t in sources) and not early and not finder.late()
+    _lift(ctx, unit, plan, finder)
+    for region in list(plan.planner.regions):
+        stmt = region.block.body[region.first]
+        before = finder.snapshot()
+        try:
+            plan.enabled_at[region] = _enabled(ctx, unit, plan, finder, stmt, evaluates=region.why == "evaluation")
+            _check_made(ctx, plan, region, plan.enabled_at[region])
+        except Manual as missing:
+            finder.restore(before)
+            if region.why != "evaluation" or not unit.scales:
+                raise
+            plan.planner.leave_out(region)
+            plan.enabled_at.pop(region, None)
+            said = f"{_LEFT_OUT}{missing.message}; to keep the casts, wrap it in torch.autocast"
+            unit.review(stmt, "APX031", said)
+            plan.uncovered.append((stmt, "APX031", said))
+    for hoist in plan.planner.hoists:
+        enabled = _enabled(ctx, unit, plan, finder, hoist.stmt)
+        block, index = ctx.m.place[hoist.stmt]
+        _check_made(ctx, plan, Region(block, index, index, "loss"), enabled)
+        plan.hoist_enabled.append(enabled)
+
+
+def _calls(unit: Unit) -> list[ast.Call]:
+    return [x.call for x in unit.moments]
+
+
+def _lift(ctx: Context, unit: Unit, plan: Plan, finder: Finder) -> None:
+    """An evaluation whose function can say neither the condition nor be handed the scaler is wrapped where it is
+    called."""
+    for _ in range(20):
+        for region in plan.planner.regions:
+            stmt = region.block.body[region.first]
+            if region.why == "evaluation" and isinstance(_said(ctx, unit, stmt), str):
+                if _reached(ctx, unit, plan, finder, stmt):
+                    continue
+                near = any(ctx.m.function(s.call) is ctx.m.function(stmt) for s in unit.moments)
+                if not (near and plan.scaled) and plan.planner.lift(region):
+                    break
+        else:
+            return
+
+
+def _reached(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stmt) -> bool:
+    """Whether the scaler, which says the condition, is at hand at ``stmt`` or may be handed on to there."""
+    if not _scaling(unit, plan) or not all(i.optimizers for i in unit.initializes):
+        return False
+    before = finder.snapshot()
+    try:
+        _check_alone(ctx, stmt)
+        finder.reach(finder.scalers[0], stmt, None)
+    except Manual:
+        return False
+    finally:
+        finder.restore(before)
+    return True
+
+
+def _scaling(unit: Unit, plan: Plan) -> bool:
+    """Whether a scaler is there that is on wherever mixed precision is, and off elsewhere."""
+    return plan.scaled and not unit.apart and not any(o.unscaled for o in unit.options.values())
+
+
+def _own_guards(ctx: Context, unit: Unit, init: Initialize) -> list[tuple[ast.expr, Term]]:
+    """All conditions of an initialize; where its callers disagree, at least that there is one."""
+    try:
+        return guards(ctx, unit, init, None)
+    except Manual:
+        return [(init.call, Term("…"))]
+
+
+def _enabled(ctx: Context, unit: Unit, plan: Plan, finder: Finder, stmt: ast.stmt, *, evaluates: bool = False) -> str:
+    """The text of ``enabled=`` for a region at ``stmt``; "" where it is always on."""
+    _check_alone(ctx, stmt)
+    if plan.always:
+        return ""
+    if any(t.value is False for init in unit.initializes for _, t in unit.options_of(init).enabled):
+        return "False" if len(unit.initializes) == 1 else _ambiguous(unit)
+    if _switched_on_above(ctx, unit, stmt):
+        return ""
+    scope = ctx.m.function(stmt)
+    scaling = _scaling(unit, plan)
+    near = any(ctx.m.function(s.call) is scope for s in unit.moments) and scaling
+    # an evaluation may be under casts where only a model was handed over, and the scaler is off
+    apart = evaluates and not all(i.optimizers for i in unit.initializes)
+    if near and not (apart and isinstance(_said(ctx, unit, stmt), Term)):
+        return _near(ctx, unit, finder, stmt)
+    if scaling and all(i.optimizers for i in unit.initializes):
+        at_hand = finder.at_hand(finder.scalers[0], stmt)
+        if at_hand is not None:
+            finder.used(finder.scalers[0], stmt)
+            return _asked(finder, finder.scalers[0], stmt, at_hand)
+        if plan.planner.order.early(stmt):
+            return f"{finder.reach(finder.scalers[0], stmt, None)}.is_enabled()"
+    said = _said(ctx, unit, stmt)
+    if isinstance(said, str) and not (scaling and _reached(ctx, unit, plan, finder, stmt)):
+        said = _said(ctx, unit, stmt, ways=True)
+    if unit.apart and isinstance(said, str):
+        there = object_there(ctx, unit, class_of(ctx, unit), stmt)
+        if there is not None:
+            return there
+    if not isinstance(said, str) and said.value is not False:
+        return "" if said.value else _bool(said)
+    if not isinstance(said, str):
+        raise Manual(stmt, "the condition of mixed precision is never true here")
+    if scaling:
+        return f"{finder.reach(finder.scalers[0], stmt, None)}.is_enabled()"
+    raise Manual(
+        stmt,
+        f"the condition `{said}` under which mixed precision is on cannot be said here",
+        f'with torch.autocast("cuda", dtype=torch.float16, enabled={said}): …',
+    )
+
+
+def _switched_on_above(ctx: Context, unit: Unit, stmt: ast.stmt) -> bool:
+    """Whether a block around ``stmt`` has run an ``initialize`` that hangs on nothing further."""
+    for init in unit.initializes:
+        block, index = ctx.m.place[ctx.m.statement(init.call)]
+        whole = any(ctx.m.block(s) is block and ctx.m.place[s][1] > index for s in ctx.m.spine(stmt))
+        if whole and all(term.value for _, term in unit.options_of(init).enabled) and not init.optimizers:
+            return ctx.m.function(init.call) is ctx.m.function(stmt)
+    return False
+
+
+def _check_made(ctx: Context, plan: Plan, region: Region, enabled: str) -> None:
+    """The object that ``enabled`` is read from has to be there where the region begins."""
+    owner = not_made(ctx, region, enabled)
+    if owner is not None and not leave_out_makers(ctx, region, enabled, plan.planner.compute.forwards):
+        raise Manual(
+            region.block.body[region.first],
+            f"`{enabled}` says whether mixed precision is on, and `{owner}` may not be there yet",
+            f"make sure that `{owner}` is made before this, or read the condition from elsewhere",
+        )
+
+
+def _check_alone(ctx: Context, stmt: ast.stmt) -> None:
+    """An autocast of the file's own around a region: the inner one, switched off, would switch the outer off."""
+    for outer in ctx.m.spine(stmt)[1:]:
+        if isinstance(outer, (ast.With, ast.AsyncWith)):
+            for item in outer.items:
+                if "autocast" in ctx.m.src(item.context_expr).lower():
+                    raise Manual(
+                        stmt,
+                        f"`{ctx.m.src(item.context_expr)}` stands around this already: two backends side by side",
+                        "keep the native one: let its autocast and its scaler serve this case too, and drop Apex's arm",
+                    )
+
+
+def _near(ctx: Context, unit: Unit, finder: Finder, stmt: ast.stmt) -> str:
+    """The condition that the scaler of a function that scales or steps says."""
+    scope = ctx.m.function(stmt)
+    for site in unit.moments:
+        if ctx.m.function(site.call) is scope:
+            optimizer = site.optimizers if isinstance(site, Scale) else site.optimizer
+            scaler = next(s for s in finder.scalers if s.objects & _objects(site))
+            return _asked(finder, scaler, stmt, finder.reach(scaler, stmt, optimizer))
+    return f"{finder.reach(finder.scalers[0], stmt, None)}.is_enabled()"
+
+
+def _asked(finder: Finder, scaler: Scaler, stmt: ast.stmt, reached: str) -> str:
+    """Whether a scaler is on: one that is None in calls that hand no optimizer on is off."""
+    there = "" if finder.always_handed(scaler, stmt) else f"{reached} is not None and "
+    return f"{there}{reached}.is_enabled()"
+
+
+def _objects(site: object) -> frozenset[object]:
+    return site.optimizer_objects if isinstance(site, Scale) else site.objects  # type: ignore[attr-defined]
+
+
+def _said(ctx: Context, unit: Unit, stmt: ast.stmt, *, ways: bool = False) -> Term | str:
+    """The unit's condition as the function of ``stmt`` can say it, without what already holds there; ``ways``: also
+    where several ways lead to an ``initialize``, each under conditions of its own."""
+    scope = ctx.m.function(stmt)
+    cases: list[list[Term]] = []
+    for init in _awake(ctx, unit, scope):
+        around = set(ctx.m.ancestors(stmt))
+        try:
+            several = ways and ctx.m.function(init.call) is not scope
+            every = guard_cases(ctx, unit, init, scope) if several else [guards(ctx, unit, init, None, scope)]
+        except Manual as missing:  # its callers disagree
+            own = guards(ctx, unit, init, None, ctx.m.function(init.call))
+            return next((term.text for _, term in own if term.value is None), missing.message)
+        for one in every:
+            sources = [
+                (expr, term)
+                for expr, term in one
+                if not (ctx.m.parent.get(expr) in around and isinstance(ctx.m.parent[expr], ast.If))
+            ]
+            said = terms_there(ctx, sources, scope)
+            if isinstance(said, str):
+                return said
+            cases.append([term for term in said if not _moves_on(ctx, term, stmt)])
+    return either(cases)
+
+
+def _awake(ctx: Context, unit: Unit, scope: Scope) -> list[Initialize]:
+    """The ``initialize`` calls that may run in a process that comes to a function: where it holds one itself, not those
+    that only the main block of an imported file leads to, nor those of another arm of what is run."""
+    mine = [init for init in unit.initializes if ctx.m.function(init.call) is scope]
+    awake = [init for init in unit.initializes if init in mine or not _asleep(ctx, init.call, frozenset())]
+    awake = [init for init in awake if init in mine or not in_another_run(ctx, ctx.m.function(init.call), scope)]
+    return awake if mine else unit.initializes
+
+
+def _asleep(ctx: Context, node: ast.AST, seen: frozenset[Scope]) -> bool:
+    """Whether only main blocks of imported files lead to a node."""
+    scope = ctx.m.function(node)
+    if ctx.m.idle(node) or scope in seen or not scope.is_function:
+        return ctx.m.idle(node) or scope in seen
+    calls = ctx.v.calls[scope.node]
+    return bool(calls) and all(_asleep(ctx, call, seen | {scope}) for call in calls)
+
+
+def _moves_on(ctx: Context, term: Term, stmt: ast.stmt) -> bool:
+    """Whether a condition reads what a loop gives another value by the time that a statement runs: Apex's casts stay
+    on behind the round that switched them on."""
+    scope = ctx.m.function(stmt)
+    for name in reads(term.text):
+        bound = [n for n in ctx.m.bindings(name, ctx.m.binding_scope(name, scope)) if ctx.m.function(n) is scope]
+        loops = [{x for x in ctx.m.ancestors(n) if isinstance(x, (ast.For, ast.AsyncFor, ast.While))} for n in bound]
+        around = set(ctx.m.ancestors(stmt))
+        if any(one and (len(bound) > 1 or not one <= around) for one in loops):
+            return True
+    return False
+
+
+def _bool(term: Term) -> str:
+    return term.text if term.boolean else f"bool({term.text})"
+
+
+def _ambiguous(unit: Unit) -> str:
+    raise Manual(unit.line_node, "one initialize call is O0, another is not")

@@ -1,0 +1,241 @@
+"""Who reads gradients: clips, norms, ``.grad``, and unknown code that is handed a model or an optimizer."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from ..facts.names import called_name
+from ..facts.sites import opened
+from ..flow.objects import Obj
+from ..flow.tensors import own_gradient
+from ..knowledge import gradients
+from ..knowledge.gradients import COLLECTS
+from ..nodes import header, walk
+from .degree import gives_norm
+from .unit import Context, Unit
+
+
+def is_clip(ctx: Context, stmt: ast.stmt) -> bool:
+    """Whether a statement is one call that clips gradients."""
+    if not isinstance(stmt, ast.Expr) or not isinstance(stmt.value, ast.Call):
+        return False
+    return gradients.CLIP.fit(ctx.m.src(stmt.value.func))
+
+
+def unknown_readers(ctx: Context, unit: Unit, stmt: ast.stmt) -> list[ast.Call]:
+    """Calls of code that is not here and is handed a model or optimizer of the unit, its parameters, or an object that
+    holds one; of a compound statement those in its header. A function of this program that makes one counts, too."""
+    return [
+        node
+        for part in header(stmt)
+        for node in walk(part)
+        if isinstance(node, ast.Call) and _unknown_reader(ctx, unit, node)
+    ]
+
+
+def _unknown_reader(ctx: Context, unit: Unit, call: ast.Call) -> bool:
+    v = ctx.v
+    if v.apex_names(call.func):
+        return False
+    watched = unit.optimizer_objects | unit.model_objects
+    name = called_name(call)
+    if callees := v.callees(call):
+        if gradients.NO_READER.fit(name) or name[:1].isupper():
+            return False
+        inner = [n for f in callees for s in _body(f) for n in walk(s) if isinstance(n, ast.Call)]
+        return any(_takes_parameters(ctx, n, watched) and not v.callees(n) for n in inner)
+    if name == "apply" and isinstance(call.func, ast.Attribute) and opened(v, v.of(call.func.value)) & watched:
+        known = all(v.callee(o) is not None for a in call.args for o in v.of(a))
+        return not known or not any(v.of(a) for a in call.args)
+    if gradients.NO_READER.fit(name) or hasattr(builtins, name) or name[:1].isupper():
+        return False
+    if _takes_parameters(ctx, call, watched):
+        return True
+    held = [v.of(a) for a in [*call.args, *(k.value for k in call.keywords)]]
+    if isinstance(call.func, ast.Attribute):
+        held.append(frozenset(o for o in v.of(call.func.value) if _made_of(ctx, o, watched)))
+    return any(_has(ctx, h, watched) or any(_made_of(ctx, o, watched) for o in h) for h in held)
+
+
+def _takes_parameters(ctx: Context, call: ast.Call, watched: frozenset[Obj]) -> bool:
+    """Whether a call whose name does not say what it does is handed parameters of a model or optimizer."""
+    v, name = ctx.v, called_name(call)
+    said = gradients.NO_READER.fit(name) or gradients.ABOUT_GRADIENTS.fit(name)
+    if said or hasattr(builtins, name) or name[:1].isupper():
+        return False
+    for arg in [*call.args, *(k.value for k in call.keywords)]:
+        for node in [arg, *(o.key for o in opened(v, v.of(arg)) if o.kind == "call")]:
+            match node:
+                case ast.Call(func=ast.Attribute(value=owner, attr="parameters" | "named_parameters")):
+                    pass
+                case ast.Attribute(value=owner, attr="param_groups"):
+                    pass
+                case _:
+                    continue
+            if opened(v, v.of(owner)) & watched:
+                return True
+    return False
+
+
+def _made_of(ctx: Context, obj: Obj, watched: frozenset[Obj]) -> bool:
+    """Whether an object was made by a call of unknown code that was handed a model or optimizer."""
+    if obj in watched or obj.kind != "call" or not isinstance(obj.key, ast.Call) or ctx.v.callees(obj.key):
+        return False
+    made, name = obj.key, called_name(obj.key)
+    known = gradients.SCHEDULERS.fit(obj.label) or gradients.KEEPERS.fit(name) or not name[:1].isupper()
+    if known or ctx.v.apex_names(made.func):
+        return False
+    return any(_has(ctx, ctx.v.of(a), watched) for a in [*made.args, *(k.value for k in made.keywords)])
+
+
+def _has(ctx: Context, held: frozenset[Obj], watched: frozenset[Obj]) -> bool:
+    """Whether a model or optimizer is among some objects, or kept by one of this program's: ``Handler(self)``."""
+    v = ctx.v
+    mine = [o for o in held if o.kind == "instance"]
+    return bool(opened(v, held) & watched) or any(
+        opened(v, v.field(o, name)) & watched for o in mine for name in v.attributes(o)
+    )
+
+
+def norms_read(ctx: Context, stmt: ast.stmt) -> list[ast.Call]:
+    """The calls of a statement that give the norm of gradients, clipped by it or not, where it reads them in no
+    other way; empty where it does."""
+    if isinstance(stmt, (ast.For, ast.While, ast.With, ast.Try)):
+        return []
+    nodes = list(walk(stmt))
+    if any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in nodes):
+        return []
+    readers = [n for n in nodes if isinstance(n, ast.Call) and gradients.ABOUT_GRADIENTS.fit(called_name(n))]
+    clips = [n for n in readers if called_name(n) in gradients.CLIPS_NORM and clip_bound(n) is not None]
+    norms = [n for n in readers if gradients.GIVES_NORM.fit(called_name(n)) and len(n.args) == 1 and not n.keywords]
+    known = [n for n in (*clips, *norms) if not ctx.v.callees(n)]
+    known += [n for n in readers if (inner := ctx.v.callees(n)) and all(gives_norm(ctx, f) for f in inner)]
+    return known if len(known) == len(readers) else []
+
+
+def clip_bound(call: ast.Call) -> ast.expr | None:
+    """The threshold of a clip."""
+    named = next((k.value for k in call.keywords if k.arg in ("max_norm", "clip_value")), None)
+    return named if named is not None or len(call.args) < 2 else call.args[1]
+
+
+def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> bool:
+    """Whether a statement reads or changes gradients, or hands model or optimizer to someone who may."""
+    m, v = ctx.m, ctx.v
+    watched = unit.optimizer_objects | unit.model_objects
+    for node in walk(stmt):
+        if isinstance(node, ast.Attribute) and node.attr == "grad" and _looks(ctx, node):
+            return True
+        if depth < 3:
+            unseen = [*ctx.unnamed.run_by(node), *ctx.unnamed.properties(node)]
+            bodies = [s for function in unseen for s in _body(function)]
+            if any(reads_gradients(ctx, unit, s, depth + 1) for s in bodies):
+                return True
+        if ctx.unnamed.spells(node):
+            return True
+        if isinstance(node, ast.Attribute) and gradients.MADE_OF_GRADIENTS.fit(node.attr):
+            above = m.parent[node]
+            if v.of(node.value) & watched and not (isinstance(above, ast.Call) and above.func is node):
+                return True
+        if not isinstance(node, ast.Call):
+            continue
+        name = called_name(node)
+        if any(n.endswith(".master_params") for n in v.apex_names(node.func)) and not _kept(ctx, node):
+            return True
+        if gradients.CLIP.fit(name) and gradients.CLIPPED.fit(name + m.src(node)):
+            return True
+        if isinstance(node.func, ast.Attribute) and gradients.CLIP_METHODS.fit(name):
+            if not _bounds_values(ctx, node, watched):
+                return True
+        callees = v.callees(node)
+        for callee in [*callees, *_handed_functions(ctx, node)]:
+            if any(ctx.m.inside(s.call, callee) for s in unit.steps):
+                continue  # readers before that step are found there
+            body: list[ast.AST] = [callee.body] if isinstance(callee, ast.Lambda) else [*_body(callee)]
+            if depth < 3 and any(reads_gradients(ctx, unit, s, depth + 1) for s in body):
+                return True
+        if callees or gradients.NO_READER.fit(name) or depth:
+            continue
+        for arg in [*node.args, *(k.value for k in node.keywords)]:
+            taken = opened(v, v.of(arg))
+            if isinstance(arg, ast.Call) and isinstance(arg.func, ast.Attribute) and "parameters" in arg.func.attr:
+                taken = v.of(arg.func.value)
+            if taken & watched and gradients.ABOUT_GRADIENTS.fit(name):
+                return True
+    return False
+
+
+def _handed_functions(ctx: Context, call: ast.Call) -> list[ast.AST]:
+    """The functions of this program that a call is handed, to call them itself: ``map(norm, model.parameters())``."""
+    handed = [*call.args, *(k.value for k in call.keywords)]
+    held = {o for a in handed for o in ctx.v.of(a) if o.kind in ("function", "method", "partial")}
+    return ctx.m.in_order({node for o in held for node in ctx.v.functions(o)})
+
+
+def _bounds_values(ctx: Context, call: ast.Call, watched: frozenset[Obj]) -> bool:
+    """Whether a method called ``clip`` puts bounds to data, as numpy's and torch's do: ``boxes.clip(0, 1)``."""
+    if called_name(call) not in ("clip", "clip_") or not (call.args or call.keywords):
+        return False
+    assert isinstance(call.func, ast.Attribute)
+    said = " ".join(ctx.m.src(x) for x in (call.func.value, *call.args))
+    held = [ctx.v.of(x) for x in (call.func.value, *call.args)]
+    return not gradients.OF_GRADIENTS.fit(said) and not any(opened(ctx.v, h) & watched for h in held)
+
+
+def _kept(ctx: Context, call: ast.Call) -> bool:
+    """Whether parameters are only collected here; who reads their gradients later is found there."""
+    above = ctx.m.parent[call]
+    while isinstance(above, (ast.IfExp, ast.keyword, ast.Call)):
+        if isinstance(above, ast.Call) and called_name(above) not in COLLECTS:
+            break
+        above = ctx.m.parent[above]
+    if isinstance(above, ast.Call):
+        return bool(ctx.v.callees(above))  # what a function of the file does with them is looked at there
+    return isinstance(above, (ast.Assign, ast.AnnAssign))
+
+
+def _looks(ctx: Context, node: ast.Attribute) -> bool:
+    """Whether a gradient's value matters: not where one only asks whether it is there or throws it away, nor that of
+    a tensor that no optimizer holds, which Apex left scaled as well."""
+    if isinstance(node.ctx, ast.Del) or _all_go(ctx, node):
+        return False
+    return not is_none_test(ctx, node) and not _is_torch_grad(node) and not own_gradient(ctx.m, ctx.v, node)
+
+
+def is_none_test(ctx: Context, node: ast.Attribute) -> bool:
+    """Whether one only asks whether a gradient is there: ``p.grad is None``."""
+    above = ctx.m.parent[node]
+    return isinstance(above, ast.Compare) and all(isinstance(o, (ast.Is, ast.IsNot)) for o in above.ops)
+
+
+def _all_go(ctx: Context, node: ast.Attribute) -> bool:
+    """Whether all gradients of a model are thrown away: ``for p in model.parameters(): p.grad = None``."""
+    match ctx.m.parent[node]:
+        case ast.Assign(value=ast.Constant(value=None)):
+            loop = next(iter(ctx.m.loops(node)), None)
+        case _:
+            return False
+    match loop:
+        case ast.For(iter=ast.Call(func=ast.Attribute(value=model, attr="parameters"))):
+            return bool(ctx.v.of(model) & ctx.initialized.keys())
+        case _:
+            return False
+
+
+def only_clears(ctx: Context, stmt: ast.stmt) -> bool:
+    """Whether a statement does no more to gradients than to throw some away."""
+    grads = [n for n in walk(stmt) if isinstance(n, ast.Attribute) and n.attr == "grad" and _looks(ctx, n)]
+    values = [getattr(ctx.m.parent[n], "value", None) for n in grads if isinstance(n.ctx, ast.Store)]
+    return bool(grads) and len(values) == len(grads) and all(isinstance(v, ast.Constant) for v in values)
+
+
+def _is_torch_grad(node: ast.Attribute) -> bool:
+    """``autograd.grad``, not ``p.grad``."""
+    return isinstance(node.value, (ast.Name, ast.Attribute)) and (
+        getattr(node.value, "id", "") in ("autograd", "torch") or getattr(node.value, "attr", "") == "autograd"
+    )
+
+
+def _body(node: ast.AST) -> list[ast.stmt]:
+    return node.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
