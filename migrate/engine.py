@@ -48,6 +48,7 @@ from .plan.unread import Unread, dead_options, lost_readers, unread_locals
 from .plan.unread import unread as find_unread
 from .report.placing import told
 from .rewrite.apply import EditConflict
+from .rewrite.emission import edits_of
 from .rewrite.trace import Run
 from .rules.common import Stage, Work
 from .rules.discovery import apply_rules
@@ -388,7 +389,7 @@ def _write_once(
     if not work.draft.touched():
         return _Attempt(None, work)
     try:
-        edits = work.draft.edits()
+        edits = edits_of(work.draft)
         account(ctx, work, edits)
         texts, runs = edited(ctx, work, edits)
     except EditConflict as conflict:

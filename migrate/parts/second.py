@@ -31,6 +31,7 @@ from ..model import (
 )
 from ..report.placing import merged
 from ..rewrite.apply import EditConflict
+from ..rewrite.emission import edits_of
 from ..rules.common import Stage, Work
 from ..rules.discovery import apply_rules
 from ..units.conditions import Conditions
@@ -134,7 +135,7 @@ def _replaced(ctx: Context, work: Work) -> tuple[str | None, str]:
     if not work.draft.touched():
         return None, ""
     try:
-        edits = work.draft.edits()
+        edits = edits_of(work.draft)
         account(ctx, work, edits)
         (new,), _ = edited(ctx, work, edits)
     except (EditConflict, ValueError) as error:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ..nodes import walk
+from ..rewrite.places import else_offset
 from ..units.available import Key
 from ..units.unit import Context
 from .common import Work
@@ -59,7 +60,7 @@ def fold_test(ctx: Context, work: Work, test: ast.expr) -> None:
         elif not term.value and elif_next:
             draft.cut(m.start(above), m.start(above.orelse[0]) + (0 if m.is_elif(above) else len("el")))
         elif not term.value and m.is_elif(above):
-            draft.cut(m.start(above), draft.else_offset(above))
+            draft.cut(m.start(above), else_offset(m, above))
         elif term.value and m.is_elif(above) and not elif_next:
             draft.cut(m.start(above), m.end(test))
             draft.insert_at(m.start(above), "else")

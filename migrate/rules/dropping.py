@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ..rewrite.places import else_offset
 from .common import Work
 
 
@@ -19,6 +20,6 @@ def drop_body(work: Work, node: ast.If) -> None:
         case [ast.If() as following] if m.is_elif(following):
             draft.cut(m.start(node), m.start(following) + (0 if m.is_elif(node) else len("el")))
         case _ if m.is_elif(node):
-            draft.cut(m.start(node), draft.else_offset(node))
+            draft.cut(m.start(node), else_offset(m, node))
         case _:
             draft.unwrap(node, "orelse")
