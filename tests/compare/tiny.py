@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from compare.workloads import Job, Setting
+from tests.compare.eager import leave_dynamo_out
 
 SAMPLES, TESTED, FEATURES, CLASSES = 64, 24, 6, 3
 
@@ -52,6 +53,7 @@ def points(numbers: Tensor, device: torch.device) -> tuple[Tensor, Tensor]:
 
 
 def build(setting: Setting) -> Job:
+    leave_dynamo_out()
     model = nn.Sequential(nn.Linear(FEATURES, 8), nn.ReLU(), nn.Linear(8, CLASSES)).to(setting.device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     return Job(model, optimizer, nn.functional.cross_entropy, Batches(setting), lambda step: 0.05)

@@ -24,7 +24,7 @@ from migrate.model import ModuleResult, Neighbours, Settings
 from tests.equivalence.generate import program
 from tests.equivalence.harness import HERE, SCRIPTS, read_header, read_script
 from tests.equivalence.plant import planted
-from tests.judge.support import Case, judged_case
+from tests.judge.support import Case, judged_case, script_case
 from tests.rules.cases import load_all
 
 PROGRAMS = sorted([*SCRIPTS.glob("*.py"), *(HERE / "fresh").glob("*.py")])
@@ -42,7 +42,7 @@ def recorded(snapshot: SnapshotAssertion) -> SnapshotAssertion:
 def test_program(path: Path, recorded: SnapshotAssertion) -> None:
     text = read_script(path)
     settings = read_header(text).settings
-    case = judged_case(text, settings)
+    case = script_case(path.stem) if path.parent == SCRIPTS else judged_case(text, settings)
     lines = _said(case.result if case else migrate_module(text, settings))
     if case is not None:
         lines += _judged(path.stem, case)
