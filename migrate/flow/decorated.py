@@ -18,21 +18,45 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 def looking_decorators(m: Module, v: Values, touching: frozenset[ast.AST]) -> dict[ast.AST, list[ast.AST]]:
     """By function the decorators, or what they return, that look at gradients around it."""
+    found = {f: [n for n in made if n in touching] for f, made in (wrappers(m, v) if touching else {}).items()}
+    return {function: looking for function, looking in found.items() if looking}
+
+
+def wrappers(m: Module, v: Values) -> dict[ast.AST, list[ast.AST]]:
+    """By function what its decorators, or those of its class, run around it."""
     found: dict[ast.AST, list[ast.AST]] = {}
-    for cls in m.all(ast.ClassDef) if touching else ():
+    for cls in m.all(ast.ClassDef):
         named, made = _wrapping(m, v, cls)
-        looking = [node for node in made if node in touching]
-        for method in cls.body if looking else ():
-            if isinstance(method, _FUNCTIONS) and (method.name in named if named else method not in looking):
-                found.setdefault(method, []).extend(looking)
-    for function in m.scope_of if touching else ():
+        for method in cls.body if made else ():
+            if isinstance(method, _FUNCTIONS) and (method.name in named if named else method not in made):
+                found.setdefault(method, []).extend(made)
+    for function in m.scope_of:
         for decorator in getattr(function, "decorator_list", ()) if isinstance(function, _FUNCTIONS) else ():
             name = decorator.func if isinstance(decorator, ast.Call) else decorator
             made = [node for obj in v.of(name) for node in _run(m, v, obj.kind, obj.key)]
-            looking = [node for node in made if node in touching]
-            if looking:
-                found.setdefault(function, []).extend(looking)
+            if made:
+                found.setdefault(function, []).extend(made)
     return found
+
+
+def calls_wrapped(m: Module, v: Values) -> dict[ast.AST, list[ast.Call]]:
+    """By function the calls in the wrappers around it that may run it: of what a function was handed, or keeps."""
+    return {
+        function: [n for one in made for n in walk(one) if isinstance(n, ast.Call) and _of_handed(m, v, n)]
+        for function, made in wrappers(m, v).items()
+    }
+
+
+def _of_handed(m: Module, v: Values, call: ast.Call) -> bool:
+    """Whether what is called is a parameter of a function, or an attribute that holds nothing of the program."""
+    match call.func:
+        case ast.Name(id=name):
+            scope = m.binding_scope(name, m.scope(call))
+            return scope is not None and name in scope.params
+        case ast.Attribute(value=ast.Name(id=name)):
+            return name == m.self_name(m.function(call)) and not v.callees(call)
+        case _:
+            return False
 
 
 def _run(m: Module, v: Values, kind: str, key: object) -> list[ast.AST]:

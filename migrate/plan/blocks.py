@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ..facts.once import once
+from ..flow.decorated import calls_wrapped
 from ..units.unit import Context
 
 MAX_CALLERS = 3  # functions, one around the other
@@ -41,11 +43,20 @@ def common(ctx: Context, one: ast.stmt, other: ast.stmt) -> tuple[ast.stmt, ast.
 
 
 def running(ctx: Context, node: ast.AST) -> Iterator[ast.AST]:
-    """A node, then the calls of its function, then those of the functions around these: what it runs in, the nearest
-    first."""
+    """A node, then the calls of its function, by the program or by a decorator of it, then those of the functions
+    around these: what it runs in, the nearest first."""
     level, seen = [node], set[ast.AST]()
     for _ in range(MAX_CALLERS + 1):
         yield from level
         functions = dict.fromkeys(ctx.m.function(at).node for at in level)
-        level = [call for function in functions if function not in seen for call in ctx.v.calls.get(function, ())]
+        level = [call for function in functions if function not in seen for call in _calls(ctx, function)]
         seen.update(functions)
+
+
+def _calls(ctx: Context, function: ast.AST) -> list[ast.Call]:
+    return [*ctx.v.calls.get(function, ()), *_wrapped(ctx).get(function, ())]
+
+
+@once
+def _wrapped(ctx: Context) -> dict[ast.AST, list[ast.Call]]:
+    return calls_wrapped(ctx.m, ctx.v)

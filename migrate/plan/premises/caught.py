@@ -18,6 +18,8 @@ from ..schedule import Schedule
 
 _OTHERS = frozenset("ImportError ModuleNotFoundError KeyboardInterrupt SystemExit GeneratorExit".split())
 _ENDS = frozenset("exit _exit abort".split())
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_MANAGERS = frozenset("contextmanager asynccontextmanager".split())
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _KEEP_TO_THEMSELVES = frozenset("suppress assertRaises assertRaisesRegex raises".split())
 
@@ -44,7 +46,7 @@ def check_caught(ctx: Context, unit: Unit, schedule: Schedule) -> None:
             )
     for place in [*(u.before for u in schedule.unscales), *(s.stmt for s in unit.steps)]:
         around = (block for at in running(ctx, place) for block in _swallowing(ctx, at))
-        caught = next((one for one in around if isinstance(one, ast.With) or _again(ctx, one)), None)
+        caught = next((one for one in around if isinstance(one, ast.With) or _again(ctx, _within(one))), None)
         if caught is not None:
             unit.review(
                 place,
@@ -55,6 +57,11 @@ def check_caught(ctx: Context, unit: Unit, schedule: Schedule) -> None:
                 "GradScaler(init_scale=scaler.get_scale())",
             )
             return
+
+
+def _within(block: ast.stmt) -> ast.stmt:
+    """A place in the code that an exception is kept from: a decorated function's is the function's own."""
+    return block.body[0] if isinstance(block, _FUNCTIONS) else block
 
 
 def _again(ctx: Context, block: ast.stmt) -> bool:
@@ -86,18 +93,26 @@ def _repeats(ctx: Context, node: ast.AST) -> bool:
 
 
 def _swallowing(ctx: Context, node: ast.AST) -> Iterator[ast.stmt]:
-    """The blocks of a function around a node behind which it goes on where something in them raises."""
+    """The blocks of a function around a node behind which it goes on where something in them raises, and the function
+    itself where a context manager is its decorator."""
+    function = ctx.m.function(node).node
+    if isinstance(function, _FUNCTIONS) and any(_swallows(ctx, one) for one in function.decorator_list):
+        yield function
     for stmt in ctx.m.spine(node):
-        match stmt:
-            case ast.Try(body=body, handlers=handlers, finalbody=final):
-                leaves = any(isinstance(n, (ast.Return, ast.Break, ast.Continue)) for s in final for n in walk(s))
-                if any(ctx.m.inside(node, s) for s in body) and (leaves or any(map(_goes_on, handlers))):
-                    yield stmt
-            case ast.With(items=items) if any(_swallows(ctx, item.context_expr) for item in items):
-                if any(ctx.m.inside(node, s) for s in stmt.body):
-                    yield stmt
-            case _:
-                pass
+        if _goes_on_behind(ctx, stmt, node):
+            yield stmt
+        elif isinstance(stmt, ast.With) and any(_swallows(ctx, item.context_expr) for item in stmt.items):
+            if any(ctx.m.inside(node, s) for s in stmt.body):
+                yield stmt
+
+
+def _goes_on_behind(ctx: Context, stmt: ast.stmt, node: ast.AST) -> bool:
+    """Whether a statement is a ``try`` with a node in its body behind which training goes on."""
+    if not isinstance(stmt, ast.Try) or not any(ctx.m.inside(node, s) for s in stmt.body):
+        return False
+    final = (n for s in stmt.finalbody for n in walk(s))
+    leaves = any(isinstance(n, (ast.Return, ast.Break, ast.Continue)) for n in final)
+    return leaves or any(map(_goes_on, stmt.handlers))
 
 
 def _goes_on(handler: ast.ExceptHandler) -> bool:
@@ -112,8 +127,12 @@ def _goes_on(handler: ast.ExceptHandler) -> bool:
 
 
 def _swallows(ctx: Context, manager: ast.expr) -> bool:
-    """Whether a context manager keeps exceptions to itself: ``suppress``, or a class whose ``__exit__`` says so."""
+    """Whether a context manager keeps exceptions to itself: ``suppress``, a class whose ``__exit__`` says so, or a
+    generator with a ``try`` around its ``yield``."""
     if isinstance(manager, ast.Call) and called_name(manager) in _KEEP_TO_THEMSELVES:
+        return True
+    made = ctx.v.callees(manager) if isinstance(manager, ast.Call) else ()
+    if any(_around_yield(ctx, function) for function in made):
         return True
     classes = [o.key for o in ctx.v.of(manager) if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
     exits = [ctx.m.method(one, "__exit__") for cls in classes for one in ctx.v.order(cls)]
@@ -123,6 +142,14 @@ def _swallows(ctx: Context, manager: ast.expr) -> bool:
         if function is not None
         for n in walk(function)
     )
+
+
+def _around_yield(ctx: Context, function: ast.AST) -> bool:
+    """Whether a function is a context manager that goes on where its block raises."""
+    if not isinstance(function, _FUNCTIONS) or not any(last_name(d) in _MANAGERS for d in function.decorator_list):
+        return False
+    yields = [n for n in walk(function) if isinstance(n, ast.Yield) and ctx.m.function(n).node is function]
+    return any(_goes_on_behind(ctx, stmt, one) for one in yields for stmt in ctx.m.spine(one))
 
 
 def _false(expr: ast.expr) -> bool:

@@ -31,6 +31,63 @@ class Timer:
         self.spent = now()
 
 
+@contextlib.contextmanager
+def tolerant():
+    try:
+        yield
+    except ValueError as e:
+        print(e)
+
+
+@contextlib.contextmanager
+def told():
+    try:
+        yield
+    except ValueError as e:
+        print(e)
+        raise
+
+
+def skipping(f):
+    def inner(*args, **kwargs):
+        try:
+            return f(*args, **kwargs)
+        except KeyError:
+            return None
+    return inner
+
+
+def skips(*kinds):
+    def around(f):
+        def inner(*args, **kwargs):
+            try:
+                return f(*args, **kwargs)
+            except kinds:
+                return None
+        return inner
+    return around
+
+
+def timed(f):
+    def inner(*args, **kwargs):
+        try:
+            return f(*args, **kwargs)
+        finally:
+            print(now())
+    return inner
+
+
+class Safely:
+    def __init__(self, f):
+        self.f = f
+
+    def __call__(self, *args):
+        try:
+            return self.f(*args)
+        except ValueError:
+            return None
+
+
 model = build()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
@@ -56,6 +113,12 @@ def inside(header: str, body: str) -> str:
 
 
 ALL = FORWARD + BACK + CLIP + STEP
+
+
+def decorated(decorator: str) -> str:
+    return TOP + f"{decorator}\ndef once(x, y):\n" + indent(ALL, "    ") + "for x, y in loader:\n    once(x, y)\n"
+
+
 #: A program, and what is said of its exceptions.
 CASES = {
     "none is caught": (loop(ALL), None),
@@ -106,6 +169,19 @@ CASES = {
     "a context manager that does not": (loop(inside("Timer()", ALL)), None),
     "an assertion of a test, outside of any loop": (
         TOP + "def once(x, y):\n" + indent(ALL, "    ") + inside("raises(ValueError)", "once(x, y)\n") + "once(x, y)\n",
+        WAITS,
+    ),
+    "a generator that swallows": (loop(inside("tolerant()", ALL)), WAITS),
+    "a generator that raises again": (loop(inside("told()", ALL)), None),
+    "a decorator that swallows": (decorated("@skipping"), WAITS),
+    "a decorator that is told what to swallow": (decorated("@skips(KeyError, ValueError)"), WAITS),
+    "a class as decorator": (decorated("@Safely"), WAITS),
+    "a context manager as decorator": (decorated("@tolerant()"), WAITS),
+    "a guard as decorator": (decorated("@Guard()"), WAITS),
+    "a decorator that lets all through": (decorated("@timed"), None),
+    "a decorator of a caller": (
+        TOP + "def once(x, y):\n" + indent(ALL, "    ")
+        + "@skipping\ndef step(x, y):\n    once(x, y)\nfor x, y in loader:\n    step(x, y)\n",
         WAITS,
     ),
     "suppress around all": (loop(inside("contextlib.suppress(ValueError)", ALL)), WAITS),
