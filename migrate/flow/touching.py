@@ -11,6 +11,7 @@ from ..facts.once import once
 from ..nodes import walk
 from .values import Values
 
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _TRAINS = frozenset("backward step scale_loss".split())
 _NO_GRADIENTS = frozenset("no_grad zero_grad enable_grad set_grad_enabled requires_grad requires_grad_".split())
 # Settings of a run that only speak of gradients: `grad_accumulation_steps`, `max_grad_norm`.
@@ -42,17 +43,22 @@ def trains(function: ast.AST) -> bool:
 def touching(m: Module, v: Values) -> frozenset[ast.AST]:
     """The functions of a program that look at gradients, be it in another function, which does not train: what one
     that does may see is another matter."""
-    own = [f for f in m.scope_of if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef)) and touches(m, f)]
+    own = [f for f in m.scope_of if isinstance(f, _FUNCTIONS) and touches(m, f)]
     found: set[ast.AST] = set(own)
     todo: list[ast.AST] = [f for f in own if not trains(f)]
     while todo:
         function = todo.pop()
-        for caller in (*v.callers.get(function, ()), *_readers(m, v, function)):
-            if caller not in found and isinstance(caller, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        for caller in (*v.callers.get(function, ()), *_lambdas(m, v, function), *_readers(m, v, function)):
+            if caller not in found and isinstance(caller, _FUNCTIONS):
                 found.add(caller)
                 if not trains(caller):
                     todo.append(caller)
     return frozenset(found)
+
+
+def _lambdas(m: Module, v: Values, function: ast.AST) -> list[ast.AST]:
+    """The lambdas that call a function, which may run elsewhere than the function that they stand in."""
+    return [one for call in v.calls.get(function, ()) for one in m.ancestors(call) if isinstance(one, ast.Lambda)]
 
 
 def _readers(m: Module, v: Values, function: ast.AST) -> list[ast.AST]:

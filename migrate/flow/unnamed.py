@@ -20,7 +20,8 @@ from ..knowledge.gradients import SCHEDULERS
 from ..nodes import walk
 from .decorated import looking_decorators
 from .kept_lookers import KeptLookers
-from .objects import Obj
+from .objects import ELEMENT_KEY, Obj
+from .spelled import listed_names, meet
 from .touching import touches, touching, trains
 from .values import Values
 
@@ -37,6 +38,8 @@ _LAZY = frozenset("map filter iter starmap".split())
 _ASKS_ITEMS = frozenset("max min sorted any all sum print str repr format".split())
 _STACKS = frozenset("ExitStack AsyncExitStack".split())
 _PUTS = frozenset("callback push enter_context push_async_callback push_async_exit enter_async_context".split())
+_TEXTS = frozenset("__str__ __repr__ __format__".split())
+_MAKES_TEXT = frozenset("str repr format print join".split())
 _FIELD = re.compile(r"\{[^{}]*\.grad\b")  # of a format: "{0.grad}"
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -70,6 +73,7 @@ class Unnamed:
         ]
         methods = [(cls, method) for cls, method in unseen if touches(m, method)]
         self._special = [(cls, method) for cls, method in unseen if _special(method.name)]
+        self._told = [method for _, method in self._special if method.name in _TEXTS]
         self._lookers = {function for function in looking if not trains(function)}
         self._makers = [(cls, method) for cls, method in unseen if method.name in _MAKES]
         self._makers += _factories(m, v, self._lookers)
@@ -103,7 +107,24 @@ class Unnamed:
             found += self._of(node, self._special)
             if isinstance(node, ast.Call) and called_name(node) in _ASKS_ITEMS and not self.v.callees(node):
                 found += self._with(self._items(node.args), self._special)
+        if self._told:
+            shown = self._shown(node)
+            found += self._with(self._items(shown), self._special)
+            if any(_any_item(o) for part in shown for o in self.v.of(part)):
+                found += self._told
         return found
+
+    def _shown(self, node: ast.AST) -> list[ast.expr]:
+        """What an expression makes a text of: ``"%s %s" % row``, ``f"{row}"``, ``str(row)``."""
+        match node:
+            case ast.BinOp(left=ast.Constant(value=str()), op=ast.Mod(), right=right):
+                return [*right.elts, right] if isinstance(right, ast.Tuple) else [right]
+            case ast.FormattedValue(value=value):
+                return [value]
+            case ast.Call() if called_name(node) in _MAKES_TEXT and not self.v.callees(node):
+                return [a.value if isinstance(a, ast.Starred) else a for a in node.args]
+            case _:
+                return []
 
     def around(self, node: ast.AST) -> list[ast.AST]:
         """Decorators that look at gradients before or behind what a call runs."""
@@ -185,9 +206,14 @@ class Unnamed:
         return [method for cls, method in methods if cls in classes]
 
     def _items(self, handed: list[ast.expr]) -> set[Obj]:
-        """What the containers hold that a call is handed."""
-        whole = [o for arg in handed for o in self.v.of(arg) if o.kind in ("seq", "dict")]
-        return {one for o in whole for name in self.v.attributes(o) for one in self.v.field(o, name)}
+        """What the containers hold that a call is handed, and those in them."""
+        found, todo = set[Obj](), [o for arg in handed for o in self.v.of(arg)]
+        while todo:
+            if (whole := todo.pop()).kind in ("seq", "dict"):
+                held = {one for name in self.v.attributes(whole) for one in self.v.field(whole, name)} - found
+                found |= held
+                todo += held
+        return found
 
     def spells(self, node: ast.AST) -> bool:
         """Whether an expression or a pattern asks for an attribute that is ``grad``, or may be: of a parameter by any
@@ -214,9 +240,34 @@ class Unnamed:
             return any(getattr(function, "name", "") in said for function in self._lookers)
         if any(isinstance(arg, ast.Constant) and _names(arg.value) for arg in call.args):
             return True
+        if self._looking_properties and self._asks_property(call, name):
+            return True
         if name != "getattr" or len(call.args) < 2 or isinstance(call.args[1], ast.Constant):
             return False
+        if not any(meet(one, "grad") for one in listed_names(self.m, call.args[1])):
+            return False
         return self._named or any(map(_of_parameters, self.v.of(call.args[0])))
+
+    def _asks_property(self, call: ast.Call, name: str) -> bool:
+        """Whether a name that is made at run time, or handed to a getter, may be that of a property that looks."""
+        if name != "getattr":  # of anything, later
+            asked = [one.split(".")[-1] for arg in call.args for one in listed_names(self.m, arg)]
+            return any(meet(one, known) for one in asked for known in self._looking_properties)
+        if len(call.args) < 2:
+            return False
+        asked = listed_names(self.m, call.args[1])
+        owners = [o.key for o in self.v.of(call.args[0]) if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
+        return any(
+            self.v.property_of(owner, known) in self._lookers
+            for known in self._looking_properties
+            if any(meet(one, known) for one in asked)
+            for owner in owners
+        )
+
+    @cached_property
+    def _looking_properties(self) -> frozenset[str]:
+        """The names of properties that look at gradients."""
+        return frozenset(f.name for f in self._lookers if isinstance(f, ast.FunctionDef) and is_property(f))
 
     def _formats(self, call: ast.Call) -> bool:
         if not self._formatted or called_name(call) not in _FORMATS or not isinstance(call.func, ast.Attribute):
@@ -433,6 +484,11 @@ def _text(node: ast.expr) -> bool:
 
 def _special(name: str) -> bool:
     return name.startswith("__") and name.endswith("__") and name not in _BY_NAME
+
+
+def _any_item(obj: Obj) -> bool:
+    """Whether an object is an item of something of which nothing is known."""
+    return obj.kind == "path" and obj.key[1] == ELEMENT_KEY  # type: ignore[index]
 
 
 def _of_parameters(obj: Obj) -> bool:

@@ -33,6 +33,24 @@ class Layer:
         return self.m.weight.grad.norm()
     def __lt__(self, other):
         return self.size < other.size
+class Rows:
+    def __init__(self, entries):
+        self.entries = entries
+class Line:
+    def __str__(self):
+        return str(self.m.weight.grad)
+class Lazy:
+    def __init__(self, fn):
+        self.fn = fn
+    def __str__(self):
+        return self.fn()
+class Step:
+    @property
+    def norm(self):
+        return self.m.weight.grad.norm()
+    @property
+    def name(self):
+        return "step"
 class Named:
     def __lt__(self, other):
         return self.name < other.name
@@ -62,6 +80,8 @@ first, through = 1, sizes_of(params)
 plain, there = map(str, params), filter(lambda p: p.grad is not None, params)
 size_of, name_of = methodcaller("size"), methodcaller("name")
 layers, named, table = [Layer(), Layer()], [Named()], {"a": Layer()}
+lazily = {"a": Lazy(lambda: size(p))}
+step, rows, many = Step(), Rows({"line": Line()}), {"a": [("b", Line())]}
 acc, watch, slower, plainly = Acc(), Watch(), Slower(opt), Plain(opt)
 """
 READS = {
@@ -101,6 +121,25 @@ READS = {
     "layers[0]": True,
     "len(layers)": False,
     "layers[:]": False,
+    '"%s" % many': True,
+    '"%s: %s" % (1, many)': True,
+    '" ".join("%s %s" % kv for kv in rows.entries.items())': True,
+    'f"{rows.entries}"': True,
+    "str(lazily)": True,
+    '"%s" % named': False,
+    '"%d" % len(named)': False,
+    "str(many)": True,
+    "print(*many)": True,
+    "getattr(step, text)": True,
+    'getattr(step, "norm")': True,
+    'getattr(step, "name")': False,
+    'getattr(step, "n" + text)': True,
+    'getattr(step, "name_" + text)': False,
+    "getattr(named[0], 'n' + text)": False,
+    '[getattr(step, f) for f in ("name", "other")]': False,
+    '[getattr(step, f) for f in ("name", "norm")]': True,
+    'attrgetter("norm")(step)': True,
+    'attrgetter("name")(step)': False,
 }
 STATEMENTS = {
     "acc += model": True,
