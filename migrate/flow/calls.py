@@ -25,6 +25,7 @@ from .objects import (
     tuple_fields,
     unbound,
 )
+from .registering import gives_back
 from .spelled import listed_names
 
 
@@ -139,17 +140,22 @@ class Calls(Containers):
         if not own or any(getattr(one, "decorator_list", []) for one in own):
             self._add(var, obj)
 
-    def _decorate(self, node: ast.ClassDef) -> None:
-        """A decorator is handed the class: one of a registry keeps it."""
-        made = Obj("class", node, node.name)
+    def _decorate(self, node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """A decorator is handed the class, or function: one of a registry keeps it. What it runs around a function is
+        another matter (`decorated.py`)."""
+        is_class = isinstance(node, ast.ClassDef)
+        made = Obj("class" if is_class else "function", node, node.name)
 
         def of_obj(obj: Obj) -> None:
             callee = self.callee(obj) if obj.kind in ("function", "method") else None
             if not isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 return
+            receiver = self._has_receiver(obj, callee)
+            if not is_class and not gives_back(callee, receiver):
+                return
             scope = self.m.scope_of[callee]
             names = positional_parameters(callee)
-            names = names[1 if self._has_receiver(obj, callee) else 0 :]
+            names = names[1 if receiver else 0 :]
             if names:
                 self._add(("n", scope, names[0]), made)
 

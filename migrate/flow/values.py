@@ -229,6 +229,7 @@ class Values(Calls):
     def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
         if not replaced(self.m, node):
             self._add(self._name(node.name, scope), Obj("function", node, node.name))
+        self._decorate(node)
         own = self.m.scope_of[node]
         first = self.m.self_name(own)
         if first is not None:

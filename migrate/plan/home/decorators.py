@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...facts.names import called_name
+from ...flow.registering import gives_back
 from ...nodes import walk
 from ...units.unit import Context
 
@@ -16,7 +17,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 def hands_on(ctx: Context, decorator: ast.expr) -> bool:
     """Whether a call of the decorated function runs it, once and with the same arguments."""
-    if called_name(decorator) in _PLAIN:
+    if called_name(decorator) in _PLAIN or _keeps_it(ctx, decorator):
         return True
     name = decorator.func if isinstance(decorator, ast.Call) else decorator
     if not isinstance(name, ast.Name):
@@ -28,6 +29,15 @@ def hands_on(ctx: Context, decorator: ast.expr) -> bool:
     outer = _returned(made[0]) if isinstance(decorator, ast.Call) else made[0]
     inner = _returned(outer) if outer is not None else None
     return outer is not None and inner is not None and _calls_once(ctx, outer, inner)
+
+
+def _keeps_it(ctx: Context, decorator: ast.expr) -> bool:
+    """Whether a decorator only puts a function away, as one of a registry does: who takes it out of there is known."""
+    v, made = ctx.v, ctx.v.of(decorator)
+    functions = [(o, v.callee(o)) for o in made if o.kind in ("function", "method")]
+    return bool(made) and len(functions) == len(made) and all(
+        isinstance(f, _FUNCTIONS) and gives_back(f, o.kind == "method") for o, f in functions
+    )
 
 
 def _returned(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
