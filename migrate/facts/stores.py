@@ -30,6 +30,7 @@ from ..nodes import children, walk
 from .names import called_name, last_name
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Body = Function | ast.Module
 _FUNCTIONAL = frozenset("F functional".split())
 _CASTS = TYPE_FORGOTTEN | INTEGER | {"to", "type", "type_as", "cpu", "numpy", "item", "new_tensor"}
 _WIDENS = frozenset("float double".split())
@@ -52,6 +53,13 @@ class Known:
     given: Callable[[ast.Call], str | None]
     layers: Mapping[str, str]
     parameters: frozenset[str]
+
+
+Taken = Callable[[Body], Mapping[str, str]]
+
+
+def _nothing(function: Body) -> Mapping[str, str]:
+    return {}
 
 
 def stores_other_types(text: str) -> bool:
@@ -106,11 +114,12 @@ def _each(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
     return [(target, value)]
 
 
-def stored(function: Function, known: Known) -> Iterator[tuple[ast.AST, str]]:
-    """What puts a result of one of these operations into a tensor, and the operation."""
-    nodes = list(_own(function))
+def stored(function: Body, known: Known, taken: Taken = _nothing) -> Iterator[tuple[ast.AST, str]]:
+    """What puts a result of one of these operations into a tensor, and the operation; ``taken`` says what is known of
+    the function's parameters."""
+    nodes = list(own(function))
     if any(isinstance(n, ast.Assign | ast.Call) and _put(n) is not None for n in nodes):
-        here = _Here(nodes, known)
+        here = Here(nodes, known, taken(function))
         for node in nodes:
             put = _put(node)
             operation = here.carries(put[1]) if put is not None else None
@@ -120,22 +129,22 @@ def stored(function: Function, known: Known) -> Iterator[tuple[ast.AST, str]]:
 
 def gives_back(function: Function, known: Known) -> str | None:
     """The operation whose type a function's result has; of several results, the first one's."""
-    nodes = list(_own(function))
+    nodes = list(own(function))
     values = [n.value for n in nodes if isinstance(n, ast.Return) and n.value is not None]
     if not values:
         return None
-    here = _Here(nodes, known)
+    here = Here(nodes, known, {})
     return next((said for one in values if (said := here.carries(_first(one)))), None)
 
 
-class _Here:
-    """The names of one function, and which operation each has the type of."""
+class Here:
+    """The names of one function, and which operation each has the type of; ``taken`` are those of its parameters."""
 
-    def __init__(self, nodes: list[ast.AST], known: Known) -> None:
+    def __init__(self, nodes: list[ast.AST], known: Known, taken: Mapping[str, str]) -> None:
         self.known = known
         self.pairs = [pair for n in nodes if isinstance(n, ast.Assign) for pair in _pairs(n)]
         self.numbers = {name for n in nodes for name in _counting(n)}
-        self.names: dict[str, tuple[str, int]] = {}
+        self.names: dict[str, tuple[str, int]] = {name: (operation, 0) for name, operation in taken.items()}
         for _ in range(3):  # names made of names
             for name, value in self.pairs:
                 operation = self.carries(value)
@@ -243,7 +252,7 @@ class _Here:
         )
 
 
-def _own(function: Function) -> Iterator[ast.AST]:
+def own(function: Body) -> Iterator[ast.AST]:
     """The nodes of a function without those of functions and classes in it, in order."""
     todo: list[ast.AST] = list(reversed(function.body))
     while todo:

@@ -8,10 +8,11 @@ Source: ATen/autocast_mode.h of torch 2.11 and apex/amp/lists at tag 25.05.
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from ...facts.once import once
-from ...facts.scopes import Scope
-from ...facts.stores import Function, Known, gives_back, layers_of, parameters_of, stored
+from ...facts.stores import Body, Function, Here, Known, gives_back, layers_of, own, parameters_of, stored
+from ...units.translate import passed
 from ...units.unit import Context, Unit
 from ..regions.coverage import Coverage
 from ..regions.planner import Planner
@@ -22,8 +23,8 @@ def review_stored(ctx: Context, unit: Unit, planner: Planner) -> None:
     if not any("O1" in options.levels for options in unit.options.values()):
         return
     coverage = Coverage(ctx, planner)
-    for scope, node, operation in _stores(ctx):
-        if planner.compute.own_method(scope) or coverage.may(node):
+    for node, operation, calls in _stores(ctx):
+        if planner.compute.own_method(ctx.m.function(node)) or any(map(coverage.may, [node, *calls])):
             unit.review(
                 node,
                 "APX037",
@@ -33,23 +34,60 @@ def review_stored(ctx: Context, unit: Unit, planner: Planner) -> None:
 
 
 @once
-def _stores(ctx: Context) -> list[tuple[Scope, ast.AST, str]]:
-    """What puts a result of one of these operations into a tensor by an index: the function, where, the operation."""
-    back: dict[ast.AST, str | None] = {}
-
-    def given(call: ast.Call) -> str | None:
-        return next((said for one in ctx.v.callees(call) if (said := of_function(one))), None)
-
-    def of_function(function: ast.AST) -> str | None:
-        if function not in back and isinstance(function, Function):
-            back[function] = None  # recursion
-            back[function] = gives_back(function, known[ctx.m.file(function)])
-        return back.get(function)
-
-    known = {file: Known(given, layers_of(file.tree), parameters_of(file.tree)) for file in ctx.m.files}
+def _stores(ctx: Context) -> list[tuple[ast.AST, str, list[ast.Call]]]:
+    """What puts a result of one of these operations into a tensor by an index: where, the operation, and the calls
+    there, or in a caller, that may have given it."""
+    files = _Files(ctx)
     return [
-        (scope, node, operation)
+        (node, operation, files.sources(scope.node))
         for scope in ctx.m.scope_of.values()
-        if isinstance(scope.node, Function)
-        for node, operation in stored(scope.node, known[ctx.m.file(scope.node)])
+        if isinstance(scope.node, Body)
+        for node, operation in stored(scope.node, files.known[ctx.m.file(scope.node)], files.taken)
     ]
+
+
+class _Files:
+    """What functions of the program give back, and are handed."""
+
+    def __init__(self, ctx: Context) -> None:
+        self.ctx = ctx
+        self._back: dict[ast.AST, str | None] = {}
+        self._taken: dict[Body, dict[str, str]] = {}
+        self.known = {file: Known(self._given, layers_of(file.tree), parameters_of(file.tree)) for file in ctx.m.files}
+
+    def _given(self, call: ast.Call) -> str | None:
+        return next((said for one in self.ctx.v.callees(call) if (said := self._of_function(one))), None)
+
+    def _of_function(self, function: ast.AST) -> str | None:
+        if function not in self._back and isinstance(function, Function):
+            self._back[function] = None  # recursion
+            self._back[function] = gives_back(function, self.known[self.ctx.m.file(function)])
+        return self._back.get(function)
+
+    def taken(self, function: Body) -> Mapping[str, str]:
+        """By parameter the operation whose type it has, of a function that is handed a result of one."""
+        if function not in self._taken:
+            self._taken[function] = {}  # recursion
+            scope, found = self.ctx.m.scope_of[function], dict[str, str]()
+            for call in self.ctx.v.calls.get(function, ()):
+                caller = self.ctx.m.function(call).node
+                here = self._here(caller) if isinstance(caller, Body) else None
+                for name in scope.params:
+                    argument = passed(self.ctx, call, scope, name)
+                    if here is not None and argument is not None and (said := here.carries(argument)) is not None:
+                        found.setdefault(name, said)
+            self._taken[function] = found
+        return self._taken[function]
+
+    def _here(self, function: Body) -> Here:
+        known = self.known[self.ctx.m.file(function)]
+        return Here(list(own(function)), known, self.taken(function))
+
+    def sources(self, function: Body, depth: int = 3) -> list[ast.Call]:
+        """The calls in a function, or in those that hand it a result, that give one."""
+        found = [n for n in own(function) if isinstance(n, ast.Call) and self._given(n) is not None]
+        if depth and self.taken(function):
+            callers = {self.ctx.m.function(call).node for call in self.ctx.v.calls.get(function, ())}
+            bodies = [one for one in self.ctx.m.in_order(callers) if isinstance(one, Body)]
+            found += [n for one in bodies for n in self.sources(one, depth - 1)]
+        return found

@@ -116,3 +116,72 @@ def test_a_type_that_differs_is_named_where_it_is_put(body: str) -> None:
 @pytest.mark.parametrize("body", SILENT)
 def test_nothing_is_said_where_the_type_is_the_same_or_does_not_matter(body: str) -> None:
     assert _reviews(body) == []
+
+
+OUTSIDE = """\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from apex import amp
+
+
+class Bank:
+    def __init__(self, size):
+        self.rows = torch.zeros(size, 8)
+
+    def push(self, at, rows):
+        REWRITTEN
+        self.rows[at] = rows
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(5, 8)
+
+    def forward(self, x):
+        return F.gelu(self.a(x))
+
+
+def hand(bank, at, rows):
+    bank.push(at, rows)
+
+
+model, bank = Net(), Bank(9)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for at, x, y in loader:
+    z = model(x)
+    loss = F.cross_entropy(z, y)
+    optimizer.zero_grad()
+    with amp.scale_loss(loss, optimizer) as scaled:
+        scaled.backward()
+    optimizer.step()
+    BODY
+"""
+LATER = {
+    "bank.push(at, z.detach())": 1,
+    "hand(bank, at, z.detach())": 1,
+    "bank.rows[at] = z.detach()": 1,
+    "bank.rows.index_copy_(0, at, z.detach())": 1,
+    "bank.push(at, z.detach().float())": 0,
+    "bank.push(at, loss.detach())": 0,
+    "bank.rows[:4] = z.detach()": 0,
+    "print(z)": 0,
+}
+
+
+def _said(text: str) -> list[str]:
+    found = migrate_module(text, Settings()).findings
+    return [f.message for f in found if f.rule == "APX037" and f.severity.value == "review"]
+
+
+@pytest.mark.parametrize("body", LATER)
+def test_what_a_network_gave_is_named_where_it_is_put_later(body: str) -> None:
+    text = OUTSIDE.replace("        REWRITTEN\n", "").replace("BODY", body)
+    assert len(_said(text)) == LATER[body]
+
+
+@pytest.mark.parametrize(("line", "times"), [("rows = rows.to(self.rows)", 0), ("rows = rows.clone()", 1)])
+def test_what_a_function_is_handed_may_be_made_another_type_there(line: str, times: int) -> None:
+    assert len(_said(OUTSIDE.replace("REWRITTEN", line).replace("BODY", "bank.push(at, z.detach())"))) == times
