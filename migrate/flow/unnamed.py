@@ -16,7 +16,7 @@ from functools import cached_property
 
 from ..facts.module import Module
 from ..facts.names import called_name, is_property, last_name
-from ..knowledge.gradients import SCHEDULERS
+from ..knowledge.gradients import NO_READER, SCHEDULERS
 from ..nodes import walk
 from .decorated import looking_decorators
 from .kept_lookers import KeptLookers
@@ -36,6 +36,7 @@ _ITERATES = frozenset("__iter__ __next__ __aiter__ __anext__ __getitem__".split(
 _LAZY = frozenset("map filter iter starmap".split())
 # What is asked of the items of a container that these are handed: an order, a truth, a text.
 _ASKS_ITEMS = frozenset("max min sorted any all sum print str repr format".split())
+_NO_METHODS = frozenset("object ABC Generic Protocol".split())
 _STACKS = frozenset("ExitStack AsyncExitStack".split())
 _PUTS = frozenset("callback push enter_context push_async_callback push_async_exit enter_async_context".split())
 _TEXTS = frozenset("__str__ __repr__ __format__".split())
@@ -79,6 +80,7 @@ class Unnamed:
         self._makers += _factories(m, v, self._lookers)
         self._sets = [(cls, method) for cls, method in unseen if method.name == "__setattr__"]
         self._ends = [(cls, method) for cls, method in unseen if method.name == "__del__"] + _finalized(m, v, looking)
+        self._training: dict[ast.ClassDef, bool] = {}
         self._given = KeptLookers(m, v, self._lookers)
         self._made = _made_properties(m, v, self._lookers)
         self._around = looking_decorators(m, v, looking)
@@ -220,7 +222,8 @@ class Unnamed:
         name, of anything where the name is written somewhere else; or goes on with what does."""
         match node:
             case ast.Call():
-                return self._asks(node) or self._formats(node) or self._runs_text(node) or self._given.run_by(node)
+                named = self._asks(node) or self._formats(node) or self._runs_text(node)
+                return named or self._given.run_by(node) or self._put_there(node)
             case ast.MatchClass(kwd_attrs=names):
                 return "grad" in names
             case ast.Attribute(value=owner, attr=name, ctx=ast.Load()) if name in self._made:
@@ -268,6 +271,29 @@ class Unnamed:
     def _looking_properties(self) -> frozenset[str]:
         """The names of properties that look at gradients."""
         return frozenset(f.name for f in self._lookers if isinstance(f, ast.FunctionDef) and is_property(f))
+
+    def _put_there(self, call: ast.Call) -> bool:
+        """Whether a method is called that no class of the program gives to an object that trains, of which all bases
+        are known: somebody puts it there (`type("Trainer", (Base,), parts)`), or a class of another file has it."""
+        if not isinstance(call.func, ast.Attribute) or self.v.callees(call) or NO_READER.fit(call.func.attr):
+            return False
+        if any(isinstance(n.ctx, ast.Store) for n in self.m.attributes(call.func.attr)):
+            return False
+        return any(
+            obj.kind == "path" and obj.key[1] == call.func.attr and self._trains(obj.key[0])  # type: ignore[index]
+            for obj in self.v.of(call.func)
+        )
+
+    def _trains(self, obj: Obj) -> bool:
+        """Whether an object's class trains, and all that it is made of is known."""
+        if obj.kind != "instance" or not isinstance(obj.key, ast.ClassDef):
+            return False
+        if obj.key not in self._training:
+            order = self.v.order(obj.key)
+            bases = [base for cls in order for base in cls.bases if last_name(base) not in _NO_METHODS]
+            known = all(any(o.kind == "class" and o.key in order for o in self.v.of(base)) for base in bases)
+            self._training[obj.key] = known and any(trains(stmt) for cls in order for stmt in cls.body)
+        return self._training[obj.key]
 
     def _formats(self, call: ast.Call) -> bool:
         if not self._formatted or called_name(call) not in _FORMATS or not isinstance(call.func, ast.Attribute):

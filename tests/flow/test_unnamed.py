@@ -208,3 +208,44 @@ def test_what_is_a_stack(kind: str) -> None:
 @pytest.mark.parametrize("put", PUT)
 def test_what_is_put_on_a_stack_runs_at_its_end(put: str) -> None:
     assert ends("ExitStack", put) is PUT[put]
+
+
+TRAINER = """\
+from abc import ABC
+from engine import Other
+class Base(BASE):
+    def __init__(self, model):
+        self.model, self.count = model, 0
+        self.report = print
+    def one(self, loss):
+        loss.backward()
+        CALL  # ?
+        self.optimizer.step()
+    def known(self):
+        self.count += 1
+class Sub(Base):
+    def below(self):
+        pass
+class Data:
+    def all(self):
+        CALL
+"""
+CALLED = {
+    ("ABC", "self.tune()"): True,
+    ("object", "self.tune(1)"): True,
+    ("ABC", "self.known()"): False,
+    ("ABC", "self.below()"): False,  # some subclass has it
+    ("ABC", "self.report()"): False,
+    ("ABC", "self.log(loss)"): False,  # as its name says
+    ("ABC", "self.model.tune()"): False,
+    ("Other", "self.tune()"): False,  # the base may have it, and is not here
+}
+
+
+@pytest.mark.parametrize(("base", "call"), CALLED)
+def test_a_method_that_no_class_has_may_look(base: str, call: str) -> None:
+    ctx = context(TRAINER.replace("BASE", base).replace("CALL", call))
+    (stmt,) = marked(ctx.m)
+    assert any(map(ctx.unnamed.spells, walk(stmt))) is CALLED[base, call]
+    other = max(ctx.m.all(ast.Expr), key=ctx.m.start)
+    assert not any(map(ctx.unnamed.spells, walk(other)))
