@@ -24,6 +24,7 @@ from .levels import levels_handed, review_levels
 from .overflow import review_overflow_tests
 from .plan import Plan
 from .precision import hazards
+from .precision.added import review_added
 from .precision.filled import review_filled
 from .precision.policy import tell_policy
 from .precision.products import review_products
@@ -157,6 +158,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         tell_policy(ctx, unit, planner)
         review_stored(ctx, unit, planner)
         review_filled(ctx, unit, planner)
+        review_added(ctx, unit, planner)
         plan.hazards = hazards.find(ctx, unit, planner, merged)
     return plan
 

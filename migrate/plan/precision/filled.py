@@ -46,33 +46,37 @@ def _fills(ctx: Context) -> list[tuple[ast.Call, str]]:
             continue
         of_torch = isinstance(call.func, ast.Attribute) and last_name(call.func.value) in ("torch", "th")
         filled = call.args[0] if of_torch and call.args else getattr(call.func, "value", None)
-        product = _product(ctx, filled, ctx.m.statement(call)) if isinstance(filled, ast.expr) else None
+        product = half_product(ctx, filled, ctx.m.statement(call)) if isinstance(filled, ast.expr) else None
         if product is not None:
             found.append((call, product))
     return found
 
 
-def _product(ctx: Context, expr: ast.expr, stmt: ast.stmt) -> str | None:
-    """The product, of those that O1 left as they were given, whose result an expression still is, reshaped and times
-    numbers."""
+def half_product(
+    ctx: Context, expr: ast.expr, stmt: ast.stmt, products: frozenset[str] = HALF_NOT_AS_GIVEN
+) -> str | None:
+    """The product, of those that O1 left as they were given or of others, whose result an expression still is, reshaped
+    and times numbers."""
     match expr:
         case ast.Call(func=ast.Attribute(value=inner, attr=name)):
-            if name in HALF_NOT_AS_GIVEN:
+            if name in products:
                 return name if last_name(inner) not in HOST_MODULES else None
-            return _product(ctx, inner, stmt) if name in _RESHAPED | FILLS else None
+            return half_product(ctx, inner, stmt, products) if name in _RESHAPED | FILLS else None
         case ast.Call(func=ast.Name(id=name)):
-            return name if name in HALF_NOT_AS_GIVEN else None
+            return name if name in products else None
+        case ast.BinOp(op=ast.MatMult()):
+            return "matmul" if "matmul" in products else None
         case ast.BinOp(op=ast.Mult() | ast.Div(), left=left, right=right):
             if _number(ctx, right):
-                return _product(ctx, left, stmt)
-            return _product(ctx, right, stmt) if _number(ctx, left) else None
+                return half_product(ctx, left, stmt, products)
+            return half_product(ctx, right, stmt, products) if _number(ctx, left) else None
         case ast.Name(id=name):
             given = last_given(ctx.m, name, stmt)
             match given:
                 case ast.Assign(targets=[ast.Name()], value=value):
-                    return _product(ctx, value, given)
+                    return half_product(ctx, value, given, products)
                 case ast.AugAssign(target=ast.Name() as target, op=ast.Mult() | ast.Div(), value=value):
-                    return _product(ctx, target, given) if _number(ctx, value) else None
+                    return half_product(ctx, target, given, products) if _number(ctx, value) else None
     return None
 
 

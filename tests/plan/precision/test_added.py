@@ -1,0 +1,90 @@
+"""Masks that are added in place to half scores, with numbers that float16 has not."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from migrate.engine import migrate_module
+from migrate.model import Applicability, Settings
+
+PROGRAM = """\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from apex import amp
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q, self.k, self.d = nn.Linear(5, 8), nn.Linear(5, 8), 8
+
+    def forward(self, x, mask, bias):
+        q, k = self.q(x), self.k(x)
+BODY
+        return scores.softmax(-1)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = Attention()
+
+    def forward(self, x, mask):
+        bias = torch.zeros_like(mask).masked_fill(mask == 0, NUMBER)
+        return self.attention(x, mask, bias[:, None])
+
+
+model = Net()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x, mask, y in loader:
+    loss = F.cross_entropy(model(x, mask), y)
+    optimizer.zero_grad()
+    with amp.scale_loss(loss, optimizer) as scaled:
+        scaled.backward()
+    optimizer.step()
+"""
+PRODUCT = "scores = torch.matmul(q, k.transpose(-1, -2)) / 8 ** 0.5\n"
+NAMED = [
+    PRODUCT + "scores += bias",
+    PRODUCT + "scores += bias.to(x.device)",
+    PRODUCT + "scores -= (1 - mask) * 1e9",
+    PRODUCT + "scores += torch.where(mask, 0.0, -1e9)",
+    "scores = q @ k.transpose(-1, -2)\nscores *= 0.3\nscores += bias",
+    "scores = torch.einsum('bid,bjd->bij', q, k)\nscores += bias",
+]
+SILENT = [
+    PRODUCT + "scores = scores + bias",  # float32 both times
+    PRODUCT + "scores += (1 - mask) * -10000.0",  # float16 has it
+    PRODUCT + "scores += bias.to(scores.dtype)",  # half both times
+    PRODUCT + "scores.add_(bias)",
+    PRODUCT + "scores = scores.float()\nscores += bias",
+    "scores = F.cosine_similarity(q, k)\nscores += bias",
+]
+
+
+def said(body: str, number: str = "-1e9") -> list[str]:
+    text = PROGRAM.replace("BODY\n", textwrap.indent(body, " " * 8) + "\n").replace("NUMBER", number)
+    result = migrate_module(text, Settings())
+    assert result.new_text is not None
+    found = [f.message for f in result.findings if f.rule == "APX037" and f.severity.value == "review"]
+    assert {unit.applicability for unit in result.units} == {Applicability.REVIEW if found else Applicability.SAFE}
+    return found
+
+
+@pytest.mark.parametrize("body", NAMED)
+def test_such_a_sum_is_named(body: str) -> None:
+    assert len(said(body)) == 1
+
+
+@pytest.mark.parametrize("body", SILENT)
+def test_other_sums_are_not(body: str) -> None:
+    assert said(body) == []
+
+
+@pytest.mark.parametrize("number", ["-1e4", "0.0", "float('-inf')"])
+def test_nor_numbers_that_float16_has(number: str) -> None:
+    assert said(PRODUCT + "scores += bias", number) == []
