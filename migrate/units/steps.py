@@ -15,6 +15,8 @@ from .references import escape
 from .translate import passed
 from .unit import Context, Manual, Step, Unit, scales_in
 
+_NAMES = frozenset("__name__ __qualname__".split())
+
 
 def find_steps(ctx: Context, unit: Unit) -> list[Step]:
     """Every ``step()`` of an optimizer whose loss is scaled. Raises Manual where one cannot be carried over."""
@@ -93,6 +95,13 @@ def _check_other_steps(ctx: Context, scaled: frozenset[Obj]) -> None:
                 raise Manual(node, f"{m.src(node)}() would see gradients that are still scaled")
             if node.attr == "step" and not called and not isinstance(above, ast.Attribute):
                 raise Manual(node, f"{m.src(node)} is handed on as a function; who steps when is not known")
+            if node.attr == "step" and isinstance(above, ast.Attribute) and above.attr in _NAMES:
+                raise Manual(
+                    above,
+                    "a step that Apex leaves out is known here by its name (skip_step, which it puts in the step's place "
+                    "ahead of it); a GradScaler says so behind update() only",
+                    "compare scaler.get_scale() before and behind update(): it is smaller where the step was left out",
+                )
         elif called and node.attr == "step" and not held & scaled:
             for obj in held:
                 if obj.kind != "call" or not isinstance(obj.key, ast.Call) or _looks_scheduler(obj):

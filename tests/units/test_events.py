@@ -47,6 +47,7 @@ STEPS = {
     "Progress(optimizer).step()": "",
     "optimizer.get_step()": "",
     "optimizer.step_size": "",
+    "optimizer.step.profiled = True": "",
 }
 NO_STEPS = {
     "optimizer.step(closure)": "a step with arguments",
@@ -61,6 +62,7 @@ NO_STEPS = {
     "if optimizer.step() is None:\n    pass": "the value of optimizer.step() is used",
     "optimizer.train_step()": "would see gradients that are still scaled",
     "run(optimizer.step)": "is handed on as a function",
+    "skipped = optimizer.step.__name__ == 'skip_step'": "is known here by its name",
     "Lookahead(optimizer).step()": "wraps the optimizer and steps it",
     "any_of = optimizer if x else scheduler()\nany_of.step()": "steps an optimizer or something else",
 }

@@ -33,8 +33,9 @@ def review_added(ctx: Context, unit: Unit, planner: Planner) -> None:
             unit.review(
                 stmt,
                 "APX037",
-                "this sum stays float16 under autocast, where O1 made a new float32 tensor of it: a number that float16 "
-                "has none for is -inf there, and a softmax over nothing else gives NaN; `a = a.float() + b` keeps it",
+                "this sum stays float16 under autocast, where O1 made a new float32 tensor of it: a number that "
+                "float16 has none for is -inf there, and a softmax over nothing else gives NaN; `a = a.float() + b` "
+                "keeps it",
             )
 
 
