@@ -11,6 +11,7 @@ import ast
 from ...facts.names import called_name, last_name
 from ...facts.once import once
 from ...knowledge.operations import FILLS, KEEP, NATIVE_HALF
+from ...nodes import walk
 from ...units.translate import passed
 from ...units.unit import Context, Unit
 from ..regions.coverage import Coverage
@@ -60,11 +61,17 @@ def _far(ctx: Context, expr: ast.expr, stmt: ast.stmt, steps: int = _MAX_STEPS) 
         case ast.Call(func=func, args=args) if called_name(expr) in _MAKES:
             inner = func.value if isinstance(func, ast.Attribute) else None
             handed = [*args, *(k.value for k in expr.keywords)]
-            return any(map(far, handed)) or (inner is not None and _far(ctx, inner, stmt, steps - 1))
+            number = any(_far_number(ctx, one) for one in handed)
+            return number or (inner is not None and _far(ctx, inner, stmt, steps - 1))
         case ast.Call(func=ast.Attribute(value=inner, attr=name)) if name in KEEP - {"half"} or _moved(expr):
             return _far(ctx, inner, stmt, steps - 1)
+        case ast.Call() if made := ctx.v.callees(expr):
+            results = (n for f in made for n in walk(f) if isinstance(n, ast.Return) and n.value is not None)
+            return any(_far(ctx, n.value, n, steps - 1) for n in results)  # type: ignore[arg-type]
         case ast.BinOp(op=ast.Mult(), left=left, right=right):
-            return far(left) or far(right)
+            return _far_number(ctx, left) or _far_number(ctx, right)
+        case ast.Attribute(value=ast.Name(id="self"), attr=name):
+            return any(_far(ctx, value, ctx.m.statement(value), steps - 1) for value in _kept(ctx, name))
         case ast.Subscript(value=inner):
             return _far(ctx, inner, stmt, steps - 1)
         case ast.Name(id=name):
@@ -74,6 +81,26 @@ def _far(ctx: Context, expr: ast.expr, stmt: ast.stmt, steps: int = _MAX_STEPS) 
             return given is None and _handed_far(ctx, expr, steps - 1)
         case _:
             return False
+
+
+def _far_number(ctx: Context, expr: ast.expr) -> bool:
+    """Whether a number, or the name of a constant, is one that float16 has not."""
+    if not isinstance(expr, ast.Name):
+        return far(expr)
+    scope = ctx.m.binding_scope(expr.id, ctx.m.scope(expr))
+    given = [ctx.m.parent[n] for n in ctx.m.bindings(expr.id, scope)] if scope is not None else []
+    return len(given) == 1 and isinstance(given[0], ast.Assign) and far(given[0].value)
+
+
+def _kept(ctx: Context, name: str) -> list[ast.expr]:
+    """What an attribute is given: by an assignment, or as a buffer."""
+    given = [ctx.m.parent[n] for n in ctx.m.attributes(name) if isinstance(n.ctx, ast.Store)]
+    found = [stmt.value for stmt in given if isinstance(stmt, ast.Assign)]
+    for call in ctx.m.calls("register_buffer"):
+        match call.args:
+            case [ast.Constant(value=str(said)), value, *_] if said == name:
+                found.append(value)
+    return found
 
 
 def _moved(call: ast.Call) -> bool:

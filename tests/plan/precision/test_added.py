@@ -16,10 +16,24 @@ import torch.nn.functional as F
 from apex import amp
 
 
+def additive(mask):
+    return (1 - mask) * FAR
+
+
+def gentle(mask):
+    return (1 - mask) * NEAR
+
+
+FAR = -1e9
+NEAR = -1e4
+
+
 class Attention(nn.Module):
     def __init__(self):
         super().__init__()
         self.q, self.k, self.d = nn.Linear(5, 8), nn.Linear(5, 8), 8
+        self.register_buffer("causal", torch.full((9, 9), -1e9).triu(1))
+        self.table = nn.Parameter(torch.zeros(9, 9))
 
     def forward(self, x, mask, bias):
         q, k = self.q(x), self.k(x)
@@ -53,6 +67,8 @@ NAMED = [
     PRODUCT + "scores += bias.to(x.device)",
     PRODUCT + "scores -= (1 - mask) * 1e9",
     PRODUCT + "scores += torch.where(mask, 0.0, -1e9)",
+    PRODUCT + "scores += additive(mask)[:, None]",
+    PRODUCT + "scores += self.causal[:4, :4]",
     "scores = q @ k.transpose(-1, -2)\nscores *= 0.3\nscores += bias",
     "scores = torch.einsum('bid,bjd->bij', q, k)\nscores += bias",
 ]
@@ -61,6 +77,8 @@ SILENT = [
     PRODUCT + "scores += (1 - mask) * -10000.0",  # float16 has it
     PRODUCT + "scores += bias.to(scores.dtype)",  # half both times
     PRODUCT + "scores.add_(bias)",
+    PRODUCT + "scores += gentle(mask)[:, None]",
+    PRODUCT + "scores += self.table[:4, :4]",
     PRODUCT + "scores = scores.float()\nscores += bias",
     "scores = F.cosine_similarity(q, k)\nscores += bias",
 ]
