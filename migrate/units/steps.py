@@ -98,8 +98,8 @@ def _check_other_steps(ctx: Context, scaled: frozenset[Obj]) -> None:
             if node.attr == "step" and isinstance(above, ast.Attribute) and above.attr in _NAMES:
                 raise Manual(
                     above,
-                    "a step that Apex leaves out is known here by its name (skip_step, which Apex puts in its place); a "
-                    "GradScaler says so behind update() only",
+                    "a step that Apex leaves out is known here by its name (skip_step, which Apex puts in its place); "
+                    "a GradScaler says so behind update() only",
                     "compare scaler.get_scale() before and behind update(): it is smaller where the step was left out",
                 )
         elif called and node.attr == "step" and not held & scaled:
