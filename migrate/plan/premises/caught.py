@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from ...facts.names import called_name, last_name
 from ...nodes import walk
+from ...units.references import handed_to
 from ...units.unit import Context, Manual, Unit
 from ..blocks import running
 from ..schedule import Schedule
@@ -98,12 +99,28 @@ def _swallowing(ctx: Context, node: ast.AST) -> Iterator[ast.stmt]:
     function = ctx.m.function(node).node
     if isinstance(function, _FUNCTIONS) and any(_swallows(ctx, one) for one in function.decorator_list):
         yield function
+    yield from _kept(ctx, node, function)
     for stmt in ctx.m.spine(node):
         if _goes_on_behind(ctx, stmt, node):
             yield stmt
         elif isinstance(stmt, ast.With) and any(_swallows(ctx, item.context_expr) for item in stmt.items):
             if any(ctx.m.inside(node, s) for s in stmt.body):
                 yield stmt
+
+
+def _kept(ctx: Context, node: ast.AST, function: ast.AST) -> Iterator[ast.stmt]:
+    """Where a pool runs a function and is asked for the exception, or ``gather`` hands back what tasks raised."""
+    if any(not call.args for call in ctx.m.calls("exception")):
+        yield from (ctx.m.statement(call) for call in handed_to(ctx, function) if called_name(call) == "submit")
+    for outer in ctx.m.ancestors(node):
+        if isinstance(outer, ast.Call) and any(_keeps_raised(k) for k in outer.keywords):
+            yield ctx.m.statement(outer)
+        if isinstance(outer, ast.stmt):
+            break
+
+
+def _keeps_raised(keyword: ast.keyword) -> bool:
+    return keyword.arg == "return_exceptions" and not _false(keyword.value)
 
 
 def _goes_on_behind(ctx: Context, stmt: ast.stmt, node: ast.AST) -> bool:

@@ -119,6 +119,8 @@ def decorated(decorator: str) -> str:
     return TOP + f"{decorator}\ndef once(x, y):\n" + indent(ALL, "    ") + "for x, y in loader:\n    once(x, y)\n"
 
 
+POOLED = "for x, y in loader:\n    one = pool.submit(once, x, y)\n"
+GATHERED = "async def rounds():\n    for x, y in loader:\n        await asyncio.gather(once(x, y), wait()MORE)\n"
 #: A program, and what is said of its exceptions.
 CASES = {
     "none is caught": (loop(ALL), None),
@@ -183,6 +185,22 @@ CASES = {
         TOP + "def once(x, y):\n" + indent(ALL, "    ")
         + "@skipping\ndef step(x, y):\n    once(x, y)\nfor x, y in loader:\n    step(x, y)\n",
         WAITS,
+    ),
+    "a pool that is asked for what was raised": (
+        TOP + "def once(x, y):\n" + indent(ALL, "    ") + POOLED + "    print(one.exception())\n",
+        WAITS,
+    ),
+    "a pool whose results raise": (
+        TOP + "def once(x, y):\n" + indent(ALL, "    ") + POOLED + "    print(one.result())\n",
+        None,
+    ),
+    "tasks that are gathered with what they raise": (
+        TOP + "async def once(x, y):\n" + indent(ALL, "    ") + GATHERED.replace("MORE", ", return_exceptions=True"),
+        WAITS,
+    ),
+    "tasks that are gathered": (
+        TOP + "async def once(x, y):\n" + indent(ALL, "    ") + GATHERED.replace("MORE", ""),
+        None,
     ),
     "suppress around all": (loop(inside("contextlib.suppress(ValueError)", ALL)), WAITS),
     "suppress around the backward": (
