@@ -10,6 +10,7 @@ of a parameter read what they do not spell as an attribute.
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
@@ -40,6 +41,10 @@ _NO_METHODS = frozenset("object ABC Generic Protocol".split())
 _STACKS = frozenset("ExitStack AsyncExitStack".split())
 _PUTS = frozenset("callback push enter_context push_async_callback push_async_exit enter_async_context".split())
 _TEXTS = frozenset("__str__ __repr__ __format__".split())
+_KEEPS_ITEMS = frozenset(
+    "append appendleft extend insert add put setdefault update remove discard index count copy deepcopy items values "
+    "keys get pop popleft clear reverse".split()
+)
 _MAKES_TEXT = frozenset("str repr format print join".split())
 _FIELD = re.compile(r"\{[^{}]*\.grad\b")  # of a format: "{0.grad}"
 
@@ -74,7 +79,8 @@ class Unnamed:
         ]
         methods = [(cls, method) for cls, method in unseen if touches(m, method)]
         self._special = [(cls, method) for cls, method in unseen if _special(method.name)]
-        self._told = [method for _, method in self._special if method.name in _TEXTS]
+        self._texts = [(cls, method) for cls, method in self._special if method.name in _TEXTS]
+        self._told = [method for _, method in self._texts]
         self._lookers = {function for function in looking if not trains(function)}
         self._makers = [(cls, method) for cls, method in unseen if method.name in _MAKES]
         self._makers += _factories(m, v, self._lookers)
@@ -111,7 +117,7 @@ class Unnamed:
                 found += self._with(self._items(node.args), self._special)
         if self._told:
             shown = self._shown(node)
-            found += self._with(self._items(shown), self._special)
+            found += self._with(self._items([*shown, *self._written(node)]), self._texts)
             if any(_any_item(o) for part in shown for o in self.v.of(part)):
                 found += self._told
         return found
@@ -127,6 +133,14 @@ class Unnamed:
                 return [a.value if isinstance(a, ast.Starred) else a for a in node.args]
             case _:
                 return []
+
+    def _written(self, node: ast.AST) -> list[ast.expr]:
+        """What code that is not here may make a text of: ``json.dumps(row, default=str)``, ``writer.writerow(row)``."""
+        if not isinstance(node, ast.Call) or self.v.callees(node) or self._makes(node):
+            return []
+        name = called_name(node)
+        silent = name in _KEEPS_ITEMS or (isinstance(node.func, ast.Name) and hasattr(builtins, name))
+        return [] if silent else [*node.args, *(k.value for k in node.keywords)]
 
     def around(self, node: ast.AST) -> list[ast.AST]:
         """Decorators that look at gradients before or behind what a call runs."""
