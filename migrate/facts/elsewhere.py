@@ -22,6 +22,7 @@ from .asked import asking, asks, both
 from .given_object import Paths, getters, paths, runs_of_given
 from .idle import idle
 from .sober import joined, sober
+from .swallowing import swallows
 from .widths import of_wide, wide
 
 _PARENTHESES = r"\(((?:[^()]|\([^()]*\))*)\)"
@@ -100,7 +101,8 @@ class Elsewhere:
     methods and properties give those back; ``several`` are networks, and functions that make one, whose result is a
     list, dictionary or tuple. ``idle`` are methods that run nothing of what they hold or are handed, ``asking`` says
     for a function which parameters it only asks for their state, ``sober`` whether all functions of a name compute
-    nothing where O1's casts would have reached it."""
+    nothing where O1's casts would have reached it. ``swallowing`` are functions that keep to themselves what their
+    block raises, or a function that they were handed, and classes whose objects do so at the end of a block."""
 
     networks: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
@@ -118,6 +120,7 @@ class Elsewhere:
     idle: frozenset[str] = frozenset()
     asking: Mapping[str, Handed] = field(default_factory=dict)
     sober: Mapping[str, bool] = field(default_factory=dict)
+    swallowing: frozenset[str] = frozenset()
 
     def with_(self, other: Elsewhere) -> Elsewhere:
         """This, and what another has."""
@@ -140,6 +143,7 @@ class Elsewhere:
             self.idle | other.idle,
             both(self.asking, other.asking),
             joined(self.sober, other.sober),
+            self.swallowing | other.swallowing,
         )
 
 
@@ -154,8 +158,9 @@ class _Function:
     ``multiplies`` one that computes a product of torch, ``widens`` one that computes what O1 ran in float32,
     ``spreads`` one that does so where autocast does not, ``yields`` a generator, ``leaves`` one that takes something
     from the GPU; ``tensors`` are names that it takes for tensors, ``hands`` what it hands to which function;
-    ``powers`` one with powers in it, ``many`` is one that gives back a list, dictionary or tuple, ``paths`` are the
-    attributes of what it is given, ``asks`` the parameters that it only asks for their state."""
+    ``powers`` one with powers in it, ``swallows`` one that keeps exceptions to itself, ``many`` is one that gives back
+    a list, dictionary or tuple, ``paths`` are the attributes of what it is given, ``asks`` the parameters that it only
+    asks for their state."""
 
     name: str
     parameters: tuple[str, ...]
@@ -177,6 +182,7 @@ class _Function:
     paths: Paths
     asks: frozenset[str]
     powers: bool
+    swallows: bool
 
     @property
     def works(self) -> bool:
@@ -256,6 +262,10 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
         idle(classes, plain_names),
         asking(functions, {cls.name for cls in classes}),
         sober(functions),
+        frozenset(
+            [one.name for one in functions if one.swallows]
+            + [cls.name for cls in classes if "__exit__" in cls.methods and cls.methods["__exit__"].swallows]
+        ),
     )
 
 
@@ -375,6 +385,7 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             paths=paths(parameters, body),
             asks=asks(parameters, names, body),
             powers="**" in body or ".pow(" in body,
+            swallows=swallows(name, parameters, body),
         )
 
 

@@ -11,14 +11,14 @@ import ast
 from collections.abc import Iterator
 
 from ...facts.names import called_name, last_name
+from ...facts.networks import comes_from_elsewhere, name_elsewhere
+from ...facts.swallowing import exit_keeps, false, keeps
 from ...nodes import walk
 from ...units.references import handed_to
 from ...units.unit import Context, Manual, Unit
 from ..blocks import running
 from ..schedule import Schedule
 
-_OTHERS = frozenset("ImportError ModuleNotFoundError KeyboardInterrupt SystemExit GeneratorExit".split())
-_ENDS = frozenset("exit _exit abort".split())
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MANAGERS = frozenset("contextmanager asynccontextmanager".split())
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -60,12 +60,12 @@ def check_caught(ctx: Context, unit: Unit, schedule: Schedule) -> None:
             return
 
 
-def _within(block: ast.stmt) -> ast.stmt:
+def _within(block: ast.stmt | ast.Call) -> ast.stmt | ast.Call:
     """A place in the code that an exception is kept from: a decorated function's is the function's own."""
     return block.body[0] if isinstance(block, _FUNCTIONS) else block
 
 
-def _again(ctx: Context, block: ast.stmt) -> bool:
+def _again(ctx: Context, block: ast.AST) -> bool:
     """Whether code may run once more: unless it stands in no loop, and its function is called in one place alone, of
     which the same holds. A function without a caller here is somebody's callback, but for a `main`."""
     m, met = ctx.m, set[ast.AST]()
@@ -93,7 +93,7 @@ def _repeats(ctx: Context, node: ast.AST) -> bool:
     return any(isinstance(outer, _COMPREHENSIONS) for outer in m.ancestors(node) if m.inside(outer, statement))
 
 
-def _swallowing(ctx: Context, node: ast.AST) -> Iterator[ast.stmt]:
+def _swallowing(ctx: Context, node: ast.AST) -> Iterator[ast.stmt | ast.Call]:
     """The blocks of a function around a node behind which it goes on where something in them raises, and the function
     itself where a context manager is its decorator."""
     function = ctx.m.function(node).node
@@ -108,39 +108,27 @@ def _swallowing(ctx: Context, node: ast.AST) -> Iterator[ast.stmt]:
                 yield stmt
 
 
-def _kept(ctx: Context, node: ast.AST, function: ast.AST) -> Iterator[ast.stmt]:
-    """Where a pool runs a function and is asked for the exception, or ``gather`` hands back what tasks raised."""
-    if any(not call.args for call in ctx.m.calls("exception")):
-        yield from (ctx.m.statement(call) for call in handed_to(ctx, function) if called_name(call) == "submit")
+def _kept(ctx: Context, node: ast.AST, function: ast.AST) -> Iterator[ast.Call]:
+    """Where a function of another file runs this one and keeps what it raises, or a pool that is asked for it; where
+    ``gather`` hands back what tasks raised."""
+    asked = any(not call.args for call in ctx.m.calls("exception"))
+    for call in handed_to(ctx, function):
+        if (asked and called_name(call) == "submit") or _elsewhere(ctx, call):
+            yield call
     for outer in ctx.m.ancestors(node):
         if isinstance(outer, ast.Call) and any(_keeps_raised(k) for k in outer.keywords):
-            yield ctx.m.statement(outer)
+            yield outer
         if isinstance(outer, ast.stmt):
             break
 
 
 def _keeps_raised(keyword: ast.keyword) -> bool:
-    return keyword.arg == "return_exceptions" and not _false(keyword.value)
+    return keyword.arg == "return_exceptions" and not false(keyword.value)
 
 
 def _goes_on_behind(ctx: Context, stmt: ast.stmt, node: ast.AST) -> bool:
     """Whether a statement is a ``try`` with a node in its body behind which training goes on."""
-    if not isinstance(stmt, ast.Try) or not any(ctx.m.inside(node, s) for s in stmt.body):
-        return False
-    final = (n for s in stmt.finalbody for n in walk(s))
-    leaves = any(isinstance(n, (ast.Return, ast.Break, ast.Continue)) for n in final)
-    return leaves or any(map(_goes_on, stmt.handlers))
-
-
-def _goes_on(handler: ast.ExceptHandler) -> bool:
-    last = handler.body[-1]
-    ends = isinstance(last, ast.Raise) or (
-        isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) and called_name(last.value) in _ENDS
-    )
-    if ends and not any(isinstance(n, (ast.Continue, ast.Break, ast.Return)) for n in walk(handler)):
-        return False
-    types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-    return any(one is None or last_name(one) not in _OTHERS for one in types)
+    return isinstance(stmt, ast.Try) and any(ctx.m.inside(node, s) for s in stmt.body) and keeps(stmt)
 
 
 def _swallows(ctx: Context, manager: ast.expr) -> bool:
@@ -153,12 +141,13 @@ def _swallows(ctx: Context, manager: ast.expr) -> bool:
         return True
     classes = [o.key for o in ctx.v.of(manager) if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
     exits = [ctx.m.method(one, "__exit__") for cls in classes for one in ctx.v.order(cls)]
-    return any(
-        isinstance(n, ast.Return) and n.value is not None and not _false(n.value)
-        for function in exits
-        if function is not None
-        for n in walk(function)
-    )
+    return any(function is not None and exit_keeps(function) for function in exits) or _elsewhere(ctx, manager)
+
+
+def _elsewhere(ctx: Context, made: ast.expr) -> bool:
+    """Whether a function or class of another file keeps exceptions to itself, by its text."""
+    func = made.func if isinstance(made, ast.Call) else made
+    return comes_from_elsewhere(ctx.v, func) and name_elsewhere(ctx.v, func) in ctx.facts.elsewhere.swallowing
 
 
 def _around_yield(ctx: Context, function: ast.AST) -> bool:
@@ -167,7 +156,3 @@ def _around_yield(ctx: Context, function: ast.AST) -> bool:
         return False
     yields = [n for n in walk(function) if isinstance(n, ast.Yield) and ctx.m.function(n).node is function]
     return any(_goes_on_behind(ctx, stmt, one) for one in yields for stmt in ctx.m.spine(one))
-
-
-def _false(expr: ast.expr) -> bool:
-    return isinstance(expr, ast.Constant) and not expr.value

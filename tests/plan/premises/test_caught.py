@@ -7,7 +7,8 @@ from textwrap import indent
 import pytest
 
 from migrate.engine import migrate_module
-from migrate.model import Settings, Severity
+from migrate.facts.elsewhere import elsewhere, outline
+from migrate.model import Neighbours, Settings, Severity
 
 TOP = """\
 import contextlib
@@ -222,3 +223,51 @@ def test_said(case: str) -> None:
     said = [(t, one.severity) for one in found for t in texts if t in one.message]
     severity = Severity.MANUAL if wanted == LEFT_OUT else Severity.REVIEW
     assert said == ([] if wanted is None else [(wanted, severity)]), [one.message for one in found]
+
+
+UTILS = """\
+def tolerant(fn):
+    def inner(*args):
+        try:
+            return fn(*args)
+        except ValueError:
+            return None
+    return inner
+
+
+def attempt(fn, *args):
+    try:
+        return fn(*args)
+    except ValueError:
+        return None
+
+
+def run(fn, *args):
+    return fn(*args)
+
+
+class Forgiving:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        return kind is ValueError
+"""
+ONCE = "def once(x, y):\n" + indent(ALL, "    ")
+LOOP = "for x, y in loader:\n    "
+ELSEWHERE = {
+    "@utils.tolerant\n" + ONCE + LOOP + "once(x, y)\n": WAITS,
+    ONCE + LOOP + "utils.attempt(once, x, y)\n": WAITS,
+    ONCE + "print([utils.attempt(once, x, y) for x, y in loader])\n": WAITS,
+    LOOP + inside("utils.Forgiving()", indent(ALL, "    ")): WAITS,
+    ONCE + LOOP + "utils.run(once, x, y)\n": None,
+    "def main():\n" + indent(loop(ALL).removeprefix(TOP), "    ") + "utils.attempt(main)\n": None,
+}
+
+
+@pytest.mark.parametrize("body", ELSEWHERE)
+def test_what_another_file_keeps(body: str) -> None:
+    others = Neighbours(elsewhere=elsewhere([outline(UTILS)]))
+    found = migrate_module(TOP + "import utils\n" + body, Settings(), others).findings
+    wanted = ELSEWHERE[body]
+    assert [t for one in found for t in (WAITS, RAISES) if t in one.message] == ([] if wanted is None else [wanted])
