@@ -8,14 +8,14 @@ import pytest
 
 from migrate.facts.elsewhere import elsewhere, outline
 
-AROUND = "def it(*kinds):\n    def wrap(fn):\n        def inner(*args, **kw):\n{}        return inner\n    return wrap\n"
+AROUND = "def it(*kinds):\n    def wrap(fn):\n        def inner(*args, **kw):\n{}        return inner\n"
 TRIED = indent("try:\n    return fn(*args, **kw)\nexcept kinds:\n    pass\n", " " * 12)
 KEEPS = [
     "def it(fn, *args):\n    try:\n        return fn(*args)\n    except ValueError:\n        return None\n",
-    "def it(fn, *args):\n    try:\n        return fn(*args)\n    except OSError:\n        raise\n    finally:\n        return 1\n",
+    "def it(fn):\n    try:\n        return fn()\n    except OSError:\n        raise\n    finally:\n        return 1\n",
     "async def it(fn):\n    try:\n        await fn()\n    except (KeyError, IndexError) as e:\n        log(e)\n",
     "@contextmanager\ndef it(log):\n    try:\n        yield log\n    except OSError:\n        log.append(1)\n",
-    AROUND.format(TRIED),
+    AROUND.format(TRIED) + "    return wrap\n",
     "class it:\n    def __exit__(self, kind, value, tb):\n        return kind is OSError\n",
 ]
 DOES_NOT = [
