@@ -283,20 +283,16 @@ class Calls(Containers):
             return  # would raise: a call of something else, or never run
         for number, arg in enumerate(call.args[drop:]):
             if isinstance(arg, ast.Starred):
-                left: Var | None = None
                 if rest is not None:
-                    whole = Obj("seq", rest, rest.arg)
-                    self._add(("n", scope, rest.arg), whole)
-                    left = self._field(whole, ELEMENT_KEY)
+                    self._add(("n", scope, rest.arg), Obj("seq", rest, rest.arg))
                 names: list[Var] = [("n", scope, name) for name in positional[number:]]
-                self._in_a_row(call.args[drop + number :], names, left)
+                self._in_a_row(call.args[drop + number :], names, max(number - len(positional), 0), rest)
                 break
             if number < len(positional):
                 self._flow(self._expr(arg), ("n", scope, positional[number]))
             elif rest is not None:
-                whole = Obj("seq", rest, rest.arg)
-                self._flow(self._expr(arg), self._field(whole, ELEMENT_KEY))
-                self._add(("n", scope, rest.arg), whole)
+                self._flow(self._expr(arg), self._more(rest, number - len(positional)))
+                self._add(("n", scope, rest.arg), Obj("seq", rest, rest.arg))
         named = {p.arg for p in (*callee.args.args, *callee.args.kwonlyargs)}
         more = callee.args.kwarg
         if more is not None:

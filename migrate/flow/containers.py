@@ -9,8 +9,9 @@ from functools import cached_property
 
 from ..facts.names import called_name, last_name
 from ..facts.scopes import Scope
+from ..nodes import walk
 from .attributes import Attributes
-from .objects import CONTAINERS, ELEMENT_KEY, ITEM_KEY, Obj, Var, part
+from .objects import CONTAINERS, ELEMENT_KEY, ITEM_KEY, NUMBERED, UNNUMBERED, Obj, Var, part
 
 
 class Containers(Attributes):
@@ -276,31 +277,67 @@ class Containers(Attributes):
             else:
                 self._each(self._expr(keyword.value), lambda obj: self._spread(obj, give))
 
-    def _in_a_row(self, args: Sequence[ast.expr], names: Sequence[Var], rest: Var | None = None) -> None:
-        """Arguments from the first with a star on: of a tuple that is written out each item is the next one's, of
-        anything else, and behind it, any may be. ``rest`` takes what is left over."""
+    def _in_a_row(
+        self, args: Sequence[ast.expr], names: Sequence[Var], taken: int = 0, rest: ast.arg | None = None
+    ) -> None:
+        """Arguments from the first with a star on: of a tuple that is written out, and of what a function's own
+        ``*args`` was handed, each item is the next one's, of anything else, and behind it, any may be. ``rest`` takes
+        what is left over, and has ``taken`` some before."""
         first, *others = args
         assert isinstance(first, ast.Starred)
         unknown: Var = ("*", first)
+        unnumbered = [] if rest is None else [self._more(rest, None)]
+
+        def hand(number: int, item: Var) -> None:
+            if number < len(names):
+                self._flow(item, names[number])
+            elif rest is not None:
+                self._flow(item, self._more(rest, taken + number - len(names)))
+
+        def of_field(obj: Obj, name: str) -> None:
+            if name == UNNUMBERED:
+                for target in (*names, *unnumbered):
+                    self._flow(("f", obj, name), target)
+            elif name.startswith(NUMBERED):
+                hand(int(name.removeprefix(NUMBERED)), ("f", obj, name))
 
         def of_obj(obj: Obj) -> None:
+            if self._handed_on(first.value, obj):
+                self._each_field(obj, lambda name: of_field(obj, name))
+                return
             row = obj.key.elts if obj.kind == "seq" and isinstance(obj.key, ast.Tuple) else [first]
             if any(isinstance(one, ast.Starred) for one in row):
                 self._add(unknown, obj)
                 return
             for number in range(len(row)):
-                name = names[number] if number < len(names) else rest
-                if name is not None:
-                    self._flow(self._field(obj, str(number)), name)
+                hand(number, self._field(obj, str(number)))
 
         self._each(self._expr(first.value), of_obj)
-        for name in names if rest is None else (*names, rest):
+        for name in (*names, *unnumbered):
             self._elements(unknown, name)
             for arg in others:
                 if isinstance(arg, ast.Starred):
                     self._elements(self._expr(arg.value), name)
                 else:
                     self._flow(self._expr(arg), name)
+
+    def _more(self, rest: ast.arg, number: int | None) -> Var:
+        """What ``*rest`` takes as its item of that number, or of none that is known."""
+        whole = Obj("seq", rest, rest.arg)
+        item = self._field(whole, UNNUMBERED if number is None else f"{NUMBERED}{number}")
+        self._flow(item, self._field(whole, ELEMENT_KEY))
+        return item
+
+    def _handed_on(self, given: ast.expr, obj: Obj) -> bool:
+        """Whether ``*args`` hands on what its own function was handed, in that order: ``args`` is never another row."""
+        if not isinstance(given, ast.Name) or not isinstance(obj.key, ast.arg) or obj.key.arg != given.id:
+            return False
+        function = self.m.function(given).node
+        own = getattr(function, "args", None)
+        return own is not None and own.vararg is obj.key and not any(
+            isinstance(node, ast.Name) and node.id == given.id and not isinstance(node.ctx, ast.Load)
+            for node in walk(function)
+        )
 
     def _fill(self, call: ast.Call, made: Obj) -> None:
         """A class without constructor here (a dataclass, a NamedTuple): arguments fill the fields it declares; or a

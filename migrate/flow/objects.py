@@ -24,6 +24,8 @@ SELF_METHODS = frozenset(
 FORWARD_HOOK = "register_forward_hook"
 NAMESPACES = frozenset("SimpleNamespace Namespace".split())
 ELEMENT_KEY = "*"
+# What `*args` was handed, by number, and what came by way of another star, of which no number is known.
+NUMBERED, UNNUMBERED = "#", "#*"
 ITEM_KEY = "[]"  # what an object holds that is a container itself
 CONTAINERS = frozenset("list tuple UserList deque".split())
 MAX_APEX = 8  # parts of a dotted name of Apex; the longest that is in use has five

@@ -19,7 +19,7 @@ NOT_RUN_BY_METHOD = Patterns(
     "flush get_num* get_*step get_*time get_*time_dict get_*name get_*names get_*size get_*dim get_*count clear_* "
     "num_* no_weight_decay* metrics_to_* close is_* has_* parse* prepare* preprocess* collate* unpack* tokeniz* "
     "set_input* create_*input* create_*batch* create_*mask make_*input* make_*batch* build_*input* build_*batch* "
-    "get_input_embeddings get_output_embeddings",
+    "get_input_embeddings get_output_embeddings from_pretrained get_*epoch get_*epochs",
     # a module may be a container, and a parameter of one is a tensor
     "append extend items keys values size dim item data detach clone view view_as norm mean sum t numel copy max min "
     "pow sqrt transpose unsqueeze squeeze tolist numpy contiguous ?*_ flatten chunk masked_* reshape permute expand "
@@ -71,7 +71,7 @@ MAPPING = frozenset("map starmap".split())
 # Objects with a mode or parameters that are no networks.
 _NO_NETWORK = (
     "*loss *optim* *adam* *sgd* *sched* *loader* *parser* *dataset* *tokenizer* *logger* *writer* *meter* *metric* "
-    "*config* *processor *featureextractor"
+    "*config* *processor *featureextractor *stopper *stopping"
 )
 NO_NETWORK = Patterns(_NO_NETWORK, "*ema*")
 # Modules of torch without parameters.

@@ -7,6 +7,7 @@ import ast
 from ..facts.scopes import Scope
 from ..facts.sites import Initialize, Scale
 from ..units.conditions import Term, reads
+from ..units.references import callers_known
 from ..units.unit import Context, Manual, Unit
 from .another_run import in_another_run
 from .home.cases import either
@@ -223,12 +224,45 @@ def _said(ctx: Context, unit: Unit, stmt: ast.stmt, *, ways: bool = False) -> Te
 
 
 def _awake(ctx: Context, unit: Unit, scope: Scope) -> list[Initialize]:
-    """The ``initialize`` calls that may run in a process that comes to a function: where it holds one itself, not those
-    that only the main block of an imported file leads to, nor those of another arm of what is run."""
+    """The ``initialize`` calls that may run in a process that comes to a function: where it holds one itself, or where
+    its file begins every such process, not those that only the main block of an imported file leads to, nor those of
+    another arm of what is run."""
+    own = ctx.m.file(scope.node)
     mine = [init for init in unit.initializes if ctx.m.function(init.call) is scope]
-    awake = [init for init in unit.initializes if init in mine or not _asleep(ctx, init.call, frozenset())]
-    awake = [init for init in awake if init in mine or not in_another_run(ctx, ctx.m.function(init.call), scope)]
-    return awake if mine else unit.initializes
+    if not mine and not _begins_here(ctx, scope):
+        return unit.initializes
+    reached = {*ctx.m.reached(own)} if not mine else {ctx.m.file(init.call) for init in unit.initializes}
+    awake = [
+        init
+        for init in unit.initializes
+        if init in mine
+        or (ctx.m.file(init.call) is own and not mine)
+        or (ctx.m.file(init.call) in reached and not _asleep(ctx, init.call, frozenset()))
+    ]
+    return [init for init in awake if init in mine or not in_another_run(ctx, ctx.m.function(init.call), scope)]
+
+
+def _begins_here(ctx: Context, scope: Scope) -> bool:
+    """Whether every process that comes to a function began with its file: no other imports it, or only its own main
+    block leads there."""
+    if len(ctx.m.files) == 1:
+        return False
+    here = ctx.m.file(scope.node) not in ctx.m.imported
+    return here or (scope.is_function and callers_known(ctx, scope) and _led_to_by_main(ctx, scope, frozenset()))
+
+
+def _led_to_by_main(ctx: Context, scope: Scope, seen: frozenset[Scope]) -> bool:
+    """Whether a function is called, and only from the main block of its own file, or from functions that are so."""
+    calls = ctx.v.calls[scope.node] if scope.is_function else []
+    own = ctx.m.file(scope.node)
+    return bool(calls) and all(
+        ctx.m.file(call) is own and (ctx.m.idle(call) or _led_to(ctx, call, seen | {scope})) for call in calls
+    )
+
+
+def _led_to(ctx: Context, call: ast.Call, seen: frozenset[Scope]) -> bool:
+    scope = ctx.m.function(call)
+    return scope not in seen and _led_to_by_main(ctx, scope, seen)
 
 
 def _asleep(ctx: Context, node: ast.AST, seen: frozenset[Scope]) -> bool:

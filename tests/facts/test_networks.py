@@ -92,6 +92,8 @@ def test_what_made_it(made: str, found: bool) -> None:
         ("t = make()", "t()", False),
         ("t = get_transform()", "t(x)", False),
         ("mixup = make()", "mixup(x, y)", False),
+        ("stopper = deepcopy(y)", "stopper(score)", False),
+        ("early_stopping = make()", "early_stopping(loss)", False),
         ("t = here()", "t(x)", False),
         ("t = lib.TextEncoder()", "t(x)", False),
         ("t = lib.MODELS[name](3)", "t(x)", True),

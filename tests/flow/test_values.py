@@ -276,6 +276,22 @@ HOLDS = {
     "more arguments": ("def f(y, *x):\n    ask(x[0])\nf(A(), B(), C())", "B(), C()"),
     "named ones": ("def f(**kw):\n    ask(kw['x'])\nf(x=A(), y=B())", "A()"),
     "handed on by name": ("def f(x):\n    ask(x)\ndef g(**kw):\n    f(**kw)\ng(x=A())", "A()"),
+    "handed on in order": ("def f(x, y=None):\n    ask(y)\ndef g(*a):\n    f(*a)\ng(A(), B())", "B()"),
+    "handed on behind another": ("def f(x, y, z=None):\n    ask(y)\ndef g(*a):\n    f(C(), *a)\ng(A(), B())", "A()"),
+    "handed on twice": (
+        "def f(x, y=None):\n    ask(y)\ndef g(*a):\n    f(*a)\ndef h(*b):\n    g(*b)\nh(A(), B())",
+        "B()",
+    ),
+    "handed on into more": ("def f(x, *y):\n    ask(y[0])\ndef g(*a):\n    f(*a)\ng(A(), B())", "B()"),
+    "handed on from a row": ("def f(x, y=None):\n    ask(y)\ndef g(*a):\n    f(*a)\ng(*[A(), B()])", "A(), B()"),
+    "handed on changed": (
+        "def f(x, y=None):\n    ask(y)\ndef g(*a):\n    a = turned(a)\n    f(*a)\ng(A(), B())",
+        "A(), B()",
+    ),
+    "handed on by another name": (
+        "def f(x, y=None):\n    ask(y)\ndef g(*a):\n    b = a\n    f(*b)\ng(A(), B())",
+        "A(), B()",
+    ),
     "spread into more": ("def f(*x):\n    ask(x[0])\nf(*[A(), B()])", "A(), B()"),
     "a name it has not": ("def f(x, **kw):\n    ask(kw['x'])\nf(x=A())", ""),
     "a tuple spread": ("def f(y, x):\n    ask(x)\nz = (A(), B())\nf(*z)", "B()"),

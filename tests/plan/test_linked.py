@@ -107,3 +107,62 @@ def test_it_stays_where_one_of_those_stays() -> None:
     stays = TRAINS.replace("optimizer.step()", "optimizer.step(closure)")
     files = [FileText(LOADS), FileText(stays, links={"helpers": 0}), FileText(DUMPS, links={"helpers": 0})]
     assert migrate_linked(files, Settings())[2].new_text is None
+
+
+MAKES = """\
+import torch
+
+
+def make_optimizer(cfg, model):
+    return torch.optim.SGD(model.parameters(), lr=cfg.LR)
+"""
+SCRIPT = """\
+import torch
+from apex import amp
+from config import cfg
+from makes import make_optimizer
+IMPORTS
+
+
+def train(cfg, loader):
+    model = torch.nn.Linear(4, 2).cuda()
+    optimizer = make_optimizer(cfg, model)
+    HALF = cfg.DTYPE == "float16"
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1" if HALF else "O0")
+    for x, y in loader:
+        loss = torch.nn.functional.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()
+    return model
+
+
+def run_test(cfg, model):
+    for x in cfg.TEST:
+        print(model(x).argmax())
+
+
+def main():
+    model = train(cfg, cfg.TRAIN)
+    run_test(cfg, model)
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_each_of_two_scripts_of_which_one_imports_the_other_says_its_own_condition() -> None:
+    first = SCRIPT.replace("HALF", "half").replace("IMPORTS", "")
+    second = SCRIPT.replace("HALF", "mixed").replace("IMPORTS", "from first import run_test as another")
+    links = {"makes": 0}
+    files = [
+        FileText(MAKES, name="makes.py"),
+        FileText(first, name="first.py", links=links),
+        FileText(second, name="second.py", links={**links, "first": 1}),
+    ]
+    _, *scripts = migrate_linked(files, Settings())
+    for one in scripts:
+        assert one.new_text is not None and 'enabled=cfg.DTYPE == "float16"' in one.new_text.partition("run_test")[2]
+        assert "APX031" not in [f.rule for f in one.findings]

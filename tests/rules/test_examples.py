@@ -139,6 +139,13 @@ PLACES: dict[str, tuple[str, dict[str, str]]] = {
     "APX093": ("ARGUMENTS", {"ARGUMENTS": "parser = argparse.ArgumentParser()\nEXAMPLE\nargs = parser.parse_args()"}),
     "APX094": ("END", {"END": "EXAMPLE"}),
     "APX095": ("END", {}),
+    "APX096": (
+        "ARGUMENTS",
+        {
+            "ARGUMENTS": "parser = argparse.ArgumentParser()\nEXAMPLE\nargs = parser.parse_args()",
+            "INITIALIZE": "model, optimizer = amp.initialize(model, optimizer, opt_level=args.opt_level)",
+        },
+    ),
 }
 RULES = [one for one in modules() if one.STAGE is not Stage.TOOL]
 # their examples need nothing around them

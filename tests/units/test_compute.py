@@ -60,6 +60,8 @@ RUNS_NOT = {
     "its parameters": "model.parameters()",
     "zero_grad": "model.zero_grad()",
     "saved by a method": "model.save_pretrained(path)",
+    "loaded by a method": "model.from_pretrained(path)",
+    "how long it was trained": "model.get_elapsed_epochs()",
     "a weight": "model.fc.weight.norm()",
     "a number": "model.stride.item()",
     "its configuration": "model.config.update(x)",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ...facts.module import Module
 from ...facts.scopes import Block, Scope
@@ -82,12 +82,13 @@ class Joined:
         return [*parts, Region(region.block, first, region.last, region.why)] if parts else [region]
 
     def _whole_branches(self, regions: list[Region]) -> list[Region]:
-        """An ``if`` whose arms are regions from end to end is one region."""
+        """An ``if`` whose arms are regions from end to end is one region, with an ``else`` or an ``elif``."""
         whole = {id(r.block.body): r for r in regions if r.first == 0 and r.last == len(r.block.body) - 1}
-        ifs = [r.block.owner for r in whole.values() if r.block.field_name == "body"]
-        for stmt in sorted((s for s in ifs if isinstance(s, ast.If)), key=self.ctx.m.start, reverse=True):
-            arms = [whole.get(id(stmt.body)), whole.get(id(stmt.orelse))]
-            if not stmt.orelse or any(a is None or a not in regions for a in arms) or arms[0].why != arms[1].why:  # type: ignore[union-attr]
+        ends = (r.block.owner for r in whole.values() if isinstance(r.block.owner, ast.stmt))
+        ifs = {a for owner in ends for a in self.ctx.m.spine(owner) if isinstance(a, ast.If)}
+        for stmt in sorted(ifs, key=self.ctx.m.start, reverse=True):
+            arms = self._arms(stmt, whole)
+            if len(arms) < 2 or any(a is None or a not in regions or a.why != arms[0].why for a in arms):  # type: ignore[union-attr]
                 continue
             block, index = self.ctx.m.place[stmt]
             region = Region(block, index, index, arms[0].why)  # type: ignore[union-attr]
@@ -95,6 +96,18 @@ class Joined:
             if len(block.body) == 1:
                 whole[id(block.body)] = region
         return regions
+
+    def _arms(self, stmt: ast.If, whole: Mapping[int, Region]) -> list[Region | None]:
+        """The region that each arm of an ``if`` is, its ``elif``s told apart; None for one that is none."""
+        arms = [whole.get(id(stmt.body))]
+        match stmt.orelse:
+            case [ast.If() as following] if id(stmt.orelse) not in whole:
+                arms += self._arms(following, whole)
+            case [_, *_]:
+                arms.append(whole.get(id(stmt.orelse)))
+            case _:
+                pass
+        return arms
 
     def _fill_no_grad(self, region: Region, regions: list[Region]) -> None:
         """Little is left of a ``with torch.no_grad():`` beside a region: all of it is, and its header says so."""

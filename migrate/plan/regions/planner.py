@@ -37,6 +37,7 @@ from .worked import Worked, float_calls, is_number, leaves_torch
 MAX_CLIMB = 4
 # Statements between two computations on results, up to which one region holds both.
 MAX_GAP = 4
+MOST_BETWEEN = 10  # of any
 _GO_THROUGH = frozenset("list tuple sum max min set".split())
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension)
 # Functions that hand on one by one what they go through.
@@ -497,7 +498,7 @@ class Planner:
                     break  # it gets a region of its own
                 worked = self.worked.makes_loss if self.worked.model_alone else self.worked.float_work
                 if compute.forwards(later) or worked(later, tainted):
-                    if i - last > MAX_GAP:
+                    if self._apart(block.body[last + 1 : i], later, tainted) >= MAX_GAP:
                         self._span(block, first, last, "evaluation")
                         first = i
                     last = i
@@ -508,6 +509,16 @@ class Planner:
         if not leaves_torch(stmt):
             for outer in m.spine(stmt)[1:]:
                 self._losses_behind(outer, tainted)
+
+    def _apart(self, between: list[ast.stmt], later: ast.stmt, tainted: set[str]) -> int:
+        """How many statements stand between two that run under casts and have to do with neither: what is made of the
+        first line by line, and what the second needs, is no gap."""
+        found, needed = 0, self.slices.reads(later)
+        for stmt in reversed(between):
+            led = bool(self.slices.defines(stmt) & needed)
+            needed |= self.slices.reads(stmt) if led else set()
+            found += hasattr(stmt, "body") or not (led or self.slices.reads(stmt) & tainted)
+        return found if len(between) < MOST_BETWEEN else MAX_GAP
 
     def _losses_behind(self, stmt: ast.stmt, tainted: set[str]) -> None:
         """Losses that are computed of results behind the forward's block, such as a ``with torch.no_grad():``."""

@@ -282,6 +282,28 @@ def test_what_is_made_of_the_loss_as_it_is_scaled(scaled: str, answer: list[str]
 #: What follows the training, and what of it runs under autocast.
 EVALUATION = {
     "a call": ("out = model(x)\nprint(out)\n", ["out = model(x)"]),
+    "a loss behind lines that lead to it": (
+        "out = model(x)\na = out[0]\nb = a[1:]\nc = b.view(-1)\nd = c[1:]\nloss = F.mse_loss(d, y)\nprint(1)\n",
+        ["out = model(x); a = out[0]; b = a[1:]; c = b.view(-1); d = c[1:]; loss = F.mse_loss(d, y)"],
+    ),
+    "a loss behind as many that do not": (
+        "out = model(x)\na = z[0]\nb = a[1:]\nc = b.view(-1)\nd = c[1:]\nloss = F.mse_loss(out, y)\nprint(1)\n",
+        ["out = model(x)", "loss = F.mse_loss(out, y)"],
+    ),
+    "arms without an else": (
+        "if half:\n    out = model(x)\nelif less:\n    out = model(-x)\nprint(out)\n",
+        ["if half:; out = model(x); elif less:; out = model(-x)"],
+    ),
+    "such arms in another": (
+        "if mix:\n    if half:\n        out = model(x)\n    elif less:\n        out = model(-x)\nelse:\n"
+        "    out = model(y)\n",
+        ["if mix:; if half:; out = model(x); elif less:; out = model(-x); else:; out = model(y)"],
+    ),
+    "one arm alone": ("if half:\n    out = model(x)\nprint(1)\n", ["out = model(x)"]),
+    "an arm that runs none": (
+        "if half:\n    out = model(x)\nelif less:\n    out = x\nelse:\n    out = model(y)\n",
+        ["out = model(x)", "out = model(y)"],
+    ),
     "what is computed of it": (
         "out = model(x)\nprobabilities = F.softmax(out, 1)\nprint(probabilities.argmax())\n",
         ["out = model(x); probabilities = F.softmax(out, 1)"],
