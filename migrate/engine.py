@@ -376,14 +376,14 @@ def _write_once(
         apply_rules(Stage.UNIT, plan, work)
     if plans or follow:
         apply_rules(Stage.CASTS, ctx, work)
-    apply_rules(Stage.FILE, ctx, work)
-    apply_rules(Stage.TIDY, ctx, work)
-    for one in unread:
+    for one in unread:  # ahead of the imports: a flag that was only handed over goes with its guard
         _drop(work, one)
-    describe(ctx, work, plans, unread)
     for stmt in gone:
         work.draft.delete(stmt)
         work.note(None, "APX011", stmt, "nothing reads this any more")
+    apply_rules(Stage.FILE, ctx, work)
+    apply_rules(Stage.TIDY, ctx, work)
+    describe(ctx, work, plans, unread)
     for taken, names in idle.items():
         drop_names(work, taken, names)
     if not work.draft.touched():

@@ -12,7 +12,9 @@ from ..knowledge.host import HOST_MODULES
 from ..knowledge.models import NOT_RUN_BY_FUNCTION, NOT_RUN_BY_METHOD
 
 _RUNS_TEXT = frozenset({"eval", "exec", "getattr", "map", "filter"})
-_TORCH = frozenset({"torch.save", "torch.load", "torch.no_grad", "torch.cuda.synchronize", "torch.cuda.empty_cache"})
+_LIBRARIES = frozenset(
+    "torch.save torch.load torch.no_grad torch.cuda.synchronize torch.cuda.empty_cache copy.copy copy.deepcopy".split()
+)
 
 
 class Function(Protocol):
@@ -56,6 +58,6 @@ def _harmless(called: str, cls: Class, left: Collection[str]) -> bool:
         return python or (NOT_RUN_BY_FUNCTION.fit(last) and last not in _RUNS_TEXT)
     if owner == "self" and last in cls.methods:
         return last in left
-    if called.partition(".")[0] in HOST_MODULES or called in _TORCH:
+    if called.partition(".")[0] in HOST_MODULES or called in _LIBRARIES:
         return True
     return NOT_RUN_BY_METHOD.fit(last)

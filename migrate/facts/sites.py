@@ -9,6 +9,7 @@ from ..flow.arguments import argument
 from ..flow.objects import ITEM_KEY, Obj, by_name
 from ..flow.values import Values
 from ..knowledge.apex import of_apex
+from ..knowledge.gradients import TORCH_SCHEDULERS
 from .elsewhere import NOWHERE, Elsewhere
 from .module import Module
 from .names import called_name
@@ -188,7 +189,7 @@ def _initialize(v: Values, call: ast.Call) -> Initialize:
         models=_flat(models),
         optimizers=_flat(optimizers),
         model_objects=frozenset(o for o in objects(v, models) if not no_module(v, o)),
-        optimizer_objects=objects(v, optimizers),
+        optimizer_objects=_optimizers(v, optimizers),
         options=given,
         splat=splat,
     )
@@ -205,6 +206,12 @@ def objects(v: Values, expr: ast.expr | None) -> frozenset[Obj]:
     if expr is None:
         return frozenset()
     return opened(v, v.of(expr))
+
+
+def _optimizers(v: Values, expr: ast.expr | None) -> frozenset[Obj]:
+    """What an expression may hold but for schedulers of the learning rate, which lie beside optimizers in what a
+    hook gives back (``return [optimizer], [scheduler]``)."""
+    return frozenset(o for o in objects(v, expr) if o.kind != "call" or o.label not in TORCH_SCHEDULERS)
 
 
 def no_module(v: Values, obj: Obj) -> bool:
@@ -252,7 +259,7 @@ def _scale(m: Module, v: Values, call: ast.Call) -> Scale:
         call=call,
         loss=argument(call, 0, "loss"),
         optimizers=optimizers,
-        optimizer_objects=objects(v, optimizers),
+        optimizer_objects=_optimizers(v, optimizers),
         with_=with_ if isinstance(with_, ast.With) else None,
         item=item,
         alias=target.id if isinstance(target, ast.Name) else None,

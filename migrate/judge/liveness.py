@@ -10,6 +10,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ..facts.names import called_name
 from ..nodes import walk
 from .code import Code, Op
 
@@ -50,7 +51,8 @@ def live_names(code: Code) -> Live:
         return found
 
     first = _first_parameter(code.node)
-    uses = [mask(_read(op, first)) for op in ops]
+    filled = _filled(ops)
+    uses = [mask(_read(op, first) | filled if op.kind == "call" else _read(op, first)) for op in ops]
     kills = [mask(_bound(op)) for op in ops]
     follow = [_following(number, op) for number, op in enumerate(ops)]
     before = [0 for _ in ops]
@@ -85,6 +87,13 @@ def _first_parameter(node: ast.AST) -> frozenset[str]:
     """What ``super()`` reads without a word: the object whose method is run."""
     args = node.args if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
     return frozenset(one.arg for one in (*args.posonlyargs, *args.args)[:1]) if args is not None else frozenset()
+
+
+def _filled(ops: Sequence[Op]) -> frozenset[str]:
+    """What a ``partial`` is made with, which is read once more where that is called."""
+    values = [op.value for op in ops if op.value is not None]
+    made = [n for value in values for n in walk(value) if isinstance(n, ast.Call) and called_name(n) == "partial"]
+    return frozenset(n.id for call in made for n in walk(call) if isinstance(n, ast.Name))
 
 
 def _read(op: Op, first: frozenset[str]) -> frozenset[str]:

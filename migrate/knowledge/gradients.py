@@ -67,6 +67,11 @@ OPTIMIZER_WRAPPERS = Patterns("*ahead* *optim* *wrap* *sam *swa*")
 # Attributes by which wrappers of an optimizer keep it.
 WRAPPED_OPTIMIZERS = frozenset("optimizer _optimizer optim base_optimizer".split())
 SCHEDULERS = Patterns("*sched* *LR *warmup*")
+# Of torch.optim.lr_scheduler: Apex raises where it is handed one as an optimizer.
+TORCH_SCHEDULERS = frozenset(
+    "LambdaLR MultiplicativeLR StepLR MultiStepLR ConstantLR LinearLR ExponentialLR PolynomialLR CosineAnnealingLR "
+    "CosineAnnealingWarmRestarts ChainedScheduler SequentialLR ReduceLROnPlateau CyclicLR OneCycleLR".split()
+)
 
 
 def steps(name: str) -> bool:

@@ -49,10 +49,20 @@ def main(model, loader):
             optimizer.step()
         run(callbacks, epoch, model, optimizer)
 """
-RUNS = ["net(state)", "evaluate(net)", "self.path.check(net)", "one = net\n        one(state)", "getattr(net, 'x')(1)"]
+RUNS = [
+    "net(state)",
+    "evaluate(net)",
+    "self.path.check(net)",
+    "one = net\n        one(state)",
+    "getattr(net, 'x')(1)",
+    "past = copy.deepcopy(net)\n        past(state)",
+]
 
 
-@pytest.mark.parametrize("line", ["print(net)", "net.eval()", "net.train()", "torch.cuda.empty_cache()"])
+IDLE = ["print(net)", "net.eval()", "net.train()", "torch.cuda.empty_cache()", "self.past = copy.deepcopy(net)"]
+
+
+@pytest.mark.parametrize("line", IDLE)
 def test_what_runs_nothing(line: str) -> None:
     assert "Saver.__call__" in elsewhere([outline(SAVER.replace("BODY", f"        {line}"))]).idle
 

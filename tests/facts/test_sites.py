@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import textwrap
 
 import pytest
 
@@ -142,3 +143,14 @@ def test_units(text: str) -> None:
     units = group(ctx.facts, ctx.m)
     assert [", ".join(map(word, one.sites)) for one in units] == GROUPS[text]
     assert [one.number for one in units] == [*range(1, len(units) + 1)]
+
+
+def test_schedulers_are_no_optimizers() -> None:
+    """A list that a hook gave back, with its schedulers, is what somebody took its optimizers from."""
+    text = """
+    a = torch.optim.Adam(m.parameters())
+    both = [[a], [torch.optim.lr_scheduler.StepLR(a, 1), Warmup(a), WarmupAdam(a)]]
+    amp.initialize(m, both)
+    """
+    (one,) = context(TOP + "import torch\n" + textwrap.dedent(text)).facts.initializes
+    assert sorted(o.label for o in one.optimizer_objects) == ["Adam", "Warmup", "WarmupAdam"]

@@ -73,7 +73,7 @@ class Classifier:
             return "step" if all(map(self._of_optimizer, callees)) else "call"
         if last == "zero_grad" and not callees:
             return "zero"
-        if within_module_class(self.m, call):
+        if within_module_class(self.naming, call):
             return ""
         if self._foreign(call):
             return "foreign"
@@ -235,4 +235,4 @@ class Classifier:
         return found
 
     def _of_network(self, obj: Obj) -> bool:
-        return any(within_module_class(self.m, node) for node in self.v.functions(obj))
+        return any(within_module_class(self.naming, node) for node in self.v.functions(obj))

@@ -72,7 +72,7 @@ def known_objects(m: Module, v: Values, naming: Naming, facts: Facts) -> Objects
     elsewhere = NOWHERE
     if all(level is None or (isinstance(level, ast.Constant) and level.value == "O1") for level in levels):
         every = {o for node in m.nodes for o in v.of(node)}
-        networks = {o for o in every if _is_network(m, v, o, facts)}
+        networks = {o for o in every if _is_network(naming, o, facts)}
         networks |= {o for o in every if kept_elsewhere(v, o, facts.elsewhere, models)}
         networks |= {o for call in m.all(ast.Call) for o in may_be_network(v, call, facts.elsewhere)}
         cast, elsewhere = frozenset(map(naming.key, networks)), facts.elsewhere
@@ -96,22 +96,25 @@ def _of_own_scalers(m: Module, v: Values) -> Iterator[ast.Call]:
                 yield call
 
 
-def _is_network(m: Module, v: Values, obj: Obj, facts: Facts) -> bool:
+def _is_network(naming: Naming, obj: Obj, facts: Facts) -> bool:
     """Whether an object is a network by its class: O1's casts reach those that nobody handed to Apex as well."""
     if obj.kind == "instance" and isinstance(obj.key, ast.ClassDef):
-        return not NO_NETWORK.fit(obj.key.name) and within_module_class(m, obj.key.body[0])
-    if is_network(v, obj, facts.elsewhere):
+        return not NO_NETWORK.fit(obj.key.name) and within_module_class(naming, obj.key.body[0])
+    if is_network(naming.v, obj, facts.elsewhere):
         return True
     if obj.kind != "call" or not isinstance(obj.key, ast.Call) or not isinstance(obj.key.func, ast.Attribute):
         return False
     func = obj.key.func
-    made = func.attr[:1].isupper() and m.src(func.value) in ("nn", "torch.nn")
+    made = func.attr[:1].isupper() and naming.m.src(func.value) in ("nn", "torch.nn")
     return made and not NO_NETWORK.fit(func.attr)
 
 
-def within_module_class(m: Module, node: ast.AST) -> bool:
-    """Whether a node stands in a network's own class: what runs there is part of the network's call."""
-    for outer in m.ancestors(node):
+def within_module_class(naming: Naming, node: ast.AST) -> bool:
+    """Whether a node stands in a network's own class: what runs there is part of the network's call. The old text says
+    it for both programs: of what trains there something may be gone in the new one."""
+    for outer in naming.m.ancestors(node):
         if isinstance(outer, ast.ClassDef):
-            return any(last_name(b).endswith("Module") for b in outer.bases) and not m.says(outer, TRAINING)
+            was = naming.twin(outer)
+            trains = naming.old.says(was, TRAINING) if was is not None else naming.m.says(outer, TRAINING)
+            return any(last_name(b).endswith("Module") for b in outer.bases) and not trains
     return False

@@ -20,7 +20,7 @@ class Spread:
     """Marks what is followed in one program. ``switched`` are attributes that choose one of two backends."""
 
     def __init__(self, tree: AnnotatedTree, switched: frozenset[str] = frozenset()) -> None:
-        self.m, self.v, self.switched = tree.m, tree.v, switched
+        self.m, self.v, self.naming, self.switched = tree.m, tree.v, tree.naming, switched
         self.marks, self.callees, self.scaling = tree.marks, tree.callees, tree.scaling
 
     def outwards(self, more: Iterable[ast.AST] = ()) -> None:
@@ -152,4 +152,4 @@ class Spread:
         return found
 
     def _own_of_network(self, function: ast.AST) -> bool:
-        return not isinstance(function, ast.Module) and within_module_class(self.m, function)
+        return not isinstance(function, ast.Module) and within_module_class(self.naming, function)

@@ -7,14 +7,15 @@ from collections.abc import Callable
 
 from ...facts.predicates import looks_for_amp, predicate
 from ...flow.arguments import argument, default_of
+from ...knowledge.gradients import WRAPPED_OPTIMIZERS
 from ...nodes import positional_parameters
-from ..names import ASKS, PURE, SELF_METHODS, WRAPPERS
+from ..names import ASKS, OPTIMIZERS, PURE, SELF_METHODS, WRAPPERS
 from ..owners import Owners
 from ..program.definitions import NAMESPACES
 from ..program.program import Program
 from ..program.syntax import last_name
 from ..state import Frame, State
-from ..terms import NONE, TRUE, Facts, Term, inside, made_of, opaque, record, truth
+from ..terms import FALSE, NONE, TRUE, Facts, Term, inside, made_of, opaque, record, truth
 from .lookup import Evaluate, Lookup
 from .variables import Variables
 
@@ -103,6 +104,8 @@ class Results:
                 return TRUE
             if last == "hasattr" and len(terms) == 2 and terms[1] == ("k", MARK) and terms[0][0] == "obj":
                 return ("k", self.legacy and all((key, MARK) in state.heap for key in terms[0][1]))
+            if last == "hasattr" and len(call.args) == 2 and self._wraps_nothing(*call.args):
+                return FALSE
             if last == "getattr" and len(terms) >= 2 and terms[1][0] == "k":
                 return self.variables.attribute(state, terms[0], str(terms[1][1]), call)
             return made_of(last, *terms)
@@ -112,6 +115,16 @@ class Results:
         if by_name and last in ("zip", "enumerate"):
             return _rows(last, [self.value(state, a, facts) for a in call.args], bool(call.keywords))
         return None
+
+    def _wraps_nothing(self, owner: ast.expr, name: ast.expr) -> bool:
+        """Whether an attribute by which wrappers keep an optimizer is asked of one of torch's, which keeps none:
+        ``opt = opt.optimizer if hasattr(opt, "optimizer") else opt``."""
+        if not isinstance(name, ast.Constant) or name.value not in WRAPPED_OPTIMIZERS:
+            return False
+        held, m = self.v.of(owner), self.program.m
+        given = (n for n in m.attributes(str(name.value)) if isinstance(n.ctx, ast.Store))
+        plain = all(o.kind == "call" and o.label in OPTIMIZERS for o in held)
+        return bool(held) and plain and not any(held & self.v.of(n.value) for n in given)
 
     def _of_scaled(self, state: State, call: ast.Call, last: str, facts: Facts) -> Term | None:
         """What is made of a scaled loss is taken to be one."""

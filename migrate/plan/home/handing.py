@@ -91,12 +91,15 @@ class Handing(Making, ABC):
             if any(passed(ctx, call, scope, after) is None for call in calls) and not is_vararg(node, after):
                 self._by_name(scaler, scope, after, calls)
                 return
+        filled = {call: part for call in calls if (part := self._filled_by(call, scope, after)) is not None}
+        if after is not None and filled and alone:
+            self._in_partials(scaler, scope, after, calls, filled)
+            return
         parameter = Parameter(scope, self._last_optimizer(scope, after) if alone else after, scaler.name)
         self._parameters[key] = parameter
         self.homes.parameters.append(parameter)
         for call in calls:
-            partials = [o.key for o in ctx.v.of(call.func) if o.kind == "partial" and isinstance(o.key, ast.Call)]
-            if after is not None and any(scope.params.index(after) < len(partial.args) - 1 for partial in partials):
+            if call in filled:
                 raise Manual(
                     call,
                     f"{node.name}() is called through functools.partial, which has filled its first parameters",
@@ -136,6 +139,42 @@ class Handing(Making, ABC):
                 raise Manual(call, f"the optimizer reaches {name}() through *args or **kwargs")
             self._uses[id(scaler)].append(call)
             parameter.calls[call] = self._follow(scaler, call, argument)
+
+    def _filled_by(self, call: ast.Call, scope: Scope, after: str | None) -> ast.Call | None:
+        """The ``functools.partial(...)`` that a call goes through and that hands on the optimizer."""
+        partials = [o.key for o in self.ctx.v.of(call.func) if o.kind == "partial" and isinstance(o.key, ast.Call)]
+        for part in partials:
+            if after is not None and (
+                scope.params.index(after) < len(part.args) - 1 or any(k.arg == after for k in part.keywords)
+            ):
+                return part
+        return None
+
+    def _in_partials(
+        self, scaler: Scaler, scope: Scope, after: str, calls: Sequence[ast.Call], filled: dict[ast.Call, ast.Call]
+    ) -> None:
+        """A function whose optimizer a partial fills: the partial fills the scaler as well, by its name, and other
+        calls hand it on so."""
+        name, v = getattr(scope.node, "name", ""), self.ctx.v
+        several = any(len([o for o in v.of(call.func) if o.kind == "partial"]) > 1 for call in calls)
+        parameter = Parameter(scope, None, scaler.name)
+        self._parameters[scope.node, scaler.name] = parameter
+        self.homes.parameters.append(parameter)
+        for call in calls:
+            made = filled.get(call, call)
+            argument = passed(self.ctx, call, scope, after)
+            starred = any(isinstance(a, ast.Starred) for a in made.args) or any(k.arg is None for k in made.keywords)
+            bound = self.ctx.m.self_name(scope) is not None
+            nested = made is not call and any(o.kind == "partial" for o in v.of(made.args[0]))
+            if argument is None or several or starred or bound or nested:
+                raise Manual(
+                    call,
+                    f"{name}() is called through functools.partial, which has filled its first parameters",
+                    "bind the scaler in the partial, too",
+                )
+            if made not in parameter.calls:
+                self._uses[id(scaler)].append(made)
+                parameter.calls[made] = self._follow(scaler, made, argument)
 
     def _called_elsewhere(self, owner: ast.ClassDef, method: str) -> bool:
         """Whether code of another file calls a method of an object of a class that it is handed; a saved state is asked

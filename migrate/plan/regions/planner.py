@@ -457,8 +457,12 @@ class Planner:
             return False  # here mixed precision is switched on, under a condition that callers may not know
         if any(self.early(c) for c in calls) and not self.order.switches(scope.node):
             return True
-        if self.ctx.m.loops(call) or any(self.compute.forbidden(self.ctx.m.statement(c)) for c in calls):
+        if any(self.compute.forbidden(self.ctx.m.statement(c)) for c in calls):
             return False  # the statement of a caller trains, too: `out += [self.train(x), self.test(x)]`
+        if any(self._within_region(self.ctx.m.function(c)) for c in calls):
+            return True  # where training has its region, evaluation has its own, with the loss behind it
+        if self.ctx.m.loops(call):
+            return False
         results = [n.value for n in walk_body(scope) if isinstance(n, ast.Return) and n.value is not None]
         if not results or any(isinstance(n, (ast.For, ast.While)) for n in walk_body(scope)):
             return False
@@ -467,6 +471,19 @@ class Planner:
         own = isinstance(call.func, ast.Name) and call.func.id == self.ctx.m.self_name(scope)
         behind = [value for value in results if self.ctx.m.end(value) > self.ctx.m.start(call)]
         return own or not behind or not all(map(is_number, behind))  # a network's own method knows no scaler
+
+    def _within_region(self, scope: Scope) -> bool:
+        """Whether a region holds a call of a function, or of one that calls it, and so on."""
+        found, todo = {scope}, [scope]
+        while todo:
+            for call in self.ctx.v.calls[todo.pop().node]:
+                if self.in_region(call):
+                    return True
+                outer = self.ctx.m.function(call)
+                if outer.is_function and outer not in found:
+                    found.add(outer)
+                    todo.append(outer)
+        return False
 
     def _wrap_evaluation(self, call: ast.Call) -> None:
         m, compute = self.ctx.m, self.compute

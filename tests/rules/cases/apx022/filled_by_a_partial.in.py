@@ -1,4 +1,3 @@
-# expect: manual called through functools.partial
 import functools
 
 import torch
