@@ -7,33 +7,21 @@ refusal or an internal error. 128 + n: a signal, 130 for Ctrl-C.
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import shlex
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from . import __version__, config, harmless, interactive, journal, memory, stops
-from .analysis import Engine
+from . import __version__, config, harmless, memory, stops
 from .arguments import Once, Parser, by
 from .errors import UserError, reason
-from .gitstate import refuse_unsaved
-from .model import Severity
-from .outcome import Outcome, Texts
-from .packaging.room import around
-from .pipeline import analyse
-from .report import console, formats, json_report
-from .report.formats import Render
-from .report.given import Given
-from .sources import Selection, collect
-from .spool import Spool
+from .report import formats
+from .streams import DONE, FAILED, PROGRAM, close_output, complain, open_streams, print_error
 
-PROGRAM = "apex2native"
-DONE, PENDING, FAILED = 0, 1, 2
+if TYPE_CHECKING:  # what asks for help waits for no engine
+    from .analysis import Engine
 
 _RESERVED_COMMANDS = ("lint",)
 _MIGRATE = "migrate"
@@ -56,28 +44,28 @@ exit codes:
 def main(arguments: Sequence[str] | None = None, engine: Engine | None = None) -> int:
     """Run the command line and return its exit code; tests put an ``engine`` of their own."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    _open_streams()
+    open_streams()
     try:
         with stops.answered(), memory.seldom_collected():
             return _dispatch(words, engine)
     except UserError as error:
-        _complain(str(error))
+        complain(str(error))
         return FAILED
     except BrokenPipeError:
-        _close_output()
+        close_output()
         return DONE
     except KeyboardInterrupt as stop:
         told = stops.said_of(stop)
-        _complain(told.sentence)
+        complain(told.sentence)
         return told.exit_code
     except OSError as error:
-        _complain(f"{error.filename or 'the file system'}: {reason(error)}.")
+        complain(f"{error.filename or 'the file system'}: {reason(error)}.")
         return FAILED
     except SystemExit as ending:  # argparse ends --help and --version this way
         return ending.code if isinstance(ending.code, int) else FAILED
     except Exception:
-        _print_error(harmless.paragraphs(traceback.format_exc()))
-        _complain("this is an internal error: please report it with the lines above.")
+        print_error(harmless.paragraphs(traceback.format_exc()))
+        complain("this is an internal error: please report it with the lines above.")
         return FAILED
 
 
@@ -146,7 +134,7 @@ def _convert_checkpoint(words: Sequence[str]) -> int:
     return command.run(words)
 
 
-# Each imports its room itself: a migration loads none of them.
+# Each imports its room itself, as the migration does: nobody waits for what another command needs.
 _OTHERS = {"explain": _explain, "verify": _verify, "convert-checkpoint": _convert_checkpoint}
 
 
@@ -156,115 +144,9 @@ def _migrate(words: Sequence[str], engine: Engine | None) -> int:
         return _print_completion(options)
     if not options.paths:
         raise UserError(f"name at least one PATH to migrate ({PROGRAM} --help says more).")
-    if options.report_json is not None:
-        json_report.check_destination(options.report_json, options.paths)
-    if options.interactive:
-        if options.format not in (None, formats.TEXT) or options.fix_packaging:
-            raise UserError("--interactive goes with neither another --format nor --fix-packaging.")
-        interactive.require()
-        options.write = True
-    render = formats.renderer(options.format or formats.TEXT)
-    chosen = config.with_options(config.load(options.paths), vars(options))
-    selection = _select(options, chosen.exclude)
-    with Spool() as spool:
-        step, end = console.progress_bar(len(selection.candidates))
-        try:
-            jobs = _jobs(options.jobs, chosen.jobs)
-            outcome = analyse(selection, chosen.settings, spool, jobs=jobs, engine=engine, progress=step)
-        finally:
-            end()
-        outcome = around(outcome, selection, spool, fix=options.fix_packaging)
-        if options.interactive:
-            outcome = _ask(options, outcome, spool)
-        left = _write(options, outcome, spool) if options.write else ()
-        try:
-            _tell(options, outcome, selection, spool, render)
-        except KeyboardInterrupt as stop:
-            done = stops.written(len(left)) if options.write and outcome.changed else ""
-            raise stops.said_of(stop, done) from None
-    if left:
-        _complain(f"{', '.join(map(str, left))}: changed in the moment of writing and left alone; run again.")
-    return _exit_code(outcome, written=options.write, left=left)
+    from . import command
 
-
-def _select(options: argparse.Namespace, exclude: Sequence[str]) -> Selection:
-    selection = collect(options.paths, exclude)
-    if not selection.journals:
-        return selection
-    if not options.write:
-        where = selection.journals[0].parent
-        _complain(f"a run in {where} was interrupted while it wrote; the next one with --write settles that.")
-        return selection
-    finished = sum(journal.recover(found) for found in selection.journals)
-    files = "1 file" if finished == 1 else f"{finished} files"
-    done = f"finished: {files} written" if finished else "rolled back"
-    _complain(f"an earlier run had been interrupted while it wrote; it was {done}.")
-    return collect(options.paths, exclude)
-
-
-def _ask(options: argparse.Namespace, outcome: Outcome, spool: Spool) -> Outcome:
-    """What the user accepts; files that could not be written are refused before the first question."""
-    if not options.allow_dirty:
-        refuse_unsaved([texts.location for group in outcome.groups() for texts in group])
-    return interactive.choose(outcome, spool)
-
-
-def _write(options: argparse.Namespace, outcome: Outcome, spool: Spool) -> tuple[Path, ...]:
-    groups = outcome.groups()
-    files = [texts.location for group in groups for texts in group]
-    if not files:
-        return ()
-    if not options.allow_dirty:
-        refuse_unsaved(files)
-    root = Path(os.path.commonpath([file.parent for file in files]))
-    return journal.write(root, [[_replacement(texts, spool) for texts in group] for group in groups])
-
-
-def _replacement(texts: Texts, spool: Spool) -> journal.Replacement:
-    return journal.Replacement(texts.location, texts.old_digest, lambda: spool.get(texts.new))
-
-
-def _tell(
-    options: argparse.Namespace, outcome: Outcome, selection: Selection, spool: Spool, render: Render | None
-) -> None:
-    """The report and what is printed: the files are as they shall be by now."""
-    mode: json_report.Mode = "write" if options.write else "dry-run"
-    report = json_report.build(outcome.results, scanned=outcome.scanned, mode=mode)
-    but = ", but the files were" if options.write and outcome.changed else ""
-    if options.report_json is not None:
-        json_report.write(report, options.report_json, but)
-    try:
-        if render is None:
-            _print(options, outcome, report, spool)
-        else:
-            sys.stdout.flush()
-            for part in render(Given(outcome, spool, options.paths, selection.locations(), options.write)):
-                sys.stdout.buffer.write(part)
-            sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        _close_output()  # the reader has seen enough; the work is done
-    except OSError as error:
-        _close_output()
-        raise UserError(f"the output cannot be written: {reason(error)}{but}.") from error
-
-
-def _print(options: argparse.Namespace, outcome: Outcome, report: dict[str, Any], spool: Spool) -> None:
-    if options.format == formats.JSON:
-        sys.stdout.write(json_report.render(report))
-    else:
-        terminal = console.terminal()
-        if not (options.check or options.write):
-            console.print_diffs(terminal, outcome.changed, spool, pager=not options.no_pager)
-        console.print_summary(terminal, outcome, written=options.write, again=options.again)
-    sys.stdout.flush()
-
-
-def _exit_code(outcome: Outcome, *, written: bool, left: Sequence[Path]) -> int:
-    if outcome.crashed or left:
-        return FAILED
-    pending = bool(outcome.changed) and not written
-    manual = any(found.severity is Severity.MANUAL for file in outcome.results for found in file.findings)
-    return PENDING if pending or manual else DONE
+    return command.run(options, engine)
 
 
 # ---------------------------------------------------------------- arguments
@@ -347,48 +229,3 @@ def _format(value: str) -> str:
     if value not in formats.NAMES:
         raise argparse.ArgumentTypeError(f"the formats are {', '.join(formats.NAMES)}, not {value!r}")
     return value
-
-
-def _jobs(wanted: int | None, table: int | None) -> int:
-    """How many processes: the target's own table may ask for fewer than there are cores, never for more."""
-    cores = _cores()
-    return wanted or min(table or cores, cores)
-
-
-def _cores() -> int:
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-# ---------------------------------------------------------------- output
-
-
-def _open_streams() -> None:
-    """Where the caller closed a standard stream nothing is printed, and no file takes its number."""
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  # open as long as the program runs
-
-
-def _complain(sentence: str) -> None:
-    with suppress(OSError, ValueError):
-        sys.stdout.flush()
-    with suppress(OSError, ValueError):
-        _print_error(f"{PROGRAM}: {harmless.line(sentence)}\n")
-
-
-def _print_error(text: str) -> None:
-    sys.stderr.write(text)
-    sys.stderr.flush()
-
-
-def _close_output() -> None:
-    """Nothing may be flushed into the broken pipe when the interpreter ends."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

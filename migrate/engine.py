@@ -114,7 +114,7 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
     tried, known = _tried(ctx, neighbours), frozenset[str]()
     while more := tried.asks - known:
         known |= more
-        again = _tried(ctx, neighbours, known)
+        again = _tried(ctx, neighbours, known, tried)
         if not again.plans and not again.held and not again.asks - known:
             break
         tried = again
@@ -141,12 +141,15 @@ class _Tried:
     ignored: list[tuple[Unit, Manual]]
     attempt: _Attempt
     asks: frozenset[str] = frozenset()  # what the judge found that a more careful plan may do without
+    judged: tuple[object, ...] = ()  # what the judge was asked
 
 
-def _tried(ctx: Context, neighbours: Neighbours, known: frozenset[str] = frozenset()) -> _Tried:
-    """Plans, their text, and what the checks and the judge say of it. ``known`` is what came of an attempt before: then
-    scalers are made, switched off, ahead of all that may ask them, and anew where Apex was switched on; and steps ask
-    whether a backward waits for them."""
+def _tried(
+    ctx: Context, neighbours: Neighbours, known: frozenset[str] = frozenset(), before: _Tried | None = None
+) -> _Tried:
+    """Plans, their text, and what the checks and the judge say of it. ``known`` is what came of the attempt ``before``:
+    then scalers are made, switched off, ahead of all that may ask them, and anew where Apex was switched on; and steps
+    ask whether a backward waits for them. Where that changes nothing the judge is not asked again."""
     units, (plans, manual, ignored) = _grouped(ctx, [] if outdated(ctx) else group(ctx.facts, ctx.m), neighbours, known)
     held: list[Plan] = []
     if ctx.settings.safe_only and any(p.unit.reviews for p in plans):
@@ -160,13 +163,17 @@ def _tried(ctx: Context, neighbours: Neighbours, known: frozenset[str] = frozens
         manual += [(p.unit, Manual(p.unit.line_node, f"the result did not pass the checks: {why}")) for p in plans]
         plans, attempt = [], _nothing(ctx)
     asks = frozenset[str]()
+    judged: tuple[object, ...] = ()
     if plans and attempt.texts is not None:
+        judged = attempt.texts, [plan.unit.reviews.copy() for plan in plans]
+        if before is not None and judged == before.judged:
+            return before
         verdict = validate(ctx, plans, attempt.texts, attempt.runs)
         if wrong := _judged(plans, verdict):
             manual += wrong
             plans, attempt = [], _nothing(ctx)
             asks = frozenset({UNMADE, UNFED}) & {difference.kind for difference in verdict.differences}
-    return _Tried(units, plans, held, manual, ignored, attempt, asks)
+    return _Tried(units, plans, held, manual, ignored, attempt, asks, judged)
 
 
 def _tell_unled(ctx: Context, work: Work) -> None:

@@ -54,11 +54,13 @@ def analyse(
     progress: Progress | None = None,
 ) -> Outcome:
     """Run the engine over every candidate; texts of changed files go into ``spool``."""
-    chosen = engine or _default_engine()
     imports = Imports(selection.python, selection.notebooks)
     joined = components(selection, imports)
     inside = {source.location for program in joined for source in program.sources}
     alone = [single(source, selection, imports) for source in _files(selection) if source.location not in inside]
+    if not (joined or alone):  # nobody waits for an engine that has nothing to do
+        return Outcome(selection.scanned, tuple(map(Analysed, selection.problems)))
+    chosen = engine or _default_engine()
     settled: list[Analysed] = []  # files of programs that are migrated together
     ready: dict[Source, Analysed] = {}  # files by themselves
     stuck: list[tuple[Component, tuple[FileResult, ...]]] = []

@@ -12,12 +12,14 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from multiprocessing.connection import Connection
 from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 _NAMES = tuple(name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _SIGNALS = tuple(signal.Signals[name] for name in _NAMES)
-
 
 
 class Stopped(KeyboardInterrupt):

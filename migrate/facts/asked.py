@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol
 
-_USED = re.compile(r"(?<![\w.])\w+")
+_USED = re.compile(r"\.?\w+")  # one behind a dot is an attribute
 # What reads or loads the state of something, sets its mode, or asks whether it is there or what it is.
 _ASKED = re.compile(
     r"(?<![\w.])(\w+)(?:\.module)?\.(?:"

@@ -31,6 +31,7 @@ from .names import called_name, last_name
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Body = Function | ast.Module
+_APART = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _FUNCTIONAL = frozenset("F functional".split())
 _CASTS = TYPE_FORGOTTEN | INTEGER | {"to", "type", "type_as", "cpu", "numpy", "item", "new_tensor"}
 _WIDENS = frozenset("float double".split())
@@ -71,16 +72,21 @@ def stores_other_types(text: str) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     functions = [n for n in walk(tree) if isinstance(n, Function)]
+    putting = [one for one in functions if any(map(_put, own(one)))]
+    if not putting:
+        return False
     back: dict[str, str] = {}
 
     def given(call: ast.Call) -> str | None:
-        of_self = isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == "self"
+        of_self = isinstance(call.func, ast.Attribute) and _is_self(call.func.value)
         return back.get(called_name(call)) if of_self or isinstance(call.func, ast.Name) else None
 
     known = Known(given, layers_of(tree), parameters_of(tree))
     for _ in range(2):  # helpers of helpers
         back.update({one.name: said for one in functions if (said := gives_back(one, known))})
-    return any(True for one in functions for _ in stored(one, known))
+        if not back:
+            break
+    return any(True for one in putting for _ in stored(one, known))
 
 
 def layers_of(tree: ast.AST) -> dict[str, str]:
@@ -117,8 +123,8 @@ def _each(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
 def stored(function: Body, known: Known, taken: Taken = _nothing) -> Iterator[tuple[ast.AST, str]]:
     """What puts a result of one of these operations into a tensor, and the operation; ``taken`` says what is known of
     the function's parameters."""
-    nodes = list(own(function))
-    if any(isinstance(n, ast.Assign | ast.Call) and _put(n) is not None for n in nodes):
+    nodes = own(function)
+    if any(map(_put, nodes)):
         here = Here(nodes, known, taken(function))
         for node in nodes:
             put = _put(node)
@@ -129,7 +135,7 @@ def stored(function: Body, known: Known, taken: Taken = _nothing) -> Iterator[tu
 
 def gives_back(function: Function, known: Known) -> str | None:
     """The operation whose type a function's result has; of several results, the first one's."""
-    nodes = list(own(function))
+    nodes = own(function)
     values = [n.value for n in nodes if isinstance(n, ast.Return) and n.value is not None]
     if not values:
         return None
@@ -146,10 +152,13 @@ class Here:
         self.numbers = {name for n in nodes for name in _counting(n)}
         self.names: dict[str, tuple[str, int]] = {name: (operation, 0) for name, operation in taken.items()}
         for _ in range(3):  # names made of names
+            before = len(self.names)
             for name, value in self.pairs:
                 operation = self.carries(value)
                 if operation is not None:
                     self.names.setdefault(name, (operation, value.lineno))
+            if len(self.names) == before:
+                break
 
     def asks(self, target: ast.expr, node: ast.AST, operation: str) -> bool:
         """Whether torch asks for the type of what is changed: it copies into what an integer or a slice picks."""
@@ -211,7 +220,7 @@ class Here:
         owner = func.value if isinstance(func, ast.Attribute) else None
         if owner is not None and last_name(owner) in HOST_MODULES:
             return None
-        of_self = owner is not None and ast.unparse(owner) == "self"
+        of_self = owner is not None and _is_self(owner)
         if of_self and name in self.known.layers:
             return self.known.layers[name]
         if name in HALF_NOT_AS_GIVEN and owner is not None:
@@ -252,14 +261,20 @@ class Here:
         )
 
 
-def own(function: Body) -> Iterator[ast.AST]:
+def own(function: Body) -> list[ast.AST]:
     """The nodes of a function without those of functions and classes in it, in order."""
-    todo: list[ast.AST] = list(reversed(function.body))
+    found: list[ast.AST] = []
+    todo: list[ast.AST] = function.body[::-1]  # type: ignore[assignment]
     while todo:
         node = todo.pop()
-        if not isinstance(node, Function | ast.ClassDef | ast.Lambda):
-            yield node
-            todo += reversed(list(children(node)))
+        if not isinstance(node, _APART):
+            found.append(node)
+            todo += children(node)[::-1]
+    return found
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
 
 
 def _put(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:

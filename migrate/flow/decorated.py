@@ -39,11 +39,11 @@ def wrappers(m: Module, v: Values) -> dict[ast.AST, list[ast.AST]]:
     return found
 
 
-def calls_wrapped(m: Module, v: Values) -> dict[ast.AST, list[ast.Call]]:
-    """By function the calls in the wrappers around it that may run it: of what a function was handed, or keeps."""
+def calls_wrapped(m: Module, v: Values, around: dict[ast.AST, list[ast.AST]]) -> dict[ast.AST, list[ast.Call]]:
+    """By function the calls in the `wrappers` around it that may run it: of what a function was handed, or keeps."""
     return {
         function: [n for one in made for n in walk(one) if isinstance(n, ast.Call) and _of_handed(m, v, n)]
-        for function, made in wrappers(m, v).items()
+        for function, made in around.items()
     }
 
 

@@ -57,7 +57,9 @@ def opaque(place: int, name: str = "") -> Term:
     return ("v", place, name)
 
 
+@lru_cache(MEMORY)
 def depth(term: Term) -> int:
+    """How many terms lie in one another."""
     return 1 + max((depth(part) for part in term if isinstance(part, tuple)), default=0)
 
 

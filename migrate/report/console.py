@@ -8,9 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NoReturn, cast
 
 from rich.console import Console
-from rich.padding import Padding
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-from rich.table import Table
 from rich.text import Text
 
 from .. import harmless
@@ -44,6 +41,8 @@ def progress_bar(total: int) -> tuple[Callable[[int, int], None] | None, Callabl
     console = Console(stderr=True)
     if not console.is_terminal or total < _PROGRESS_FROM:
         return None, lambda: None
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
     # No refreshing thread: worker processes are forked beside this bar.
     columns = (TextColumn("analysing"), BarColumn(), MofNCompleteColumn())
     bar = Progress(*columns, console=console, transient=True, auto_refresh=False)
@@ -161,6 +160,9 @@ def _print_finding(console: Console, finding: Finding, where: str) -> None:
     severity = Text(finding.severity.value, style=_STYLES[finding.severity.value])
     said = f"{where}{harmless.line(finding.message)}"
     if console.is_terminal and console.width >= _WIDE:
+        from rich.padding import Padding
+        from rich.table import Table
+
         # Wrapped, with what belongs together below each other; in a pipe a finding is a line.
         grid = Table.grid(padding=(0, 2, 0, 0))
         grid.add_column(width=6, no_wrap=True)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeAlias
 
-from .given import Given
+if TYPE_CHECKING:
+    from .given import Given
 
 TEXT, JSON = "text", "json"
 RENDERED = ("sarif", "html", "patch", "github", "markdown")
 NAMES = (TEXT, JSON, *RENDERED)
 
-Render = Callable[[Given], Iterator[bytes]]
+Render: TypeAlias = "Callable[[Given], Iterator[bytes]]"
 
 
 def renderer(name: str) -> Render | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from migrate import engine
+from migrate.judge.state import UNMADE
 from migrate.judge.verdict import Difference, Verdict
 from migrate.model import Applicability, Settings
 from migrate.outcome import Outcome
@@ -106,3 +107,41 @@ def test_a_difference_counts_though_another_run_could_not_be_followed(
     outcome = migrated(tmp_path)
     assert not outcome.changed and grades(outcome) == {Applicability.MANUAL}
     assert any("it would stop" in found.message for result in outcome.results for found in result.findings)
+
+
+SCALED = """\
+import torch
+from apex import amp
+
+
+def main(loader):
+    model = torch.nn.Linear(4, 2).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, optimizer = amp.initialize(model, optimizer)
+    for x in loader:
+        optimizer.zero_grad()
+        loss = model(x).sum()
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()
+"""
+WITH = "        with amp.scale_loss(loss, optimizer) as scaled_loss:\n            scaled_loss.backward()\n"
+PLAIN = SCALED.replace(WITH, "        loss.backward()\n")
+
+
+@pytest.mark.parametrize(("text", "times"), [(SCALED, 2), (PLAIN, 1)])
+def test_the_judge_is_asked_again_only_about_another_text(
+    text: str, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A scaler can be made earlier; where nothing is scaled there is none."""
+    asked: list[object] = []
+
+    def validate(ctx: object, plans: object, texts: object, runs: object) -> Verdict:
+        asked.append(texts)
+        return Verdict((Difference(UNMADE, 3, "it would stop"),))
+
+    monkeypatch.setattr(engine, "validate", validate)
+    result = engine.migrate_module(text, Settings())
+    assert len(asked) == times and len({*map(str, asked)}) == times
+    assert [unit.applicability for unit in result.units] == [Applicability.MANUAL]
+    assert any("it would stop" in found.message for found in result.findings)

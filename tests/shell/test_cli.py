@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -308,8 +309,22 @@ def test_settings_reach_the_engine(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_an_internal_error_is_exit_code_two(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from migrate import cli
+    from migrate import cli, command
 
-    monkeypatch.setattr(cli, "collect", lambda *_: 1 / 0)
+    monkeypatch.setattr(command, "collect", lambda *_: 1 / 0)
     assert cli.main([str(tmp_path)]) == 2
     assert "internal error" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "spared"),
+    [(["--version"], ("migrate.pipeline", "rich")), (["--check", "."], ("migrate.engine", "pyflakes"))],
+)
+def test_nobody_waits_for_what_is_not_needed(tmp_path: Path, words: list[str], spared: tuple[str, ...]) -> None:
+    """The version needs nothing, a tree without Apex no engine."""
+    tree(tmp_path, {"x.py": "import torch\n"})
+    program = f"import sys; from migrate import cli; cli.main({words}); print(sys.modules.keys() & {set(spared)})"
+    run = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=60
+    )
+    assert run.stdout.endswith("\nset()\n"), run.stdout + run.stderr

@@ -7,7 +7,6 @@ from functools import cached_property
 
 from ...nodes import walk
 from ..program.counting import LAST_ROUND
-from ..program.program import Program
 from ..run.event import Event
 from ..state import Frame
 from ..terms import TRUE, opaque
@@ -113,7 +112,7 @@ class Flow:
         was, now = old.m.class_of(old.m.scope_of[which]), new.m.class_of(new.m.scope_of[other])
         if was is None or now is None or ast.dump(was) != ast.dump(now):
             return False
-        return _makes_scaler(old, was)
+        return old.makes_scaler(was)
 
     def _ran(self, pair: Pair, which: ast.AST) -> bool:
         """Whether a function that initializes would do so again: that is another process, with other optimizers. An
@@ -123,7 +122,7 @@ class Flow:
             key = ("instance", self.old.program.naming.place(self.old.program.entries.concrete(owner)))
             if pair.old.is_made(key):
                 return True
-        if self.old.evaluator.sides is not None and _makes_scaler(self.old.program, which):
+        if self.old.evaluator.sides is not None and self.old.program.makes_scaler(which):
             return pair.old.has_run(self.old.program.naming.place(which))
         if not self.old.program.entries.initializes(which):
             return False
@@ -198,7 +197,7 @@ class Flow:
             self.old.calls.enter(pair.old, old.node, old.about[0], old.about[1].copy())
             pair.event_old = None
             return True
-        if new.kind == "enter" and not self._same_call(old, new) and _makes_scaler(self.new.program, new.about[0]):
+        if new.kind == "enter" and not self._same_call(old, new) and self.new.program.makes_scaler(new.about[0]):
             self.new.calls.enter(pair.new, new.node, new.about[0], new.about[1].copy())
             pair.event_new = None
             return True
@@ -259,8 +258,3 @@ class Flow:
 def _constructs(event: Event) -> bool:
     """Whether a program goes into a constructor."""
     return event.kind == "enter" and getattr(event.about[0], "name", "") == "__init__"
-
-
-def _makes_scaler(program: Program, node: ast.AST) -> bool:
-    """Whether a function or class makes a GradScaler, in its own text."""
-    return any(program.marks.kind.get(one) == "create" for one in walk(node))

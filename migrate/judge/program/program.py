@@ -54,9 +54,11 @@ class Program:
         self._spread = Spread(tree, objects.switched)
         self._codes: dict[ast.AST, Code] = {}
         self._changed: dict[ast.AST, frozenset[str]] = {}
+        self._changed_in_files: dict[ast.AST, frozenset[str]] = {}
         self._begun: dict[File, ast.Module] = {}
         self._begins: dict[ast.AST, bool] = {}
         self._sets: dict[ast.AST, bool] = {}
+        self._makes: dict[ast.AST, bool] = {}
         self._counters: dict[ast.AST, frozenset[str]] = {}
         self.last_rounds = last_rounds(m)
         self.counted = frozenset(loop for loop, _ in self.last_rounds.values())
@@ -207,8 +209,10 @@ class Program:
 
     def changed_in_files(self, node: ast.AST) -> frozenset[str]:
         """Those of them that may be names of files."""
-        found = self.callees.changed(node)
-        return self.changed(node) if ANY_OF_FILES in found else found
+        if node not in self._changed_in_files:
+            found = self.callees.changed(node)
+            self._changed_in_files[node] = self.changed(node) if ANY_OF_FILES in found else found
+        return self._changed_in_files[node]
 
     def event(self, node: ast.expr) -> bool:
         return bool(self.marks.kind.get(node))
@@ -222,6 +226,12 @@ class Program:
             inner = (callee for call in self.callees.calls_in[function] for callee in self.callees.runs(call))
             self._sets[function] = not deciding.isdisjoint(own) or any(map(self.sets_what_decides, inner))
         return self._sets[function]
+
+    def makes_scaler(self, node: ast.AST) -> bool:
+        """Whether a function or class makes a GradScaler, in its own text."""
+        if node not in self._makes:
+            self._makes[node] = any(self.marks.kind.get(one) == "create" for one in walk(node))
+        return self._makes[node]
 
     def context(self, item: ast.withitem) -> bool:
         return self.scaling.context(item)

@@ -81,7 +81,7 @@ class _Files:
 
     def _here(self, function: Body) -> Here:
         known = self.known[self.ctx.m.file(function)]
-        return Here(list(own(function)), known, self.taken(function))
+        return Here(own(function), known, self.taken(function))
 
     def sources(self, function: Body, depth: int = 3) -> list[ast.Call]:
         """The calls in a function, or in those that hand it a result, that give one."""

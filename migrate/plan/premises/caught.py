@@ -16,7 +16,7 @@ from ...facts.swallowing import exit_keeps, false, keeps
 from ...nodes import walk
 from ...units.references import handed_to
 from ...units.unit import Context, Manual, Unit
-from ..blocks import running
+from ..blocks import calls_that_run, running
 from ..schedule import Schedule
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -75,7 +75,7 @@ def _again(ctx: Context, block: ast.AST) -> bool:
         if scope.node in met:
             return True  # it calls itself
         met.add(scope.node)
-        calls = ctx.v.calls.get(scope.node, ())
+        calls = calls_that_run(ctx, scope.node)
         if scope is m.root(scope) or (not calls and getattr(scope.node, "name", "") == "main"):
             return False
         if len(calls) != 1:
