@@ -36,7 +36,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from migrate import cli, engine  # noqa: F401  the engine is imported once, before the processes part
+from migrate import cli, engine, streams  # noqa: F401  the engine is imported once, before the processes part
 
 from .generate import MAIN, Program, program
 from .harness import TOLERANCE, Mode, compare, server
@@ -81,7 +81,7 @@ def judge(made: Program) -> Result:
         )
         after = {name: (new / name).read_text(encoding="utf-8") for name in made.files}
         texts = tuple(after.items())
-        if code not in (cli.DONE, cli.PENDING) or any(" APX000 " in one for one in said):
+        if code not in (streams.DONE, streams.PENDING) or any(" APX000 " in one for one in said):
             return Result(made, INTERNAL, (f"exit code {code}", output[-2000:]), said, texts)
         changed = after != made.files
         complaint, differences = _differences(made, old, new, _mode(after) if changed else None)
