@@ -291,12 +291,17 @@ class Unnamed:
         are known: somebody puts it there (`type("Trainer", (Base,), parts)`), or a class of another file has it."""
         if not isinstance(call.func, ast.Attribute) or self.v.callees(call) or NO_READER.fit(call.func.attr):
             return False
-        if any(isinstance(n.ctx, ast.Store) for n in self.m.attributes(call.func.attr)):
+        if call.func.attr in self._stored:
             return False
         return any(
             obj.kind == "path" and obj.key[1] == call.func.attr and self._trains(obj.key[0])  # type: ignore[index]
             for obj in self.v.of(call.func)
         )
+
+    @cached_property
+    def _stored(self) -> frozenset[str]:
+        """The names of attributes that are assigned somewhere."""
+        return frozenset(n.attr for n in self.m.all(ast.Attribute) if isinstance(n.ctx, ast.Store))
 
     def _trains(self, obj: Obj) -> bool:
         """Whether an object's class trains, and all that it is made of is known."""

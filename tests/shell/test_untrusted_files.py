@@ -203,7 +203,7 @@ def test_everything_behind_two_dashes_is_a_path(tmp_path: Path) -> None:
 def test_the_table_may_not_ask_for_more_processes_than_there_are_cores(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from migrate import cli
+    from migrate import cli, command
 
     seen: list[int] = []
 
@@ -211,8 +211,8 @@ def test_the_table_may_not_ask_for_more_processes_than_there_are_cores(
         seen.append(jobs)
         raise UserWarning
 
-    monkeypatch.setattr(cli, "analyse", analyse)
-    monkeypatch.setattr(cli, "_cores", lambda: 4)
+    monkeypatch.setattr(command, "analyse", analyse)
+    monkeypatch.setattr(command, "_cores", lambda: 4)
     for asked in (1, 4, 100000):
         tree(tmp_path, {"pyproject.toml": f"[tool.apex2native]\njobs = {asked}\n", "x.py": LEGACY})
         cli.main([str(tmp_path)], engine)

@@ -69,12 +69,12 @@ def test_arguments_on_standard_error() -> None:
 def test_an_internal_error_tells_names_harmlessly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from migrate import cli
+    from migrate import cli, command
 
     def fail(*_: object) -> None:
         raise KeyError(f"no {CONTROLS}") from ValueError(CONTROLS)
 
-    monkeypatch.setattr(cli, "collect", fail)
+    monkeypatch.setattr(command, "collect", fail)
     assert cli.main([str(tmp_path)]) == 2
     said = capsys.readouterr().err
     assert "Traceback" in said and not BAD.search(said)
