@@ -82,7 +82,7 @@ typecheck: $(TESTS)
 	$(PY) -m mypy --strict migrate compare
 
 pytest: $(TESTS)
-	$(PY) -m pytest -q -n 2
+	$(PY) -m pytest -q -n 2 --dist worksteal
 
 # A change of what the tool says or writes is read in `git diff tests/recorded` and committed with its cause.
 record: $(TESTS)
