@@ -1,4 +1,4 @@
-"""Decorators of the program that look at gradients: whoever calls what they decorate has them looked at.
+"""What decorators of the program run around functions: whoever calls what they decorate runs that, too.
 
 A decorated name holds the function itself here (`values.py`), not what its decorator made of it, so nothing else would
 find ``@logged`` over a step, whose wrapper takes a norm first. The decorator of a class, its metaclass and a base's
@@ -14,12 +14,6 @@ from ..nodes import walk
 from .values import Values
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-def looking_decorators(m: Module, v: Values, touching: frozenset[ast.AST]) -> dict[ast.AST, list[ast.AST]]:
-    """By function the decorators, or what they return, that look at gradients around it."""
-    found = {f: [n for n in made if n in touching] for f, made in (wrappers(m, v) if touching else {}).items()}
-    return {function: looking for function, looking in found.items() if looking}
 
 
 def wrappers(m: Module, v: Values) -> dict[ast.AST, list[ast.AST]]:

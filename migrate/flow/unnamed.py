@@ -19,7 +19,7 @@ from ..facts.module import Module
 from ..facts.names import called_name, is_property, last_name
 from ..knowledge.gradients import NO_READER, SCHEDULERS
 from ..nodes import walk
-from .decorated import looking_decorators
+from .decorated import wrappers
 from .kept_lookers import KeptLookers
 from .objects import ELEMENT_KEY, Obj
 from .spelled import listed_names, meet
@@ -80,7 +80,6 @@ class Unnamed:
         methods = [(cls, method) for cls, method in unseen if touches(m, method)]
         self._special = [(cls, method) for cls, method in unseen if _special(method.name)]
         self._texts = [(cls, method) for cls, method in self._special if method.name in _TEXTS]
-        self._told = [method for _, method in self._texts]
         self._lookers = {function for function in looking if not trains(function)}
         self._makers = [(cls, method) for cls, method in unseen if method.name in _MAKES]
         self._makers += _factories(m, v, self._lookers)
@@ -89,13 +88,19 @@ class Unnamed:
         self._training: dict[ast.ClassDef, bool] = {}
         self._given = KeptLookers(m, v, self._lookers)
         self._made = _made_properties(m, v, self._lookers)
-        self._around = looking_decorators(m, v, looking)
+        around = self.wrappers if looking else {}
+        self._around = {f: seen for f, made in around.items() if (seen := [n for n in made if n in looking])}
         for function, method in self._left_behind():
             self._around.setdefault(function, []).append(method)
         self._setters = _setters(m, v, methods)
         self._rates = [
             (cls, method) for cls, method in methods if any(SCHEDULERS.fit(last_name(base)) for base in cls.bases)
         ]
+
+    @cached_property
+    def wrappers(self) -> dict[ast.AST, list[ast.AST]]:
+        """By function what its decorators, or those of its class, run around it."""
+        return wrappers(self.m, self.v)
 
     def run_by(self, node: ast.AST) -> list[ast.AST]:
         """The special methods with gradients in them that using a name, an attribute or a new object may run, the
@@ -115,11 +120,11 @@ class Unnamed:
             found += self._of(node, self._special)
             if isinstance(node, ast.Call) and called_name(node) in _ASKS_ITEMS and not self.v.callees(node):
                 found += self._with(self._items(node.args), self._special)
-        if self._told:
+        if self._texts:
             shown = self._shown(node)
             found += self._with(self._items([*shown, *self._written(node)]), self._texts)
             if any(_any_item(o) for part in shown for o in self.v.of(part)):
-                found += self._told
+                found += [method for _, method in self._texts]
         return found
 
     def _shown(self, node: ast.AST) -> list[ast.expr]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ..facts.once import once
-from ..flow.decorated import calls_wrapped, wrappers
+from ..flow.decorated import calls_wrapped
 from ..units.unit import Context
 
 MAX_CALLERS = 3  # functions, one around the other
@@ -59,15 +59,10 @@ def _calls(ctx: Context, function: ast.AST) -> list[ast.Call]:
 
 def calls_that_run(ctx: Context, function: ast.AST) -> list[ast.Call]:
     """The calls of a function, and of those that it stands around as what a decorator made of them."""
-    decorated = [one for one, made in _around(ctx).items() if function in made]
+    decorated = [one for one, made in ctx.unnamed.wrappers.items() if function in made]
     return [call for one in (function, *decorated) for call in ctx.v.calls.get(one, ())]
 
 
 @once
 def _wrapped(ctx: Context) -> dict[ast.AST, list[ast.Call]]:
-    return calls_wrapped(ctx.m, ctx.v, _around(ctx))
-
-
-@once
-def _around(ctx: Context) -> dict[ast.AST, list[ast.AST]]:
-    return wrappers(ctx.m, ctx.v)
+    return calls_wrapped(ctx.m, ctx.v, ctx.unnamed.wrappers)

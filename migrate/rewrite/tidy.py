@@ -54,8 +54,6 @@ class _Tidy:
             case ast.If() if block.field_name == "body":
                 rest = owner.orelse
                 if not rest or all(self.draft.empties(s) for s in rest):
-                    if self.m.is_elif(owner) and self._pure(owner.test):
-                        return self._once(owner)
                     return self._once(owner) if self._pure(owner.test) else self._pass(block)
                 if len(rest) == 1 and isinstance(rest[0], ast.If) and self.m.is_elif(rest[0]):
                     return self._pass(block)

@@ -148,7 +148,7 @@ def always_none(ctx: Context, arg: ast.expr, trail: frozenset[Scope] = frozenset
     calls = ctx.v.calls[function]
     if names & ctx.exported(function) or not calls or escape(ctx, function) is not None:
         return False
-    if _assigned_in(ctx, scope, arg.id):
+    if m.bindings(arg.id, scope):
         return False
     return all(_fills_none(ctx, call, scope, arg.id, trail | {scope}) for call in calls)
 
@@ -159,11 +159,6 @@ def _defaults_to_none(function: ast.FunctionDef, name: str) -> bool:
     defaults = list(zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True))
     keyword = [(p, d) for p, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None]
     return any(p.arg == name and isinstance(d, ast.Constant) and d.value is None for p, d in (*defaults, *keyword))
-
-
-def _assigned_in(ctx: Context, scope: Scope, name: str) -> bool:
-    m = ctx.m
-    return bool(m.bindings(name, scope))
 
 
 def _fills_none(ctx: Context, call: ast.Call, callee: Scope, name: str, trail: frozenset[Scope]) -> bool:

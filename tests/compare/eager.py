@@ -2,7 +2,8 @@
 
 torch imports all of dynamo where the first optimizer is made, a second of the two and more that such a task takes, to
 tell it what not to compile. Tasks of several processes (DDP asks dynamo for more) and all with the networks of the
-comparison itself run with the real one.
+comparison itself run with the real one. That a process trains with the double as the tests' own does with the real
+one: `test_tasks.py`, where one goes on with what another left.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from tests.rules.cases import load_all
 
 PROGRAMS = sorted([*SCRIPTS.glob("*.py"), *(HERE / "fresh").glob("*.py")])
 RULES = load_all()
-FAULTS = 3  # planted into each program
+FAULTS = 6  # planted into each program
 SEEDS, CHUNK = 400, 20
 
 

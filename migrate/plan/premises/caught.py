@@ -111,9 +111,9 @@ def _swallowing(ctx: Context, node: ast.AST) -> Iterator[ast.stmt | ast.Call]:
 def _kept(ctx: Context, node: ast.AST, function: ast.AST) -> Iterator[ast.Call]:
     """Where a function of another file runs this one and keeps what it raises, or a pool that is asked for it; where
     ``gather`` hands back what tasks raised."""
-    asked = any(not call.args for call in ctx.m.calls("exception"))
     for call in handed_to(ctx, function):
-        if (asked and called_name(call) == "submit") or _elsewhere(ctx, call):
+        submitted = called_name(call) == "submit" and any(not asked.args for asked in ctx.m.calls("exception"))
+        if submitted or _elsewhere(ctx, call):
             yield call
     for outer in ctx.m.ancestors(node):
         if isinstance(outer, ast.Call) and any(_keeps_raised(k) for k in outer.keywords):
