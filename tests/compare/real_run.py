@@ -1,9 +1,11 @@
 """The run on a GPU machine, as one command: `python -m tests.compare.real_run --work DIR --data DIR`.
 
 In order of value: Apex, the tests that need a GPU, every arm once (`quick`, 2 epochs), `standard` within its budget,
-the batch sweep, the other recipes. After every step it writes `summary.md` and copies what is to be kept; started
+the batch sweep, the other recipes. After every step it writes `summary.md` and, into --copy, that and one archive of
+all that is to be kept (a machine that is lent may hand back few files and small ones only); started
 again with the same folder it goes on where it was cut, within a step too. A step that failed is not tried again
-without --retry. Without Apex the rest runs all the same, and says so.
+without --retry. Without Apex the rest runs all the same, and says so. The limits of the first two steps are for a
+quarter of an hour in all.
 
 Exit codes: 0 everything is done, 1 something failed, 3 time is up and something is left.
 """
@@ -18,9 +20,11 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from fnmatch import fnmatch
 from pathlib import Path
 
 from compare.arms import ARMS
@@ -34,12 +38,13 @@ LEAST = 60.0
 """Seconds below which no further step is begun."""
 REPORT = 45.0
 """Seconds of the time that are kept for a cut session's report."""
-APEX, TESTS = 900.0, 300.0
+APEX, TESTS = 300.0, 150.0
 """Seconds for Apex and for the tests, in all: both begin anew where they were cut."""
 GRACE = 30.0
 """Seconds that a step has to end once it was asked to."""
 LEFT_OUT = ("checkpoints", "jobs", "*.pt", ".lock", "tensorboard")
-"""What of a session is not copied."""
+"""What of a session is not kept."""
+KEPT = "kept.tar.xz"
 
 
 @dataclass(frozen=True)
@@ -199,7 +204,16 @@ def _replace(path: Path, text: str) -> None:
 
 
 def _copy(work: Path, copy: Path) -> None:
-    shutil.copytree(work, copy, dirs_exist_ok=True, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    def kept(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+        name = member.name.rpartition("/")[2]
+        return None if any(fnmatch(name, pattern) for pattern in LEFT_OUT) else member
+
+    copy.mkdir(parents=True, exist_ok=True)
+    temporary = copy / f"{KEPT}.tmp"
+    with tarfile.open(temporary, "w:xz", preset=1) as archive:  # most of it are pictures, which get no smaller
+        archive.add(work, arcname=".", filter=kept)
+    os.replace(temporary, copy / KEPT)
+    shutil.copy(work / "summary.md", copy)
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -207,11 +221,11 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--work", type=Path, required=True, help="folder of the sessions; name it again to go on")
     parser.add_argument("--data", help="folder of CIFAR-10 (default: downloaded)")
     parser.add_argument("--minutes", type=float, default=9.0, help="time of this call (9)")
-    parser.add_argument("--budget", default="12m", help="time of `standard`, over all calls (12m)")
+    parser.add_argument("--budget", default="5m", help="time of `standard`, over all calls (5m)")
     parser.add_argument("--arms", default=",".join(ARMS), help="arms of `quick` (all)")
     parser.add_argument("--tests", default="", help="only these tests (pytest's -k)")
     parser.add_argument("--only", default="", help="only these steps")
-    parser.add_argument("--copy", type=Path, help="where what is to be kept is copied after every step")
+    parser.add_argument("--copy", type=Path, help=f"where summary.md and {KEPT} are put after every step")
     parser.add_argument("--retry", action="store_true", help="try again what failed")
     asked = parser.parse_args(words)
     todo = steps(asked.work.absolute(), asked.data, asked.budget, asked.arms.split(","), asked.tests)

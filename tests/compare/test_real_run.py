@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 import time
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from compare.analyse import analyse_folder
 from compare.records import Busy, Ended, Memory, Run, Sample, Started, Window, read_session
 from tests.compare import real_run
 from tests.compare.doubles import H100, fake_smi
-from tests.compare.real_run import Step, carry_out, steps
+from tests.compare.real_run import KEPT, Step, carry_out, steps
 
 PROJECT = Path(__file__).parents[2]
 DOUBLES = (PROJECT / "tests" / "compare" / "cuda_double", PROJECT / "migrate" / "verify" / "double")
@@ -95,8 +96,12 @@ def test_its_report_knows_the_machine_and_says_what_went_on(dry: Path) -> None:
     assert pair is not None and pair.speed is not None and pair.memory is not None
     assert (dry / "report.html").stat().st_size > 100_000
     kept = dry.parents[2] / "kept"
-    assert (kept / "reports" / "quick" / "results.json").exists() and (kept / "summary.md").exists()
-    assert not list(kept.rglob("*.pt")) and not list((dry / "checkpoints").iterdir())
+    assert {path.name for path in kept.iterdir()} == {KEPT, "summary.md"}
+    with tarfile.open(kept / KEPT) as archive:
+        names = archive.getnames()
+    assert "./reports/quick/results.json" in names and "./reports/quick/session.jsonl" in names
+    assert not [name for name in names if name.endswith(".pt") or "/checkpoints" in name]
+    assert not list((dry / "checkpoints").iterdir())
 
 
 def test_the_machine_is_sampled_by_the_number_of_the_gpu(dry: Path) -> None:
@@ -210,7 +215,9 @@ def test_what_is_done_is_not_done_again_and_a_failure_stops_nothing(tmp_path: Pa
     until = time.monotonic() + 600
     assert carry_out(todo, tmp_path / "work", until, tmp_path / "kept", retry=False) == 1
     assert states(tmp_path / "work") == {"one": "failed", "two": "done"}
-    assert "said" in (tmp_path / "kept" / "one.log").read_text()
+    with tarfile.open(tmp_path / "kept" / KEPT) as archive:
+        said = archive.extractfile("./one.log")
+        assert said is not None and b"said" in said.read()
     assert carry_out(todo, tmp_path / "work", until, None, retry=False) == 1
     assert (tmp_path / "ran").read_text() == "12"
     assert carry_out(todo, tmp_path / "work", until, None, retry=True) == 1
