@@ -58,7 +58,7 @@ class Results:
                 return ("obj", frozenset({self.naming.key(obj)}))
         if last.endswith("Scaler") and not self.v.callees(call):
             return ("made", self.naming.place(call))
-        return opaque(self.naming.place(call))
+        return opaque(self.naming.result(call))
 
     def _of_amp(self, state: State, call: ast.Call, last: str, facts: Facts) -> Term | None:
         """Calls of Apex and of a GradScaler."""
