@@ -30,3 +30,9 @@ def imports_apex(node: ast.Import | ast.ImportFrom) -> bool:
 def called_name(expr: ast.AST) -> str:
     """``c`` of ``a.b.c(…)``; a decorator or a context need not be called, then its own."""
     return last_name(expr.func if isinstance(expr, ast.Call) else expr)
+
+
+def makes_context(function: ast.AST) -> bool:
+    """Whether a decorator makes a context manager of a generator."""
+    marks = getattr(function, "decorator_list", ())
+    return any(last_name(mark) in ("contextmanager", "asynccontextmanager") for mark in marks)

@@ -14,6 +14,7 @@ from .compare.pair import Both
 from .compare.refining import roughly
 from .compare.search import Search
 from .compare.telling import Allows
+from .folded import folded
 from .origin import Origin
 from .program.program import Program
 from .run.runner import Runner
@@ -54,7 +55,10 @@ def judge(
     new = m.rewritten(texts)
     switched = frozenset({switch.name, switch.flag} - {""}) if switch is not None else frozenset[str]()
     before = Program.legacy(m, v, facts, switched, stops)
-    after = Program.migrated(new, before, Origin(m, new, runs))
+    origin = Origin(m, new, runs)
+    after = Program.migrated(new, before, origin)
+    after.naming.rescaled = rescaled
+    before.naming.folded = folded(m, new, origin, rescaled)
     both = Both(Runner(before, True, maybe_o0, scaled, switch), Runner(after, False, maybe_o0, switch=switch))
     theirs = after.mattering.asked
     asked = {name: places | theirs.get(name, set()) for name, places in before.mattering.asked.items()}

@@ -41,7 +41,7 @@ NATIVE_FLOAT = (
 # they do as amp.register_float_function had it.
 AS_HANDED = frozenset(
     "sigmoid tanh relu leaky_relu elu selu silu gelu hardtanh mean std var sqrt dropout "
-    "avg_pool1d avg_pool2d adaptive_avg_pool2d".split()
+    "avg_pool1d avg_pool2d adaptive_avg_pool2d batch_norm".split()
 )
 # Those that autocast, or torch itself, runs in the widest type they are handed, as amp.register_promote_function
 # had it.

@@ -16,7 +16,7 @@ from .home.homes import Finder
 from .home.scaling import class_of
 from .home.there import object_there
 from .plan import Plan
-from .regions.made import leave_out_makers, not_made
+from .regions.made import leave_out_makers, made_in, not_made
 from .regions.marks import Region
 from .schedule import Scaler
 
@@ -153,9 +153,12 @@ def _switched_on_above(ctx: Context, unit: Unit, stmt: ast.stmt) -> bool:
 
 
 def _check_made(ctx: Context, plan: Plan, region: Region, enabled: str) -> None:
-    """The object that ``enabled`` is read from has to be there where the region begins."""
+    """The object that ``enabled`` is read from has to be there where the region begins, or is asked for as well: where
+    nobody hands an optimizer on, nothing trains."""
     owner = not_made(ctx, region, enabled)
-    if owner is not None and not leave_out_makers(ctx, region, enabled, plan.planner.compute.forwards):
+    if owner is not None and not made_in(ctx, region, owner) and plan.enabled_at.get(region) == enabled:
+        plan.enabled_at[region] = f"{owner} is not None and {enabled}"
+    elif owner is not None and not leave_out_makers(ctx, region, enabled, plan.planner.compute.forwards):
         raise Manual(
             region.block.body[region.first],
             f"`{enabled}` says whether mixed precision is on, and `{owner}` may not be there yet",

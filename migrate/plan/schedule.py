@@ -68,6 +68,7 @@ class Schedule:
     updates: list[Step] = field(default_factory=list)  # an update() follows these
     late: dict[Step, ast.stmt] = field(default_factory=dict)  # step -> what update() follows instead of it
     exits: list[tuple[ast.stmt, Step]] = field(default_factory=list)  # an update() comes before these, too
+    early_exits: list[tuple[ast.stmt, Early]] = field(default_factory=list)  # where it was unscaled early, that is
     unfed: dict[Step, Manual] = field(default_factory=dict)  # steps that may come again with nothing new
     pending: list[Pending] = field(default_factory=list)
 

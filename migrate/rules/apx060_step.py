@@ -76,6 +76,10 @@ def apply(plan: Plan, work: Work) -> None:
     for leaves, step in plan.schedule.exits:
         work.draft.before(leaves, f"{plan.scaler_at[step.call]}.update()")
         work.note(plan.unit.number, ID, leaves, "the scale is updated on this way out, too")
+    for leaves, early in plan.schedule.early_exits:
+        update = f"{plan.scaler_at[early.step.call]}.update()"
+        work.draft.before(leaves, f"if {work.m.src(early.test)}:", f"\t{update}")
+        work.note(plan.unit.number, ID, leaves, "the scale is updated on this way out, too, if a step would follow")
 
 
 def _with_flag(plan: Plan, work: Work, one: Pending) -> None:

@@ -7,6 +7,7 @@ what else calls it is named."""
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 
 from ..facts.module import Module
@@ -16,6 +17,8 @@ from .unit import Context
 
 _HOMES = ("torch", "torch.nn.functional")
 _TAIL = "register_float_function"
+_SERVES = frozenset({"batch_norm"})  # functions of torch that their likes in torch.nn.functional look up when called
+_SIZES = re.compile(r"(?<=Norm)[123]d$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +42,7 @@ def registered(ctx: Context, call: ast.Call) -> Registered | None:
     operands: list[ast.expr] = []
     handed_on: list[ast.expr] = []
     for node in m.all(ast.Attribute):
-        if node.attr != name.value or _dotted(m, node) != f"{home}.{name.value}":
+        if node.attr != name.value or _dotted(m, node) not in _names(home, node.attr):
             continue
         above = m.parent[node]
         if not (isinstance(above, ast.Call) and above.func is node):
@@ -71,9 +74,15 @@ def handed_float(ctx: Context) -> frozenset[ast.AST]:
 
 
 def _layer(func: ast.Name | ast.Attribute) -> str:
-    """The name of a function that a class of torch.nn would have: of ``nn.LeakyReLU`` "leakyrelu"."""
+    """The name of a function that a class of torch.nn would have: of ``nn.LeakyReLU`` "leakyrelu", of ``BatchNorm2d``
+    "batchnorm"."""
     name = func.id if isinstance(func, ast.Name) else func.attr
-    return name.lower() if name[:1].isupper() else ""
+    return _SIZES.sub("", name).lower() if name[:1].isupper() else ""
+
+
+def _names(home: str, name: str) -> set[str]:
+    """The names by which a program calls a function: one of torch's serves `torch.nn.functional` too."""
+    return {f"{home}.{name}"} | ({f"torch.nn.functional.{name}"} if name in _SERVES else set())
 
 
 def _dotted(m: Module, expr: ast.expr) -> str | None:

@@ -28,6 +28,11 @@ class Kept:
         names = {leaf[2] for leaf in values if leaf[2]}
         return Kept(self.names.union(names, *map(_names_read, terms)), self.values | {v for v in values if v[1]})
 
+    @staticmethod
+    def names_of(questions: Iterable[Term]) -> frozenset[str]:
+        """The names by which a program reads what questions are about."""
+        return frozenset[str]().union(*map(_names_read, questions))
+
     def about(self, term: Term) -> bool:
         """Whether a question is about nothing else."""
         names = _names_read(term)
@@ -53,7 +58,7 @@ class Forgetting:
     """
 
     def __init__(self, both: Both, once: frozenset[str], kept: Kept | None) -> None:
-        self.both, self.once, self.kept = both, once, kept
+        self.both, self.once, self.kept = both, once - both.again, kept  # one place asks again in the next round
         self.past = Past()
         self._touched: dict[ast.AST, list[ast.expr]] = {}
         self._lives: dict[Term, _Life | None] = {}

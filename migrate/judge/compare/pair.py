@@ -19,6 +19,7 @@ class Both:
     old: Runner
     new: Runner
     followed: set[str] = field(default_factory=set)  # what was compared on any path: losses that Apex scales
+    again: set[str] = field(default_factory=set)  # names of what was asked again on the way to a difference
 
     def remember(self, names: frozenset[str], rough: bool = False, values: frozenset[Term] = frozenset()) -> None:
         """From now on both keep the values of these names, and objects, as `Memory` says."""

@@ -38,8 +38,10 @@ def roughly(
             return verdict
         if not verdict.differences or pairs > MAX_PAIRS:
             return None
-        more = _more(kept, search)
-        if more == kept:
+        more, again = _more(kept, search), Kept.names_of(search.asked_again())
+        if not again <= both.again:
+            both.again.update(again)
+        elif more == kept:
             if not allows(verdict.differences[0], search.at):
                 return None
             more = first

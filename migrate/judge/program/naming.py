@@ -4,6 +4,7 @@ that made them."""
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from ...facts.module import Module
 from ...facts.scopes import Scope
@@ -19,6 +20,8 @@ class Naming:
 
     def __init__(self, m: Module, v: Values, old: Module | None = None, origin: Origin | None = None) -> None:
         self.m, self.v, self.old, self.origin = m, v, old or m, origin
+        self.folded: Mapping[ast.AST, ast.AST] = {}  # for a call of an arm that went, its like in the other one
+        self.rescaled: frozenset[ast.AST] = frozenset()  # calls that a rule made up for the scale
         self._places: dict[ast.AST, int] = {}
         self._keys: dict[ast.AST, frozenset[Key]] = {}
 
@@ -32,6 +35,14 @@ class Naming:
         if found is None:
             found = self._places[node] = self._place(node)
         return found
+
+    def result(self, call: ast.Call) -> int:
+        """As `place`, of what a call gives that nobody knows: where an arm went, that is what the other one gives."""
+        return self.place(self.folded.get(call, call))
+
+    def made_up(self, expr: ast.BinOp) -> bool:
+        """Whether a rule divides what a call gives by the scale that was in it: it is what it was before."""
+        return isinstance(expr.op, ast.Div) and self.twin(expr) is None and self.twin(expr.left) in self.rescaled
 
     def _place(self, node: ast.AST) -> int:
         source = node if self.origin is None else self.origin.of(node)

@@ -63,7 +63,7 @@ class Results:
         says more."""
         last, place = last_name(call.func), self.naming.place(call)
         instance = next((obj for obj in self.v.in_order(self.v.of(call)) if obj.kind == "instance"), None)
-        made: Term = opaque(place)
+        made: Term = opaque(self.naming.result(call))
         if instance is not None:
             made = ("obj", frozenset({self.naming.key(instance)}))
         elif last.endswith("Scaler") and not self.v.callees(call):

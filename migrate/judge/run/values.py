@@ -200,6 +200,8 @@ class Evaluator:
         return parts[0] if len(parts) == 1 else ("and", *parts)
 
     def _operation(self, state: State, expr: ast.BinOp, facts: Facts) -> Term:
+        if self.naming.made_up(expr):
+            return self.value(state, expr.left, facts)
         one, other = self.value(state, expr.left, facts), self.value(state, expr.right, facts)
         if isinstance(expr.op, ast.Add) and all(t[0] == "k" and isinstance(t[1], str) for t in (one, other)):
             return ("k", one[1] + other[1])

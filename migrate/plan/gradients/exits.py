@@ -2,13 +2,15 @@
 
 ``scaler.unscale_`` may run once between two updates. A step that is left out by ``continue``, ``break``,
 ``return`` or an exception that somebody catches leaves no ``update`` behind, so that way out gets one of
-its own: the overflow, if there was one, has been recorded by ``unscale_``.
+its own: the overflow, if there was one, has been recorded by ``unscale_``. Where gradients are unscaled only in the
+rounds with a step, so is the scale updated in these only.
 Source: torch/amp/grad_scaler.py (unscale_, update).
 """
 
 from __future__ import annotations
 
 import ast
+from itertools import pairwise
 
 from ...facts.names import called_name
 from ...facts.sites import Scale
@@ -22,15 +24,22 @@ _EXITS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 
 
 def decide(ctx: Context, schedule: Schedule, unit: Unit) -> None:
-    """Fill ``schedule.exits``."""
+    """Fill ``schedule.exits`` and ``schedule.early_exits``."""
     for unscale in schedule.unscales:
         step = _step_of(ctx, schedule, unscale)
         if step is None:
             continue
         for leaves in _between(ctx, unscale, schedule.updated_behind(step)):
             place = _ahead_of_state(ctx, leaves)
-            if _hoisted(ctx, unscale, leaves) and not any(e is place and _same(s, step) for e, s in schedule.exits):
+            known = any(e is place and _same(s, step) for e, s in schedule.exits)
+            if not known and _hoisted(ctx, unit, unscale, leaves):
                 schedule.exits.append((place, step))
+                review(unit, leaves)
+    for early in dict.fromkeys(schedule.early.values()):
+        at = Unscale(early.before, "", early.step.objects)
+        for leaves in _between(ctx, at, schedule.updated_behind(early.step)):
+            if _hoisted(ctx, unit, at, leaves):
+                schedule.early_exits.append((_ahead_of_state(ctx, leaves), early))
                 review(unit, leaves)
 
 
@@ -88,10 +97,26 @@ def _between(ctx: Context, unscale: Unscale, update: ast.stmt) -> list[ast.stmt]
     return found
 
 
-def _hoisted(ctx: Context, unscale: Unscale, leaves: ast.stmt) -> bool:
-    """Whether ``unscale_`` has run on every way to an exit."""
+def _hoisted(ctx: Context, unit: Unit, unscale: Unscale, leaves: ast.stmt) -> bool:
+    """Whether ``unscale_`` has run on every way to an exit on which a loss was scaled: it may stand in the arm that
+    scales, where the other one has a backward without a scale."""
     pair = common(ctx, unscale.before, leaves)
-    return pair is not None and pair[0] is unscale.before
+    if pair is None:
+        return False
+    m = ctx.m
+    spine = m.spine(unscale.before)
+    between = spine[: spine.index(pair[0]) + 1]
+    return all(_scales_here(ctx, unit, one, outer) for one, outer in pairwise(between))
+
+
+def _scales_here(ctx: Context, unit: Unit, stmt: ast.stmt, outer: ast.stmt) -> bool:
+    """Whether a statement stands in the arm of a condition that scales a loss, beside one that does not."""
+    if not isinstance(outer, ast.If):
+        return False
+    arm, other = (outer.body, outer.orelse) if stmt in outer.body else (outer.orelse, outer.body)
+    sites = {site.call for site in unit.scales}
+    plain = [n for one in other for n in walk(one) if isinstance(n, ast.Call) and called_name(n) == "backward"]
+    return any(n in sites for one in arm for n in walk(one)) and any(n not in sites for n in plain)
 
 
 def _caught(ctx: Context, node: ast.AST) -> bool:

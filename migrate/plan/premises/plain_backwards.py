@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...facts.names import makes_context
 from ...facts.scopes import Scope
 from ...facts.sites import Scale
 from ...nodes import walk
@@ -149,11 +150,30 @@ def _plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> Iterator[a
             continue
         if ctx.v.callees(node):
             continue  # a method of that name: the backward is in there
-        if any(isinstance(n, ast.Name) and n.id in aliases for n in walk(node)):
+        if any(isinstance(n, ast.Name) and n.id in aliases | _handed_out(ctx, unit, node) for n in walk(node)):
             continue
         if order.states(node) == {NOT_YET} or _amp_off(ctx, unit, node) or _thrown_away(ctx, unit, node):
             continue
         yield node
+
+
+def _handed_out(ctx: Context, unit: Unit, node: ast.AST) -> set[str]:
+    """Names of a scaled loss around a backward that a context manager of the program yields: it goes by another name
+    where Apex hands it out."""
+    scaled = {site.with_: site.alias for site in unit.scales if site.with_ is not None}
+    found: set[str] = set()
+    for outer in ctx.m.ancestors(node):
+        for item in outer.items if isinstance(outer, ast.With) else ():
+            if isinstance(item.context_expr, ast.Call) and isinstance(item.optional_vars, ast.Name):
+                functions = [f for f in ctx.v.callees(item.context_expr) if makes_context(f)]
+                yields = [n for f in functions for n in walk(f) if isinstance(n, ast.Yield)]
+                if any(_yields(ctx, one, with_, alias) for one in yields for with_, alias in scaled.items()):
+                    found.add(item.optional_vars.id)
+    return found
+
+
+def _yields(ctx: Context, node: ast.Yield, with_: ast.With, alias: str | None) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id == alias and ctx.m.inside(node, with_)
 
 
 def review_trained_apart(ctx: Context, unit: Unit, planner: Planner) -> None:

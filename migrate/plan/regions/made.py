@@ -27,12 +27,17 @@ def not_made(ctx: Context, region: Region, text: str) -> str | None:
     inside = body[region.first : region.last + 1]
     scope = ctx.m.function(inside[0])
     for owner in _owners(ctx, text, scope):
-        made_inside = any(_makes(ctx, stmt, owner, _DEPTH) for stmt in inside)
-        if not made_inside and not _may_be_none(ctx, owner, scope):
+        if not made_in(ctx, region, owner) and not _may_be_none(ctx, owner, scope):
             continue
         if not _used_first(ctx, body[region.first :], owner) and not _there(ctx, inside[0], owner, _DEPTH):
             return owner
     return None
+
+
+def made_in(ctx: Context, region: Region, owner: str) -> bool:
+    """Whether the statements of a region may make an object."""
+    inside = region.block.body[region.first : region.last + 1]
+    return any(_makes(ctx, stmt, owner, _DEPTH) for stmt in inside)
 
 
 def leave_out_makers(ctx: Context, region: Region, text: str, forwards: Callable[[ast.AST], bool]) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
-from .test_unscaling import loop, shown
+from .test_unscaling import decided, loop, shown
 
 SKIPS = "if bad(loss):\n    continue\n"
 STEP = "optimizer.step()\n"
@@ -24,6 +26,9 @@ def left(body: str) -> list[str]:
         # where nothing was unscaled on the way, `update` would be an error
         ("BACK\n" + SKIPS + "clip_grad_(params, 1)\n" + STEP, 0),
         ("BACK\nif i % 4 == 0:\n    clip_grad_(params, 1)\n" + SKIPS + "if i % 4 == 0:\n    optimizer.step()\n", 0),
+        # the arm that scales, beside one that does not: on the other way there is nothing to update
+        ("if h:\n    BACK\n    clip_grad_(params, 1)\nelse:\n    loss.backward()\n" + SKIPS + STEP, 1),
+        ("if h:\n    BACK\n    clip_grad_(params, 1)\nelse:\n    loss = 0\n" + SKIPS + STEP, 0),
         # a loop between them that is left goes on to the step
         ("BACK\nclip_grad_(params, 1)\nfor p in params:\n    if p.ndim < 2:\n        continue\n    log(p)\n" + STEP, 0),
         ("BACK\nfor p in params:\n    if p.grad is None:\n        continue\n    p.grad.mul_(2)\n" + STEP, 0),
@@ -33,6 +38,13 @@ def left(body: str) -> list[str]:
 )
 def test_a_way_out_behind_unscale(body: str, number: int) -> None:
     assert left(body) == ["update before continue"] * number
+
+
+def test_where_only_rounds_with_a_step_unscale_only_these_update() -> None:
+    body = "BACK\nnorm = clip_grad_(params, 1)\nif bad(norm):\n    continue\nif i % 4 == 0:\n    optimizer.step()\n"
+    body = body.replace("clip_grad_(", "torch.nn.utils.clip_grad_norm_(")
+    found = decided(loop(body + "    optimizer.zero_grad()\n")).early_exits
+    assert [(ast.unparse(leaves), ast.unparse(early.test)) for leaves, early in found] == [("continue", "i % 4 == 0")]
 
 
 def test_an_exception_is_a_way_out_where_it_is_caught() -> None:

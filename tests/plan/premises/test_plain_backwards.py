@@ -84,3 +84,42 @@ train(model, critic, batches, optimizer, critic_optimizer)
 def test_a_backward_that_is_scaled_for_another_unit(first: str, second: str, migrated: bool) -> None:
     result = engine.migrate_module(TWO.replace("FIRST", first).replace("SECOND", second), Settings())
     assert ("GradScaler(" in (result.new_text or "")) is migrated
+
+
+MANAGER = """\
+import contextlib
+import torch
+from apex import amp
+from nets import Net
+
+
+@contextlib.contextmanager
+def handed(loss, optimizer):
+    with amp.scale_loss(loss, optimizer) as scaled:
+        BODY
+
+
+def train(batches):
+    model = Net().cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    for x in batches:
+        loss = model(x).sum()
+        optimizer.zero_grad()
+        with handed(loss, optimizer) as total:
+            total.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "grade"),
+    [
+        ("yield scaled", "safe"),
+        ("yield loss", "manual"),  # a backward without a scale in a block of Apex's
+        ("scaled.backward(retain_graph=True)\n    yield loss", "manual"),  # and one behind it
+    ],
+)
+def test_what_a_context_manager_hands_out_goes_by_any_name(body: str, grade: str) -> None:
+    result = engine.migrate_module(MANAGER.replace("BODY", body), Settings())
+    assert [unit.applicability.value for unit in result.units] == [grade]
