@@ -267,7 +267,7 @@ def _led_to(ctx: Context, call: ast.Call, seen: frozenset[Scope]) -> bool:
 
 
 def _asleep(ctx: Context, node: ast.AST, begun: File, seen: frozenset[Scope]) -> bool:
-    """Whether only main blocks of imported files lead to a node, and not that of the file that the process began with."""
+    """Whether only main blocks of imported files lead to a node, and not that of the file that began the process."""
     scope = ctx.m.function(node)
     idle = ctx.m.idle(node) and ctx.m.file(node) is not begun
     if idle or scope in seen or not scope.is_function:
