@@ -26,6 +26,7 @@ from .apex_asked import about, apex_tests, asking_parts, fold_test
 from .apex_tried import harmless, remove_fallbacks, remove_flags, set_in
 from .common import Stage, Work
 from .import_torch import add_torch
+from .own_fallbacks import settle_own_fallbacks
 
 ID = "APX010"
 STAGE = Stage.TIDY
@@ -56,6 +57,7 @@ _ANSWERED = (
 
 def apply(ctx: Context, work: Work) -> None:
     """Remove what no longer serves, and import what is needed now."""
+    settle_own_fallbacks(ctx, work)
     _remove_served(ctx, work)
     add_torch(ctx, work)
 
