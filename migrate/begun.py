@@ -14,9 +14,12 @@ _BEGINS = re.compile(rb"\binitialize\b")
 _APEX = re.compile(rb"\b(?:apex|amp)\b")
 
 
-def may_be_initialized(files: Collection[str], selection: Selection, imports: Imports) -> bool:
+def may_be_initialized(
+    files: Collection[str], selection: Selection, imports: Imports, native: Collection[str] = ()
+) -> bool:
     """Whether amp is initialized by a file that these reach, by one of those that import them or what these reach, or
-    by any below the folder from which their imports begin: a runner of a library joins what no import does."""
+    by any below the folder from which their imports begin: a runner of a library joins what no import does. ``native``
+    are files that are migrated in this run."""
     near = imports.above(files)
     todo = list(near)
     while todo:
@@ -26,4 +29,4 @@ def may_be_initialized(files: Collection[str], selection: Selection, imports: Im
                 todo.append(following)
     roots = tuple({os.path.join(import_root(one), "") for one in files})
     near |= {source.location for source in selection.candidates if source.location.startswith(roots)}
-    return any(imports.words(_BEGINS, one) and imports.words(_APEX, one) for one in near)
+    return any(imports.words(_BEGINS, one) and imports.words(_APEX, one) for one in near.difference(native))

@@ -90,7 +90,7 @@ def analyse(
         more = wider[program]
         if more is None or (program, found) not in stuck:  # settled with another one
             continue
-        if not _may_change(more, tried[more], settled, selection, imports):
+        if not _may_change(more, tried[more], settled, ready, selection, imports):
             continue
         if by_hand(tried[more]) and any(map(_migrated, found)):
             continue  # a part goes either way
@@ -266,10 +266,12 @@ def _may_change(
     program: Component,
     results: Sequence[FileResult],
     settled: Sequence[Analysed],
+    ready: Mapping[Source, Analysed],
     selection: Selection,
     imports: Imports,
 ) -> bool:
-    """Whether a program that was widened is migrated, and changes no file that belongs to others too."""
+    """Whether a program that was widened is migrated, and changes no file that belongs to others too, unless these are
+    migrated: a second run would change it for the same reasons."""
     if not any(map(_migrated, results)):
         return False
     files = {source.location for source in program.sources}
@@ -279,8 +281,16 @@ def _may_change(
     if {result.path for result in results if result.new is not None} & {one.result.path for one in settled}:
         return False
     helpers = changed - {source.location for source in selection.amp}
-    others = [source.location for source in selection.amp if source.location not in files]
-    return not helpers or not any(imports.reached(other, helpers) for other in others)
+    others = {source.location for source in selection.amp} - files
+    native = _native([*settled, *ready.values()])
+    left = others - native
+    native = {one for one in native & others if imports.beside(one, left) is None}  # those beside others may stay, too
+    return not helpers or not any(imports.reached(other, helpers) for other in others - native)
+
+
+def _native(found: Iterable[Analysed]) -> set[str]:
+    """Files that are migrated and need amp no more."""
+    return {str(one.texts.location) for one in found if one.texts is not None and one.result.amp_left is None}
 
 
 def _tells(result: FileResult) -> bool:
@@ -354,7 +364,8 @@ def _settle_casts(
 
     def led(program: Component, results: Sequence[FileResult]) -> bool:
         saving = [s.location for s, one in zip(program.sources, results, strict=True) if one.state_only]
-        return bool(saving) and may_be_initialized(saving, selection, imports)
+        native = _native([*settled, *ready.values()])
+        return bool(saving) and may_be_initialized(saving, selection, imports, native)
 
     whole = [*((Component((s,), ({},)), (ready[s].result,)) for s in alone), *programs]
     chosen = [one for one in whole if may(one[1]) and not led(*one)]

@@ -19,7 +19,8 @@ NOT_RUN_BY_METHOD = Patterns(
     "flush get_num* get_*step get_*time get_*time_dict get_*name get_*names get_*size get_*dim get_*count clear_* "
     "num_* no_weight_decay* metrics_to_* close is_* has_* parse* prepare* preprocess* collate* unpack* tokeniz* "
     "set_input* create_*input* create_*batch* create_*mask make_*input* make_*batch* build_*input* build_*batch* "
-    "get_input_embeddings get_output_embeddings from_pretrained get_*epoch get_*epochs",
+    "get_input_embeddings get_output_embeddings from_pretrained get_*epoch get_*epochs reset flatten_parameters "
+    "sequence_mask",
     # a module may be a container, and a parameter of one is a tensor
     "append extend items keys values size dim item data detach clone view view_as norm mean sum t numel copy max min "
     "pow sqrt transpose unsqueeze squeeze tolist numpy contiguous ?*_ flatten chunk masked_* reshape permute expand "
@@ -62,7 +63,8 @@ NOT_RUN_BY_FUNCTION = Patterns(
     "train* fit run_training main *Runner *Engine *Optimizer *Loader *Trainer *Saver *Wrapper *Logger *Manager "
     "*Handler *Config *summary* count_* *info* *flops* *ema* init* *init watch add_graph update* freeze* set_* log* "
     "info debug freeze* unfreeze* get_* create_* build_* make_* register* patch_* unwrap* add_* attach* delete* del_* "
-    "Thread submit apply_async map_async run_in_executor start_new_thread profile* print_* describe_* dump_*",
+    "Thread submit apply_async map_async run_in_executor start_new_thread profile* print_* describe_* dump_* *_load "
+    "*_save",
 )
 # Functions of torch that run the module they are handed.
 RUN_BY_FUNCTION = frozenset("data_parallel checkpoint checkpoint_sequential functional_call update_bn".split())

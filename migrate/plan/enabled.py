@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ..facts.files import File
 from ..facts.scopes import Scope
 from ..facts.sites import Initialize, Scale
 from ..units.conditions import Term, reads
@@ -240,7 +241,7 @@ def _awake(ctx: Context, unit: Unit, scope: Scope) -> list[Initialize]:
         for init in unit.initializes
         if init in mine
         or (ctx.m.file(init.call) is own and not mine)
-        or (ctx.m.file(init.call) in reached and not _asleep(ctx, init.call, frozenset()))
+        or (ctx.m.file(init.call) in reached and not _asleep(ctx, init.call, own, frozenset()))
     ]
     return [init for init in awake if init in mine or not in_another_run(ctx, ctx.m.function(init.call), scope)]
 
@@ -268,13 +269,14 @@ def _led_to(ctx: Context, call: ast.Call, seen: frozenset[Scope]) -> bool:
     return scope not in seen and _led_to_by_main(ctx, scope, seen)
 
 
-def _asleep(ctx: Context, node: ast.AST, seen: frozenset[Scope]) -> bool:
-    """Whether only main blocks of imported files lead to a node."""
+def _asleep(ctx: Context, node: ast.AST, begun: File, seen: frozenset[Scope]) -> bool:
+    """Whether only main blocks of imported files lead to a node, and not that of the file that began the process."""
     scope = ctx.m.function(node)
-    if ctx.m.idle(node) or scope in seen or not scope.is_function:
-        return ctx.m.idle(node) or scope in seen
+    idle = ctx.m.idle(node) and ctx.m.file(node) is not begun
+    if idle or scope in seen or not scope.is_function:
+        return idle or scope in seen
     calls = ctx.v.calls[scope.node]
-    return bool(calls) and all(_asleep(ctx, call, seen | {scope}) for call in calls)
+    return bool(calls) and all(_asleep(ctx, call, begun, seen | {scope}) for call in calls)
 
 
 def _moves_on(ctx: Context, term: Term, stmt: ast.stmt) -> bool:

@@ -39,6 +39,17 @@ def _asks(ctx: Context, expr: ast.expr) -> bool:
     return isinstance(expr, ast.UnaryOp) and isinstance(expr.op, ast.Not) and _asks(ctx, expr.operand)
 
 
+def asking_parts(ctx: Context, test: ast.expr) -> Iterator[ast.expr]:
+    """The parts of a condition that ask whether Apex is there: what stands beside them is kept, with what it reads."""
+    if isinstance(test, ast.BoolOp):
+        for value in test.values:
+            yield from asking_parts(ctx, value)
+    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from asking_parts(ctx, test.operand)
+    elif _asks(ctx, test):
+        yield test
+
+
 def about(ctx: Context, test: ast.expr, names: set[Key]) -> bool:
     m = ctx.m
     return any(
@@ -105,26 +116,37 @@ def _keep_branch(ctx: Context, work: Work, choice: ast.IfExp, kept: ast.expr) ->
 
 def _cut_constants(ctx: Context, work: Work, test: ast.expr) -> bool:
     """Take what is always true off the front of an ``and``, where that leaves one value; so what another rule writes
-    in there stands."""
+    in there stands. The same for each arm of an ``or`` that asks."""
+    asking = [test]
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+        asking = [arm for arm in test.values if _asks(ctx, arm)]
+    if not all(_one_is_left(ctx, arm) for arm in asking):
+        return False
+    for arm in asking:
+        assert isinstance(arm, ast.BoolOp)
+        first, last = arm.values[0], arm.values[-1]
+        work.draft.replace(first, "")
+        work.draft.cut(ctx.m.end(first), ctx.m.start(last))
+        _cut_brackets(work, arm, last)
+    return True
+
+
+def _one_is_left(ctx: Context, test: ast.expr) -> bool:
+    """Whether all values of an ``and`` but the last are always true, and nothing but that word is between them."""
     m = ctx.m
     if not (isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And)):
         return False
     *front, last = test.values
     pairs = list(zip(test.values, test.values[1:], strict=False))
     plain = all(m.text[m.end(one) : m.start(other)].split() == ["and"] for one, other in pairs)
-    if not plain or _asks(ctx, last) or not all(ctx.conditions.constant(x) for x in front):
-        return False
-    work.draft.replace(front[0], "")
-    work.draft.cut(m.end(front[0]), m.start(last))
-    _cut_brackets(work, test, last)
-    return True
+    return plain and not _asks(ctx, last) and all(map(ctx.conditions.constant, front))
 
 
 def _cut_brackets(work: Work, test: ast.expr, left: ast.expr) -> None:
     """Brackets of its own around an ``and`` of which one value is left: ``True if (args.amp) else False``."""
     m = work.m
     begin, end = m.start(test), m.end(test)
-    alone = isinstance(m.parent[test], (ast.If, ast.While, ast.IfExp, ast.Assert, ast.Assign, ast.Return))
+    alone = isinstance(m.parent[test], (ast.If, ast.While, ast.IfExp, ast.Assert, ast.Assign, ast.Return, ast.BoolOp))
     plain = isinstance(left, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
     if alone and plain and "\n" not in m.text[begin:end] and m.text[begin - 1 : begin] == "(" and m.text[end] == ")":
         if m.text[begin - 2 : begin - 1] == " " and not m.text[end + 1 : end + 2].isalnum():

@@ -22,10 +22,11 @@ from ..plan.carried import AMP, becomes_true, sometimes_imported, through_parame
 from ..plan.premises.unbound import asked_elsewhere
 from ..units.available import Key, taken_unasked, unasked
 from ..units.unit import Context, listed
-from .apex_asked import about, apex_tests, fold_test
+from .apex_asked import about, apex_tests, asking_parts, fold_test
 from .apex_tried import harmless, remove_fallbacks, remove_flags, set_in
 from .common import Stage, Work
 from .import_torch import add_torch
+from .own_fallbacks import settle_own_fallbacks
 
 ID = "APX010"
 STAGE = Stage.TIDY
@@ -56,6 +57,7 @@ _ANSWERED = (
 
 def apply(ctx: Context, work: Work) -> None:
     """Remove what no longer serves, and import what is needed now."""
+    settle_own_fallbacks(ctx, work)
     _remove_served(ctx, work)
     add_torch(ctx, work)
 
@@ -63,7 +65,7 @@ def apply(ctx: Context, work: Work) -> None:
 def _remove_served(ctx: Context, work: Work) -> None:
     _flags_for_objects(ctx, work)
     tests = list(apex_tests(ctx))
-    inside_tests = {id(n) for t in tests for n in walk(t)}
+    inside_tests = {id(n) for t in tests for part in asking_parts(ctx, t) for n in walk(part)}
     doomed: dict[ast.stmt, list[ast.alias]] = {}
     for stmt in ctx.facts.imports:
         assert isinstance(stmt, (ast.Import, ast.ImportFrom))

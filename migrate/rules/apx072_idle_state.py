@@ -1,8 +1,8 @@
 """Amp's state goes from checkpoints where nobody initializes Apex.
 
 Copies of a library's runner and checkpoint file save ``apex.amp.state_dict()``, which is empty unless amp was
-initialized. Where no file that may run in their process does so, and nothing else of the tree needs Apex's amp, nothing
-is saved any more; what an older checkpoint has is not looked at. Always *review*.
+initialized. Where no file that may run in their process does so once the tree is migrated, and nothing else of the tree
+needs Apex's amp, nothing is saved any more; what an older checkpoint has is not looked at. Always *review*.
 
 Source: apex/amp/frontend.py at tag 25.05: state_dict has an entry a loss scaler, of which initialize makes the first.
 """
@@ -35,8 +35,9 @@ def save(model, path):
     torch.save(checkpoint, path)
 """
 _SAID = (
-    "nothing that may run with this initializes Apex, so amp's state was empty here: it is not saved or loaded any "
-    "more. Somebody else's code that initializes Apex and uses this file would save its GradScaler's state instead"
+    "nothing that may run with this initializes Apex now, so amp's state would be empty here: it is not saved or "
+    "loaded any more. Whoever trains with a GradScaler and uses this file would save the scaler's state instead: "
+    "without it the loss scale begins at 65536 again after a resume, and a few steps are left out until it fits"
 )
 
 

@@ -166,3 +166,123 @@ def test_each_of_two_scripts_of_which_one_imports_the_other_says_its_own_conditi
     for one in scripts:
         assert one.new_text is not None and 'enabled=cfg.DTYPE == "float16"' in one.new_text.partition("run_test")[2]
         assert "APX031" not in [f.rule for f in one.findings]
+
+
+LOADER = """\
+import torch
+from apex import amp
+
+
+def load_model(opts):
+    model = torch.nn.Linear(4, 2).cuda()
+    if not opts.no_fp16:
+        model = amp.initialize(model, opt_level="O1")
+    return model
+
+
+def main(opts):
+    model = load_model(opts)
+    print(model(opts.batch).argmax(-1))
+
+
+if __name__ == "__main__":
+    main(parse())
+"""
+EVALUATES = """\
+import torch
+from loader import load_model
+
+
+@torch.no_grad()
+def validate(model, batches):
+    return [model(x).argmax(-1) for x in batches]
+
+
+def main(opts):
+    model = load_model(opts)
+    print(validate(model, opts.batches))
+
+
+if __name__ == "__main__":
+    main(parse())
+"""
+TRAINS_AND_ASKS = MAIN.replace("from helpers import load", "from evaluates import validate").replace(
+    'load(config, model, optimizer, "last.pt")\n', ""
+)
+
+
+def test_a_script_whose_own_main_block_initializes_by_way_of_another_file_that_a_training_imports() -> None:
+    """Its main block is idle where it is imported, and begins the run where it is not."""
+    files = [
+        FileText(LOADER, name="loader.py"),
+        FileText(EVALUATES, name="evaluates.py", links={"loader": 0}),
+        FileText(TRAINS_AND_ASKS + "print(validate(model, loader))\n", name="main.py", links={"evaluates": 1}),
+    ]
+    loads, evaluates, trains = migrate_linked(files, Settings())
+    assert loads.amp_left is None and trains.amp_left is None
+    on = 'with torch.autocast("cuda", dtype=torch.float16, enabled=not opts.no_fp16):'
+    assert f"{on}\n        print(validate(model, opts.batches))" in (evaluates.new_text or "")
+
+
+KEEPER = """\
+import torch
+from apex import amp
+
+
+class Restorer:
+    def __init__(self, opts, model, optimizer):
+        self.model = model
+        self.optimizer = optimizer
+        self.amp = opts.fp16
+
+    def save(self):
+        state = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
+        if self.amp:
+            state["amp"] = amp.state_dict()
+        torch.save(state, "last.pt")
+"""
+TASK = """\
+import torch
+from apex import amp
+from keeper import Restorer
+IMPORTS
+
+def validate(model, x):
+    return model(x).argmax(-1)
+
+
+def main(opts):
+    model = torch.nn.Linear(4, 2).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=opts.lr)
+    model, optimizer = amp.initialize(model, optimizer, enabled=opts.fp16, opt_level="O1")
+    restorer = Restorer(opts, model, optimizer)
+    for x, y in opts.loader:
+        loss = torch.nn.functional.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()
+        restorer.save()
+    print(VALIDATE(model, opts.x))
+
+
+if __name__ == "__main__":
+    main(parse())
+"""
+
+
+def test_two_trainings_of_one_program_hand_each_its_own_scaler_to_the_object_that_both_make() -> None:
+    """One imports the other for its evaluation; the scaler of each was to serve both."""
+    one = TASK.replace("IMPORTS", "").replace("VALIDATE", "validate")
+    both = TASK.replace("IMPORTS", "from one import validate as score\n").replace("VALIDATE", "score")
+    files = [
+        FileText(KEEPER, name="keeper.py"),
+        FileText(one, name="one.py", links={"keeper": 0}),
+        FileText(both, name="both.py", links={"keeper": 0, "one": 1}),
+    ]
+    results = migrate_linked(files, Settings())
+    assert [result.amp_left for result in results] == [None] * 3
+    assert "self.scaler = scaler" in (results[0].new_text or "")
+    for result in results[1:]:
+        assert (result.new_text or "").count("GradScaler(") == 1
+        assert "restorer = Restorer(opts, model, optimizer, scaler)" in (result.new_text or "")

@@ -25,7 +25,8 @@ from migrate.model import (
     UnitSummary,
 )
 from migrate.outcome import Analysed, Outcome, Texts
-from migrate.pipeline import _all_within, _as_wider_says, analyse
+from migrate.pipeline import _all_within, _as_wider_says, _may_change, analyse
+from migrate.reach import Imports
 from migrate.sources import collect
 from migrate.spool import Slot, Spool
 from tests.shell.fake import engine
@@ -273,3 +274,32 @@ def test_a_program_that_stays_says_why_it_does_beside_the_files_around_it(tmp_pa
         assert said(lacks, _stays("b.py", "a reader", 1), other) is lacks
     goes = replace(lacks, units=(UnitSummary(1, Applicability.SAFE, 1), UnitSummary(2, Applicability.MANUAL, 1)))
     assert said(goes, _stays("b.py", "a reader", 1), _stays("a.py", "a reader between them", 2, 3)) is goes
+
+
+
+def test_a_widened_program_changes_what_a_migrated_one_shares_but_not_what_one_that_stays_does(tmp_path: Path) -> None:
+    """A second run did, as the other one needs amp no more by then."""
+    serves = "from apex import amp\nfrom samples import sample\n"
+    tree(tmp_path, {"asks.py": serves, "serves.py": serves, "third.py": "import serves\n" + serves, "samples.py": ""})
+    selection = collect([str(tmp_path)])
+    imports = Imports(selection.python, selection.notebooks)
+    at = {Path(one.location).name: one for one in selection.candidates}
+    at["samples.py"] = replace(at["asks.py"], location=str(tmp_path / "samples.py"))
+    wide = Component((at["asks.py"], at["samples.py"]), ({}, {}))
+    unit = (UnitSummary(1, Applicability.SAFE, 1),)
+    results = [FileResult(name, "changed", units=unit, new=b"new") for name in ("asks.py", "samples.py")]
+
+    def may(**left: int | None) -> bool:
+        found = {
+            at[f"{name}.py"]: Analysed(
+                FileResult(f"{name}.py", "changed", units=unit, amp_left=line),
+                Texts(Path(at[f"{name}.py"].location), "", Slot(0, 0), Slot(0, 0)),
+            )
+            for name, line in left.items()
+        }
+        return _may_change(wide, results, [], found, selection, imports)
+
+    assert may(serves=None, third=None)
+    assert not may(serves=None, third=2)  # beside it, it may stay, too
+    assert not may(serves=3, third=None)
+    assert not may()

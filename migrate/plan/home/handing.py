@@ -123,8 +123,22 @@ class Handing(Making, ABC):
                     parameter.calls[call] = "None"
                 self._without.setdefault(key, []).append(call)
                 continue  # else the default is taken: no optimizer, no scaler
+            if self._beside_another_unit(call, argument):
+                parameter.calls[call] = scaler.name  # that unit's own scaler, made in that function
+                continue
             self._uses[id(scaler)].append(call)
             parameter.calls[call] = self._follow(scaler, call, argument)
+
+    def _beside_another_unit(self, call: ast.Call, argument: ast.expr) -> bool:
+        """Whether a call hands on the optimizer of another unit alone, which its own function initializes."""
+        m, v = self.ctx.m, self.ctx.v
+        held = opened(v, v.of(argument)) & self.ctx.optimizers
+        others = [i for i in self.ctx.facts.initializes if i.optimizer_objects & held]
+        return (
+            isinstance(argument, ast.Name)
+            and held.isdisjoint(self.unit.optimizer_objects)
+            and any(m.function(i.call) is m.function(call) for i in others)
+        )
 
     def _by_name(self, scaler: Scaler, scope: Scope, after: str, calls: Sequence[ast.Call]) -> None:
         """A function that some calls hand the optimizer in a row of arguments: it takes the scaler as its last

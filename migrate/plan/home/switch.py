@@ -102,7 +102,8 @@ def creations(
         enabled = conjunction([term for _, term in unit.options_of(init).enabled])
         if enabled.value is not False and name is not None:
             found.append(Creation(scaler, stmt, name, enabled, before=isinstance(stmt, ast.Return), init=init))
-    return found
+    at_once = len(found) == 2 and first.before and found[1].anchor is first.anchor and not found[1].before
+    return found[1:] if at_once else found
 
 
 def training_calls(ctx: Context, unit: Unit, scope: Scope) -> list[ast.AST]:

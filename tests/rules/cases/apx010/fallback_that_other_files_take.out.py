@@ -1,0 +1,2 @@
+from torch.optim import AdamW as Adam
+from torch.nn import LayerNorm
