@@ -68,6 +68,7 @@ class Search:
             except Unfollowed as reason:
                 return Verdict((), str(reason), count)
             except (Crash, Differs) as differs:
+                differs.__traceback__ = None  # its frames hold it in turn, and all pairs: they would never go
                 found = self.teller.found(pair, differs)
                 if found is not None:
                     self.questions, self.at = tuple(_asked(pair)), self.teller.node_of(pair, differs)
