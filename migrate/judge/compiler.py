@@ -302,18 +302,17 @@ class _Compiler:
 
     def _perhaps(self, stmt: ast.If) -> None:
         """A condition under which nothing happens but that names are bound: its arms count where they are known."""
-        other, end = Label(), Label()
+        unknown, other, end, after = Label(), Label(), Label(), Label()
         self._named(stmt.test)
-        self.emit(Op("perhaps", stmt.test, other, name="body"))
+        self.emit(Op("known", stmt.test, unknown))
+        self.emit(Op("perhaps", stmt.test, other))
         self.block(stmt.body)
         self.emit(Op("jump", stmt, end))
         self.mark(other)
-        self.emit(Op("perhaps", stmt.test, end, name="orelse"))
         self.block(stmt.orelse)
-        self.emit(Op("jump", stmt, end))
         self.mark(end)
-        after = Label()
-        self.emit(Op("known", stmt.test, after))
+        self.emit(Op("unknown", stmt.test, after))  # an arm may have bound what is asked
+        self.mark(unknown)
         self._aside(stmt)
         self.mark(after)
 

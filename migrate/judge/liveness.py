@@ -14,7 +14,7 @@ from ..facts.names import called_name
 from ..nodes import walk
 from .code import Code, Op
 
-_FORKS = frozenset({"aside", "branch", "round", "handler", "case", "perhaps", "known", "resume", "again", "thrown"})
+_FORKS = frozenset("aside branch round handler case perhaps known unknown resume again thrown".split())
 _ENDS = frozenset({"return", "raise"})
 
 
@@ -111,7 +111,7 @@ def _read(op: Op, first: frozenset[str]) -> frozenset[str]:
             roots.append(expr)
         case ("aside", ast.If(test=test)):
             roots.append(test)
-        case ("call" | "branch" | "perhaps" | "known" | "read" | "clear", node):
+        case ("call" | "branch" | "perhaps" | "known" | "unknown" | "read" | "clear", node):
             roots.append(node)
         case ("raise", ast.Raise(exc=ast.expr() as exc)):
             roots.append(exc)

@@ -69,7 +69,8 @@ class Runner:
             "enter": contexts.enter, "leave": contexts.leave, "abandon": contexts.abandon,
             "return": exits.return_value, "raise": exits.raise_exception, "handler": exits.handler,
             "epilogue": self.calls.epilogue, "case": self._case, "branch": self._branch, "jump": self._jump,
-            "perhaps": self._perhaps, "known": self._known, "settle": self._settle, "aside": self._aside,
+            "perhaps": self._perhaps, "known": self._known, "unknown": self._unknown,
+            "settle": self._settle, "aside": self._aside,
             "read": self._event, "clear": self._event, "head": self._event, "fails": self._fails,
         }  # fmt: skip
 
@@ -167,20 +168,22 @@ class Runner:
         frame.pc = frame.pc + 1 if rest or truth(term, facts) else op.target.at
 
     def _perhaps(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
-        """Go into an arm of which it is known that it runs, without a question."""
-        assert isinstance(op.node, ast.expr) and op.target is not None
-        held = self.evaluator.known(state, op.node, facts)
-        if held is (op.name == "body"):
-            frame.pc += 1
-        else:
-            frame.pc = op.target.at
+        """Go into the arm of which it is known that it runs, without a question."""
+        self._go_on_if(self._held(state, op, facts) is True, frame, op)
 
     def _known(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
-        assert isinstance(op.node, ast.expr) and op.target is not None
-        if self.evaluator.known(state, op.node, facts) is None:
-            frame.pc += 1
-        else:
-            frame.pc = op.target.at
+        self._go_on_if(self._held(state, op, facts) is not None, frame, op)
+
+    def _unknown(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
+        self._go_on_if(self._held(state, op, facts) is None, frame, op)
+
+    def _held(self, state: State, op: Op, facts: Facts) -> bool | None:
+        assert isinstance(op.node, ast.expr)
+        return self.evaluator.known(state, op.node, facts)
+
+    def _go_on_if(self, holds: bool, frame: Frame, op: Op) -> None:
+        assert op.target is not None
+        frame.pc = frame.pc + 1 if holds else op.target.at
 
     def _jump(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         assert op.target is not None
