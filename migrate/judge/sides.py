@@ -69,10 +69,14 @@ class Sides:
         where = self.beside if self.beside is not None else state
         return self._natively(term, self.variables.attribute(where, owner, self.switch.name, expr))
 
+    def asks(self, expr: ast.Compare) -> bool:
+        """Whether a comparison is about which of two values the switch has."""
+        return bool(self.switch.apex) and last_name(expr.left) == self.switch.name
+
     def comparison(self, state: State, expr: ast.Compare, terms: list[Term], term: Term, value: Value) -> Term:
         """The question for the native side's value, where nothing on the path says which it is."""
         asked = expr.comparators[0]
-        if not self.switch.apex or last_name(expr.left) != self.switch.name:
+        if not self.asks(expr):
             return term
         if terms[0] == NONE and terms[1][0] == "attr" and isinstance(expr.ops[0], _EQUAL):
             return ("k", isinstance(expr.ops[0], (ast.NotEq, ast.IsNot)))

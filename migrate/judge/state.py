@@ -10,11 +10,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from .code import Code
 from .stores import Locals, Store
-from .terms import TRUE, Term
+from .terms import MEMORY, TRUE, Term
 
 Key = tuple[object, ...]
 Contribution = tuple[int, str, bool]
@@ -24,7 +25,19 @@ ZEROS: Contribution = (0, "1", False)
 
 def together(every: frozenset[Contribution]) -> frozenset[Contribution]:
     """Contributions as one sum: what one backward overflowed hides what the same one gave before."""
-    return frozenset(one for one in every if one[2] or (one[0], one[1], True) not in every)
+    return every - {(backward, factor, False) for backward, factor, overflowed in every if overflowed}
+
+
+@lru_cache(MEMORY)
+def seen_of(contributions: frozenset[Contribution]) -> frozenset[tuple[int, str]]:
+    """What a reader of them sees: backwards and factors."""
+    return frozenset((backward, factor) for backward, factor, _ in contributions if backward)
+
+
+@lru_cache(MEMORY)
+def in_order(keys: frozenset[Key]) -> tuple[Key, ...]:
+    """Objects in an order that is the same in every run."""
+    return tuple(sorted(keys, key=str))
 
 
 @dataclass(frozen=True)
@@ -270,7 +283,7 @@ class State:
 
     def seen(self, optimizer: Key) -> frozenset[tuple[int, str]]:
         """What a reader of an optimizer's gradients sees: backwards and factors."""
-        return frozenset((b, f) for b, f, _ in self.grads.get(optimizer, frozenset()) if b)
+        return seen_of(self.grads.get(optimizer, frozenset()))
 
 
 # Kinds of differences: a scaler is asked that was not made on the way; it is to step, and nothing was scaled for it.

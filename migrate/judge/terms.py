@@ -38,6 +38,8 @@ AUTOCAST: Term = ("autocast", TRUE)
 # Operations that never give None.
 _NUMBERS = frozenset("Add Sub Mult Div FloorDiv Mod Pow USub int len str text eq is lt le in".split())
 _THERE = frozenset("obj scaler apex file seq scaled autocast made".split())  # what is not None
+_OPPOSITE = {"ne": "eq", "isnot": "is", "notin": "in", "ge": "lt", "gt": "le"}
+_FLAT = frozenset("k v obj scaler apex file made scaled".split())  # what no other terms lie in
 MAX_DEPTH = 9
 MOST_LISTED = 6  # constants of which a value may be one
 MEMORY = 1 << 16  # terms whose parts are remembered, over all files
@@ -55,6 +57,11 @@ class Ask(Exception):
 
 def opaque(place: int, name: str = "") -> Term:
     return ("v", place, name)
+
+
+def is_deep(term: Term) -> bool:
+    """Whether more terms lie in one another than any should."""
+    return term[0] not in _FLAT and depth(term) > MAX_DEPTH
 
 
 @lru_cache(MEMORY)
@@ -132,9 +139,8 @@ def _one_less(term: Term) -> Term:
 
 def compared(op: str, left: Term, right: Term) -> Term:
     """A comparison in one form for both ways of writing it."""
-    if op in ("ne", "isnot", "notin", "ge", "gt"):
-        positive = {"ne": "eq", "isnot": "is", "notin": "in", "ge": "lt", "gt": "le"}[op]
-        return negated(compared(positive, left, right))
+    if op in _OPPOSITE:
+        return negated(compared(_OPPOSITE[op], left, right))
     if op == "in" and left[0] == "k" and right[0] == "apex" and right[1].endswith(".__dict__"):
         return TRUE  # what amp has
     if op == "in" and right[0] == "seq" and 0 < len(right[1]) <= MOST_LISTED and all(map(_word, right[1])):

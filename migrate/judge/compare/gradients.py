@@ -6,7 +6,7 @@ import ast
 
 from .. import machines
 from ..run.event import Event
-from ..state import CastsBlock, Crash, Key, ScaledBlock, State
+from ..state import CastsBlock, Crash, Key, ScaledBlock, State, in_order
 from .pair import Both, Differs, Pair
 from .telling import Teller
 
@@ -74,9 +74,9 @@ class Gradients:
 
     def read(self, pair: Pair, old: Event) -> None:
         """A reader sees the same backwards, by the same factor."""
-        for one in sorted(old.about, key=str):
+        for one in in_order(old.about):
             before, after = pair.old.seen(one), pair.new.seen(one)
-            if before in (after, _before_update(pair, after)):
+            if before == after or before == _before_update(pair, after):
                 continue
             if any("S" in f for _, f in after):
                 self._tell_left(pair, one, "read-scaled", None)
@@ -87,14 +87,14 @@ class Gradients:
     def unlike(self, pair: Pair) -> bool:
         """Whether a reader would see other gradients in the new program here."""
         each = ((pair.old.seen(one), pair.new.seen(one)) for one in self.old.program.objects.optimizers)
-        return any(before not in (after, _before_update(pair, after)) for before, after in each)
+        return any(before != after and before != _before_update(pair, after) for before, after in each)
 
     def read_divided(self, pair: Pair, old: Event) -> None:
         """A reader that divides what it sees by the loss scale, as a rule wrote it: gradients have to be scaled by it,
         or by no scaler at all."""
         if not any(scaler.enabled for scaler in pair.new.scalers.values()):
             return self.read(pair, old)
-        for one in sorted(old.about, key=str):
+        for one in in_order(old.about):
             after = frozenset((b, "1" if f == "S" else f"{f} / S") for b, f in pair.new.seen(one))
             if pair.old.seen(one) != after:
                 message = "gradients are divided by the loss scale here, and may be unscaled already"

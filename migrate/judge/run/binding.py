@@ -10,7 +10,7 @@ from ..code import Op
 from ..program.program import Program
 from ..program.syntax import names_in
 from ..state import Frame, State
-from ..terms import MAX_DEPTH, NONE, Facts, Term, depth, inside, is_number, made_of, opaque
+from ..terms import NONE, Facts, Term, inside, is_deep, is_number, made_of, opaque
 from .makers import Makers
 from .values import Evaluator
 from .variables import CHANGED, Variables, owners_of
@@ -86,7 +86,7 @@ class Binding:
         if made and self._of_itself(op):
             anew = opaque(self.naming.place(op.node), ast.unparse(op.node))
             term = made_of(term[1], anew) if is_number(term) else anew
-        if depth(term) > MAX_DEPTH:  # made of itself, round by round
+        if is_deep(term):  # made of itself, round by round
             term = opaque(self.naming.place(op.value))
         if isinstance(op.value, ast.Call) and term[0] == "obj":
             self.makers.made_anew(state, op.value)

@@ -39,26 +39,36 @@ class Results:
         self.variables, self.lookup, self.owners, self.legacy = variables, lookup, owners, legacy
         self.value, self.item = value, item
         self._asked: set[ast.AST] = set()  # predicates whose answer is being worked out
+        self._calls: dict[ast.Call, tuple[str, tuple[str, int], Term]] = {}
 
     def of(self, state: State, call: ast.Call, facts: Facts) -> Term:
         """The result of a call: of one that was run what it returned, of a known function what that makes."""
+        if call not in self._calls:
+            self._calls[call] = self._known_of(call)
+        last, slot, made = self._calls[call]
         env = state.frames[-1].env if state.frames else {}
-        done = env.get(("ret", self.naming.place(call)))
+        done = env.get(slot)
         if done is not None:
             return done
-        last = last_name(call.func)
         if last == "super" and state.frames and (own := self.variables.receiver(state.frames[-1])) in env:
             return env[own]
         for found_by in (self._of_amp, self._of_wrapper, self._of_builtin, self._of_scaled, self._of_predicate):
             found = found_by(state, call, last, facts)
             if found is not None:
                 return found
-        for obj in self.v.in_order(self.v.of(call)):
-            if obj.kind == "instance":
-                return ("obj", frozenset({self.naming.key(obj)}))
-        if last.endswith("Scaler") and not self.v.callees(call):
-            return ("made", self.naming.place(call))
-        return opaque(self.naming.place(call))
+        return made
+
+    def _known_of(self, call: ast.Call) -> tuple[str, tuple[str, int], Term]:
+        """What is the same whenever a call is made: its name, where its result is kept, and what it gives where nobody
+        says more."""
+        last, place = last_name(call.func), self.naming.place(call)
+        instance = next((obj for obj in self.v.in_order(self.v.of(call)) if obj.kind == "instance"), None)
+        made: Term = opaque(place)
+        if instance is not None:
+            made = ("obj", frozenset({self.naming.key(instance)}))
+        elif last.endswith("Scaler") and not self.v.callees(call):
+            made = ("made", place)
+        return last, ("ret", place), made
 
     def _of_amp(self, state: State, call: ast.Call, last: str, facts: Facts) -> Term | None:
         """Calls of Apex and of a GradScaler."""

@@ -27,6 +27,8 @@ _COMPARE = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge",
 }  # fmt: skip
 
+_Read = Callable[[State, Any, Facts], Term]
+
 
 def switched_by(table: str) -> Term:
     """Whether Apex is on by the options in a dictionary, by the words with which the text reads it."""
@@ -48,8 +50,8 @@ class Evaluator:
         self._behind, self._legacy = Behind(program), legacy
         self._said: dict[ast.expr, set[str]] = {}
         self._loosely = False
-        self._fixed: dict[ast.expr, tuple[Term | None, Term | None]] = {}
-        self._reads: dict[type[ast.expr], Callable[[State, Any, Facts], Term]] = {
+        self._fixed: dict[ast.expr, tuple[Term | None, Term | None, _Read]] = {}
+        self._reads: dict[type[ast.expr], _Read] = {
             ast.Name: self._name, ast.Attribute: self._attribute, ast.Subscript: self._subscript,
             ast.Tuple: self._sequence, ast.List: self._sequence, ast.Dict: self._dictionary,
             ast.BoolOp: self._both_or_either, ast.UnaryOp: self._unary, ast.Compare: self._comparison,
@@ -60,11 +62,12 @@ class Evaluator:
 
     def value(self, state: State, expr: ast.expr, facts: Facts) -> Term:
         """What an expression stands for."""
-        if expr not in self._fixed:
-            self._fixed[expr] = self._known_of(expr)
-        term, held = self._fixed[expr]
+        fixed = self._fixed.get(expr)
+        if fixed is None:
+            fixed = self._fixed[expr] = self._known_of(expr)
+        term, held, read = fixed
         if term is None:
-            term = self._value(state, expr, facts)
+            term = read(state, expr, facts)
         return held if held is not None and term[0] in ("v", "attr", "sub", "op") else term
 
     def loosely(self, state: State, expr: ast.expr, facts: Facts) -> Term:
@@ -75,8 +78,10 @@ class Evaluator:
         finally:
             self._loosely = before
 
-    def _known_of(self, expr: ast.expr) -> tuple[Term | None, Term | None]:
-        """What an expression is at any time, and the objects that it is where nothing else is known of it."""
+    def _known_of(self, expr: ast.expr) -> tuple[Term | None, Term | None, _Read]:
+        """What an expression is at any time, the objects that it is where nothing else is known of it, and how it is
+        read: by its type, as a `match` over all of them would try one after the other, hundreds of thousands of
+        times."""
         place, held = self.naming.place, self.program.objects.known(expr)
         term: Term | None = None
         if self.program.scaling.reads_scale(expr):
@@ -86,7 +91,7 @@ class Evaluator:
         elif isinstance(expr, ast.Constant):
             plain = isinstance(expr.value, (bool, int, float, str, type(None)))
             term = ("k", expr.value) if plain else opaque(place(expr))
-        return term, ("obj", held) if held else None
+        return term, ("obj", held) if held else None, self._reads.get(type(expr), self._opaque)
 
     def known(self, state: State, test: ast.expr, facts: Facts) -> bool | None:
         """Whether a condition holds, without a question; None where that is open."""
@@ -95,16 +100,13 @@ class Evaluator:
         except Ask:
             return None
 
-    def _value(self, state: State, expr: ast.expr, facts: Facts) -> Term:
-        """By its type: a `match` over all of them would try one after the other, hundreds of thousands of times."""
-        reads = self._reads.get(type(expr))
-        return opaque(self.naming.place(expr)) if reads is None else reads(state, expr, facts)
+    def _opaque(self, state: State, expr: ast.expr, facts: Facts) -> Term:
+        return opaque(self.naming.place(expr))
 
     def _name(self, state: State, expr: ast.Name, facts: Facts) -> Term:
         env = self.variables.env_of(state, expr, expr.id)
-        if env is not None and expr.id in env:
-            return env[expr.id]
-        return self.variables.unbound(expr, expr.id)
+        term = env.get(expr.id) if env is not None else None
+        return self.variables.unbound(expr, expr.id) if term is None else term
 
     def _attribute(self, state: State, expr: ast.Attribute, facts: Facts) -> Term:
         if self._behind.lacks(expr):
@@ -188,6 +190,9 @@ class Evaluator:
                 self._new_option(expr, table, asked, "opt_level")
             ):
                 return switched_by(self.program.m.src(table))
+        if len(expr.ops) == 1 and (self.sides is None or not self.sides.asks(expr)):  # as nearly always
+            left, right = self.value(state, expr.left, facts), self.value(state, expr.comparators[0], facts)
+            return compared(_COMPARE[type(expr.ops[0])], left, right)
         terms = [self.value(state, x, facts) for x in (expr.left, *expr.comparators)]
         parts = [compared(_COMPARE[type(o)], a, b) for o, a, b in zip(expr.ops, terms, terms[1:], strict=False)]
         if self.sides is not None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from ...facts.scopes import Scope
 from ...facts.sites import opened
 from ..program.program import Program
-from ..state import Frame, State
+from ..state import Frame, State, in_order
 from ..stores import Store
 from ..terms import Term, opaque
 from .memory import Memory
@@ -26,6 +26,7 @@ class Variables:
         self.memory = Memory(program.mattering.names)
         self._homes: dict[tuple[ast.AST, str], _Home] = {}
         self._params: dict[tuple[ast.AST, str], Term] = {}
+        self._unknown: dict[ast.AST, Term] = {}
 
     def env_of(self, state: State, node: ast.AST, name: str) -> Mapping[object, Term] | None:
         """The variables that ``name`` at ``node`` belongs to; None where they are gone."""
@@ -116,10 +117,11 @@ class Variables:
 
     def unknown(self, node: ast.AST) -> Term:
         """A value of which nothing is known but what it may be: an optimizer, a model, a scaler."""
-        held = self.program.objects.known(node)
-        if held:
-            return ("obj", held)
-        return opaque(self.naming.place(node), getattr(node, "id", getattr(node, "attr", "")))
+        if node not in self._unknown:
+            held = self.program.objects.known(node)
+            name = getattr(node, "id", getattr(node, "attr", ""))
+            self._unknown[node] = ("obj", held) if held else opaque(self.naming.place(node), name)
+        return self._unknown[node]
 
     def attribute(self, state: State, owner: Term, attr: str, node: ast.expr) -> Term:
         """What an attribute of a value holds, as ``node`` reads it."""
@@ -132,8 +134,8 @@ class Variables:
         if owner[0] == "scaled":
             return owner
         if owner[0] == "obj":
-            for key in sorted(owner[1], key=str):
-                if ((key, attr)) in state.heap:
+            for key in in_order(owner[1]):
+                if (key, attr) in state.heap:
                     return state.heap[(key, attr)]
             if attr == "module":
                 return owner
@@ -155,6 +157,6 @@ def since(state: State, owner: Term, name: str) -> Term:
     return owner if place is None else ("op", "since", owner, place)
 
 
-def owners_of(owner: Term) -> list[Term]:
+def owners_of(owner: Term) -> tuple[Term, ...]:
     """The objects that a value may be, each by itself."""
-    return sorted(owner[1], key=str) if owner[0] == "obj" else [owner]
+    return in_order(owner[1]) if owner[0] == "obj" else (owner,)
