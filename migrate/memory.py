@@ -8,14 +8,13 @@ found. So it is done seldom, and behind a program only where this process has gr
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 _MANY = 2_000_000  # objects that are made before circles among them are looked for
-_GROWN = 128 << 20  # bytes that a process may take more than after it last gave some back
-_least: list[int] = [0]  # what it took then
+_GROWN = 1_000_000  # blocks (some 128 MB) that a process may hold more than after it last gave some back
+_least: list[int] = [0]  # what it held then
 
 
 @contextmanager
@@ -34,19 +33,13 @@ def begin() -> None:
     """The same in a process that is there for nothing else."""
     gc.freeze()
     gc.set_threshold(_MANY, 10, 1_000)
-    _least[0] = taken()
+    _least[0] = sys.getallocatedblocks()
 
 
 def give_back() -> None:
-    """A program is done: what its analysis took goes back, if it is much."""
-    if not _least[0] or taken() - _least[0] > _GROWN:
+    """A program is done: what its analysis took goes back, if it is much. Blocks that are held are counted, not what
+    the process takes of the machine: that hardly shrinks, and next to it nothing would seem to have grown."""
+    if not _least[0] or sys.getallocatedblocks() - _least[0] > _GROWN:
         gc.collect()
-        _least[0] = taken()
+        _least[0] = sys.getallocatedblocks()
 
-
-def taken() -> int:
-    """Bytes of memory that this process takes; 0 where the system does not say so cheaply."""
-    if sys.platform != "linux":
-        return 0
-    with open("/proc/self/statm", encoding="ascii") as told:
-        return int(told.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

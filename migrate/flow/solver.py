@@ -52,8 +52,9 @@ class Solver(ABC):
     # ------------------------------------------------------------ solving
 
     def _add(self, var: Var, obj: Obj) -> None:
-        if obj not in self._pts[var]:
-            self._pts[var].add(obj)
+        held = self._pts[var]
+        if obj not in held:
+            held.add(obj)
             self._queue.append((var, obj))
             self._facts += 1
             if self._facts > MAX_FACTS:
@@ -62,21 +63,27 @@ class Solver(ABC):
     def _flow(self, src: Var, dst: Var) -> None:
         if src != dst and dst not in self._edges[src]:
             self._edges[src].add(dst)
-            for obj in tuple(self._pts[src]):
+            for obj in tuple(self._pts.get(src, ())):
                 self._add(dst, obj)
 
     def _each(self, var: Var, do: Callable[[Obj], None]) -> None:
         self._watch[var].append(do)
-        for obj in tuple(self._pts[var]):
+        for obj in tuple(self._pts.get(var, ())):
             do(obj)
 
     def _solve(self) -> None:
+        """Of most variables there is nothing to do: for them no empty set or list is made."""
         while self._queue:
             var, obj = self._queue.popleft()
-            for dst in tuple(self._edges[var]):
+            for dst in self._edges.get(var, ()):
                 self._add(dst, obj)
-            for do in tuple(self._watch[var]):
+            for do in tuple(self._watch.get(var, ())):
                 do(obj)
+
+    def _forget_how(self) -> None:
+        """All objects are where they flow to: how they came there is not asked any more, and takes much memory."""
+        self._edges.clear()
+        self._watch.clear()
 
     # ------------------------------------------------------------ variables
 

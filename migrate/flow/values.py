@@ -42,6 +42,7 @@ class Values(Calls):
         self._constrain()
         self._solve()
         self._invent()
+        self._forget_how()
         self._settled = True
         for calls in self.calls.values():
             calls.sort(key=position)
