@@ -26,6 +26,8 @@ class Value:
     @property
     def flat(self) -> frozenset[str]:
         """The facts of a value and of all that lies in it."""
+        if self.items is None and self.each is None:  # as most are
+            return self.facts
         inside = (*(self.items or ()), *((self.each,) if self.each else ()))
         return self.facts.union(*(i.flat for i in inside)) if inside else self.facts
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from ..facts.names import called_name
 from ..facts.scopes import Scope
@@ -20,6 +21,8 @@ def lifted_steps(
     m = ctx.m
     within = reaching(ctx, unit) if within is None else within
     found: list[Step] = []
+    if not _calls_any(ctx, scope, within):
+        return found
     for stmt in m.body_of(scope):
         for node in walk_now(stmt):
             if not isinstance(node, ast.Call) or m.function(node) is not scope:
@@ -36,6 +39,11 @@ def lifted_steps(
                     over = _said_by_caller(ctx, node, inner, _over(ctx, step))
                     found.append(Step(node, step.optimizer, step.objects, at, at, text, (*ifs, *step.within), over))
     return found
+
+
+def _calls_any(ctx: Context, scope: Scope, functions: Collection[ast.AST]) -> bool:
+    """Whether a call in ``scope`` may run one of some functions."""
+    return any(callee in functions for call in ctx.calls_in.get(scope, ()) for callee in ctx.v.callees(call))
 
 
 def _over(ctx: Context, step: Step) -> str | None:
@@ -76,7 +84,7 @@ def lifted_backwards(ctx: Context, unit: Unit, scope: Scope) -> list[Scale]:
     m = ctx.m
     within = reaching(ctx, unit)
     found: list[Scale] = []
-    if not any(callee in within for call in ctx.calls_in.get(scope, ()) for callee in ctx.v.callees(call)):
+    if not _calls_any(ctx, scope, within):
         return found
     for stmt in m.body_of(scope):
         for node in walk_now(stmt):

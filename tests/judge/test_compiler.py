@@ -10,6 +10,7 @@ import pytest
 from migrate.facts.module import Module
 from migrate.facts.sites import collect
 from migrate.flow.values import Values
+from migrate.judge.code import Op
 from migrate.judge.program.program import Program
 
 HEAD = """\
@@ -47,13 +48,26 @@ def named(node: ast.AST) -> str:
     return getattr(node, "name", None) or ast.unparse(node)
 
 
-@pytest.mark.parametrize("text", BINDS)
-def test_what_is_bound(text: str) -> None:
+def compiled(text: str) -> tuple[Module, ast.FunctionDef, list[Op]]:
     m = Module(HEAD + indent(dedent(text), "    ") + "\n" + TAIL)
     v = Values(m)
     program = Program.legacy(m, v, collect(m, v))
     (function,) = (node for node in m.all(ast.FunctionDef) if node.name == "train")
+    return m, function, program.code(function).ops
+
+
+@pytest.mark.parametrize("text", BINDS)
+def test_what_is_bound(text: str) -> None:
+    m, function, every = compiled(text)
     first, last = m.start(function.body[1]), m.end(function.body[-2])
-    ops = [op for op in program.code(function).ops if op.kind in ("bind", "havoc", "import", "define")]
+    ops = [op for op in every if op.kind in ("bind", "havoc", "import", "define")]
     inside = [f"{op.kind} {named(op.node)}" for op in ops if first <= m.start(op.node) < last]
     assert sorted(inside) == sorted(BINDS[text])
+
+
+def test_a_condition_is_looked_at_once_where_nothing_is_known_of_it() -> None:
+    _, _, ops = compiled("if late():\n    x = 1\nelse:\n    x = 2")
+    (asked,) = (op for op in ops if op.kind == "known")
+    assert asked.target is not None
+    behind = ops[asked.target.at :]  # where it goes on then
+    assert behind[0].kind == "havoc" and all(op.node is not asked.node for op in behind)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import gc
 import textwrap
+import weakref
 
 import pytest
 
@@ -11,6 +13,7 @@ from migrate.facts.module import Module
 from migrate.facts.sites import collect
 from migrate.flow.values import Values
 from migrate.judge.compare.forgetting import Kept
+from migrate.judge.compare.search import Search
 from migrate.judge.judge import judge
 from migrate.judge.program.syntax import names_in, stored_names
 from migrate.judge.verdict import Verdict
@@ -231,3 +234,21 @@ def test_the_names_by_which_a_store_is_read(target: str, stored: set[str]) -> No
     node = ast.parse(target, mode="eval").body
     assert stored_names(node) == stored
     assert stored <= names_in(node)
+
+
+def test_a_search_that_is_over_takes_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A difference is an exception, whose frames hold all pairs: cycles are looked for too seldom to wait for that."""
+    begun: list[weakref.ref[Search]] = []
+    run = Search.run
+
+    def noted(search: Search) -> Verdict:
+        begun.append(weakref.ref(search))
+        return run(search)
+
+    monkeypatch.setattr(Search, "run", noted)
+    gc.disable()
+    try:
+        assert compared("print(model(x))\n").differences
+        assert len(begun) > 1 and not any(search() for search in begun)
+    finally:
+        gc.enable()
