@@ -11,6 +11,7 @@ from ...units.conditions import FALSE, TRUE, Term, conjunction, negation, reads
 from ...units.references import handed_to
 from ...units.translate import passed, translate, translate_open
 from ...units.unit import Context, Manual, Unit
+from .cases import either
 from .preparing import prepares
 
 _MOST_CASES = 4  # more would be no condition that anybody reads
@@ -177,6 +178,19 @@ def said_there(ctx: Context, sources: list[tuple[ast.expr, Term]], there: Scope)
     """A conjunction as scope ``there`` can say it; the text of the first condition that it cannot."""
     terms = terms_there(ctx, sources, there)
     return terms if isinstance(terms, str) else conjunction(terms)
+
+
+def any_said_there(ctx: Context, cases: list[list[tuple[ast.expr, Term]]], there: Scope) -> Term | str:
+    """The same of several ways, one of which is gone."""
+    if len(cases) == 1:
+        return said_there(ctx, cases[0], there)
+    said: list[list[Term]] = []
+    for case in cases:
+        terms = terms_there(ctx, case, there)
+        if isinstance(terms, str):
+            return terms
+        said.append(terms)
+    return either(said)
 
 
 def terms_there(ctx: Context, sources: list[tuple[ast.expr, Term]], there: Scope) -> list[Term] | str:

@@ -20,7 +20,7 @@ from . import switch
 from .closed import why_closed
 from .decorators import hands_on
 from .foreign_decorators import handed_on
-from .guards import said_there
+from .guards import any_said_there
 from .making import Making
 from .places import Homes, Parameter, Place
 
@@ -270,8 +270,8 @@ class Handing(Making, ABC):
             return None
         init = m.scope_of[node]
         if rivals == 1 and not self._made_again(node):
-            sources = self._one_condition(training)
-            if sources is None or not isinstance(said_there(self.ctx, sources, init), str):
+            cases = self._conditions(training)
+            if cases is None or not isinstance(any_said_there(self.ctx, cases, init), str):
                 return None
         stored = [n for n in self._stored(scaler) if m.class_of(m.function(n)) is place.owner]
         if not stored:

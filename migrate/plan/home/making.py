@@ -19,7 +19,7 @@ from ..schedule import Scaler
 from . import switch
 from .ahead import changes
 from .cases import either, without_opposites
-from .guards import around, early_exits, guards, is_main, said_by, said_there
+from .guards import any_said_there, around, early_exits, guard_cases, guards, is_main, said_by
 from .places import Creation, Place
 from .preparing import outside
 
@@ -243,12 +243,12 @@ class Making:
     def _create_apart(self, scaler: Scaler, place: Place) -> list[Creation]:
         """The optimizer is initialized in one function and lives in another."""
         training = [i for i in self.unit.initializes if i.optimizers]
-        sources = self._one_condition(training)
-        if sources is None:
+        cases = self._conditions(training)
+        if cases is None:
             raise Manual(self.unit.line_node, "several initialize calls outside the function that holds the optimizer")
         init = training[0]
         anchor, scope = self._holder(scaler, place)
-        enabled = said_there(self.ctx, sources, scope)
+        enabled = any_said_there(self.ctx, cases, scope)
         if isinstance(enabled, str) and (each := self._create_each(scaler, place, least=1)):
             return each
         if isinstance(enabled, str):
@@ -278,10 +278,11 @@ class Making:
         places = self._places.get(id(scaler), [])
         return all(place.scope in callers and place.scope is not scope for place in places)
 
-    def _one_condition(self, training: Sequence[Initialize]) -> list[tuple[ast.expr, Term]] | None:
-        """The conditions under which one of these calls runs; None where several say more than one together."""
+    def _conditions(self, training: Sequence[Initialize]) -> list[list[tuple[ast.expr, Term]]] | None:
+        """The conditions under which one of these calls runs, for each way that leads to it; None where several say
+        more than one together."""
         if len(training) == 1:
-            return guards(self.ctx, self.unit, training[0], None)
+            return guard_cases(self.ctx, self.unit, training[0], None)
         options = [self.unit.options_of(init) for init in training]
         apart = len({self.ctx.m.function(init.call) for init in training}) != 1
         if apart or any(o.scale or o.init_scale for o in options):
@@ -289,7 +290,7 @@ class Making:
         each = [guards(self.ctx, self.unit, init, None) for init in training]
         cases = without_opposites([[term for _, term in one] for one in each])
         left = {term.text for term in cases[0]}
-        return [pair for pair in each[0] if pair[1].text in left] if len(cases) == 1 else None
+        return [[pair for pair in each[0] if pair[1].text in left]] if len(cases) == 1 else None
 
     def _behind(self, init: Initialize, texts: list[str], anchor: ast.stmt, scope: Scope) -> ast.stmt:
         """The call that initializes, where the function that it calls sets what the condition reads, or the object
