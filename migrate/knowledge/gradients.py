@@ -12,6 +12,8 @@ NO_READER = Patterns(
     "sum",
     "update* log* info debug warning save* adjust* set_*lr* get_*lr* *schedul* *ema* unwrap* synchronize "
     "skip_synchronize evaluate* valid* test* checkpoint* add_scalar add_scalars master_params scale_loss",
+    # the running statistics of norms
+    "*_bn *batch*norm* *_buffers",
 )
 # Classes that are handed a model and leave its gradients alone.
 KEEPERS = Patterns(

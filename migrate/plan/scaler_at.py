@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from ..facts.sites import Scale
+from ..units.order import Order
 from ..units.unit import Context, Manual, Unit
 from .carried import OLD_STATE, handed_for_state
 from .enabled import switches
@@ -47,7 +48,7 @@ def settle_scalers(ctx: Context, unit: Unit, plan: Plan) -> None:
             else:
                 source = same if _same_text_holds(ctx, same, unscale.before) else None
             plan.scaler_at[unscale.before] = finder.reach(scaler, unscale.before, source)
-        for mark, scaler in _marks(ctx, scalers):
+        for mark, scaler in _marks(ctx, scalers, plan.planner.order):
             plan.marks.append(mark)
             plan.scaler_at[mark] = finder.reach(scaler, mark, mark.args[0])
         for use, kind in plan.state:
@@ -82,14 +83,17 @@ def settle_scalers(ctx: Context, unit: Unit, plan: Plan) -> None:
     review_own_scales(ctx, unit, plan.homes)
 
 
-def _marks(ctx: Context, scalers: Sequence[Scaler]) -> Iterator[tuple[ast.Call, Scaler]]:
-    """Where a program asks whether `amp.initialize` was run for an optimizer, by the mark that Apex leaves there."""
+def _marks(ctx: Context, scalers: Sequence[Scaler], order: Order) -> Iterator[tuple[ast.Call, Scaler]]:
+    """Where a program asks whether `amp.initialize` was run for an optimizer, by the mark that Apex leaves there. A
+    function that only makes one is told no by any optimizer, as it was by this."""
     for node in ctx.m.calls("hasattr"):
         match node:
             case ast.Call(func=ast.Name(id="hasattr"), args=[owner, ast.Constant(value="_amp_stash")]):
                 held = ctx.v.of(owner)
                 scaler = next((s for s in scalers if held and held <= s.objects), None)
-                if scaler is not None:
+                scope = ctx.m.function(node)
+                made = all(isinstance(o.key, ast.Call) and ctx.m.function(o.key) is scope for o in held)
+                if scaler is not None and not (made and scope.is_function and not order.switches(scope.node)):
                     yield node, scaler
             case _:
                 pass

@@ -42,6 +42,10 @@ from .reached import (
 from .updates import updates
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_ANOTHER_ADDS = (
+    "gradients are looked at here, and another backward adds to them before the step: they stay scaled until then, so "
+    "what is looked at is divided by the loss scale"
+)
 _SIZE_IS_ALL_ONE = (
     "these gradients are still scaled here, as another backward adds to them before the step: only their direction "
     "counts, or they are put back as they were, so the size does not matter"
@@ -179,6 +183,11 @@ def _function(
                     schedule.scale_free += statements
                     unit.review(reader, "APX055", _SIZE_IS_ALL_ONE)
                     continue
+                if (step := next((s for s in unit.steps if s in steps and m.start(s.call) > at), None)) is not None:
+                    if seen := looked_at(ctx, unit, reader):
+                        schedule.divided.update((grad, step) for grad in seen)
+                        unit.review(reader, "APX054", _ANOTHER_ADDS)
+                        continue
                 if any(m.start(s.call) > at for s in steps):
                     raise Manual(
                         reader,

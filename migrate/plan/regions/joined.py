@@ -50,9 +50,19 @@ class Joined:
             self._fill_no_grad(region, regions)
         for hoist in hoists:
             self._reach_hoist(hoist, regions)
-        regions = outermost(self.ctx.m, regions)
+        regions = outermost(self.ctx.m, [self._whole_chain(region) for region in regions])
         regions = [part for region in regions for part in self._by_gradients(region)]
         return [part for region in regions for part in self._by_cells(region)]
+
+    def _whole_chain(self, region: Region) -> Region:
+        """A region that would begin at an ``elif`` begins at its ``if``: nothing can stand around the former."""
+        m, stmt = self.ctx.m, region.block.body[region.first]
+        if not m.is_elif(stmt):
+            return region
+        while m.is_elif(stmt):
+            stmt = m.statement(m.parent[stmt])
+        block, index = m.place[stmt]
+        return Region(block, index, index, region.why)
 
     def _by_cells(self, region: Region) -> list[Region]:
         """Cells of a notebook, or of a script that is read as one (``# %%``), are run one by one: each has a region."""

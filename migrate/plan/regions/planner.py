@@ -28,6 +28,7 @@ from . import lazy
 from .gradless import Scan
 from .joined import Joined, end, start
 from .marks import SCOPES, Hoist, Marks, Region
+from .penalties import of_weights
 from .put_away import stored
 from .swapped import Swapped
 from .tight import own_autocast
@@ -95,6 +96,8 @@ class Planner:
         if loss is None:
             raise Manual(site, "scale_loss without a loss that can be read here")
         stmt = self.ctx.m.statement(site)
+        if of_model and of_weights(self.ctx, self.compute, stmt, loss):
+            return
         found = self._sink(stmt, loss, "scaled loss", 0)
         if not found:
             for put in stored(self.ctx, stmt, loss):

@@ -46,3 +46,44 @@ def test_grade(asked: str) -> None:
     assert [unit.applicability.value for unit in result.units] == [ASKED[asked]]
     if ASKED[asked] == "manual":
         assert any("keeps on its optimizers" in finding.message for finding in result.findings)
+
+
+MADE = """\
+import torch
+from apex import amp
+
+
+def build(model, args):
+    optimizer = torch.optim.SGD(model.parameters(), lr=args.lr)
+    BEGINS
+    print(hasattr(optimizer, "_amp_stash"))
+    return optimizer
+
+
+def train(args, model, batches):
+    optimizer = build(model, args)
+    if args.fp16:
+        model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    for x in batches:
+        loss = model(x).sum()
+        optimizer.zero_grad()
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+        optimizer.step()
+"""
+
+
+def test_who_makes_an_optimizer_is_told_no_by_any() -> None:
+    """The one scaler had to be there, too, where the optimizer is not initialized yet."""
+    result = engine.migrate_module(MADE.replace("BEGINS", "pass"), Settings())
+    assert [unit.applicability.value for unit in result.units] == ["safe"]
+    assert 'print(hasattr(optimizer, "_amp_stash"))' in (result.new_text or "")
+
+
+def test_who_makes_and_initializes_it_is_not() -> None:
+    begins = 'if args.fp16:\n        model, optimizer = amp.initialize(model, optimizer, opt_level="O1")'
+    again = MADE.replace("BEGINS", begins).replace(
+        f'    {begins.replace(chr(10) + "    ", chr(10))}\n    for', "    for"
+    )
+    result = engine.migrate_module(again, Settings())
+    assert "_amp_stash" not in (result.new_text or "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from textwrap import dedent, indent
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from migrate.engine import migrate_module
 from migrate.model import Settings
 from migrate.plan.decide import decide
+from migrate.plan.regions.marks import Region
+from migrate.plan.regions.planner import Planner
 from migrate.units.unit import Manual
 from tests.asking import context, unit
 
@@ -622,3 +625,32 @@ def test_a_model_that_runs_without_gradients_first_has_a_region_of_its_own(first
     """Autocast keeps the copies of weights of one region, and older torch those without a gradient, too."""
     result = migrate_module(NO_GRADIENTS_FIRST.replace("FIRST", first), Settings())
     assert (result.new_text or "").count("torch.autocast(") == regions
+
+
+CHAIN = """\
+import torch
+from apex import amp
+model, optimizer = amp.initialize(build(), SGD(1), opt_level="O1")
+for x in loader:
+    if kind == "plain":
+        y = x
+    elif kind == "soft":
+        y = model(x)
+    elif kind == "sharp":
+        y = model(2 * x)
+    loss = model(x).sum()
+    with amp.scale_loss(loss, optimizer) as scaled:
+        scaled.backward()
+    optimizer.step()
+"""
+
+
+def test_a_region_that_would_begin_at_an_elif_begins_at_its_if() -> None:
+    """Nothing can stand around an elif alone: the text did not compile."""
+    ctx = context(CHAIN)
+    joined = Planner(ctx, unit(ctx)).joined
+    first, soft, sharp = sorted(ctx.m.all(ast.If), key=ctx.m.start)
+    for stmt in (first, soft, sharp):
+        block, index = ctx.m.place[stmt]
+        region = joined._whole_chain(Region(block, index, index, "loss"))
+        assert region.block.body[region.first] is first
