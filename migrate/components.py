@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from .bases import keepers_of_options
+from .facts.backward import HOOKED, multiplies_backward, multiplies_in_hooks
 from .facts.elsewhere import (
     Elsewhere,
     elsewhere,
@@ -24,7 +25,7 @@ from .facts.elsewhere import (
 )
 from .knowledge.gradients import steps
 from .knowledge.models import OPTIONS
-from .knowledge.operations import BACKWARD_PRODUCTS, O1_FLOAT
+from .knowledge.operations import O1_FLOAT
 from .model import Neighbours
 from .reach import Imports
 from .sources import Selection, Source
@@ -422,14 +423,13 @@ def _hands_on_half(location: str, imports: Imports) -> bool:
 
 
 def _multiplies_backward(location: str, imports: Imports) -> bool:
-    """Whether a file has an autograd function whose own backward computes products, which O1 cast in as well; not one
-    that runs a backward itself (Megatron's checkpoints)."""
-    if not imports.words(_FUNCTIONS, location):
+    """Whether a file has an autograd function whose own backward computes products, or registers a hook that does."""
+    function, hooks = imports.words(_FUNCTIONS, location), imports.words(HOOKED, location)
+    if not function and not hooks:
         return False
-    functions = [cls for cls in imports.outline(location).classes if "Function" in cls.bases]
-    called = {one for cls in functions if (own := cls.methods.get("backward")) for one in own.called}
-    names = {one.rpartition(".")[2] for one in called}
-    return not BACKWARD_PRODUCTS.isdisjoint(names) and "backward" not in names
+    file = imports.outline(location)
+    near = [imports.outline(one) for one in sorted({*imports.imported(location), *imports.through(location)})]
+    return bool(function and multiplies_backward(file, near)) or multiplies_in_hooks(hooks, file, near)
 
 
 def _near(amp: Sequence[str], beside: Iterable[str], imports: Imports) -> set[str]:

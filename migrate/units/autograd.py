@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ..facts.names import called_name, last_name
+from ..facts.networks import names_elsewhere
 from ..knowledge.operations import BACKWARD_PRODUCTS
 from ..nodes import walk
 from .unit import Context
@@ -48,7 +49,8 @@ def multiplies(ctx: Context, function: ast.AST, depth: int = 3) -> bool:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             return True
         if isinstance(node, ast.Call):
-            if called_name(node) in BACKWARD_PRODUCTS:
+            elsewhere = ctx.facts.elsewhere.multiplying
+            if called_name(node) in BACKWARD_PRODUCTS or (elsewhere and elsewhere & names_elsewhere(ctx.v, node)):
                 return True
             if depth and any(multiplies(ctx, callee, depth - 1) for callee in ctx.v.callees(node)):
                 return True

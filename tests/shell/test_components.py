@@ -198,12 +198,29 @@ class Binary(torch.autograd.Function):
 """
 
 
+LIN = """\
+def turned(gradient, weight):
+    return gradient.mm(weight)
+
+
+def projected(gradient):
+    return turned(gradient, BASIS)
+
+
+def halved(gradient):
+    return gradient * 0.5
+"""
+
+
 @pytest.mark.parametrize(
     ("body", "joined"),
     [
         ("return gradient.matmul(ctx.weight), None", True),
         ("with torch.enable_grad():\n            y = ctx.run(x)", True),
         ("torch.autograd.backward(ctx.run(x).mm(x), gradient)", False),
+        ("return gradient @ ctx.weight, None", True),
+        ("return turned(gradient, ctx.weight), None", True),
+        ("return halved(gradient), None", False),
         ("return gradient * ctx.mask, None", False),
     ],
 )
@@ -213,11 +230,48 @@ def test_backwards_of_ones_own_belong_to_it(tmp_path: Path, body: str, joined: b
         "main.py": MAIN.replace("from engine", "from net import Net\nfrom engine"),
         "engine.py": ENGINE,
         "net.py": "from binary import Binary\n",
-        "binary.py": FUNCTION.replace("BODY", body),
+        "binary.py": f"from lin import turned, halved\n{FUNCTION.replace('BODY', body)}",
+        "lin.py": LIN,
     }
     (program,) = components(*_selected(tmp_path, files))
     assert ("binary.py" in _names(program)) is joined
     assert ("net.py" in _names(program)) is joined
+
+
+@pytest.mark.parametrize(
+    ("hook", "named"),
+    [
+        ("x.register_hook(lambda g: g @ self.basis)", True),
+        ("x.register_hook(lambda g: turned(g, self.basis))", True),
+        ("x.register_hook(self.project)", True),
+        ("x.register_hook(projected)", True),
+        ("layer.register_full_backward_hook(projected)", True),
+        ("x.register_hook(halved)", False),
+        ("x.register_hook(lambda g: g * 2)", False),
+        ("layer.register_forward_hook(self.project)", False),  # runs where the forward does
+        ("x.register_hook(self.look)", False),
+    ],
+)
+def test_hooks_of_the_backward_pass_belong_to_it_where_they_multiply(tmp_path: Path, hook: str, named: bool) -> None:
+    keeper = f"""\
+from lin import halved, projected, turned
+
+
+class Keeper:
+    def project(self, g):
+        return turned(g, self.basis)
+
+    def look(self, g):
+        self.last = g
+
+    def attach(self, layer, x):
+        {hook}
+"""
+    main = MAIN.replace("from engine", "from keep import Keeper\nfrom engine").replace("\ntrain(", "\nkeeper = Keeper()\ntrain(")
+    found = _results(tmp_path, {"main.py": main, "engine.py": ENGINE, "keep.py": keeper, "lin.py": LIN})
+    said = [finding.rule for one in found.values() for finding in one.findings]
+    assert ("APX082" in said) is named
+    assert ("keep.py" in found) is named
 
 
 def test_comments_about_amp_join_nothing(tmp_path: Path) -> None:

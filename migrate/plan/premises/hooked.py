@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...facts.networks import comes_from_elsewhere, name_elsewhere
 from ...units.autograd import multiplies
 from ...units.unit import Context, Unit
 
@@ -20,7 +21,7 @@ def review_products_in_hooks(ctx: Context, unit: Unit) -> None:
         return  # O2 and O3 cast models alone
     for name in _REGISTERS:
         for call in ctx.m.calls(name):
-            if any(multiplies(ctx, hook) for hook in _hooks(ctx, call)):
+            if any(multiplies(ctx, hook) for hook in _hooks(ctx, call)) or _of_another_file(ctx, call):
                 unit.review(
                     call,
                     "APX082",
@@ -34,3 +35,10 @@ def _hooks(ctx: Context, call: ast.Call) -> Iterator[ast.AST]:
         if isinstance(arg, ast.Lambda):
             yield arg
         yield from (f for o in ctx.v.of(arg) for f in ctx.v.functions(o))
+
+
+def _of_another_file(ctx: Context, call: ast.Call) -> bool:
+    """Whether what is registered is a function of a file that is not read with the program, and computes products."""
+    known = ctx.facts.elsewhere.multiplying
+    named = (arg for arg in call.args if isinstance(arg, (ast.Name, ast.Attribute)))
+    return any(name_elsewhere(ctx.v, arg) in known and comes_from_elsewhere(ctx.v, arg) for arg in named)
