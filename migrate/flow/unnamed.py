@@ -21,6 +21,7 @@ from ..knowledge.gradients import NO_READER, SCHEDULERS
 from ..nodes import walk
 from .decorated import wrappers
 from .kept_lookers import KeptLookers
+from .managers import handed_on
 from .objects import ELEMENT_KEY, Obj
 from .spelled import listed_names, meet
 from .touching import touches, touching, trains
@@ -160,10 +161,17 @@ class Unnamed:
         blocks = [item.context_expr for item in stmt.items]
         stacked = [arg for stack in blocks for call in self._put_on(stack, stmt) for arg in call.args[:1]]
         looks = any(self.v.callee(o) in self._lookers for arg in stacked for o in self.v.of(arg))
-        if looks or any(map(self._given.ends, stmt.items)):
+        if looks or any(map(self._given.ends, stmt.items)) or self._managed([*blocks, *stacked]):
             return True
         ends = [(cls, method) for cls, method in self._special if method.name in ("__exit__", "__aexit__")]
         return bool(ends) and any(self._of(block, ends) for block in (*blocks, *stacked))
+
+    def at_start(self, stmt: ast.stmt) -> bool:
+        """Whether a context manager that somebody hands a block looks at gradients; where it does so is not asked."""
+        return isinstance(stmt, (ast.With, ast.AsyncWith)) and self._managed([one.context_expr for one in stmt.items])
+
+    def _managed(self, blocks: list[ast.expr]) -> bool:
+        return bool(self._lookers) and any(handed_on(self.m, self.v, one) & self._lookers for one in blocks)
 
     def _put_on(self, stack: ast.expr, stmt: ast.With | ast.AsyncWith) -> list[ast.Call]:
         """What a block of an ``ExitStack`` puts on it, to be run at its end."""

@@ -205,7 +205,7 @@ class Values(Calls):
 
         def yielded(obj: Obj) -> None:
             function = self.callee(obj) if obj.kind in ("function", "method") else None
-            if isinstance(function, ast.FunctionDef) and any(map(_makes_context, function.decorator_list)):
+            if isinstance(function, ast.FunctionDef) and makes_context(function):
                 for node in walk(function):
                     if isinstance(node, ast.Yield) and node.value is not None:
                         self._assign(target, self._expr(node.value))
@@ -363,13 +363,15 @@ class Values(Calls):
         manager yields is what a `with` binds."""
         function = self._owner(node)
         whole = Obj("seq", function, "generator")
-        if not any(map(_makes_context, getattr(function, "decorator_list", ()))):
+        if not makes_context(function):
             self._add(("r", function), whole)
         return self._field(whole, ELEMENT_KEY)
 
 
-def _makes_context(decorator: ast.expr) -> bool:
-    return last_name(decorator) in ("contextmanager", "asynccontextmanager")
+def makes_context(function: ast.AST) -> bool:
+    """Whether a decorator makes a context manager of a generator."""
+    marks = getattr(function, "decorator_list", ())
+    return any(last_name(one) in ("contextmanager", "asynccontextmanager") for one in marks)
 
 
 def _summed(node: ast.expr) -> list[ast.expr]:

@@ -793,6 +793,37 @@ def test_a_generator_as_a_context_manager_runs_around_its_block(
     assert _grades(text) == [grade]
 
 
+@pytest.mark.parametrize(
+    "block",
+    [
+        "handed(net, optimizer)",
+        "Probe(net, optimizer)(3)",
+        "Probe(net, optimizer).later",
+        "handed(net, optimizer) if x.sum() > 3 else around(net, optimizer)",
+    ],
+)
+@pytest.mark.parametrize("last", ["print(net.weight.grad)", "print(net.weight)"])
+def test_a_generator_that_somebody_hands_a_block_is_its_manager(block: str, last: str) -> None:
+    handing = """\
+def handed(net, optimizer):
+    return around(net, optimizer)
+
+
+class Probe:
+    def __init__(self, net, optimizer):
+        self.net, self.optimizer = net, optimizer
+        self.later = around(net, optimizer)
+
+    def __call__(self, step):
+        return handed(self.net, self.optimizer)
+
+
+def main"""
+    text = MANAGED.replace("FIRST", "pass").replace("LEAVE", "pass").replace("LAST", last)
+    text = text.replace("STEP", "optimizer.step()").replace("around(net, optimizer):\n            ", f"{block}:\n            ")
+    assert _grades(text.replace("def main", handing)) == ["manual" if "grad" in last else "safe"]
+
+
 TWICE = (
     HEAD
     + """\

@@ -71,7 +71,7 @@ class Gradients:
                 self.marks.guarded.add(stmt)
         if grads and all(self._clears(n) for n in grads):
             self.marks.clearers.add(stmt)
-        elif any(self._looks(n) for n in grads) or any(map(self._reads, nodes)):
+        elif any(self._looks(n) for n in grads) or any(map(self._reads, nodes)) or self.unnamed.at_start(stmt):
             self.marks.readers.add(stmt)
 
     # ------------------------------------------------------------ clearing
