@@ -820,7 +820,7 @@ class Probe:
 
 def main"""
     text = MANAGED.replace("FIRST", "pass").replace("LEAVE", "pass").replace("LAST", last)
-    text = text.replace("STEP", "optimizer.step()").replace("around(net, optimizer):\n            ", f"{block}:\n            ")
+    text = text.replace("STEP", "optimizer.step()").replace("with around(net, optimizer)", f"with {block}")
     assert _grades(text.replace("def main", handing)) == ["manual" if "grad" in last else "safe"]
 
 

@@ -267,7 +267,7 @@ class Keeper:
     def attach(self, layer, x):
         {hook}
 """
-    main = MAIN.replace("from engine", "from keep import Keeper\nfrom engine").replace("\ntrain(", "\nkeeper = Keeper()\ntrain(")
+    main = MAIN.replace("from engine", "from keep import Keeper\nkeeper = Keeper()\nfrom engine")
     found = _results(tmp_path, {"main.py": main, "engine.py": ENGINE, "keep.py": keeper, "lin.py": LIN})
     said = [finding.rule for one in found.values() for finding in one.findings]
     assert ("APX082" in said) is named
