@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from ...facts.names import called_name, last_name
 from ...facts.once import once
@@ -39,13 +40,14 @@ _WORDS = (
 )
 
 
-def tell_policy(ctx: Context, unit: Unit, planner: Planner) -> None:
-    """Names the operations whose results have another type under autocast than under O1."""
+def tell_policy(ctx: Context, unit: Unit, planner: Planner, written: Collection[ast.AST]) -> None:
+    """Names the operations whose results have another type under autocast than under O1, but for those that are
+    ``written`` anew, with float32."""
     if not any("O1" in options.levels for options in unit.options.values()):
         return
     coverage, lines = Coverage(ctx, planner), dict[str, int]()
     for node, name in _operations(ctx):
-        if name not in lines:
+        if name not in lines and node not in written:
             if planner.compute.own_method(ctx.m.function(node)) or coverage.may(node):
                 lines[name] = node.lineno
     found = lines.keys() | ctx.facts.elsewhere.operations
