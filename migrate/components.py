@@ -27,6 +27,7 @@ from .facts.elsewhere import (
     spreads,
 )
 from .facts.handed_types import hands_over
+from .facts.masks import MAKES_FAR, MAY_ADD
 from .knowledge.gradients import steps
 from .knowledge.models import OPTIONS
 from .knowledge.operations import O1_FLOAT, SPREADS
@@ -191,7 +192,7 @@ def components(selection: Selection, imports: Imports) -> list[Component]:
     """The programs of a tree that consist of several files, sorted by their first names."""
     amp = [source.location for source in selection.amp]
     joints = _joints(amp, imports)
-    handing = _handing_over(amp, imports)
+    handing = _handing_over(amp, imports) | _adding_far(amp, imports)
     told = _told(amp, imports) | handing
     members = {*_between(amp, imports), *_users(amp, imports), *told, *joints, *keepers_of_options(amp, imports)}
     ends = {one for one in told if _refused(one, imports) or _multiplies_backward(one, imports)}
@@ -444,6 +445,19 @@ def _handing_over(amp: Sequence[str], imports: Imports) -> set[str]:
             if handed := hands_over(read(one).decode(errors="replace"), giving, networks, putting):
                 own = {*giving, *networks} & imports.words(_NAME, one)
                 found |= {one, *(x for x in below if puts[x] & handed or gives[x].names & own)}
+    return found.difference(amp)
+
+
+def _adding_far(amp: Sequence[str], imports: Imports) -> set[str]:
+    """Files that add something in place to a product, and those that make masks of numbers which float16 has not: what
+    the former import, or a user of amp does."""
+    below = _below(amp, imports)
+    makes = {one for one in below if imports.words(MAKES_FAR, one)}
+    adding = [one for one in below if imports.words(MAY_ADD, one) and imports.adds_to_products(one)] if makes else []
+    found = set[str]()
+    for one in adding:
+        near = makes & {one, *_from((one, *amp), imports)}
+        found |= {one, *near} if near else set()
     return found.difference(amp)
 
 

@@ -16,6 +16,7 @@ from contextlib import suppress
 from .exports import IMPORT, Computed, computed, imports, mentions, module_name, takes_by_name, takings, within_apex
 from .facts.elsewhere import Outline, outline
 from .facts.handed_types import Given, gives_other_types, puts_handed
+from .facts.masks import adds_to_products
 from .facts.stores import stores_other_types
 from .reading import NOTEBOOK, SOURCE_LIMIT, imports_of, read, windows
 
@@ -38,6 +39,7 @@ class Imports:
         self._words: dict[tuple[re.Pattern[bytes], str], frozenset[str]] = {}
         self._outlines: dict[str, Outline] = {}
         self._stores: dict[str, bool] = {}
+        self._adds: dict[str, bool] = {}
         self._puts: dict[str, frozenset[str]] = {}
         self._gives: dict[str, Given] = {}
         self._takings: dict[tuple[str, bool], Mapping[str, frozenset[str]]] = {}
@@ -206,6 +208,14 @@ class Imports:
             with suppress(OSError):
                 self._gives[location] = gives_other_types(read(location).decode(errors="replace"))
         return self._gives[location]
+
+    def adds_to_products(self, location: str) -> bool:
+        """Whether a file adds something in place to what a product gave."""
+        if location not in self._adds:
+            self._adds[location] = False
+            with suppress(OSError):
+                self._adds[location] = adds_to_products(read(location).decode(errors="replace"))
+        return self._adds[location]
 
     def through(self, location: str) -> set[str]:
         """The files that a file's names come from where a package hands them on."""

@@ -23,6 +23,7 @@ from ...units.unit import Context, Unit
 from ..regions.coverage import Coverage
 from ..regions.planner import Planner
 
+_WIDER = frozenset("float float32 double float64 bfloat16".split())
 _Operation = ast.Call | ast.AugAssign | ast.BinOp
 _WORDS = (
     (HALF_NOT_FLOAT, "in float16 under autocast, O1 gave float32"),
@@ -112,10 +113,16 @@ def _number(ctx: Context, value: ast.expr) -> bool:
 
 
 def far(node: ast.expr) -> bool:
-    """Whether a number is written here that float16 has no value for."""
+    """Whether a number is written here that float16 has no value for: as a constant, or as the least that float32
+    has."""
     inner = node.operand if isinstance(node, ast.UnaryOp) else node
-    held = inner.value if isinstance(inner, ast.Constant) else None
-    return isinstance(held, (int, float)) and held > LARGEST_HALF
+    match inner:
+        case ast.Attribute(value=ast.Call(args=[kind]) as call, attr="min" | "max") if called_name(call) == "finfo":
+            return last_name(kind) in _WIDER
+        case ast.Constant(value=int() | float() as number):
+            return number > LARGEST_HALF
+        case _:
+            return False
 
 
 def _said(name: str, lines: dict[str, int]) -> str:
