@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -18,21 +18,28 @@ from .facts.backward import HOOKED, multiplies_backward, multiplies_in_hooks
 from .facts.elsewhere import (
     Elsewhere,
     elsewhere,
+    makers_of,
     may_apply_networks,
     may_hold_networks,
     may_run_bit_by_bit,
     may_run_networks,
+    networks_spread,
+    spreads,
 )
+from .facts.handed_types import hands_over
+from .facts.masks import MAKES_FAR, MAY_ADD
 from .knowledge.gradients import steps
 from .knowledge.models import OPTIONS
-from .knowledge.operations import O1_FLOAT
+from .knowledge.operations import O1_FLOAT, SPREADS
 from .model import Neighbours
 from .reach import Imports
+from .reading import read
 from .sources import Selection, Source
 
 MOST_FILES, MOST_BYTES = 250, 1_500_000  # of one component
 MOST_WIDENED = 40  # files of one that is tried with its neighbours
 MOST_SEEN = 5_000  # files that are looked at for imports
+MOST_OF_A_NAME = 2  # functions that one name may mean, where names are all that is known
 FEW = 4  # importers of a file, all of which are looked into
 _TRAINS = re.compile(rb"\.backward\(|\.step\(|\bclip_grad|\.zero_grad\(|\.eval\(|\bno_grad\b")
 _ASKS = re.compile(rb"\([ \t]*[\"']apex(?:\.amp)?[\"'][ \t]*\)")  # find_spec("apex"), is_installed("apex")
@@ -50,6 +57,7 @@ _OPTIMIZER = re.compile(rb"\bclass[ \t]+\w+\([\w.]*Optimizer\)")
 # Functions that look at gradients, and attributes that are asked for or called.
 _LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b)[\s\S])*?\.grad\b")
 _ATTRIBUTE = re.compile(rb"\.(\w+)\b(?![ \t]*=[^=])")
+_NAME = re.compile(rb"\b[A-Za-z_]\w+")
 _SCALER = re.compile(rb"\.(\w*scaler\w*)")
 _SWITCH = re.compile(rb"\b(\w*(?:apex|APEX)\w*)\s*(?::[^=\n]+)?=(?!=)")
 _FUSED_ADAM = re.compile(rb"\bFusedAdam\b")
@@ -62,6 +70,7 @@ _HANDED = re.compile(rb"[(,=][ \t]*(?:self\.)?(?:model|net|network|encoder|decod
 _LEAVES = re.compile(rb"\.cpu\(\)|\.numpy\(\)")
 _HOOKS = re.compile(rb"\bregister_forward_hook\(")
 _AS_FLOAT = re.compile(rb"\.(?:" + b"|".join(one.encode() for one in sorted(O1_FLOAT)) + rb")\(")
+_SPREADS = re.compile(rb"\.(?:" + b"|".join(one.encode() for one in sorted(SPREADS)) + rb")\(")
 _IN_PLACE = re.compile(rb"\.(?:add(?:mm|mv|r|bmm)|baddbmm)_\(")
 _BEGINS, _SCALES = re.compile(rb"\binitialize\("), re.compile(rb"\bscale_loss\(")
 # Where Apex's amp may come from, one of which a unit has in its program.
@@ -183,10 +192,11 @@ def components(selection: Selection, imports: Imports) -> list[Component]:
     """The programs of a tree that consist of several files, sorted by their first names."""
     amp = [source.location for source in selection.amp]
     joints = _joints(amp, imports)
-    told = _told(amp, imports)
+    handing = _handing_over(amp, imports) | _adding_far(amp, imports)
+    told = _told(amp, imports) | handing
     members = {*_between(amp, imports), *_users(amp, imports), *told, *joints, *keepers_of_options(amp, imports)}
     ends = {one for one in told if _refused(one, imports) or _multiplies_backward(one, imports)}
-    ends |= _refused_by_name(amp, imports)
+    ends |= handing | _refused_by_name(amp, imports)
     members |= {one for at in {*amp, *members} if at not in ends for one in _ways(at, ends, imports)}
     members |= _packages([one for one in told if _may_hold_networks(one, imports)], members, imports)
     if len(members) > MOST_FILES + len(amp):
@@ -374,6 +384,7 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
     refused = {one for one in _below(amp, imports) if _refused(one, imports) or _runs_later(one, imports)}
     refused |= _refused_by_name(amp, imports)
     refused |= {one for one in _from(beside, imports).difference(amp) if _hands_on_half(one, imports)}
+    refused |= {one for one in _from(amp, imports) if imports.words(_SPREADS, one) and spreads(imports.outline(one))}
     backwards = {one for one in _below(list(beside), imports) if _multiplies_backward(one, imports)}
     return trains | refused | backwards | _near(amp, beside, imports)
 
@@ -399,11 +410,55 @@ def _packages(told: Iterable[str], members: Collection[str], imports: Imports) -
 
 
 def _refused(location: str, imports: Imports) -> bool:
-    """Whether a file uses what CUDA's autocast refuses to run, or puts into tensors what has another type under it; or
-    asks for Apex's level, whether Apex is there, or for what it keeps on an optimizer."""
+    """Whether a file uses what CUDA's autocast refuses to run, or puts into tensors what has another type under it, or
+    computes variances, which are float32 only where that is written; or asks for Apex's level, whether Apex is there,
+    or for what it keeps on an optimizer."""
     if any(imports.words(pattern, location) for pattern in (_REFUSED, _LEVELS, _ASKS, _STASH)):
         return True
+    if imports.words(_SPREADS, location) and networks_spread(imports.outline(location)):
+        return True
     return imports.stores_other_types(location)
+
+
+def _handing_over(amp: Sequence[str], imports: Imports) -> set[str]:
+    """Files by way of which results of another type under autocast come into tensors, where torch asks for one: those
+    that put there what they are handed, those that hand it over, and those that it is of. Names that many functions
+    have say nothing."""
+    below = _below(amp, imports)
+    puts = {one: imports.puts_handed(one) for one in below}
+    if not any(puts.values()):
+        return set()
+    defined = Counter(name for one in below for name in imports.outline(one).names)
+    putting = frozenset(name for names in puts.values() for name in names if defined[name] <= MOST_OF_A_NAME)
+    using = [one for one in below if putting & imports.words(_NAME, one)] if putting else []
+    if not using:
+        return set()
+    gives = {one: imports.gives_other_types(one) for one in below}
+    giving = {name: said for one in gives.values() for name, said in one.functions.items()}
+    giving = {name: said for name, said in giving.items() if defined[name] <= MOST_OF_A_NAME}
+    networks = {name: said for one in gives.values() for name, said in one.networks.items()}
+    makers = makers_of(map(imports.outline, below), networks) if networks else frozenset[str]()
+    networks |= dict.fromkeys(makers, "forward")
+    found = set[str]()
+    for one in using:
+        with suppress(OSError):
+            if handed := hands_over(read(one).decode(errors="replace"), giving, networks, putting):
+                own = {*giving, *networks} & imports.words(_NAME, one)
+                found |= {one, *(x for x in below if puts[x] & handed or gives[x].names & own)}
+    return found.difference(amp)
+
+
+def _adding_far(amp: Sequence[str], imports: Imports) -> set[str]:
+    """Files that add something in place to a product, and those that make masks of numbers which float16 has not: what
+    the former import, or a user of amp does."""
+    below = _below(amp, imports)
+    makes = {one for one in below if imports.words(MAKES_FAR, one)}
+    adding = [one for one in below if imports.words(MAY_ADD, one) and imports.adds_to_products(one)] if makes else []
+    found = set[str]()
+    for one in adding:
+        near = makes & {one, *_from((one, *amp), imports)}
+        found |= {one, *near} if near else set()
+    return found.difference(amp)
 
 
 def _refused_by_name(amp: Sequence[str], imports: Imports) -> set[str]:

@@ -15,6 +15,8 @@ from contextlib import suppress
 
 from .exports import IMPORT, Computed, computed, imports, mentions, module_name, takes_by_name, takings, within_apex
 from .facts.elsewhere import Outline, outline
+from .facts.handed_types import Given, gives_other_types, puts_handed
+from .facts.masks import adds_to_products
 from .facts.stores import stores_other_types
 from .reading import NOTEBOOK, SOURCE_LIMIT, imports_of, read, windows
 
@@ -37,6 +39,9 @@ class Imports:
         self._words: dict[tuple[re.Pattern[bytes], str], frozenset[str]] = {}
         self._outlines: dict[str, Outline] = {}
         self._stores: dict[str, bool] = {}
+        self._adds: dict[str, bool] = {}
+        self._puts: dict[str, frozenset[str]] = {}
+        self._gives: dict[str, Given] = {}
         self._takings: dict[tuple[str, bool], Mapping[str, frozenset[str]]] = {}
         self._computed: dict[str, Computed] = {}
         self._folders = {part for location in self._files for part in location.split(os.sep)[:-1]}
@@ -187,6 +192,30 @@ class Imports:
             with suppress(OSError):
                 self._stores[location] = stores_other_types(read(location).decode(errors="replace"))
         return self._stores[location]
+
+    def puts_handed(self, location: str) -> frozenset[str]:
+        """The functions of a file that put what they are handed into a tensor."""
+        if location not in self._puts:
+            self._puts[location] = frozenset()
+            with suppress(OSError):
+                self._puts[location] = puts_handed(read(location).decode(errors="replace"))
+        return self._puts[location]
+
+    def gives_other_types(self, location: str) -> Given:
+        """What a file gives back that has another type under autocast."""
+        if location not in self._gives:
+            self._gives[location] = Given()
+            with suppress(OSError):
+                self._gives[location] = gives_other_types(read(location).decode(errors="replace"))
+        return self._gives[location]
+
+    def adds_to_products(self, location: str) -> bool:
+        """Whether a file adds something in place to what a product gave."""
+        if location not in self._adds:
+            self._adds[location] = False
+            with suppress(OSError):
+                self._adds[location] = adds_to_products(read(location).decode(errors="replace"))
+        return self._adds[location]
 
     def through(self, location: str) -> set[str]:
         """The files that a file's names come from where a package hands them on."""

@@ -205,6 +205,11 @@ class Outline:
     classes: tuple[_Class, ...] = ()
     functions: tuple[_Function, ...] = ()
 
+    @property
+    def names(self) -> list[str]:
+        """What its functions and methods are called."""
+        return [one.name for one in (*self.functions, *(m for cls in self.classes for m in cls.methods.values()))]
+
 
 def outline(text: str) -> Outline:
     """What a file has of these, by its text, whatever stands in it."""
@@ -305,6 +310,23 @@ def may_apply_networks(file: Outline) -> bool:
     """Whether a function of a file runs what it is handed, and that is called as a network may be."""
     methods = (method for cls in file.classes for method in cls.methods.values())
     return any(not _other(name) for one in (*file.functions, *methods) for _, name in _applied(one))
+
+
+def makers_of(files: Iterable[Outline], networks: Collection[str]) -> frozenset[str]:
+    """The functions of some files that give back an object of one of these classes."""
+    functions = [one for file in files for one in file.functions]
+    return _all(lambda found: (one.name for one in functions if _gives_back(one, {*networks, *found})))
+
+
+def networks_spread(file: Outline) -> bool:
+    """Whether a network of a file computes the variance of a tensor that may be half."""
+    networks = _networks(file.classes, ())
+    return any(one.spreads for cls in file.classes if cls.name in networks for one in cls.methods.values())
+
+
+def spreads(file: Outline) -> bool:
+    """Whether a function of a file does so."""
+    return any(one.spreads for one in file.functions)
 
 
 def may_hold_networks(file: Outline, imported: Sequence[Outline]) -> bool:

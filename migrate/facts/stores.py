@@ -42,8 +42,8 @@ _MAPPINGS = frozenset("dict OrderedDict defaultdict list".split())
 _PLACES = {"lerp_": 0, "index_put_": 1, "masked_scatter": 1, "masked_scatter_": 1}
 _SOURCES = frozenset("src source values value end tensor".split())
 # A file that has none of each has nothing to be looked at.
-_MAY_STORE = re.compile(rf"\.(?:{'|'.join(sorted(STORES))})\(|^[ \t]+[\w.]+\[[^\n]*\][ \t]*=[^=]", re.M)
-_MAY_DIFFER = re.compile(rf"\b(?:{'|'.join(sorted(_DIFFERING))})\b")
+MAY_STORE = re.compile(rf"\.(?:{'|'.join(sorted(STORES))})\(|^[ \t]+[\w.]+\[[^\n]*\][ \t]*=[^=]", re.M)
+MAY_DIFFER = re.compile(rf"\b(?:{'|'.join(sorted(_DIFFERING))})\b")
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _nothing(function: Body) -> Mapping[str, str]:
 
 def stores_other_types(text: str) -> bool:
     """Whether a file puts a result of one of these operations into a tensor."""
-    if not (_MAY_STORE.search(text) and _MAY_DIFFER.search(text)):
+    if not (MAY_STORE.search(text) and MAY_DIFFER.search(text)):
         return False
     try:
         tree = ast.parse(text)
@@ -90,8 +90,19 @@ def stores_other_types(text: str) -> bool:
 
 
 def layers_of(tree: ast.AST) -> dict[str, str]:
-    """``act`` for ``self.act = nn.GELU()``, and for what ends with one in a sequence of layers."""
-    return {name: operation for name, made in _kept(tree) if (operation := _layer(made)) is not None}
+    """``act`` for ``self.act = nn.GELU()``, for what ends with one in a sequence of layers, for what a function of the
+    file makes so, and for a copy of one."""
+    makers = {one.name: said for one in walk(tree) if isinstance(one, Function) and (said := _makes(one)) is not None}
+    found: dict[str, str] = {}
+    for _ in range(2):  # copies of what is found first
+        found.update({name: said for name, made in _kept(tree) if (said := _layer(made, makers, found)) is not None})
+    return found
+
+
+def _makes(function: Function) -> str | None:
+    """The operation of the layer that a function gives back."""
+    values = [n.value for n in own(function) if isinstance(n, ast.Return) and n.value is not None]
+    return next((said for one in values if (said := _layer(one, {}, {})) is not None), None)
 
 
 def parameters_of(tree: ast.AST) -> frozenset[str]:
@@ -108,12 +119,12 @@ def _kept(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     """The attributes that an assignment sets, and what to."""
     for node in walk(tree):
         if isinstance(node, ast.Assign):
-            for one, made in (pair for target in node.targets for pair in _each(target, node.value)):
+            for one, made in (pair for target in node.targets for pair in each(target, node.value)):
                 if isinstance(one, ast.Attribute):
                     yield one.attr, made
 
 
-def _each(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+def each(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
     """The targets of an assignment with what each is given, a tuple's one by one."""
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
         return list(zip(target.elts, value.elts, strict=True))
@@ -293,7 +304,7 @@ def _put(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
 def _pairs(stmt: ast.Assign) -> Iterator[tuple[str, ast.expr]]:
     """The names that an assignment gives what; of several results of one call, the first: values, then indices."""
     for target in stmt.targets:
-        for one, value in _each(target, stmt.value):
+        for one, value in each(target, stmt.value):
             first = _first(one)
             if isinstance(first, ast.Name):
                 yield first.id, value
@@ -315,15 +326,19 @@ def _first(node: ast.expr) -> ast.expr:
     return node.elts[0] if isinstance(node, ast.Tuple) and node.elts else node
 
 
-def _layer(made: ast.expr) -> str | None:
-    """The operation of a layer that is made here, or of the last one of a sequence."""
+def _layer(made: ast.expr, makers: Mapping[str, str], layers: Mapping[str, str]) -> str | None:
+    """The operation of a layer that is made here, or of the last one of a sequence: ``makers`` are functions that make
+    one, ``layers`` the attributes that hold one."""
     if isinstance(made, ast.IfExp):
-        return _layer(made.body) or _layer(made.orelse)
+        return _layer(made.body, makers, layers) or _layer(made.orelse, makers, layers)
     if not isinstance(made, ast.Call):
         return None
-    if called_name(made) == "Sequential" and made.args:
-        return _layer(made.args[-1])
-    return HALF_NOT_FLOAT_LAYERS.get(called_name(made))
+    name = called_name(made)
+    if name == "Sequential" and made.args:
+        return _layer(made.args[-1], makers, layers)
+    if name == "deepcopy" and made.args and isinstance(made.args[0], ast.Attribute):
+        return layers.get(made.args[0].attr)
+    return HALF_NOT_FLOAT_LAYERS.get(name) or (makers.get(name) if isinstance(made.func, ast.Name) else None)
 
 
 def _holds_anything(made: ast.expr) -> bool:

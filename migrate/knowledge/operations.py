@@ -78,7 +78,8 @@ O1_HALF = NATIVE_HALF - frozenset("einsum chain_matmul multi_dot scaled_dot_prod
 # … of these, methods of a tensor.
 O1_HALF_METHODS = O1_PRODUCTS | frozenset("addmm addmv addr addbmm baddbmm".split())
 # What comes out in half under autocast where O1 gave float32: of a half tensor, and of a float32 one.
-HALF_NOT_FLOAT = frozenset("std var gelu grid_sample".split())
+SPREADS = frozenset("std var".split())
+HALF_NOT_FLOAT = SPREADS | frozenset("gelu grid_sample".split())
 HALF_NOT_FLOAT_LAYERS = {"GELU": "gelu"}
 HALF_NOT_AS_GIVEN = frozenset("einsum chain_matmul multi_dot scaled_dot_product_attention".split())
 # What comes out in float32 under autocast where O1 left the type as it was given; the first two as a tensor's methods

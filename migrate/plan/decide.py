@@ -155,11 +155,12 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     check_attributes(ctx, plan)
     name_conditions(ctx, unit, plan)
     if not _never(plan):
-        tell_policy(ctx, unit, planner)
-        review_stored(ctx, unit, planner)
+        plan.hazards = hazards.find(ctx, unit, planner, merged)
+        widened = {one.node for one in plan.hazards.operands}
+        tell_policy(ctx, unit, planner, widened)
+        review_stored(ctx, unit, planner, widened)
         review_filled(ctx, unit, planner)
         review_added(ctx, unit, planner)
-        plan.hazards = hazards.find(ctx, unit, planner, merged)
     return plan
 
 

@@ -12,6 +12,10 @@ half factor of a product with a float32 tensor, which would be an error. The fac
 added in place (``dist.addmm_(x, y.t())``) get the type of what they are added to, as O1 cast them to that;
 autocast leaves operations in place alone.
 
+Under autocast as well: a variance (``x.var(0)``, ``torch.std(x)``) is computed in the type it is handed, which O1 cast
+to float32, and the square of what float16 holds is often none that it holds; what is a tensor for sure gets
+``.float()``.
+
 Where the code that takes a result from the GPU, or computes one of O1's float32 functions or a product with it,
 stands in a file that is not migrated with this one, what it is handed gets ``.float()``. A list or dictionary of
 results stays what it is: the finding names the function.

@@ -31,6 +31,7 @@ from ..gradients.fold import Fold
 from ..regions.coverage import Coverage
 from ..regions.planner import Planner
 from .registered import tell_registered
+from .spread import spread
 from .torchs import torchs_name
 from .unnamed import review_unnamed
 
@@ -208,7 +209,7 @@ class _Search:
         for call, _ in (sure or doubles)[:1]:
             self.unit.review(call, "APX032", _SAID_DOUBLE if sure else _SAID_PERHAPS_DOUBLE)
         known = {o.operand for o in found.operands}
-        found.operands += [o for o in self._added_in_place() if o.operand not in known]
+        found.operands += [o for o in (*self._added_in_place(), *self._spread()) if o.operand not in known]
         found.operands.sort(key=lambda o: self.m.start(o.operand))
         mixed = [o.node for o in found.operands if o.operand in precision.mixed and not _widened_by_o1(o.node)]
         if mixed:
@@ -232,6 +233,13 @@ class _Search:
                 for factor in call.args[-2:]:
                     if not self._of_that_type(factor, func.value) and self._stays(call):
                         yield FloatOperand(call, factor, self.m.src(func.value))
+
+    def _spread(self) -> Iterator[FloatOperand]:
+        """What variances are computed of, under autocast."""
+        if any("O1" in options.levels for options in self.unit.options.values()):
+            for call, operand in spread(self.ctx, self.planner, self.coverage, self.precision):
+                if self._stays(call):
+                    yield FloatOperand(call, operand)
 
     def _of_that_type(self, factor: ast.expr, added_to: ast.expr) -> bool:
         """Whether a factor is a number, or float32 for sure, or was cast by whoever wrote the line."""

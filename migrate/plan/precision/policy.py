@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from ...facts.names import called_name, last_name
 from ...facts.once import once
@@ -22,6 +23,7 @@ from ...units.unit import Context, Unit
 from ..regions.coverage import Coverage
 from ..regions.planner import Planner
 
+_WIDER = frozenset("float float32 double float64 bfloat16".split())
 _Operation = ast.Call | ast.AugAssign | ast.BinOp
 _WORDS = (
     (HALF_NOT_FLOAT, "in float16 under autocast, O1 gave float32"),
@@ -39,13 +41,14 @@ _WORDS = (
 )
 
 
-def tell_policy(ctx: Context, unit: Unit, planner: Planner) -> None:
-    """Names the operations whose results have another type under autocast than under O1."""
+def tell_policy(ctx: Context, unit: Unit, planner: Planner, written: Collection[ast.AST]) -> None:
+    """Names the operations whose results have another type under autocast than under O1, but for those that are
+    ``written`` anew, with float32."""
     if not any("O1" in options.levels for options in unit.options.values()):
         return
     coverage, lines = Coverage(ctx, planner), dict[str, int]()
     for node, name in _operations(ctx):
-        if name not in lines:
+        if name not in lines and node not in written:
             if planner.compute.own_method(ctx.m.function(node)) or coverage.may(node):
                 lines[name] = node.lineno
     found = lines.keys() | ctx.facts.elsewhere.operations
@@ -110,10 +113,16 @@ def _number(ctx: Context, value: ast.expr) -> bool:
 
 
 def far(node: ast.expr) -> bool:
-    """Whether a number is written here that float16 has no value for."""
+    """Whether a number is written here that float16 has no value for: as a constant, or as the least that float32
+    has."""
     inner = node.operand if isinstance(node, ast.UnaryOp) else node
-    held = inner.value if isinstance(inner, ast.Constant) else None
-    return isinstance(held, (int, float)) and held > LARGEST_HALF
+    match inner:
+        case ast.Attribute(value=ast.Call(args=[kind]) as call, attr="min" | "max") if called_name(call) == "finfo":
+            return last_name(kind) in _WIDER
+        case ast.Constant(value=int() | float() as number):
+            return number > LARGEST_HALF
+        case _:
+            return False
 
 
 def _said(name: str, lines: dict[str, int]) -> str:

@@ -8,22 +8,26 @@ Source: ATen/autocast_mode.h of torch 2.11 and apex/amp/lists at tag 25.05.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from ...facts.once import once
 from ...facts.stores import Body, Function, Here, Known, gives_back, layers_of, own, parameters_of, stored
+from ...knowledge.operations import SPREADS
 from ...units.translate import passed
 from ...units.unit import Context, Unit
 from ..regions.coverage import Coverage
 from ..regions.planner import Planner
 
 
-def review_stored(ctx: Context, unit: Unit, planner: Planner) -> None:
-    """Name what is put into another tensor and has another type under autocast than under O1."""
+def review_stored(ctx: Context, unit: Unit, planner: Planner, written: Collection[ast.AST]) -> None:
+    """Name what is put into another tensor and has another type under autocast than under O1; not what comes of calls
+    that are ``written`` anew, with float32."""
     if not any("O1" in options.levels for options in unit.options.values()):
         return
     coverage = Coverage(ctx, planner)
     for node, operation, calls in _stores(ctx):
+        if operation in SPREADS and all(call in written for call in ctx.m.calls(operation)):
+            continue
         if planner.compute.own_method(ctx.m.function(node)) or any(map(coverage.may, [node, *calls])):
             unit.review(
                 node,

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 
 import pytest
 
 from migrate.engine import migrate_module
 from migrate.model import Applicability, Settings
+from migrate.pipeline import analyse
+from migrate.sources import collect
+from migrate.spool import Spool
+from tests.shell.support import tree
 
 PROGRAM = """\
 import torch
@@ -68,6 +73,7 @@ NAMED = [
     PRODUCT + "scores -= (1 - mask) * 1e9",
     PRODUCT + "scores += torch.where(mask, 0.0, -1e9)",
     PRODUCT + "scores += additive(mask)[:, None]",
+    PRODUCT + "scores += (1 - mask) * torch.finfo(torch.float32).min",
     PRODUCT + "scores += self.causal[:4, :4]",
     "scores = q @ k.transpose(-1, -2)\nscores *= 0.3\nscores += bias",
     "scores = torch.einsum('bid,bjd->bij', q, k)\nscores += bias",
@@ -79,6 +85,7 @@ SILENT = [
     PRODUCT + "scores.add_(bias)",
     PRODUCT + "scores += gentle(mask)[:, None]",
     PRODUCT + "scores += self.table[:4, :4]",
+    PRODUCT + "scores += (1 - mask) * torch.finfo(scores.dtype).min",
     PRODUCT + "scores = scores.float()\nscores += bias",
     "scores = F.cosine_similarity(q, k)\nscores += bias",
 ]
@@ -106,3 +113,33 @@ def test_other_sums_are_not(body: str) -> None:
 @pytest.mark.parametrize("number", ["-1e4", "0.0", "float('-inf')"])
 def test_nor_numbers_that_float16_has(number: str) -> None:
     assert said(PRODUCT + "scores += bias", number) == []
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize(
+    ("made", "named"),
+    [
+        ("FAR = -1e9\n\n\ndef additive(mask):\n    return (1 - mask) * FAR\n", True),
+        ("def additive(mask):\n    return mask.masked_fill(mask == 0, -1e9)\n", True),
+        ("def additive(mask):\n    return (1 - mask) * -1e4\n", False),
+        ("FAR = -1e9\n\n\ndef additive(mask):\n    return 1 - mask\n", False),
+    ],
+)
+def test_masks_of_other_files(tmp_path: Path, made: str, named: bool, inside: bool) -> None:
+    """Beside the network, or handed to it by the file that trains."""
+    body = "scores += additive(mask)[:, None]" if inside else "scores += bias"
+    text = PROGRAM.replace("BODY\n", textwrap.indent(PRODUCT + body, " " * 8) + "\n")
+    text = text.replace("torch.zeros_like(mask).masked_fill(mask == 0, NUMBER)", "additive(mask)")
+    text, main = text.split("model = Net()")
+    head, net = text.split("class Attention(")
+    imports = head.split("from apex")[0]
+    files = {
+        "masks.py": made,
+        "net.py": f"{imports}from masks import additive\n\n\nclass Attention({net}",
+        "main.py": f"{imports}from apex import amp\nfrom net import Net\n\n\nmodel = Net(){main}",
+    }
+    with Spool() as spool:
+        found = analyse(collect([str(tree(tmp_path, files))]), Settings(), spool, jobs=1)
+    said = [f for one in found.results for f in one.findings if f.rule == "APX037" and f.severity.value == "review"]
+    assert [one.path for one in found.results if one.status == "changed"] == ["main.py"]
+    assert bool(said) is named

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 
 import pytest
 
 from migrate.engine import migrate_module
 from migrate.model import Applicability, Settings
+from migrate.pipeline import analyse
+from migrate.sources import collect
+from migrate.spool import Spool
+from tests.shell.support import tree
 
 PROGRAM = """\
 import torch
@@ -69,9 +74,10 @@ NAMED = [
     "out = torch.zeros(4, 8)\nout[at] = torch.einsum('bi,bi->bi', h.float(), h.float())",
     "out = torch.zeros(4, 8, dtype=h.dtype)\nout[at] = h.log1p()",
     "out = torch.zeros_like(h)\nfor i, rows in enumerate(groups):\n    out[rows, i] = h.softmax(-1)[rows, i]",
-    "out = h\nself.mean.lerp_(h.std(0).detach(), 0.1)",
+    "out = h\nself.mean.lerp_(F.gelu(h).mean(0).detach(), 0.1)",
 ]
 SILENT = [
+    "out = h\nself.mean.lerp_(h.std(0).detach(), 0.1)",  # becomes `h.float().std(0)`
     "out = torch.zeros_like(h)\nout[mask] = F.softmax(h[mask], -1)",  # float32 both times
     "out = torch.zeros_like(h)\nout[mask] = nn.functional.softmax(h[mask], -1)",
     "out = torch.zeros_like(h)\nout[mask] = h[mask].softmax(-1).to(out.dtype)",
@@ -185,3 +191,55 @@ def test_what_a_network_gave_is_named_where_it_is_put_later(body: str) -> None:
 @pytest.mark.parametrize(("line", "times"), [("rows = rows.to(self.rows)", 0), ("rows = rows.clone()", 1)])
 def test_what_a_function_is_handed_may_be_made_another_type_there(line: str, times: int) -> None:
     assert len(_said(OUTSIDE.replace("REWRITTEN", line).replace("BODY", "bank.push(at, z.detach())"))) == times
+
+
+BANK = """\
+import torch
+
+
+class Bank:
+    def __init__(self):
+        self.feats = torch.zeros(9, 8).cuda()
+
+    def push(self, f, at):
+        self.feats[at] = f
+
+
+def enqueue(queue, keys, at):
+    queue.index_copy_(0, at, keys)
+"""
+NET = """\
+import torch.nn as nn
+
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(5, 8), LAST)
+
+    def forward(self, x):
+        return self.body(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "last", "named"),
+    [
+        ("bank.push(z.detach(), at)", "nn.GELU()", True),
+        ("enqueue(bank.feats, z, at)", "nn.GELU()", True),
+        ("bank.push(z.float(), at)", "nn.GELU()", False),
+        ("bank.push(z.detach(), at)", "nn.ReLU()", False),  # half under both
+        ("bank.push(x, at)", "nn.GELU()", False),
+    ],
+)
+def test_a_bank_of_another_file(tmp_path: Path, line: str, last: str, named: bool) -> None:
+    main = PROGRAM.replace("BODY", "        out = h\n")
+    main = main.replace("model = Net()", "encoder, bank = Encoder().cuda(), Bank()\nmodel = Net()")
+    main = main.replace("model(x), y)", "model(x), y) + z.mean()").replace("    loss", "    z = encoder(x)\n    loss")
+    main = main.replace("    optimizer.step()", f"    optimizer.step()\n    {line}")
+    files = {"main.py": f"from bank import Bank, enqueue\nfrom net import Encoder\n{main}", "bank.py": BANK}
+    with Spool() as spool:
+        root = tree(tmp_path, {**files, "net.py": NET.replace("LAST", last)})
+        found = analyse(collect([str(root)]), Settings(), spool, jobs=1)
+    said = [one for file in found.results if file.path == "bank.py" for one in file.findings if one.rule == "APX037"]
+    assert bool(said) is named
