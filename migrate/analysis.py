@@ -98,8 +98,8 @@ def analyse_file(source: Source, settings: Settings, engine: Engine) -> FileResu
     except (RecursionError, MemoryError):  # the parser reports a full stack as the latter
         return problem(
             source.shown,
-            "the expressions of this file are nested too deeply to be analysed.",
-            "Break the longest expression up and run again.",
+            "this file is nested too deeply to be analysed: an expression, a chain of elif, or calls within calls.",
+            "Break the longest of them up and run again.",
         )
     except Tangled as why:
         told = problem(

@@ -98,7 +98,8 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
     """Every file below ``paths`` that mentions Apex, sorted by the name the report prints."""
     missing = [path for path in paths if not os.path.exists(path)]
     if missing:
-        raise UserError(f"there is no file or directory {printable(missing[0])}.")
+        named = printable(missing[0]) or "of an empty name"
+        raise UserError(f"there is no file or directory {named}.")
     scanned = 0
     candidates: list[Source] = []
     problems: list[FileResult] = []

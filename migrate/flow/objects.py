@@ -85,8 +85,10 @@ def apex(dotted: str) -> Obj:
 
 
 def part(whole: Obj, part: str) -> Obj:
-    """What an attribute or item of a name of Apex stands for; so deep that Apex has no such name, the same again."""
-    return apex(whole.label + part) if whole.label.count(".") + whole.label.count("[") < MAX_APEX else whole
+    """What an attribute or item of a name of Apex stands for; so deep that Apex has no such name, the same again
+    (``apex.amp.amp`` is a module, and nothing in it is called amp)."""
+    deep = whole.label.count(".") + whole.label.count("[") >= MAX_APEX or whole.label.endswith(part * 2)
+    return whole if deep else apex(whole.label + part)
 
 
 def referred(obj: Obj) -> ast.expr | None:

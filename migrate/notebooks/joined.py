@@ -1,7 +1,8 @@
 """The code of all cells as one Python text, as they are run from top to bottom; and a text of that kind as cells again.
 
 A comment marks where each cell begins. Lines that only IPython understands (``%matplotlib inline``, ``!pip install``)
-are held by a ``pass`` each, what they go on with by a comment. Cells that are no Python (``%%bash``) are left out.
+are held by a ``pass`` each, what they go on with by a comment. Cells that are no Python (``%%bash``) or do not parse
+are left out.
 """
 
 from __future__ import annotations
@@ -21,22 +22,28 @@ _MARK = re.compile(rf"^{_BEGIN}(\d+)$", re.M)
 _HOLDER = re.compile(rf"(?:(?:pass|None)  )?{_HELD}(\d+)")
 _SHELL = re.compile(r"^(\s*)(?:[%!]|\?{1,2}\w)|^\s*[\w.]+\?{1,2}\s*$")
 _ASSIGNED = re.compile(r"^(\s*[\w, ]+=\s*)[%!]")
+_OF_SHELL = re.compile(r"\s*(?:[\w, ]+=\s*)?!")
 _OF_PYTHON = re.compile(r"^%%(?:time|timeit|capture|prun|python3?|debug)\b")
 
 
 @dataclass(frozen=True)
 class Joined:
     """The code of a notebook. ``held`` are the lines that only IPython understands, ``begins`` where the cells of
-    ``indexes`` begin (the line of their mark)."""
+    ``indexes`` begin (the line of their mark). ``broken`` are cells that seem to be Python and do not parse."""
 
     text: str
     held: tuple[str, ...]
     indexes: tuple[int, ...]
     begins: tuple[int, ...]
+    broken: tuple[int, ...] = ()
 
     def holds(self, index: int, line: str) -> bool:
         """Whether a line of a cell is not in the text as Python."""
         return index not in self.indexes or line in self.held
+
+    def unread(self, index: int, line: str) -> bool:
+        """Whether a line of a cell is Python that is not in the text: the cell does not parse, or IPython runs it."""
+        return index in self.broken or (line in self.held and not _OF_SHELL.match(line))
 
     def place(self, line: int) -> tuple[int, int]:
         """The cell (its index) and the line in it that a line of the text stands for."""
@@ -50,17 +57,19 @@ def join(cells: Sequence[Cell]) -> Joined:
     held: list[str] = []
     indexes: list[int] = []
     begins: list[int] = []
+    broken: list[int] = []
     line = 1
     for cell in cells:
         code = _python(cell.source, held)
         if code is None:
+            broken += [] if _other_language(cell.source) else [cell.index]
             continue
         part = f"{_BEGIN}{cell.index}\n{code}\n"
         parts.append(part)
         indexes.append(cell.index)
         begins.append(line)
         line += part.count("\n")
-    return Joined("".join(parts), tuple(held), tuple(indexes), tuple(begins))
+    return Joined("".join(parts), tuple(held), tuple(indexes), tuple(begins), tuple(broken))
 
 
 def split(text: str, joined: Joined) -> dict[int, str] | None:
@@ -88,7 +97,7 @@ def _python(source: str, held: list[str]) -> str | None:
     for number, line in enumerate(source.split("\n")):
         shell = _SHELL.match(line)
         assigned = _ASSIGNED.match(line)
-        if line.startswith("%%") and not _OF_PYTHON.match(line):
+        if _other_language(line):
             return None
         if shell or assigned or on or (number == 0 and line.startswith("%%")):
             bare = assigned[1] + "None  " if assigned else f"{line[: len(line) - len(line.lstrip())]}pass  "
@@ -102,6 +111,11 @@ def _python(source: str, held: list[str]) -> str | None:
         return None
     held += mine
     return code
+
+
+def _other_language(source: str) -> bool:
+    """Whether a cell, or the rest of one, is handed to something else than Python: ``%%bash``."""
+    return source.startswith("%%") and not _OF_PYTHON.match(source)
 
 
 def _parses(code: str) -> bool:

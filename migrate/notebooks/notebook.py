@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from ..facts.mentions import mentions
 from ..model import Change, Finding, ModuleResult, Neighbours, Settings, Severity
 from .cells import Cell, code_cells, with_sources
 from .joined import Joined, join, split
@@ -15,6 +16,11 @@ from .joined import Joined, join, split
 _LINE = re.compile(r"`[^`]*`|\bline (\d+)\b")  # what stands in backquotes is the user's own
 _WORD = re.compile(r"\bapex\b")
 _SHELL = "these lines are for the shell or another language, and speak of Apex"
+_USES = re.compile(
+    r"\bscale_loss\b|\bamp\s*\.\s*(?:initialize|master_params|(?:load_)?state_dict)\b|\b(?:from|import)\s+apex\b"
+)
+_UNREAD = "this uses Apex and is not read as Python, as its cell does not parse or IPython runs the line"
+_BESIDE = "left as it is: other lines of this notebook that use Apex could not be read"
 _IMPORTS = ("APX010", "APX011")
 _SPANS = "what would be written reaches from one cell into the next, so the notebook stays as it is"
 
@@ -27,6 +33,8 @@ def migrate_notebook(text: str, settings: Settings, neighbours: Neighbours, engi
     Raises NotebookError where it is none."""
     cells = code_cells(text)
     joined = join(cells)
+    if unread := _unread(cells, joined):
+        return ModuleResult(None, findings=(*unread, *_beside(cells, joined)))
     result = engine(joined.text, settings, neighbours) if joined.indexes else ModuleResult(None)
     changes = tuple(_placed(joined, one) for one in result.changes)
     findings = tuple(part for one in result.findings for part in _parts(joined, one))
@@ -56,12 +64,34 @@ def migrate_notebook(text: str, settings: Settings, neighbours: Neighbours, engi
     return replace(placed, new_text=new)
 
 
+def _unread(cells: list[Cell], joined: Joined) -> list[Finding]:
+    """Where Apex is used in what is Python and could not be read: then all of its uses stay."""
+    found = []
+    for cell in cells:
+        told = [n for n, line in enumerate(cell.source.split("\n"), 1) if _used(joined, cell, line)]
+        if told:
+            advice = "Mend the cell, take the command (%time) off, or run with the Python version it is written for."
+            found.append(_told(_UNREAD, told, cell.index, advice))
+    lines = mentions(joined.text) if found else ()
+    return [*found, *(_parts(joined, _told(_BESIDE, lines)) if lines else [])]
+
+
+def _used(joined: Joined, cell: Cell, line: str) -> bool:
+    return _USES.search(line) is not None and joined.unread(cell.index, line)
+
+
+def _told(said: str, lines: Sequence[int], cell: int | None = None, advice: str | None = None) -> Finding:
+    first, *more = lines
+    return Finding("APX001", Severity.MANUAL, first, first, said, suggestion=advice, lines=tuple(more), cell=cell)
+
+
 def _beside(cells: list[Cell], joined: Joined) -> list[Finding]:
     """A finding for each cell that speaks of Apex on lines for the shell, or that is no Python."""
     found = []
     for cell in cells:
         lines = cell.source.split("\n")
-        told = [n for n, line in enumerate(lines, 1) if _WORD.search(line) and joined.holds(cell.index, line)]
+        held = [(n, line) for n, line in enumerate(lines, 1) if joined.holds(cell.index, line)]
+        told = [n for n, line in held if _WORD.search(line) and not _used(joined, cell, line)]
         if told:
             first, *more = told
             found.append(Finding("APX093", Severity.INFO, first, first, _SHELL, lines=tuple(more), cell=cell.index))

@@ -13,7 +13,16 @@ from ..units.casts import another_name, resolved
 from ..units.options import set_at_once
 from ..units.registered import registered
 from ..units.unit import Context, Manual, Unit
-from .carried import AMP, handed_for_state, holders, is_test, through_parameter, unknown_reader
+from .carried import (
+    AMP,
+    asks_a_flag,
+    handed_for_state,
+    holders,
+    is_test,
+    may_be_another,
+    through_parameter,
+    unknown_reader,
+)
 from .home.set_ahead import set_ahead
 
 _SCALERS = ("_amp_state.loss_scalers", "_amp_state._amp_state.loss_scalers")
@@ -80,6 +89,9 @@ def state_kind(dotted: str) -> str | None:
 
 def unresolved(ctx: Context) -> Manual | None:
     """The first use of amp in this module that no rule resolves: then all its units stay."""
+    for attribute in ctx.m.all(ast.Attribute):
+        if not isinstance(attribute.ctx, ast.Load) and ctx.v.apex_names(attribute.value) & AMP:
+            return Manual(attribute, f"{ctx.m.src(attribute)} is changed here, and what Apex does then is not known")
     for node in holders(ctx):
         why = unknown_reader(ctx, node)
         if why is not None:
@@ -97,6 +109,9 @@ def unresolved(ctx: Context) -> Manual | None:
             problem = _resolved(ctx, use, dotted)
             if problem is not None:
                 return problem
+        elif dotted in AMP and asks_a_flag(ctx, use) and may_be_another(ctx, use):
+            said = f"{ctx.m.src(use)} may be asked of something else than Apex, and is kept or asked for here"
+            return Manual(use, said, "from apex import amp, and amp itself where Apex's is meant")
     return next(_unknown_entries(ctx.m), None)
 
 

@@ -241,6 +241,26 @@ def becomes_true(ctx: Context, use: ast.expr) -> bool:
     )
 
 
+def asks_a_flag(ctx: Context, use: ast.expr) -> bool:
+    """Whether ``.amp`` is asked of what stands for Apex and will be a flag: ``apex.amp`` behind ``apex = apex.amp``."""
+    if not isinstance(use, ast.Attribute) or not ctx.v.apex_names(use.value) & AMP:
+        return False
+    return not (isinstance(use.value, ast.Name) and imported_here(ctx, use.value))
+
+
+def may_be_another(ctx: Context, use: ast.expr) -> bool:
+    """Whether an attribute may be asked of something else than Apex: not where all assignments are seen to give it."""
+    base = use.value if isinstance(use, ast.Attribute) else use
+    match base:
+        case ast.Name(id=name):
+            home = ctx.m.binding_scope(name, ctx.m.scope(base))
+            return home is None or name in home.params or _mixed(ctx, base) is not None
+        case ast.Attribute():
+            return _mixed(ctx, base) is not None
+        case _:
+            return True
+
+
 def _bases(use: ast.expr) -> Iterator[ast.expr]:
     while isinstance(use, ast.Attribute):
         use = use.value

@@ -33,7 +33,10 @@ class _Console(Console):
 
 def terminal() -> Console:
     """The console for standard output; it knows about colours, NO_COLOR and pipes."""
-    return _Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console = _Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    if console.width < 1:  # COLUMNS=0: nothing would be printed
+        console.width = 80
+    return console
 
 
 def progress_bar(total: int) -> tuple[Callable[[int, int], None] | None, Callable[[], None]]:

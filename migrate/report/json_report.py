@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 from collections import Counter
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from ..model import Applicability, Change, FileResult, Finding
 SCHEMA_VERSION = 1
 TOOL = "apex2native"
 _SOURCES = (".py", ".pyi", ".ipynb", "pyproject.toml")
+_BEGINS = re.compile(rb"\s*(?:\{\s*\"schema\"|\Z)")  # a report, or nothing
 Mode = Literal["dry-run", "write"]
 
 
@@ -62,6 +64,15 @@ def check_destination(name: str, targets: Sequence[str]) -> None:
         raise UserError(f"the report cannot be written to {name}: there is no directory {path.parent}.")
     if _is_trap(name, targets):
         raise UserError(f"the report cannot be written to {name}: it is a link, or no file, of the target.")
+    if path.is_file() and not _BEGINS.match(_head(path)):
+        raise UserError(f"the report cannot be written to {name}: what is there is no report, and would be lost.")
+
+
+def _head(path: Path) -> bytes:
+    """How a file begins; nothing of one that cannot be read, which is told where it is written."""
+    with suppress(OSError), open(path, "rb") as stream:
+        return stream.read(64)
+    return b""
 
 
 def _is_trap(name: str, targets: Sequence[str]) -> bool:

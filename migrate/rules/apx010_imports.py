@@ -18,7 +18,7 @@ from ..knowledge.apex import FP16_UTILS, of_apex
 from ..model import Severity
 from ..nodes import walk
 from ..parts.sites import Role, computed
-from ..plan.carried import AMP, becomes_true, sometimes_imported, through_parameter
+from ..plan.carried import AMP, asks_a_flag, becomes_true, imported_here, sometimes_imported, through_parameter
 from ..plan.premises.unbound import asked_elsewhere
 from ..units.available import Key, taken_unasked, unasked
 from ..units.unit import Context, listed
@@ -150,18 +150,35 @@ def _flags_for_objects(ctx: Context, work: Work) -> None:
     if needed or not work.migrated:
         return
     work.flags = True
+    flags = AMP - {"apex"} if _asked_for_parts(ctx, work) else AMP
     for use, dotted in ctx.facts.uses.items():
-        if dotted not in AMP or draft.gone(use) or not becomes_true(ctx, use):
+        whole = becomes_true(ctx, use)
+        if dotted not in flags or draft.gone(use) or not (whole or asks_a_flag(ctx, use)):
             continue
         stmt = m.statement(use)
         if isinstance(stmt, ast.Assign) and stmt.value is use and not _still_read(ctx, work, stmt):
             draft.delete(stmt)
             _delete_nothing(ctx, work, stmt)
-        else:
+        elif whole or "apex" not in flags:
             draft.replace(use, "True")
+        else:
+            draft.cut(m.start(use) + m.src(use).rindex("."), m.end(use))  # a flag has no attributes
         work.note(None, "APX011", use, "what held amp is a flag now")
     for stmt in ctx.facts.imports:
-        _flag_import(ctx, work, stmt)
+        if "apex" in flags or ctx.facts.imports[stmt] != ["apex"]:
+            _flag_import(ctx, work, stmt)
+
+
+def _asked_for_parts(ctx: Context, work: Work) -> bool:
+    """Whether another part of Apex is taken by way of what holds Apex itself, which has to go on holding it then."""
+    for use, dotted in ctx.facts.uses.items():
+        base = use
+        while isinstance(base, (ast.Attribute, ast.Subscript)) and not dotted.startswith("apex.amp"):
+            base = base.value
+            imported = isinstance(base, ast.Name) and imported_here(ctx, base)
+            if "apex" in ctx.v.apex_names(base) and not (imported or work.draft.gone(use)):
+                return True
+    return False
 
 
 def _delete_nothing(ctx: Context, work: Work, stmt: ast.Assign) -> None:
@@ -231,6 +248,8 @@ def _still_read(ctx: Context, work: Work, stmt: ast.Assign) -> bool:
         for node in m.nodes:
             if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
                 continue
+            if m.statement(node) is stmt:
+                continue  # `apex = apex.amp`
             same = (
                 isinstance(node, ast.Attribute) and isinstance(target, ast.Attribute) and node.attr == target.attr
             ) or (isinstance(node, ast.Name) and isinstance(target, ast.Name) and node.id == target.id)

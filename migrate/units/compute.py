@@ -198,12 +198,16 @@ class Compute:
             self.forbids_function(f) and m.class_of(m.scope_of[f]) in self._trainers for f in forwards
         )
 
-    def _bound(self, obj: Obj) -> bool:
-        """Whether an object is a method of a model, by whatever name it goes: ``predict = model.predict``."""
+    def _bound(self, obj: Obj, seen: frozenset[Obj] = frozenset()) -> bool:
+        """Whether an object is a method of a model, by whatever name it goes: ``predict = model.predict``. ``seen`` are
+        those it was made of, as ``f = partial(f, x)`` in a loop is made of itself."""
+        if obj in seen:
+            return False
         if obj.kind == "method":
             return self._model(obj.key[0])  # type: ignore[index]
         part = obj.key if obj.kind == "partial" else None
-        return isinstance(part, ast.Call) and any(self._bound(o) for arg in part.args[:1] for o in self.ctx.v.of(arg))
+        inner = part.args[:1] if isinstance(part, ast.Call) else []
+        return any(self._bound(o, seen | {obj}) for arg in inner for o in self.ctx.v.of(arg))
 
     def _begun(self, obj: Obj) -> bool:
         """Whether an object is a call of a model that lacks arguments: ``partial(model, features=True)``."""

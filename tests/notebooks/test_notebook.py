@@ -109,7 +109,8 @@ def test_each_cell_has_a_region_of_its_own(tmp_path: Path) -> None:
         (["import torch"], ["model = 1"]),
         (["%%bash\n", "git clone https://github.com/NVIDIA/apex"],),
         (["!pip install ./apex"],),
-        (["def broken(:\n", "    from apex import amp"],),
+        (["cd apex"], ["pip install apex"], ["!python -c 'from apex import amp'"]),  # also without a %
+        (["def broken(:\n", "    pass  # apex"],),
     ],
 )
 def test_what_stays(tmp_path: Path, cells: tuple[list[str], ...]) -> None:
@@ -117,6 +118,28 @@ def test_what_stays(tmp_path: Path, cells: tuple[list[str], ...]) -> None:
     before = written(path, *cells)
     assert run(path, "--write").returncode == 0
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("cells", "unread"),
+    [
+        ((["def broken(:\n", "    from apex import amp"],), "cell 0, line 2"),
+        ((SETUP, [*MODEL, "\n", "print 'Python 2'"], LOOP), "cell 1, line 3"),
+        ((SETUP, ["%time " + MODEL[-1]], LOOP), "cell 1, line 1"),
+    ],
+    ids=["broken", "python two", "a command"],
+)
+def test_what_uses_apex_and_is_not_read_keeps_all_of_it(
+    tmp_path: Path, cells: tuple[list[str], ...], unread: str
+) -> None:
+    path = tmp_path / "train.ipynb"
+    before = written(path, *cells)
+    done = run(path, "--write")
+    assert done.returncode == 1 and path.read_bytes() == before
+    assert f"manual  APX001  {unread}: this uses Apex and is not read as Python" in done.stdout
+    if len(cells) > 1:
+        assert "manual  APX001  cell 0, line 3: left as it is" in done.stdout
+        assert "manual  APX001  cell 2, line 4: left as it is" in done.stdout
 
 
 def test_what_is_no_notebook_is_named(tmp_path: Path) -> None:

@@ -118,6 +118,7 @@ def test_files_of_one_name_are_not_mixed_up(tmp_path: Path) -> None:
         (["x.py", "-j", "0"], "jobs is a whole number"),
         (["x.py", "-j", "many"], "jobs is a whole number"),
         (["x.py", "--write", "--check"], "not allowed with argument"),
+        ([""], "there is no file or directory of an empty name."),
         (["x.py", "--wri"], "unrecognized arguments: --wri"),
         (["x.py", "--report-json", "no/such/r.json"], "there is no directory no/such."),
         (["x.py", "--report-json", "."], "it is a directory"),
@@ -161,14 +162,29 @@ def test_the_report_never_takes_the_place_of_a_source(tmp_path: Path, name: str)
     assert not (tmp_path / "new.py").exists()
 
 
+def test_the_report_only_takes_the_place_of_a_report(tmp_path: Path) -> None:
+    other = {"setup.cfg": "[metadata]\n", "package.json": "{}\n", "notes": "\n\nmine"}
+    tree(tmp_path, {"x.py": LEGACY, "empty.json": "", **other})
+    for name, text in other.items():
+        run = tool("x.py", "--write", "--report-json", name, cwd=tmp_path)
+        said = f"the report cannot be written to {name}: what is there is no report, and would be lost."
+        assert run.returncode == 2 and run.stderr == f"apex2native: {said}\n"
+        assert (tmp_path / name).read_text() == text and (tmp_path / "x.py").read_text() == LEGACY
+    for _ in range(2):
+        assert tool("x.py", "--report-json", "empty.json", cwd=tmp_path).returncode == 1
+        assert json.loads((tmp_path / "empty.json").read_text())["schema"] == 1
+
+
 @pytest.mark.parametrize("columns", ["0", "-1", "1", "many"])
 def test_any_width_of_the_terminal_will_do(tmp_path: Path, columns: str) -> None:
     root = tree(tmp_path, {f"{at}.py": LEGACY for at in range(70)} | {"m.py": MANUAL})
     for options in ([], ["--check"], ["--help"]):
         run = tool(root, *options, COLUMNS=columns, LINES=columns)
         assert run.returncode == int(options != ["--help"]) and run.stderr == ""
+        assert options == ["--help"] or "70 to change" in run.stdout
         shown = on_terminal(command(root, *options), COLUMNS=columns, LINES=columns)
         assert "Traceback" not in shown and shown
+        assert options != ["--check"] or columns == "1" or "70 to change" in shown
 
 
 CLOSED = ("1>&-", "0<&- 1>&-", "0<&- 1>&- 2>&-")

@@ -28,6 +28,7 @@ ONE_LINE = (
 TWO_OF_ONE_NAME = "class LayerNorm(LayerNorm):\n    pass\n\n\nclass LayerNorm(LayerNorm):\n    pass\n\n\n"
 CIRCLE = "class A(B):\n    pass\n\n\nclass B(A):\n    pass\n\n\n"
 ONWARD = "def onward(x):\n    while x:\n        x = x.next\n    return amp if x else onward(amp)\n\n\n"
+OF_ITSELF = "from functools import partial\n\np = print\nwhile p:\n    p = partial(p, p, 1)\n\n\n"
 SELF_LEVEL = """\
 import torch
 from apex import amp
@@ -69,8 +70,9 @@ def test_a_level_that_an_attribute_keeps() -> None:
         TRAIN.format(before="", scaled=SCALED) + "\n\ndef odd():\n    from __future__ import annotations\n",
         "import apex\napex = apex.amp\n",
         "from apex import amp\nx = amp\nwhile x:\n    x = x.next\n",
+        TRAIN.format(before=OF_ITSELF, scaled=SCALED),
     ],
-    ids=["a block on one line", "amp handed round", "a future inside", "apex of apex", "next of next"],
+    ids=["a block on one line", "amp handed round", "a future inside", "apex of apex", "next of next", "partial of it"],
 )
 def test_it_ends_in_words(text: str) -> None:
     result = migrate_module(text, Settings())

@@ -341,7 +341,10 @@ def test_left_behind_by_a_function() -> None:
 
 def test_beside_a_tensor_without_dimensions() -> None:
     """O1 made float32 of both, so the other operand is cast."""
-    for made, answer in {"torch.tensor(8.0)": "float", "torch.tensor(8)": "half", "torch.ones([])": "float"}.items():
+    floats = ["8.0", "1 / 7", "2 * 0.5", "0.5 * 2", "-2 * -0.5", "1 + sqrt(2)"]
+    made_of = {**dict.fromkeys(floats, "float"), "8": "half", "2 * 4": "half", "-2 - 1": "half"}
+    every = {f"torch.tensor({number})": answer for number, answer in made_of.items()}
+    for made, answer in {**every, "torch.ones([])": "float"}.items():
         for expression in ("out / temperature", "temperature * out.detach()"):
             text = f"{TOP}temperature = {made}.cuda()\n{LOOP}    value = {expression}  # ?\n"
             assert types(text) == answer, (made, expression)

@@ -76,6 +76,11 @@ def test_a_switch_of_two_sides(name: str) -> None:
     assert (sides(context(TASK.format(**{**base, **said}))) is not None) is wanted
 
 
+def test_a_loss_that_no_argument_names() -> None:
+    text = TASK.format(**FLAGS).replace("scale_loss(loss, optimizer)", "scale_loss(**given)")
+    assert sides(context(text)) is None
+
+
 def test_a_value_that_is_made_of_a_text_is_turned() -> None:
     """Behind the statement that sets it, where what it decides comes below."""
     text = """

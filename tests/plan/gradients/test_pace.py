@@ -84,6 +84,30 @@ CASES = {
 """,
         False,
     ),
+    "a loop behind the step, whose gradients are cleared": (
+        """\
+    def run(self, data):
+        for x in data:
+            self.optimizer.zero_grad()
+            self.back(self.model(x).mean())
+            self.step()
+            self.probe(data)
+
+    def back(self, loss):
+        with amp.scale_loss(loss, self.optimizer) as scaled_loss:
+            scaled_loss.backward()
+
+    def step(self):
+        self.optimizer.step()
+
+    def probe(self, data):
+        for x in data:
+            loss = self.model(x).sum()
+            with amp.scale_loss(loss, self.optimizer) as scaled_loss:
+                scaled_loss.backward()
+""",
+        False,
+    ),
     "one call trains": (
         """\
     def run(self, data):

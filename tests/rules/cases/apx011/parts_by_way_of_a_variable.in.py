@@ -1,0 +1,19 @@
+# expect: manual apex.contrib.groupbn has no counterpart
+import importlib
+
+import torch
+from apex import amp
+
+lib = importlib.import_module("apex")
+if lib.amp:
+    print(lib.contrib.groupbn)
+
+model = torch.nn.Linear(4, 1).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x in loader:
+    optimizer.zero_grad()
+    loss = model(x).mean()
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()
