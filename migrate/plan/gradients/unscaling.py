@@ -42,6 +42,7 @@ from .reached import (
 from .updates import updates
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_SIMPLE = (ast.Expr, ast.Assign, ast.Delete)
 _ANOTHER_ADDS = (
     "gradients are looked at here, and another backward adds to them before the step: they stay scaled until then, so "
     "what is looked at is divided by the loss scale"
@@ -184,7 +185,8 @@ def _function(
                     unit.review(reader, "APX055", _SIZE_IS_ALL_ONE)
                     continue
                 if (step := next((s for s in unit.steps if s in steps and m.start(s.call) > at), None)) is not None:
-                    if seen := looked_at(ctx, unit, reader):
+                    seen = [] if _cleared_between(ctx, scope, reader, step) else looked_at(ctx, unit, reader)
+                    if seen:
                         schedule.divided.update((grad, step) for grad in seen)
                         unit.review(reader, "APX054", _ANOTHER_ADDS)
                         continue
@@ -227,6 +229,14 @@ def _function(
     for step in steps:
         if step not in first and (step.own or step.anchor in schedule.moved.values() or perhaps_in_loop(ctx, step)):
             schedule.unscales.append(_unscale(ctx, step, step.anchor))
+
+
+def _cleared_between(ctx: Context, scope: Scope, reader: ast.stmt, step: Step) -> bool:
+    """Whether gradients are cleared behind a reader: what was kept of them and is put back (PCGrad) would bring an
+    overflow to a step that no longer sees it."""
+    since, until = ctx.m.start(reader), ctx.m.start(step.call)
+    parts = [node for stmt in ctx.m.body_of(scope) for node in walk(stmt) if isinstance(node, _SIMPLE)]
+    return any(since < ctx.m.start(part) < until and exits.clears(part) for part in parts)
 
 
 def _in_arm(

@@ -1,6 +1,4 @@
-# expect: manual another backward adds to them before the step
 import torch
-from apex import amp
 
 
 class Attack:
@@ -11,9 +9,9 @@ class Attack:
         for name, p in self.model.named_parameters():
             if p.grad is not None:
                 self.kept[name] = p.data.clone()
-                norm = p.grad.norm()
+                norm = (p.grad / scaler.get_scale()).norm()
                 if norm < 5.0:
-                    p.data.add_(epsilon * p.grad / norm)
+                    p.data.add_(epsilon * (p.grad / scaler.get_scale()) / norm)
 
     def back(self):
         for name, p in self.model.named_parameters():
@@ -22,16 +20,17 @@ class Attack:
 
 model = build().cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+scaler = torch.amp.GradScaler("cuda")
 attack = Attack(model)
 for x, y in loader:
     optimizer.zero_grad()
-    loss = criterion(model(x), y)
-    with amp.scale_loss(loss, optimizer) as scaled_loss:
-        scaled_loss.backward()
+    with torch.autocast("cuda", dtype=torch.float16):
+        loss = criterion(model(x), y)
+    scaler.scale(loss).backward()
     attack.go()
-    loss = criterion(model(x), y)
-    with amp.scale_loss(loss, optimizer) as scaled_loss:
-        scaled_loss.backward()
+    with torch.autocast("cuda", dtype=torch.float16):
+        loss = criterion(model(x), y)
+    scaler.scale(loss).backward()
     attack.back()
-    optimizer.step()
+    scaler.step(optimizer)
+    scaler.update()

@@ -1,4 +1,4 @@
-# expect: manual
+# expect: review what is looked at is divided by the loss scale
 import torch
 from apex import amp
 
