@@ -89,7 +89,14 @@ class Classifier:
         ):
             moved = isinstance(func, ast.Attribute) and NOT_RUN_BY_METHOD.fit(last)
             return "loss" if not callees and not moved else ""
-        return ""
+        return "loss" if any(map(self._own_loss, self.v.of(func))) else ""
+
+    def _own_loss(self, obj: Obj) -> bool:
+        """Whether an object is a loss module of the program's own in which casts matter."""
+        if obj.kind != "instance" or not isinstance(obj.key, ast.ClassDef) or not obj.key.name.endswith("Loss"):
+            return False
+        forward = self.m.method(obj.key, "forward")
+        return forward is not None and within_module_class(self.naming, forward) and self._computes(forward)
 
     def _of_optimizer(self, function: ast.AST) -> bool:
         """Whether a function is a method of an optimizer that the program has written down: `amp.initialize` patches

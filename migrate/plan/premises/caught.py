@@ -16,7 +16,7 @@ from ...facts.swallowing import exit_keeps, false, keeps
 from ...nodes import walk
 from ...units.references import handed_to
 from ...units.unit import Context, Manual, Unit
-from ..blocks import calls_that_run, running
+from ..blocks import calls_that_run, exclusive, running
 from ..schedule import Schedule
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -47,7 +47,7 @@ def check_caught(ctx: Context, unit: Unit, schedule: Schedule) -> None:
             )
     for place in [*(u.before for u in schedule.unscales), *(s.stmt for s in unit.steps)]:
         around = (block for at in running(ctx, place) for block in _swallowing(ctx, at))
-        caught = next((one for one in around if isinstance(one, ast.With) or _again(ctx, _within(one))), None)
+        caught = next((one for one in around if _again(ctx, _within(one)) or _besides(ctx, place, one)), None)
         if caught is not None:
             unit.review(
                 place,
@@ -82,6 +82,22 @@ def _again(ctx: Context, block: ast.AST) -> bool:
             return True
         at = calls[0]
     return True
+
+
+def _besides(ctx: Context, place: ast.AST, block: ast.stmt | ast.Call) -> bool:
+    """Whether what runs in a block that is left by an exception may be called behind it, too."""
+    m, met = ctx.m, set[ast.AST]()
+    at, end = place, m.function(_within(block))
+    while (scope := m.function(at)) is not end:
+        calls = calls_that_run(ctx, scope.node)
+        if not calls or scope.node in met:
+            return bool(calls)  # where there is none, it was handed on
+        met.add(scope.node)
+        at = next((call for call in calls if m.inside(call, block)), calls[0])
+        ahead = [call for call in calls if m.function(call) is end and m.end(call) <= m.start(block)]
+        if any(call is not at and call not in ahead and not exclusive(ctx, at, call) for call in calls):
+            return True
+    return False
 
 
 def _repeats(ctx: Context, node: ast.AST) -> bool:

@@ -529,6 +529,21 @@ class Planner:
         if not leaves_torch(stmt):
             for outer in m.spine(stmt)[1:]:
                 self._losses_behind(outer, tainted)
+            self._losses_of_callers(m.function(stmt), tainted, MAX_CLIMB)
+
+    def _losses_of_callers(self, scope: Scope, tainted: set[str], left: int) -> None:
+        """Losses that callers compute of the results that a function with a region of its own hands back."""
+        results = [n.value for n in walk_body(scope) if isinstance(n, ast.Return) and n.value is not None]
+        if not left or not any(self.slices.reads(value) & tainted for value in results):
+            return
+        for call in self.ctx.v.calls[scope.node]:
+            stmt = self.ctx.m.statement(call)
+            if self.in_region(call) or self.early(call) or leaves_torch(stmt) or not isinstance(stmt, ast.Assign):
+                continue
+            handed = set(self.slices.defines(stmt))
+            for at in self.ctx.m.spine(stmt):
+                self._losses_behind(at, handed)
+            self._losses_of_callers(self.ctx.m.function(call), handed, left - 1)
 
     def _apart(self, between: list[ast.stmt], later: ast.stmt, tainted: set[str]) -> int:
         """How many statements stand between two that run under casts and have to do with neither: what is made of the

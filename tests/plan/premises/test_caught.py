@@ -174,6 +174,27 @@ CASES = {
         TOP + "def once(x, y):\n" + indent(ALL, "    ") + inside("raises(ValueError)", "once(x, y)\n") + "once(x, y)\n",
         WAITS,
     ),
+    "a block that is left once": (
+        TOP + "def once(x, y):\n" + indent(ALL, "    ") + inside("contextlib.suppress(ValueError)", "once(x, y)\n"),
+        None,
+    ),
+    "a block around the whole loop": (
+        TOP + inside("contextlib.suppress(ValueError)", "for x, y in loader:\n" + indent(ALL, "    ")),
+        None,
+    ),
+    "tried once and again": (
+        TOP + "def once(x, y):\n" + indent(ALL, "    ") + tried("once(x, y)\n", OOM) + "once(x, y)\n",
+        WAITS,
+    ),
+    "tried behind another one": (
+        TOP + "def once(x, y):\n" + indent(ALL, "    ") + "once(x, y)\n" + tried("once(x, y)\n", OOM),
+        None,
+    ),
+    "tried in either arm": (
+        TOP + "def once(x, y):\n" + indent(ALL, "    ") + "if x:\n" + indent(tried("once(x, y)\n", OOM), "    ")
+        + "else:\n    once(x, y)\n",
+        None,
+    ),
     "a generator that swallows": (loop(inside("tolerant()", ALL)), WAITS),
     "a generator that raises again": (loop(inside("told()", ALL)), None),
     "a decorator that swallows": (decorated("@skipping"), WAITS),
