@@ -80,20 +80,21 @@ def half_product(
     return None
 
 
-def _number(ctx: Context, expr: ast.expr) -> bool:
+def _number(ctx: Context, expr: ast.expr, seen: frozenset[str] = frozenset()) -> bool:
     """Whether an expression is a plain number: written out, a power or root of one, an attribute that only ever is."""
     match expr:
         case ast.Constant(value=value):
             return isinstance(value, (int, float))
         case ast.UnaryOp(operand=inner) | ast.BinOp(op=ast.Pow(), right=inner):
-            return _number(ctx, inner)
+            return _number(ctx, inner, seen)
         case ast.Call(func=ast.Attribute(value=ast.Name(id="math"))):
             return True
         case ast.BinOp(op=ast.Div(), left=left, right=right):
-            return _number(ctx, left) and _number(ctx, right)
-        case ast.Attribute(attr=name):
+            return _number(ctx, left, seen) and _number(ctx, right, seen)
+        case ast.Attribute(attr=name) if name not in seen:  # `self.scale = args.scale` says nothing
             stores = [node for node in ctx.m.attributes(name) if isinstance(node.ctx, ast.Store)]
             given = [ctx.m.parent[node] for node in stores]
-            return bool(given) and all(isinstance(one, ast.Assign) and _number(ctx, one.value) for one in given)
+            more = seen | {name}
+            return bool(given) and all(isinstance(one, ast.Assign) and _number(ctx, one.value, more) for one in given)
         case _:
             return False

@@ -58,3 +58,11 @@ def test_is_named(body: str) -> None:
     assert result.new_text is not None
     reviews = [one.message for one in result.findings if one.rule == "APX037" and one.severity.value == "review"]
     assert any("`einsum` gives float16 under autocast" in said for said in reviews) is BODIES[body]
+
+
+@pytest.mark.parametrize("given", ["self.scale = args.scale", "self.scale = args.base; self.base = args.scale"])
+def test_an_attribute_that_is_taken_over_under_its_own_name(given: str) -> None:
+    """Whether it is a number was asked without an end: `self.temperature = params.temperature` in distillations."""
+    body = f"{SIM} * self.scale; sim = sim.masked_fill(mask, -1e9)"
+    result = migrate_module(TEXT.replace("self.scale = dim**-0.5", given).replace("BODY", body), Settings())
+    assert result.new_text is not None
