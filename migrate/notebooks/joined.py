@@ -22,7 +22,7 @@ _MARK = re.compile(rf"^{_BEGIN}(\d+)$", re.M)
 _HOLDER = re.compile(rf"(?:(?:pass|None)  )?{_HELD}(\d+)")
 _SHELL = re.compile(r"^(\s*)(?:[%!]|\?{1,2}\w)|^\s*[\w.]+\?{1,2}\s*$")
 _ASSIGNED = re.compile(r"^(\s*[\w, ]+=\s*)[%!]")
-_OF_SHELL = re.compile(r"\s*(?:[\w, ]+=\s*)?!")
+_COMMAND = re.compile(r"\s*(?:[\w, ]+=\s*)?%")
 _OF_PYTHON = re.compile(r"^%%(?:time|timeit|capture|prun|python3?|debug)\b")
 
 
@@ -43,7 +43,7 @@ class Joined:
 
     def unread(self, index: int, line: str) -> bool:
         """Whether a line of a cell is Python that is not in the text: the cell does not parse, or IPython runs it."""
-        return index in self.broken or (line in self.held and not _OF_SHELL.match(line))
+        return index in self.broken or (line in self.held and _COMMAND.match(line) is not None)
 
     def place(self, line: int) -> tuple[int, int]:
         """The cell (its index) and the line in it that a line of the text stands for."""

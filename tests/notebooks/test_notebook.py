@@ -109,7 +109,7 @@ def test_each_cell_has_a_region_of_its_own(tmp_path: Path) -> None:
         (["import torch"], ["model = 1"]),
         (["%%bash\n", "git clone https://github.com/NVIDIA/apex"],),
         (["!pip install ./apex"],),
-        (["cd apex"], ["pip install apex"], ["!python -c 'from apex import amp'"]),  # also without a %
+        (["cd apex"], ["pip install apex"], ["!python -c \\\n", "  'from apex import amp'"]),  # also without a %
         (["def broken(:\n", "    pass  # apex"],),
     ],
 )

@@ -267,3 +267,13 @@ def test_a_model_that_mmcv_runs_is_named(names: str, named: bool) -> None:
     with pytest.raises(Manual) as found:
         decided(RUNNER.replace("NAMES", names))
     assert ("mmcv's runner" in found.value.message) is named
+
+
+def test_a_clip_of_the_arm_that_goes_is_not_said_to_stay() -> None:
+    """Both arms clip what amp lists, under the step's condition from now on: one clip moves, the other goes."""
+    clip = "    torch.nn.utils.clip_grad_norm_(amp.master_params(optimizer), 1.0)\n"
+    arms = f"if fp16:\n{indent(BACK, '    ')}{clip}else:\n    loss.backward()\n{clip}"
+    body = f"loss = model(x).mean()\n{arms}if i % 4 == 3:\n    optimizer.step()\n    optimizer.zero_grad()\n"
+    top = TOP.replace("model, optimizer = amp", "if fp16:\n    model, optimizer = amp")
+    one = decided(f"{top}for i, x in enumerate(data):\n{indent(body, '    ')}")
+    assert [rule for _, rule, _ in one.reviews] == ["APX052", "APX052"]
