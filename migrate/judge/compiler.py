@@ -43,6 +43,7 @@ class Sight(Protocol):
     def maps(self, call: ast.Call) -> bool: ...
     def manages(self, item: ast.withitem) -> bool: ...
     def resumes(self, expr: ast.expr) -> bool: ...
+    def exhausts(self, call: ast.Call) -> bool: ...
     def trains(self, expr: ast.expr) -> bool: ...
     def counts(self, target: ast.expr) -> bool: ...
     def may_fail(self, node: ast.AST) -> bool: ...
@@ -540,6 +541,8 @@ class _Compiler:
                     self.expression(arg)
                 for keyword in keywords:
                     self.expression(keyword.value)
+                if self.sight.exhausts(root):
+                    self._exhaust(root)
                 if self.sight.event(root):
                     self._called(root)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() if self.sight.trains(root):
@@ -562,15 +565,27 @@ class _Compiler:
             self.emit(Op("jump", call, start))
             self.mark(over)
 
+    def _exhaust(self, reader: ast.Call) -> None:
+        """``list(train(…))`` of a generator: round after round, to its end."""
+        start, over = Label(), Label()
+        self.emit(Op("generate", reader, value=reader.args[0]))
+        self.mark(start)
+        self.emit(Op("resume", reader, over))
+        self.emit(Op("jump", reader, start))
+        self.mark(over)
+
     def _comprehension(self, root: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
         """A loop in which training happens: no round, one or several. What it goes over is evaluated once."""
         start, over = Label(), Label()
         first = root.generators[0]
         self.expression(first.iter)
+        read = self.sight.resumes(first.iter)
+        if read:
+            self.emit(Op("generate", root, value=first.iter))
         self.mark(start)
-        rounds = not self.sight.prepares(root)
+        rounds = read or not self.sight.prepares(root)
         if rounds:
-            self.emit(Op("again", root, over))
+            self.emit(Op("resume" if read else "again", root, over))
         for generator in root.generators:
             for part in (generator.iter, *generator.ifs)[generator is first :]:
                 self.expression(part)

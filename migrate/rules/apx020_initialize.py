@@ -16,13 +16,11 @@ from dataclasses import replace
 from ..facts.once import once
 from ..facts.sites import Initialize
 from ..plan.home.asked import guarded
-from ..plan.home.cases import either
-from ..plan.home.guards import guards
 from ..plan.home.places import Creation
+from ..plan.home.scales import chosen
 from ..plan.inserted import free_name
 from ..plan.premises.premises import model_alone
-from ..units.conditions import TRUE, Term, conjunction
-from ..units.options import Options
+from ..units.conditions import conjunction
 from ..units.unit import Context
 from .common import Plan, Stage, Work
 from .same_items import same_item
@@ -227,29 +225,6 @@ def _match(target: ast.expr, value: ast.expr, pairs: Pairs) -> bool:
     return True
 
 
-def _chosen(plan: Plan) -> Options:
-    """The options that shape the scaler: a static scale that several calls ask for, or some of them, each under its own
-    condition."""
-    inits = plan.unit.initializes
-    if not inits:
-        return Options()
-    every = [plan.unit.options_of(i) for i in inits]
-    static = [(i, o) for i, o in zip(inits, every, strict=True) if o.scale is not None]
-    if not static or len({(o.scale, o.static_when) for o in every}) == 1:
-        return every[0]
-    anchor = plan.homes.creations[0].anchor
-    asked = [[t for _, t in guards(plan.ctx, plan.unit, i, anchor)] for i in inits]
-    shared = {t.text for t in asked[0] if all(t.text in {x.text for x in one} for one in asked)}
-    cases: dict[str, list[list[Term]]] = {}  # the conditions under which each scale is asked for
-    for init, options in static:
-        own = [t for t in asked[inits.index(init)] if t.text not in shared]
-        cases.setdefault(str(options.scale), []).append([*own, options.static_when or TRUE])
-    *chosen, last = cases
-    when = {one: either(cases[one]) for one in chosen}
-    scale = "".join(f"{one} if {when[one].inside(2)} else " for one in chosen if when[one].value is None) + last
-    return replace(static[0][1], scale=scale, static_when=either([case for each in cases.values() for case in each]))
-
-
 def _arm(scale: str) -> str:
     """A scale as the first arm of a condition."""
     return f"({scale})" if " if " in scale else scale
@@ -262,7 +237,8 @@ def _lines(plan: Plan, work: Work, creation: Creation) -> list[str]:
     """The statements that make one scaler."""
     if creation.enabled.value is False:
         return [f"{creation.text} = {work.native(creation.anchor).scaler('enabled=False')}"]
-    options = plan.unit.options_of(creation.init) if creation.init is not None else _chosen(plan)
+    own = creation.init
+    options = plan.unit.options_of(own) if own is not None else chosen(plan.ctx, plan.unit, creation.anchor)
     static = options.static_when
     if creation.renamed and static is not None and options.scale is not None:
         static = replace(static, text=creation.renamed[static.text])

@@ -204,6 +204,8 @@ class Conditions:
                 if len(asked) != 1:
                     return None
                 said = _only_returns(asked[0])
+                if isinstance(said, ast.Constant):
+                    return None  # `def is_main_process(): return True` asks for nothing
                 return looks_for_amp(asked[0]) if said is None else self.constant(said)
             case _:
                 return None

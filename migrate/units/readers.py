@@ -143,9 +143,8 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
         name = called_name(node)
         if any(n.endswith(".master_params") for n in v.apex_names(node.func)) and not _kept(ctx, node):
             return True
-        if gradients.CLIP.fit(name) and gradients.CLIPPED.fit(name + m.src(node)):
-            return True
-        if isinstance(node.func, ast.Attribute) and gradients.CLIP_METHODS.fit(name):
+        clips = gradients.CLIP.fit(name) and gradients.CLIPPED.fit(name + m.src(node))
+        if clips or (isinstance(node.func, ast.Attribute) and gradients.CLIP_METHODS.fit(name)):
             if not _bounds_values(ctx, node, watched):
                 return True
         callees = v.callees(node)
@@ -174,10 +173,12 @@ def _handed_functions(ctx: Context, call: ast.Call) -> list[ast.AST]:
 
 
 def _bounds_values(ctx: Context, call: ast.Call, watched: frozenset[Obj]) -> bool:
-    """Whether a method called ``clip`` puts bounds to data, as numpy's and torch's do: ``boxes.clip(0, 1)``."""
+    """Whether a method called ``clip`` puts bounds to data, as numpy's and torch's do: ``boxes.clip(0, 1)``,
+    ``(action + rng.normal(0, 0.1)).clip(-1, 1)``."""
+    if not isinstance(call.func, ast.Attribute):
+        return False
     if called_name(call) not in ("clip", "clip_") or not (call.args or call.keywords):
         return False
-    assert isinstance(call.func, ast.Attribute)
     said = " ".join(ctx.m.src(x) for x in (call.func.value, *call.args))
     held = [ctx.v.of(x) for x in (call.func.value, *call.args)]
     return not gradients.OF_GRADIENTS.fit(said) and not any(opened(ctx.v, h) & watched for h in held)

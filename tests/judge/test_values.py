@@ -10,7 +10,7 @@ from migrate.facts.module import Module
 from migrate.facts.sites import collect
 from migrate.flow.values import Values
 from migrate.judge.judge import judge
-from tests.judge.support import aligned
+from tests.judge.support import aligned, judged_case
 
 HEAD = """\
 import torch
@@ -110,3 +110,49 @@ def test_a_dictionary_that_becomes_keywords() -> None:
     around, behind = "def train(on):\n", "train(**t)\n"
     assert never_is_the_same("t = {'on': False}\n", "on", around, behind)
     assert not never_is_the_same("t = {'on': False}\nt['on'] = True\n", "on", around, behind)
+
+
+HELD = """\
+import argparse
+import torch
+from torch import nn
+from apex import amp
+
+
+class Net(nn.Module):
+    def __init__(self, args):
+        super().__init__()
+        self.args = args
+        self.fc = nn.Linear(args.width, 1)
+
+    def forward(self, x):
+        return self.fc(x) / self.args.width
+
+
+def train(args, data):
+    net = Net(args)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    if args.fp16:
+        net, optimizer = amp.initialize(net, optimizer, opt_level="O1")
+    HANDED
+    for x, y in data:
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(net(x), y)
+        if args.fp16:
+            with amp.scale_loss(loss, optimizer) as scaled:
+                scaled.backward()
+        else:
+            loss.backward()
+        optimizer.step()
+
+
+def main(data):
+    train(argparse.Namespace(width=3, fp16=True), data)
+"""
+
+
+@pytest.mark.parametrize("handed", ["pass", "net = wrapped(net)"])
+def test_what_a_model_keeps_is_the_same_in_both_programs(handed: str) -> None:
+    """`amp.initialize` is handed the model, which only one of them does; it sets nothing that a model keeps."""
+    case = judged_case(HELD.replace("HANDED", handed))
+    assert case is not None and not case.verdict.differences

@@ -42,6 +42,7 @@ TERMS = {
     "either way": ("ask(a or not a)", "True"),
     # Apex
     "amp": (TOP + "ask(amp)", "True"),
+    "a function that always says yes": ("def is_main():\n    return True\nask(is_main())", "is_main()"),
     "a name of it": (TOP + "ask(amp.initialize)", "amp.initialize"),
     "not amp": (TOP + "ask(not amp)", "False"),
     "amp is None": (TOP + "ask(amp is None)", "False"),

@@ -23,6 +23,8 @@ _READING = frozenset(
     "dumps info debug warning pformat pprint Namespace SimpleNamespace".split()
 )
 
+# Calls of mixed precision, which leave what a model holds (``self.args = args``) as it is; only one program has them.
+_OF_ONE_SIDE = frozenset({"initialize", "amp", "create", "scaler", "step"})
 
 NAMESPACES = frozenset("SimpleNamespace Namespace".split())
 
@@ -79,7 +81,8 @@ class Definitions:
         for call in self.m.all(ast.Call):
             if isinstance(call.func, ast.Attribute) and call.func.attr not in _ASKING:
                 touched |= self.v.of(call.func.value)
-            if last_name(call.func) not in _READING and not self.v.callees(call):
+            mixed = self.marks.kind.get(call) in _OF_ONE_SIDE
+            if not mixed and last_name(call.func) not in _READING and not self.v.callees(call):
                 for arg in [*call.args, *(k.value for k in call.keywords if k.arg is not None)]:
                     handed |= self.v.of(arg.value if isinstance(arg, ast.Starred) else arg)
         for item in self.m.all(ast.Subscript):

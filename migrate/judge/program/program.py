@@ -30,7 +30,7 @@ from .objects import Objects, known_objects
 from .preparing import begins_some, preparing
 from .scaling import Scaling
 from .spread import Spread
-from .syntax import ANY, ANY_OF_FILES, FUNCTIONS, generator_call, last_name, makes_context, maps
+from .syntax import ANY, ANY_OF_FILES, FUNCTIONS, generator_call, last_name, makes_context, maps, reads_to_the_end
 from .tree import AnnotatedTree
 
 
@@ -286,6 +286,10 @@ class Program:
         call = generator_call(expr)
         made = [c for c in self.v.callees(call) if c in self.marks.functions] if call is not None else []
         return any(self.code(c).generator and not self._hands_on(c) for c in made)
+
+    def exhausts(self, call: ast.Call) -> bool:
+        """Whether a call goes through such a generator to its end before it comes back: ``list(train(…))``."""
+        return reads_to_the_end(call) and len(call.args) > 0 and self.resumes(call.args[0])
 
     def _hands_on(self, function: ast.AST) -> bool:
         """Whether a function that does not train yields what another generator does: ``yield from``."""

@@ -52,11 +52,19 @@ def stored_names(target: ast.AST) -> set[str]:
 def generator_call(expr: ast.expr) -> ast.Call | None:
     """The call of a generator under ``enumerate``, ``tqdm`` and the like."""
     while isinstance(expr, ast.Call):
-        if last_name(expr.func) in ("enumerate", "tqdm", "iter", "list") and expr.args:
+        if last_name(expr.func) in ("enumerate", "tqdm", "iter") and expr.args:
             expr = expr.args[0]
         else:
             return expr
     return None
+
+
+def reads_to_the_end(call: ast.Call) -> bool:
+    """Whether a call goes through all that it is handed before it comes back: ``list(train(…))``."""
+    return isinstance(call.func, ast.Name) and call.func.id in _READS_ALL
+
+
+_READS_ALL = frozenset("list tuple set dict sorted sum max min".split())
 
 
 def makes_scaler(call: ast.Call) -> bool:

@@ -22,6 +22,7 @@ from .cases import either, without_opposites
 from .guards import any_said_there, around, early_exits, guard_cases, guards, is_main, said_by
 from .places import Creation, Place
 from .preparing import outside
+from .scales import chosen
 
 
 class Making:
@@ -260,7 +261,7 @@ class Making:
             )
         check_has(self.ctx, anchor, enabled.text)
         text = f"{self.ctx.m.self_name(scope) or 'self'}.{scaler.name}" if place.owner is not None else scaler.name
-        renamed = self._scale_there(init, scope)
+        renamed = self._scale_there(init, anchor, scope)
         anchor = self._behind(init, [enabled.text, *renamed.values()], anchor, scope)
         self._check_lasting(place, anchor)
         uses = [self.ctx.m.statement(n) for n in self._uses.get(id(scaler), [])]
@@ -285,7 +286,7 @@ class Making:
             return guard_cases(self.ctx, self.unit, training[0], None)
         options = [self.unit.options_of(init) for init in training]
         apart = len({self.ctx.m.function(init.call) for init in training}) != 1
-        if apart or any(o.scale or o.init_scale for o in options):
+        if apart or any(o.init_scale for o in options):
             return None
         each = [guards(self.ctx, self.unit, init, None) for init in training]
         cases = without_opposites([[term for _, term in one] for one in each])
@@ -329,8 +330,12 @@ class Making:
                         "keep one GradScaler where the optimizer is kept, and use it here",
                     )
 
-    def _scale_there(self, init: Initialize, scope: Scope) -> dict[str, str]:
+    def _scale_there(self, init: Initialize, anchor: ast.stmt, scope: Scope) -> dict[str, str]:
         """The texts of a static loss scale as the optimizer's function says them."""
+        if len({(o.scale, o.static_when) for o in map(self.unit.options_of, self.unit.initializes)}) > 1:
+            here, there = (chosen(self.ctx, self.unit, anchor, where) for where in (None, scope))
+            texts = [(o.scale, o.static_when.text) for o in (here, there) if o.scale and o.static_when]
+            return dict(zip(*texts, strict=True)) if texts else {}
         options, source = self.unit.options_of(init), init.options.get("loss_scale")
         found: dict[str, str] = {}
         if source is None or options.scale is None or options.static_when is None:

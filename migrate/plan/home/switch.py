@@ -65,10 +65,14 @@ def _returns_above(ctx: Context, init: Initialize) -> bool:
 
 
 def _made_without(ctx: Context, owner: ast.ClassDef, init: Initialize) -> bool:
-    """Whether a subclass initializes, and instances are made of classes beside it that never do."""
-    own = ctx.m.class_of(ctx.m.function(init.call))
+    """Whether a subclass initializes, and instances are made of classes beside it that never do: here, in files that
+    have nothing to do with amp, or by whoever takes a base that trains by itself (``Learner``, ``ApexLearner``)."""
+    m = ctx.m
+    own = m.class_of(m.function(init.call))
     if own is None or own is owner or owner not in hierarchy(ctx, own):
         return False
+    if ctx.exported(owner) & {owner.name, "*"} or any(m.class_of(m.function(c)) is owner for c in ctx.trained_apart):
+        return True
     classes = [c for c in ctx.made_classes if owner in hierarchy(ctx, c)]
     return any(own not in hierarchy(ctx, c) for c in classes)
 
