@@ -578,6 +578,10 @@ def test_a_method_that_another_file_calls_of_what_it_is_handed_takes_no_scaler(t
 LATER = {
     "def batches(self):\n    for x in self.data:\n        yield self.model(x)\n": True,
     "def batches(self):\n    for x in self.data:\n        yield run(x)\n\ndef run(x):\n    return net(x)\n": True,
+    "def batches(cell, xs):\n    for x in xs:\n        yield torch.tanh(cell(x))\n": True,  # what it is handed
+    "def batches(cells, xs):\n    for cell, x in zip(cells, xs):\n        yield cell(x)\n": True,
+    "def batches(transform, xs):\n    for x in xs:\n        yield transform(x)\n": False,
+    "def batches(cell, xs):\n    for x in xs:\n        yield x.cell(cell)\n": False,
     "def batches(self):\n    yield 1\n\ndef run(x):\n    return net(x)\n": False,
     'def batches(self):\n    """Use it as model(x)."""\n    yield 1\n': False,
     "def events(self):\n    yield from self.all\n\ndef model(self):\n    return self.held\n": False,
