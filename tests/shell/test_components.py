@@ -246,6 +246,8 @@ def test_backwards_of_ones_own_belong_to_it(tmp_path: Path, body: str, joined: b
         ("x.register_hook(self.project)", True),
         ("x.register_hook(projected)", True),
         ("layer.register_full_backward_hook(projected)", True),
+        ("x.register_hook(partial(turned, weight=self.basis))", True),
+        ("def inner(g):\n            return g.mm(self.basis)\n        x.register_hook(inner)", True),
         ("x.register_hook(halved)", False),
         ("x.register_hook(lambda g: g * 2)", False),
         ("layer.register_forward_hook(self.project)", False),  # runs where the forward does
@@ -254,6 +256,7 @@ def test_backwards_of_ones_own_belong_to_it(tmp_path: Path, body: str, joined: b
 )
 def test_hooks_of_the_backward_pass_belong_to_it_where_they_multiply(tmp_path: Path, hook: str, named: bool) -> None:
     keeper = f"""\
+from functools import partial
 from lin import halved, projected, turned
 
 
