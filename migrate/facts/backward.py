@@ -42,8 +42,12 @@ def multiplies_in_hooks(hooks: Collection[str], file: Outline, imported: Sequenc
             called.update(_CALLED.findall(one))
     if not called:
         return False
-    around = (x for x in _functions(file) if x[2] and any(n.startswith("register_") and n.endswith("hook") for n in x[1]))
-    return any(True for _ in around) or not called.isdisjoint(_multiplying((file, *imported)))  # or one in its function
+    inner = any(multiplies and any(map(_registers, names)) for _, names, multiplies in _functions(file))
+    return inner or not called.isdisjoint(_multiplying((file, *imported)))  # a hook within a function has no own name
+
+
+def _registers(name: str) -> bool:
+    return name.startswith("register_") and name.endswith("hook")
 
 
 def _multiplying(files: Iterable[Outline]) -> set[str]:

@@ -670,10 +670,11 @@ def sizes():
 @pytest.mark.parametrize(
     ("value", "hook", "joined"),
     [
-        ("float(out.std())", "register_forward_hook", True),
+        ("float(out.norm())", "register_forward_hook", True),
         ("out.cpu()", "register_forward_hook", True),
         ("out.shape", "register_forward_hook", False),
-        ("float(out.std())", "register_load_state_dict_post_hook", False),
+        ("float(out.norm())", "register_load_state_dict_post_hook", False),
+        ("float(out.std())", "register_load_state_dict_post_hook", True),  # which gets `.float()` where it is half
     ],
 )
 def test_a_hook_that_keeps_results_belongs_to_it(tmp_path: Path, value: str, hook: str, joined: bool) -> None:
