@@ -449,7 +449,9 @@ def _handing_over(amp: Sequence[str], imports: Imports) -> set[str]:
         with suppress(OSError):
             if handed := hands_over(read(one).decode(errors="replace"), giving, networks, putting):
                 own = {*giving, *networks} & imports.words(_NAME, one)
+                own |= set(networks) if makers & own else set()
                 found |= {one, *(x for x in below if puts[x] & handed or gives[x].names & own)}
+                found |= {x for x in below if not (makers & own).isdisjoint(imports.outline(x).names)}
     return found.difference(amp)
 
 

@@ -318,9 +318,10 @@ def may_apply_networks(file: Outline) -> bool:
 
 
 def makers_of(files: Iterable[Outline], networks: Collection[str]) -> frozenset[str]:
-    """The functions of some files that give back an object of one of these classes."""
+    """The functions of some files that give back an object of one of these classes, or of one from a table."""
     functions = [one for file in files for one in file.functions]
-    return _all(lambda found: (one.name for one in functions if _gives_back(one, {*networks, *found})))
+    table = {one.name for one in functions if any(name.rpartition(".")[2].isupper() for name, _ in one.returned)}
+    return _all(lambda found: (x.name for x in functions if x.name in table or _gives_back(x, {*networks, *found})))
 
 
 def networks_spread(file: Outline) -> bool:
