@@ -70,6 +70,9 @@ _HANDED = re.compile(rb"[(,=][ \t]*(?:self\.)?(?:model|net|network|encoder|decod
 _LEAVES = re.compile(rb"\.cpu\(\)|\.numpy\(\)")
 _HOOKS = re.compile(rb"\bregister_forward_hook\(")
 _AS_FLOAT = re.compile(rb"\.(?:" + b"|".join(one.encode() for one in sorted(O1_FLOAT)) + rb")\(")
+# What O1 left in float32 if it was so, and what makes it so.
+_PRODUCTS = re.compile(rb"\b(?:einsum|chain_matmul|multi_dot)\(")
+_WIDENS = re.compile(rb"\.(?:float|double)\(\)|\b(?:softplus|exp)\(")
 _SPREADS = re.compile(rb"\.(?:" + b"|".join(one.encode() for one in sorted(SPREADS)) + rb")\(")
 _IN_PLACE = re.compile(rb"\.(?:add(?:mm|mv|r|bmm)|baddbmm)_\(")
 _BEGINS, _SCALES = re.compile(rb"\binitialize\("), re.compile(rb"\bscale_loss\(")
@@ -411,9 +414,11 @@ def _packages(told: Iterable[str], members: Collection[str], imports: Imports) -
 
 def _refused(location: str, imports: Imports) -> bool:
     """Whether a file uses what CUDA's autocast refuses to run, or puts into tensors what has another type under it, or
-    computes variances, which are float32 only where that is written; or asks for Apex's level, whether Apex is there,
-    or for what it keeps on an optimizer."""
+    computes variances, which are float32 only where that is written, or products of what may be float32; or asks for
+    Apex's level, whether Apex is there, or for what it keeps on an optimizer."""
     if any(imports.words(pattern, location) for pattern in (_REFUSED, _LEVELS, _ASKS, _STASH)):
+        return True
+    if imports.words(_PRODUCTS, location) and imports.words(_WIDENS, location):
         return True
     if imports.words(_SPREADS, location) and networks_spread(imports.outline(location)):
         return True
@@ -444,7 +449,9 @@ def _handing_over(amp: Sequence[str], imports: Imports) -> set[str]:
         with suppress(OSError):
             if handed := hands_over(read(one).decode(errors="replace"), giving, networks, putting):
                 own = {*giving, *networks} & imports.words(_NAME, one)
+                own |= set(networks) if makers & own else set()
                 found |= {one, *(x for x in below if puts[x] & handed or gives[x].names & own)}
+                found |= {x for x in below if not (makers & own).isdisjoint(imports.outline(x).names)}
     return found.difference(amp)
 
 

@@ -10,7 +10,9 @@ from ..knowledge.operations import BACKWARD_PRODUCTS
 from .elsewhere import Outline
 
 # What is given as a hook of the backward pass: a name, perhaps one with its owner, or a function without a name.
-HOOKED = re.compile(rb"\.register_(?!\w*forward)\w*hook\(\s*(lambda\b[^\n]*|[\w.]+)")
+HOOKED = re.compile(
+    rb"\.register_(?!\w*forward)\w*hook\(\s*(?:(?:functools\.)?partial\(\s*)?(lambda\b[^\n]*|[\w.]+)"
+)
 _PRODUCT = re.compile(rf"\.(?:{'|'.join(sorted(BACKWARD_PRODUCTS))})\(|[\w\])][ \t]*@[ \t]*[\w(]")
 _CALLED = re.compile(r"(\w+)\(")
 
@@ -38,7 +40,14 @@ def multiplies_in_hooks(hooks: Collection[str], file: Outline, imported: Sequenc
             return True
         else:
             called.update(_CALLED.findall(one))
-    return bool(called) and not called.isdisjoint(_multiplying((file, *imported)))
+    if not called:
+        return False
+    inner = any(multiplies and any(map(_registers, names)) for _, names, multiplies in _functions(file))
+    return inner or not called.isdisjoint(_multiplying((file, *imported)))  # a hook within a function has no own name
+
+
+def _registers(name: str) -> bool:
+    return name.startswith("register_") and name.endswith("hook")
 
 
 def _multiplying(files: Iterable[Outline]) -> set[str]:

@@ -287,12 +287,17 @@ def _asked_of_held(cls: _Class) -> frozenset[tuple[int | str | None, str]]:
 
 
 def may_run_bit_by_bit(file: Outline) -> bool:
-    """Whether a file has a generator that runs a model, itself or by a function of the file."""
+    """Whether a file has a generator that runs a model, or what it is handed, itself or by a function of the file."""
     functions = [*file.functions, *(method for cls in file.classes for method in cls.methods.values())]
     calls = [(one, {called.rpartition(".")[2] for called in one.called}) for one in functions]
     own = {one.name for one in functions}
     run = _all(lambda more: (one.name for one, names in calls if any(n in more or _runs_model(n, own) for n in names)))
-    return any(one.yields and one.name in run for one in functions)
+    handed = {one.name for one in functions if _runs_handed(replace(one, apart=False))}
+    return any(one.yields and one.name in run | handed for one in functions)
+
+
+def _runs_handed(function: _Function) -> bool:
+    return any(not _other(name) for _, name in _applied(function))
 
 
 def _runs_model(name: str, own: Collection[str]) -> bool:
@@ -309,13 +314,14 @@ def may_run_networks(file: Outline, imported: Sequence[Outline]) -> bool:
 def may_apply_networks(file: Outline) -> bool:
     """Whether a function of a file runs what it is handed, and that is called as a network may be."""
     methods = (method for cls in file.classes for method in cls.methods.values())
-    return any(not _other(name) for one in (*file.functions, *methods) for _, name in _applied(one))
+    return any(map(_runs_handed, (*file.functions, *methods)))
 
 
 def makers_of(files: Iterable[Outline], networks: Collection[str]) -> frozenset[str]:
-    """The functions of some files that give back an object of one of these classes."""
+    """The functions of some files that give back an object of one of these classes, or of one from a table."""
     functions = [one for file in files for one in file.functions]
-    return _all(lambda found: (one.name for one in functions if _gives_back(one, {*networks, *found})))
+    table = {one.name for one in functions if any(name.rpartition(".")[2].isupper() for name, _ in one.returned)}
+    return _all(lambda found: (x.name for x in functions if x.name in table or _gives_back(x, {*networks, *found})))
 
 
 def networks_spread(file: Outline) -> bool:

@@ -16,7 +16,7 @@ _FILLING = b"|".join(one.encode() for one in sorted(FILLS | {"full", "full_like"
 # What makes one: a fill, a factor, a constant of the file.
 MAKES_FAR = re.compile(
     rb"\b(?:" + _FILLING + rb")\([^\n]*[-, (]" + _FAR + rb"|\*[ \t]*\(?-[ \t]*" + _FAR + rb"|-" + _FAR + rb"[ \t]*\*"
-    rb"|^\w+[ \t]*(?::[^=\n]+)?=[ \t]*-[ \t]*" + _FAR,
+    rb"|\*[ \t]*(?:\w+\.)?finfo\(|^\w+[ \t]*(?::[^=\n]+)?=[ \t]*-[ \t]*" + _FAR,
     re.M,
 )
 MAY_ADD = re.compile(rb"^[ \t]+\w+[ \t]*[-+]=[ \t]*(?!\d)\S", re.M)

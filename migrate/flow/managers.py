@@ -14,13 +14,14 @@ from .values import Values
 _MOST_STEPS = 5  # from a block to the generator
 
 
-def handed_on(m: Module, v: Values, block: ast.expr, steps: int = _MOST_STEPS) -> set[ast.AST]:
+def handed_on(m: Module, v: Values, block: ast.expr) -> set[ast.AST]:
     """The generators that a block may be one of, but for one that it calls itself."""
     made = {one for one in v.callees(block) if makes_context(one)} if isinstance(block, ast.Call) else set[ast.AST]()
-    return _behind(m, v, block, steps) - made
+    return generators(m, v, block) - made
 
 
-def _behind(m: Module, v: Values, expr: ast.expr, steps: int) -> set[ast.AST]:
+def generators(m: Module, v: Values, expr: ast.expr, steps: int = _MOST_STEPS) -> set[ast.AST]:
+    """Those that an expression may be one of: what is put on an ``ExitStack``."""
     if not steps:
         return set()
     found = set[ast.AST]()
@@ -28,9 +29,9 @@ def _behind(m: Module, v: Values, expr: ast.expr, steps: int) -> set[ast.AST]:
         if makes_context(callee):
             found.add(callee)
         else:
-            found |= {one for value in _returned(callee) for one in _behind(m, v, value, steps - 1)}
+            found |= {one for value in _returned(callee) for one in generators(m, v, value, steps - 1)}
     for value in _given(m, expr):
-        found |= _behind(m, v, value, steps - 1)
+        found |= generators(m, v, value, steps - 1)
     return found
 
 

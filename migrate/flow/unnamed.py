@@ -21,7 +21,7 @@ from ..knowledge.gradients import NO_READER, SCHEDULERS
 from ..nodes import walk
 from .decorated import wrappers
 from .kept_lookers import KeptLookers
-from .managers import handed_on
+from .managers import generators, handed_on
 from .objects import ELEMENT_KEY, Obj
 from .spelled import listed_names, meet
 from .touching import touches, touching, trains
@@ -161,7 +161,8 @@ class Unnamed:
         blocks = [item.context_expr for item in stmt.items]
         stacked = [arg for stack in blocks for call in self._put_on(stack, stmt) for arg in call.args[:1]]
         looks = any(self.v.callee(o) in self._lookers for arg in stacked for o in self.v.of(arg))
-        if looks or any(map(self._given.ends, stmt.items)) or self._managed([*blocks, *stacked]):
+        looks = looks or any(generators(self.m, self.v, arg) & self._lookers for arg in stacked if self._lookers)
+        if looks or any(map(self._given.ends, stmt.items)) or self._managed(blocks):
             return True
         ends = [(cls, method) for cls, method in self._special if method.name in ("__exit__", "__aexit__")]
         return bool(ends) and any(self._of(block, ends) for block in (*blocks, *stacked))

@@ -31,6 +31,7 @@ from .precision.products import review_products
 from .precision.stored import review_stored
 from .precision.threads import review_threads
 from .precision.traced import review_traced
+from .precision.wide_products import review_wide_products
 from .premises import doubts, handed, plain_backwards, premises, unscaled_steps
 from .premises.again import review_runs_again
 from .premises.called_elsewhere import review_called_elsewhere
@@ -161,6 +162,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         review_stored(ctx, unit, planner, widened)
         review_filled(ctx, unit, planner)
         review_added(ctx, unit, planner)
+        review_wide_products(ctx, unit, planner)
     return plan
 
 

@@ -246,6 +246,8 @@ def test_backwards_of_ones_own_belong_to_it(tmp_path: Path, body: str, joined: b
         ("x.register_hook(self.project)", True),
         ("x.register_hook(projected)", True),
         ("layer.register_full_backward_hook(projected)", True),
+        ("x.register_hook(partial(turned, weight=self.basis))", True),
+        ("def inner(g):\n            return g.mm(self.basis)\n        x.register_hook(inner)", True),
         ("x.register_hook(halved)", False),
         ("x.register_hook(lambda g: g * 2)", False),
         ("layer.register_forward_hook(self.project)", False),  # runs where the forward does
@@ -254,6 +256,7 @@ def test_backwards_of_ones_own_belong_to_it(tmp_path: Path, body: str, joined: b
 )
 def test_hooks_of_the_backward_pass_belong_to_it_where_they_multiply(tmp_path: Path, hook: str, named: bool) -> None:
     keeper = f"""\
+from functools import partial
 from lin import halved, projected, turned
 
 
@@ -578,6 +581,10 @@ def test_a_method_that_another_file_calls_of_what_it_is_handed_takes_no_scaler(t
 LATER = {
     "def batches(self):\n    for x in self.data:\n        yield self.model(x)\n": True,
     "def batches(self):\n    for x in self.data:\n        yield run(x)\n\ndef run(x):\n    return net(x)\n": True,
+    "def batches(cell, xs):\n    for x in xs:\n        yield torch.tanh(cell(x))\n": True,  # what it is handed
+    "def batches(cells, xs):\n    for cell, x in zip(cells, xs):\n        yield cell(x)\n": True,
+    "def batches(transform, xs):\n    for x in xs:\n        yield transform(x)\n": False,
+    "def batches(cell, xs):\n    for x in xs:\n        yield x.cell(cell)\n": False,
     "def batches(self):\n    yield 1\n\ndef run(x):\n    return net(x)\n": False,
     'def batches(self):\n    """Use it as model(x)."""\n    yield 1\n': False,
     "def events(self):\n    yield from self.all\n\ndef model(self):\n    return self.held\n": False,
@@ -663,10 +670,11 @@ def sizes():
 @pytest.mark.parametrize(
     ("value", "hook", "joined"),
     [
-        ("float(out.std())", "register_forward_hook", True),
+        ("float(out.norm())", "register_forward_hook", True),
         ("out.cpu()", "register_forward_hook", True),
         ("out.shape", "register_forward_hook", False),
-        ("float(out.std())", "register_load_state_dict_post_hook", False),
+        ("float(out.norm())", "register_load_state_dict_post_hook", False),
+        ("float(out.std())", "register_load_state_dict_post_hook", True),  # which gets `.float()` where it is half
     ],
 )
 def test_a_hook_that_keeps_results_belongs_to_it(tmp_path: Path, value: str, hook: str, joined: bool) -> None:

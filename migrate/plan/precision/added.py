@@ -76,11 +76,24 @@ def _far(ctx: Context, expr: ast.expr, stmt: ast.stmt, steps: int = _MAX_STEPS) 
             return _far(ctx, inner, stmt, steps - 1)
         case ast.Name(id=name):
             given = last_given(ctx.m, name, stmt)
-            if isinstance(given, ast.Assign) and len(given.targets) == 1 and isinstance(given.targets[0], ast.Name):
-                return _far(ctx, given.value, given, steps - 1)
+            if isinstance(given, ast.Assign) and len(given.targets) == 1:
+                parts = _given_to(ctx, given.targets[0], given.value, name)
+                return any(_far(ctx, one, ctx.m.statement(one), steps - 1) for one in parts)
             return given is None and _handed_far(ctx, expr, steps - 1)
         case _:
             return False
+
+
+def _given_to(ctx: Context, target: ast.expr, value: ast.expr, name: str) -> list[ast.expr]:
+    """What an assignment gives a name: of a tuple its own part, be it one that a function gives back."""
+    if isinstance(target, ast.Name):
+        return [value]
+    at = next((i for i, one in enumerate(getattr(target, "elts", ())) if getattr(one, "id", "") == name), None)
+    wholes = [value]
+    if isinstance(value, ast.Call):
+        wholes = [n.value for f in ctx.v.callees(value) for n in walk(f) if isinstance(n, ast.Return) and n.value]
+    tuples = [one.elts for one in wholes if isinstance(one, ast.Tuple)]
+    return [elts[at] for elts in tuples if at is not None and at < len(elts)]
 
 
 def _far_number(ctx: Context, expr: ast.expr) -> bool:

@@ -51,7 +51,8 @@ def tell_policy(ctx: Context, unit: Unit, planner: Planner, written: Collection[
         if name not in lines and node not in written:
             if planner.compute.own_method(ctx.m.function(node)) or coverage.may(node):
                 lines[name] = node.lineno
-    found = lines.keys() | ctx.facts.elsewhere.operations
+    anew = {called_name(node) for node in written if isinstance(node, ast.Call)}
+    found = lines.keys() | (ctx.facts.elsewhere.operations - anew)
     told = [
         f"{', '.join(_said(name, lines) for name in sorted(names & found))}: {what}"
         for names, what in _WORDS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...facts.names import called_name
 from ...facts.networks import comes_from_elsewhere, name_elsewhere
 from ...units.autograd import multiplies
 from ...units.unit import Context, Unit
@@ -31,7 +32,7 @@ def review_products_in_hooks(ctx: Context, unit: Unit) -> None:
 
 
 def _hooks(ctx: Context, call: ast.Call) -> Iterator[ast.AST]:
-    for arg in call.args:
+    for arg in map(_filled, call.args):
         if isinstance(arg, ast.Lambda):
             yield arg
         yield from (f for o in ctx.v.of(arg) for f in ctx.v.functions(o))
@@ -40,5 +41,10 @@ def _hooks(ctx: Context, call: ast.Call) -> Iterator[ast.AST]:
 def _of_another_file(ctx: Context, call: ast.Call) -> bool:
     """Whether what is registered is a function of a file that is not read with the program, and computes products."""
     known = ctx.facts.elsewhere.multiplying
-    named = (arg for arg in call.args if isinstance(arg, (ast.Name, ast.Attribute)))
+    named = (arg for arg in map(_filled, call.args) if isinstance(arg, (ast.Name, ast.Attribute)))
     return any(name_elsewhere(ctx.v, arg) in known and comes_from_elsewhere(ctx.v, arg) for arg in named)
+
+
+def _filled(arg: ast.expr) -> ast.expr:
+    """The function that a ``partial`` fills."""
+    return arg.args[0] if isinstance(arg, ast.Call) and called_name(arg) == "partial" and arg.args else arg

@@ -123,6 +123,9 @@ def test_nor_numbers_that_float16_has(number: str) -> None:
         ("def additive(mask):\n    return mask.masked_fill(mask == 0, -1e9)\n", True),
         ("def additive(mask):\n    return (1 - mask) * -1e4\n", False),
         ("FAR = -1e9\n\n\ndef additive(mask):\n    return 1 - mask\n", False),
+        ("def additive(m):\n    x, y = pair(m)\n    return y\n\n\ndef pair(m):\n    return m, m * -1e9\n", True),
+        ("def additive(m):\n    x, y = pair(m)\n    return x\n\n\ndef pair(m):\n    return m, m * -1e9\n", False),
+        ("import torch\n\n\ndef additive(m):\n    return m * torch.finfo(torch.float32).min\n", True),
     ],
 )
 def test_masks_of_other_files(tmp_path: Path, made: str, named: bool, inside: bool) -> None:

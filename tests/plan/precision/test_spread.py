@@ -104,3 +104,4 @@ def test_networks_of_other_files_belong_to_the_program(tmp_path: Path, method: s
         found = analyse(collect([str(tree(tmp_path, {"main.py": main, "norm.py": net}))]), Settings(), spool, jobs=1)
     assert ("norm.py" in [one.path for one in found.results]) is (method == "std")
     assert [unit.applicability for one in found.results for unit in one.units] == [Applicability.SAFE]
+    assert not [finding for one in found.results for finding in one.findings]

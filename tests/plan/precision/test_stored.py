@@ -116,7 +116,7 @@ def _reviews(body: str) -> list[str]:
 
 @pytest.mark.parametrize("body", NAMED)
 def test_a_type_that_differs_is_named_where_it_is_put(body: str) -> None:
-    assert len(_reviews(body)) == 1
+    assert len([said for said in _reviews(body) if "is put into a tensor" in said]) == 1
 
 
 @pytest.mark.parametrize("body", SILENT)

@@ -1,0 +1,84 @@
+"""Products that O1 left in float32, as what they multiply was float32 for sure: ``torch.einsum("id,jd->ij", a.float(),
+b.float())``. Autocast runs them in float16, whatever they are handed, and sums beyond 65504 are inf there."""
+
+from __future__ import annotations
+
+import ast
+
+from ...facts.once import once
+from ...knowledge.operations import HALF_NOT_AS_GIVEN, KEEP, O1_FLOAT, O1_FLOAT_FUNCTIONAL, SPREADS
+from ...units.unit import Context, Unit
+from ..regions.coverage import Coverage
+from ..regions.planner import Planner
+from ..regions.tight import last_given
+from .torchs import of_torch
+
+_BOUNDED = frozenset("scaled_dot_product_attention".split())  # as large as what it is handed
+_WIDENS = frozenset("float double".split())
+_FLOAT32 = O1_FLOAT | O1_FLOAT_FUNCTIONAL | SPREADS
+# Of these no sum is large.
+_SMALL = frozenset("softmax log_softmax softmin normalize cosine_similarity sigmoid tanh".split())
+
+
+def review_wide_products(ctx: Context, unit: Unit, planner: Planner) -> None:
+    """Name such products where they run under autocast."""
+    if not any("O1" in options.levels for options in unit.options.values()):
+        return
+    coverage = Coverage(ctx, planner)
+    for call, name in _products(ctx):
+        if planner.compute.own_method(ctx.m.function(call)) or coverage.may(call):
+            unit.review(
+                call,
+                "APX037",
+                f"`{name}` ran in float32 under O1, as what it multiplies is float32; under autocast it runs in "
+                "float16, where sums beyond 65504 are inf: to keep it, put it under "
+                f'torch.autocast("{ctx.settings.device_type}", enabled=False)',
+            )
+
+
+@once
+def _products(ctx: Context) -> list[tuple[ast.Call, str]]:
+    """Such products in the program, and what they are called."""
+    found = []
+    for name in sorted(HALF_NOT_AS_GIVEN - _BOUNDED):
+        for call in ctx.m.calls(name):
+            operands = [one for one in call.args if not isinstance(one, ast.Constant)]
+            stmt = ctx.m.statement(call)
+            if len(operands) > 1 and of_torch(ctx.m, call.func) and all(_wide(ctx, one, stmt) for one in operands):
+                found.append((call, name))
+    return found
+
+
+def _wide(ctx: Context, expr: ast.expr, stmt: ast.stmt, steps: int = 6) -> bool:
+    """Whether an operand is float32 under O1 for sure, and may be large."""
+    match expr:
+        case ast.Call(func=ast.Attribute(value=inner, attr=name)):
+            if name in _WIDENS:
+                return not _small(inner)
+            if name in _FLOAT32:
+                return name not in _SMALL and (name in O1_FLOAT or of_torch(ctx.m, expr.func))
+            return name in KEEP - {"half"} - _SMALL and _wide(ctx, inner, stmt, steps)
+        case ast.Subscript(value=inner):
+            return _wide(ctx, inner, stmt, steps)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div(), right=right):
+            return any(_wide(ctx, one, stmt, steps) for one in (left, right))
+        case ast.Name(id=name) if steps:
+            given = last_given(ctx.m, name, stmt)
+            if isinstance(given, ast.Assign) and len(given.targets) == 1:
+                value = _given_to(given.targets[0], given.value, name)
+                return value is not None and _wide(ctx, value, given, steps - 1)
+    return False
+
+
+def _small(inner: ast.expr) -> bool:
+    return isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in _SMALL
+
+
+def _given_to(target: ast.expr, value: ast.expr, name: str) -> ast.expr | None:
+    """What a name is given, of a tuple its own part."""
+    if isinstance(target, ast.Name):
+        return value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        pairs = zip(target.elts, value.elts, strict=True)
+        return next((one for at, one in pairs if isinstance(at, ast.Name) and at.id == name), None)
+    return None
