@@ -280,6 +280,8 @@ def _serves_no_more(
     if alias.name == "*":
         file = ctx.m.file(stmt)
         names = {n.id for n in ctx.m.all(ast.Name) if ctx.m.file(n) is file and not work.draft.gone(n)}
+        defined = (one for one in file.tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef)))
+        names -= {one.name for one in defined if ctx.m.start(one) > ctx.m.start(stmt)}  # takes the star's place
         return (
             isinstance(stmt, ast.ImportFrom)
             and stmt.module == "apex.fp16_utils"

@@ -31,3 +31,11 @@ def test_a_name_that_other_files_take_from_here(taken: str) -> None:
     handed_on = [one for one in findings if "others take names from here" in one.message]
     assert bool(handed_on) == (taken != "other")
     assert all(one.suggestion and "from apex.optimizers import FusedAdam" in one.suggestion for one in handed_on)
+
+
+def test_a_star_behind_what_the_file_defines_takes_its_place() -> None:
+    star, own = "from apex.fp16_utils import *\n", "def to_python_float(t):\n    return t.item()\n"
+    use = "print(to_python_float(loss))\n"
+    assert migrate_module(star + own + use, Settings()).new_text == own + use
+    behind = migrate_module(own + star + use, Settings())
+    assert star in (behind.new_text or own + star) and behind.findings

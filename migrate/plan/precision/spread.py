@@ -29,7 +29,7 @@ def spread(
     """The calls that compute one of what may be half, and of what: a tensor for sure."""
     for name in sorted(SPREADS):
         for call in ctx.m.calls(name):
-            if (operand := _operand(ctx, call)) is None or _wide(ctx, operand, ctx.m.statement(call)):
+            if (operand := _operand(ctx, call)) is None or of_float32(ctx, call):
                 continue
             held = precision.value(operand)
             if held.flat == {FLOAT} or held.holds:
@@ -39,6 +39,12 @@ def spread(
                 continue
             if of_torch(ctx.m, call.func) or proved(held) or (inside and not _of_numpy(ctx, call)):
                 yield call, operand
+
+
+def of_float32(ctx: Context, call: ast.Call) -> bool:
+    """Whether a variance is one of float32 for sure: of a weight (a standardized convolution), or of what is cast."""
+    operand = _operand(ctx, call)
+    return operand is not None and _wide(ctx, operand, ctx.m.statement(call))
 
 
 def _operand(ctx: Context, call: ast.Call) -> ast.expr | None:

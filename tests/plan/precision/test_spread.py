@@ -48,14 +48,13 @@ for x, y in loader:
         scaled.backward()
     optimizer.step()
 """
+FLOAT32 = ("w = self.scale\nh = h * w.std()", "h = h * self.a.weight.var()", "h = h * h.float().var()")
 WRITTEN = [
     ("h = h / h.std(-1, keepdim=True)", "h.float().std(-1, keepdim=True)"),
     ("h = (h - h.mean(0)) / (h - x[:, :1]).var(0).sqrt()", "(h - x[:, :1]).float().var(0)"),
     ("h = h / torch.var(h, dim=0)", "torch.var(h.float(), dim=0)"),
     ("h = h / torch.std(input=h, dim=0)", None),  # only told
-    ("w = self.scale\nh = h * w.std()", None),  # float32 as it is
-    ("h = h * self.a.weight.var()", None),
-    ("h = h * h.float().var()", None),
+    *((line, None) for line in FLOAT32),
     ("h = h * np.asarray(x).var()", None),
     ("v, m = torch.var_mean(h, 0)\nh = h - m", None),  # the same under both
 ]
@@ -105,3 +104,13 @@ def test_networks_of_other_files_belong_to_the_program(tmp_path: Path, method: s
     assert ("norm.py" in [one.path for one in found.results]) is (method == "std")
     assert [unit.applicability for one in found.results for unit in one.units] == [Applicability.SAFE]
     assert not [finding for one in found.results for finding in one.findings]
+
+
+@pytest.mark.parametrize("line", FLOAT32)
+def test_of_what_is_float32_as_it_is_nothing_is_told(line: str) -> None:
+    def told(body: str) -> list[str]:
+        findings = migrate_module(_text(body, "z.mean()"), Settings()).findings
+        return [one.message for one in findings if "in float16 under autocast" in one.message]
+
+    assert not told(line)
+    assert "`std` (line " in told("h = h / torch.std(input=h, dim=0)")[0]
