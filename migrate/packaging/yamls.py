@@ -21,8 +21,10 @@ def look(text: str) -> list[Mention]:
     tops = {match[1] for row in rows if (match := _TOP.match(row))}
     if "dependencies" in tops and tops & {"channels", "name", "prefix", "variables"}:
         found = [one for number in _listed(rows, "dependencies") if (one := _item(text, rows, number))]
-    elif {"package", "requirements"} <= tops:  # a recipe of conda: what a list means there is not ours to say
-        items = [one for number in _listed(rows, "requirements") if (one := _item(text, rows, number))]
+    elif {"package", "requirements"} <= tops or tops == {"dependencies"}:
+        # a recipe of conda, or a list of whoever reads it: what it means is not ours to say
+        key = "requirements" if "requirements" in tops else "dependencies"
+        items = [one for number in _listed(rows, key) if (one := _item(text, rows, number))]
         found = [replace(one, cut=None) for one in items]
     taken = {one.line for one in found}
     return found + [one for one in spoken(text) if one.line not in taken]

@@ -158,11 +158,10 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     if not _never(plan):
         plan.hazards = hazards.find(ctx, unit, planner, merged)
         widened = {one.node for one in plan.hazards.operands}
-        tell_policy(ctx, unit, planner, widened)
+        tell_policy(ctx, unit, planner, widened | review_wide_products(ctx, unit, planner))
         review_stored(ctx, unit, planner, widened)
         review_filled(ctx, unit, planner)
         review_added(ctx, unit, planner)
-        review_wide_products(ctx, unit, planner)
     return plan
 
 

@@ -61,6 +61,12 @@ def test_a_recipe_of_conda_is_told() -> None:
     assert [(one.about, one.line, one.cut) for one in found] == [(About.REQUIRES, 5, None)]
 
 
+def test_a_list_without_a_name_is_told() -> None:
+    found = yamls.look("dependencies:\n  - python=3.8\n  - pip:\n    - torch\n    - apex\n")
+    assert [(one.about, one.line, one.cut) for one in found] == [(About.REQUIRES, 5, None)]
+    assert not yamls.look("dependencies:\n  - name: apex\n    version: 1.0\n")
+
+
 def test_settings_of_a_configuration() -> None:
     text = "OPTIMIZER:\n  SYNC_BN_TYPE: apex\n  AMP_OPT_LEVEL: O1\n  _target_: apex.optimizers.FusedAdam\n"
     found = yamls.look(text)

@@ -45,7 +45,7 @@ _WORDS = (
 
 def tell_policy(ctx: Context, unit: Unit, planner: Planner, written: Collection[ast.AST]) -> None:
     """Names the operations whose results have another type under autocast than under O1, but for those that are
-    ``written`` anew, with float32."""
+    ``written`` anew, with float32, or named by themselves."""
     if not any("O1" in options.levels for options in unit.options.values()):
         return
     coverage, lines = Coverage(ctx, planner), dict[str, int]()

@@ -20,11 +20,11 @@ _FLOAT32 = O1_FLOAT | O1_FLOAT_FUNCTIONAL | SPREADS
 _SMALL = frozenset("softmax log_softmax softmin normalize cosine_similarity sigmoid tanh".split())
 
 
-def review_wide_products(ctx: Context, unit: Unit, planner: Planner) -> None:
-    """Name such products where they run under autocast."""
+def review_wide_products(ctx: Context, unit: Unit, planner: Planner) -> set[ast.Call]:
+    """Name such products where they run under autocast, and hand them back."""
     if not any("O1" in options.levels for options in unit.options.values()):
-        return
-    coverage = Coverage(ctx, planner)
+        return set()
+    coverage, named = Coverage(ctx, planner), set[ast.Call]()
     for call, name in _products(ctx):
         if planner.compute.own_method(ctx.m.function(call)) or coverage.may(call):
             unit.review(
@@ -34,6 +34,8 @@ def review_wide_products(ctx: Context, unit: Unit, planner: Planner) -> None:
                 "float16, where sums beyond 65504 are inf: to keep it, put it under "
                 f'torch.autocast("{ctx.settings.device_type}", enabled=False)',
             )
+            named.add(call)
+    return named
 
 
 @once

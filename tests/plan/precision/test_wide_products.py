@@ -66,3 +66,12 @@ def test_is_named(body: str, level: str) -> None:
     if level == "O1":
         grade = Applicability.REVIEW if said else Applicability.SAFE
         assert [unit.applicability for unit in result.units] == [grade]
+
+
+def test_what_is_named_is_told_once() -> None:
+    """The other advice, `.float()`, would change nothing."""
+    body = 'sim = torch.einsum("bid,bjd->bij", q.float(), k.float())'
+    findings = migrate_module(TEXT.replace("BODY", f"        {body}"), Settings()).findings
+    assert [one.severity.value for one in findings if "einsum" in one.message] == ["review"]
+    findings = migrate_module(TEXT.replace("BODY", f"        {SIM}"), Settings()).findings
+    assert [one.severity.value for one in findings if "einsum" in one.message] == ["info"]
