@@ -70,6 +70,27 @@ def beside_number(v: Values, node: ast.BinOp) -> ast.expr | None:
     return None if all(numbers) or not any(numbers) else node.right if numbers[0] else node.left
 
 
+def beside_trained_number(v: Values, node: ast.BinOp) -> ast.expr | None:
+    """The same where the other one is trained: its gradient is a sum over all that it was multiplied with."""
+    operand = beside_number(v, node)
+    if operand is None or not isinstance(node.op, (ast.Mult, ast.Div)):
+        return None
+    return operand if _trained(v, node.left if operand is node.right else node.right, frozenset()) else None
+
+
+def _trained(v: Values, expr: ast.expr, met: frozenset[ast.expr]) -> bool:
+    if expr in met:
+        return False
+    met |= {expr}
+    match expr:
+        case ast.Name() | ast.Attribute():
+            return any(isinstance(o.key, ast.Call) and _trained(v, o.key, met) for o in v.of(expr))
+        case ast.Call(func=func, args=args):
+            of = [func.value] if isinstance(func, ast.Attribute) else []
+            return called_name(expr) == "Parameter" or any(_trained(v, one, met) for one in [*of, *args[:1]])
+    return False
+
+
 def _without_dimensions(v: Values, expr: ast.expr, met: frozenset[ast.expr] = frozenset()) -> bool:
     """Whether an expression is one: ``self.scale.exp()`` of a ``nn.Parameter(torch.tensor(8.0))``."""
     if expr in met:

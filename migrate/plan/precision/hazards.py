@@ -33,6 +33,7 @@ from ..regions.planner import Planner
 from .registered import tell_registered
 from .spread import spread
 from .torchs import torchs_name
+from .trained_numbers import beside_trained_numbers
 from .unnamed import review_unnamed
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
@@ -235,11 +236,12 @@ class _Search:
                         yield FloatOperand(call, factor, self.m.src(func.value))
 
     def _spread(self) -> Iterator[FloatOperand]:
-        """What variances are computed of, under autocast."""
+        """What variances are computed of, and what is multiplied with trained numbers, under autocast."""
         if any("O1" in options.levels for options in self.unit.options.values()):
-            for call, operand in spread(self.ctx, self.planner, self.coverage, self.precision):
-                if self._stays(call):
-                    yield FloatOperand(call, operand)
+            asked = (self.ctx, self.planner, self.coverage, self.precision)
+            for node, operand in (*spread(*asked), *beside_trained_numbers(*asked)):
+                if self._stays(node):
+                    yield FloatOperand(node, operand)
 
     def _of_that_type(self, factor: ast.expr, added_to: ast.expr) -> bool:
         """Whether a factor is a number, or float32 for sure, or was cast by whoever wrote the line."""

@@ -44,7 +44,7 @@ def spread(
 def of_float32(ctx: Context, call: ast.Call) -> bool:
     """Whether a variance is one of float32 for sure: of a weight (a standardized convolution), or of what is cast."""
     operand = _operand(ctx, call)
-    return operand is not None and _wide(ctx, operand, ctx.m.statement(call))
+    return operand is not None and wide(ctx, operand, ctx.m.statement(call))
 
 
 def _operand(ctx: Context, call: ast.Call) -> ast.expr | None:
@@ -59,21 +59,21 @@ def _of_numpy(ctx: Context, call: ast.Call) -> bool:
     return any(word in text for word in ("np.", "numpy", "pd."))
 
 
-def _wide(ctx: Context, expr: ast.expr, stmt: ast.stmt, steps: int = 6) -> bool:
+def wide(ctx: Context, expr: ast.expr, stmt: ast.stmt, steps: int = 6) -> bool:
     """Whether a tensor is float32 for sure: cast by whoever wrote the line, or a weight."""
     match expr:
         case ast.Call(func=ast.Attribute(value=inner, attr=name)):
-            return name in _WIDE or (name in KEEP - {"half"} and _wide(ctx, inner, stmt, steps))
+            return name in _WIDE or (name in KEEP - {"half"} and wide(ctx, inner, stmt, steps))
         case ast.Attribute(value=ast.Name(id="self"), attr=name):
             return name in _WEIGHTS or name in parameters_of(ctx.m.file(expr).tree)
         case ast.Attribute(attr=name):
             return name in _WEIGHTS
         case ast.Subscript(value=inner):
-            return _wide(ctx, inner, stmt, steps)
+            return wide(ctx, inner, stmt, steps)
         case ast.BinOp(left=left, right=right):
             sides = [one for one in (left, right) if not isinstance(one, ast.Constant)]
-            return all(_wide(ctx, one, stmt, steps) for one in sides)
+            return all(wide(ctx, one, stmt, steps) for one in sides)
         case ast.Name(id=name) if steps:
             given = last_given(ctx.m, name, stmt)
-            return isinstance(given, ast.Assign) and _wide(ctx, given.value, given, steps - 1)
+            return isinstance(given, ast.Assign) and wide(ctx, given.value, given, steps - 1)
     return False

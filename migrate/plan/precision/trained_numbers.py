@@ -1,0 +1,53 @@
+"""Products with a trained number (CLIP's temperature, a gain that begins at 0) inside of networks: ``.float()`` there.
+
+O1 made float32 of a half result times a float32 tensor without dimensions, torch leaves it half. The number's gradient
+is a sum over all that it was multiplied with: times a loss scale of 65536 float16 seldom holds it.
+Source: apex/amp/wrap.py at tag 25.05 (``promote``), torch's rules of promotion.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...knowledge.operations import KEEP
+from ...units.halves import FLOAT, proved
+from ...units.operands import beside_trained_number
+from ...units.precision import Precision
+from ...units.unit import Context
+from ..regions.coverage import Coverage
+from ..regions.planner import Planner
+from ..regions.tight import last_given
+from .spread import wide
+from .torchs import of_torch
+
+
+def beside_trained_numbers(
+    ctx: Context, planner: Planner, coverage: Coverage, precision: Precision
+) -> Iterator[tuple[ast.BinOp, ast.expr]]:
+    """Such products under autocast, and what is half in them: a tensor for sure."""
+    for node in ctx.m.all(ast.BinOp):
+        operand = beside_trained_number(ctx.v, node)
+        if operand is None or wide(ctx, operand, stmt := ctx.m.statement(node)):
+            continue
+        held = precision.value(operand)
+        if held.flat == {FLOAT} or held.holds:
+            continue
+        if planner.compute.own_method(ctx.m.function(node)) or coverage.may(node):
+            if proved(held) or _is_tensor(ctx, operand, stmt):
+                yield node, operand
+
+
+def _is_tensor(ctx: Context, expr: ast.expr, stmt: ast.stmt, steps: int = 6) -> bool:
+    match expr:
+        case ast.BinOp(op=ast.MatMult()):
+            return True
+        case ast.BinOp(left=left, right=right):
+            return any(_is_tensor(ctx, one, stmt, steps) for one in (left, right))
+        case ast.Call(func=ast.Attribute(value=inner, attr=name) as func):
+            return of_torch(ctx.m, func) or (name in KEEP and _is_tensor(ctx, inner, stmt, steps))
+        case ast.Name(id=name) if steps:
+            given = last_given(ctx.m, name, stmt)
+            if isinstance(given, ast.Assign) and len(given.targets) == 1 and isinstance(given.targets[0], ast.Name):
+                return _is_tensor(ctx, given.value, given, steps - 1)
+    return False

@@ -1,0 +1,70 @@
+"""What is multiplied with a trained number in a network gets float32, as O1 made of it."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from migrate.engine import migrate_module
+from migrate.model import Applicability, Settings
+
+TEXT = """\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from apex import amp
+
+
+class Match(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.q, self.k = nn.Linear(dim, dim), nn.Linear(dim, dim)
+        self.temp = nn.Parameter(torch.ones([]) * 0.07)
+        self.logit_scale = nn.Parameter(torch.tensor(2.6))
+        self.gamma = nn.Parameter(torch.zeros(dim))
+        self.fixed = torch.tensor(2.6)
+        self.depth = 0.5
+
+    def forward(self, x):
+        q, k = self.q(x), self.k(x)
+BODY
+        return sim
+
+
+model = Match(8)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x in loader:
+    loss = model(x).mean()
+    optimizer.zero_grad()
+    with amp.scale_loss(loss, optimizer) as scaled:
+        scaled.backward()
+    optimizer.step()
+"""
+BODIES = {
+    "sim = q @ k.t() / self.temp": "sim = (q @ k.t()).float() / self.temp",
+    "sim = self.logit_scale.exp() * torch.relu(q)": "sim = self.logit_scale.exp() * torch.relu(q).float()",
+    "scale = self.logit_scale.exp()\nsim = q @ k.t()\nsim = scale * sim": "sim = scale * sim.float()",
+    "h = F.gelu(q).view(-1, 8)\nsim = h * self.temp": "sim = h.float() * self.temp",
+    "sim = (q @ k.t()).float() / self.temp": None,  # float32 as it is
+    "sim = self.depth * self.temp": None,  # no tensor
+    "sim = q @ k.t() * self.fixed": None,  # told: it has no gradient
+    "sim = torch.relu(q) * self.gamma": None,  # it has dimensions: float32 under both
+    "sim = q @ k.t() + self.temp": None,  # told: its gradient is a sum as well, of what comes back
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("level", ["O1", "O2"])
+def test_in_networks(body: str, level: str) -> None:
+    text = TEXT.replace("BODY", textwrap.indent(body, " " * 8)).replace('"O1"', f'"{level}"')
+    result = migrate_module(text, Settings())
+    assert result.new_text is not None
+    after = BODIES[body]
+    if level == "O1" and after is not None:
+        assert after in result.new_text
+        assert [unit.applicability for unit in result.units] == [Applicability.SAFE]
+        assert not [one.message for one in result.findings if "without dimensions" in one.message]
+    else:
+        assert result.new_text.count(".float()") == body.count(".float()")
