@@ -81,9 +81,9 @@ lint: $(TESTS)
 typecheck: $(TESTS)
 	$(PY) -m mypy --strict migrate compare
 
-# Three processes for two cores, as many tests wait for processes of their own; torch takes one thread in each.
+# One thread of torch in each of two processes: with two cores, more would only wait for each other.
 pytest: $(TESTS)
-	OMP_NUM_THREADS=1 $(PY) -m pytest -q -n 3 --dist worksteal
+	OMP_NUM_THREADS=1 $(PY) -m pytest -q -n 2 --dist worksteal
 
 # A change of what the tool says or writes is read in `git diff tests/recorded` and committed with its cause.
 record: $(TESTS)
