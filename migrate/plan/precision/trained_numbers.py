@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...knowledge.operations import KEEP
+from ...knowledge.operations import KEEP, NATIVE_HALF
 from ...units.halves import FLOAT, proved
 from ...units.operands import beside_trained_number
 from ...units.precision import Precision
@@ -20,6 +20,8 @@ from ..regions.planner import Planner
 from ..regions.tight import last_given
 from .spread import wide
 from .torchs import of_torch
+
+_OF_TENSORS = KEEP | NATIVE_HALF
 
 
 def beside_trained_numbers(
@@ -39,13 +41,16 @@ def beside_trained_numbers(
 
 
 def _is_tensor(ctx: Context, expr: ast.expr, stmt: ast.stmt, steps: int = 6) -> bool:
+    """Whether an expression surely is a tensor, of which ``.float()`` can be asked."""
     match expr:
         case ast.BinOp(op=ast.MatMult()):
             return True
         case ast.BinOp(left=left, right=right):
             return any(_is_tensor(ctx, one, stmt, steps) for one in (left, right))
         case ast.Call(func=ast.Attribute(value=inner, attr=name) as func):
-            return of_torch(ctx.m, func) or (name in KEEP and _is_tensor(ctx, inner, stmt, steps))
+            if of_torch(ctx.m, func):
+                return name in _OF_TENSORS  # `torch.distributed.get_world_size()` gives a number
+            return name in KEEP and _is_tensor(ctx, inner, stmt, steps)
         case ast.Name(id=name) if steps:
             given = last_given(ctx.m, name, stmt)
             if isinstance(given, ast.Assign) and len(given.targets) == 1 and isinstance(given.targets[0], ast.Name):

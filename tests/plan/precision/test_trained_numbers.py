@@ -49,6 +49,7 @@ BODIES = {
     "h = F.gelu(q).view(-1, 8)\nsim = h * self.temp": "sim = h.float() * self.temp",
     "sim = (q @ k.t()).float() / self.temp": None,  # float32 as it is
     "sim = self.depth * self.temp": None,  # no tensor
+    "sim = torch.distributed.get_world_size() * self.temp": None,  # nor is this
     "sim = q @ k.t() * self.fixed": None,  # told: it has no gradient
     "sim = torch.relu(q) * self.gamma": None,  # it has dimensions: float32 under both
     "sim = q @ k.t() + self.temp": None,  # told: its gradient is a sum as well, of what comes back
