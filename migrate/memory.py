@@ -42,4 +42,3 @@ def give_back() -> None:
     if not _least[0] or sys.getallocatedblocks() - _least[0] > _GROWN:
         gc.collect()
         _least[0] = sys.getallocatedblocks()
-

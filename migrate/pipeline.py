@@ -362,9 +362,10 @@ def _settle_casts(
         asking = [s.location for s, one in zip(program.sources, results, strict=True) if one.asks]
         return not needed and all(may_be_answered(one, imports, now) for one in asking)
 
+    native = _native([*settled, *ready.values()])
+
     def led(program: Component, results: Sequence[FileResult]) -> bool:
         saving = [s.location for s, one in zip(program.sources, results, strict=True) if one.state_only]
-        native = _native([*settled, *ready.values()])
         return bool(saving) and may_be_initialized(saving, selection, imports, native)
 
     whole = [*((Component((s,), ({},)), (ready[s].result,)) for s in alone), *programs]

@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from typing import TypeVar
 
 from .exports import IMPORT, Computed, computed, imports, mentions, module_name, takes_by_name, takings, within_apex
 from .facts.elsewhere import Outline, outline
@@ -20,6 +21,7 @@ from .facts.masks import adds_to_products
 from .facts.stores import stores_other_types
 from .reading import NOTEBOOK, SOURCE_LIMIT, imports_of, read, windows
 
+T = TypeVar("T")
 _TAKEN = re.compile(rb"(\w+)(?:\s+as\s+\w+)?")
 
 
@@ -177,45 +179,32 @@ class Imports:
         return self._words[(pattern, location)]
 
     def outline(self, location: str) -> Outline:
-        """The classes and functions of a file; none of one that is too large to be read, or cannot be."""
-        if location not in self._outlines:
-            self._outlines[location] = Outline()
-            with suppress(OSError):
-                self._outlines[location] = outline(read(location).decode(errors="replace"))
-        return self._outlines[location]
+        """The classes and functions of a file."""
+        return self._ask(self._outlines, outline, location, Outline())
 
     def stores_other_types(self, location: str) -> bool:
-        """Whether a file puts into tensors what has another type under autocast; not one that is too large, or cannot
-        be read."""
-        if location not in self._stores:
-            self._stores[location] = False
-            with suppress(OSError):
-                self._stores[location] = stores_other_types(read(location).decode(errors="replace"))
-        return self._stores[location]
+        """Whether a file puts into tensors what has another type under autocast."""
+        return self._ask(self._stores, stores_other_types, location, False)
 
     def puts_handed(self, location: str) -> frozenset[str]:
         """The functions of a file that put what they are handed into a tensor."""
-        if location not in self._puts:
-            self._puts[location] = frozenset()
-            with suppress(OSError):
-                self._puts[location] = puts_handed(read(location).decode(errors="replace"))
-        return self._puts[location]
+        return self._ask(self._puts, puts_handed, location, frozenset())
 
     def gives_other_types(self, location: str) -> Given:
         """What a file gives back that has another type under autocast."""
-        if location not in self._gives:
-            self._gives[location] = Given()
-            with suppress(OSError):
-                self._gives[location] = gives_other_types(read(location).decode(errors="replace"))
-        return self._gives[location]
+        return self._ask(self._gives, gives_other_types, location, Given())
 
     def adds_to_products(self, location: str) -> bool:
         """Whether a file adds something in place to what a product gave."""
-        if location not in self._adds:
-            self._adds[location] = False
+        return self._ask(self._adds, adds_to_products, location, False)
+
+    def _ask(self, known: dict[str, T], ask: Callable[[str], T], location: str, nothing: T) -> T:
+        """The answer of a file's text, looked for once; ``nothing`` of one that is too large, or cannot be read."""
+        if location not in known:
+            known[location] = nothing
             with suppress(OSError):
-                self._adds[location] = adds_to_products(read(location).decode(errors="replace"))
-        return self._adds[location]
+                known[location] = ask(read(location).decode(errors="replace"))
+        return known[location]
 
     def through(self, location: str) -> set[str]:
         """The files that a file's names come from where a package hands them on."""

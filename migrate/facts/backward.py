@@ -60,7 +60,7 @@ def _multiplying(files: Iterable[Outline]) -> set[str]:
 
 
 def _functions(file: Outline) -> Iterator[_Text]:
-    for one in (*file.functions, *(method for cls in file.classes for method in cls.methods.values())):
+    for one in file.every:
         called = _last(one.called)
         yield one.name, called, one.multiplies or not called.isdisjoint(BACKWARD_PRODUCTS)
 

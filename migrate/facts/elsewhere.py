@@ -206,9 +206,14 @@ class Outline:
     functions: tuple[_Function, ...] = ()
 
     @property
+    def every(self) -> list[_Function]:
+        """Its functions and methods."""
+        return [*self.functions, *(method for cls in self.classes for method in cls.methods.values())]
+
+    @property
     def names(self) -> list[str]:
-        """What its functions and methods are called."""
-        return [one.name for one in (*self.functions, *(m for cls in self.classes for m in cls.methods.values()))]
+        """What they are called."""
+        return [one.name for one in self.every]
 
 
 def outline(text: str) -> Outline:
@@ -288,7 +293,7 @@ def _asked_of_held(cls: _Class) -> frozenset[tuple[int | str | None, str]]:
 
 def may_run_bit_by_bit(file: Outline) -> bool:
     """Whether a file has a generator that runs a model, or what it is handed, itself or by a function of the file."""
-    functions = [*file.functions, *(method for cls in file.classes for method in cls.methods.values())]
+    functions = file.every
     calls = [(one, {called.rpartition(".")[2] for called in one.called}) for one in functions]
     own = {one.name for one in functions}
     run = _all(lambda more: (one.name for one, names in calls if any(n in more or _runs_model(n, own) for n in names)))
@@ -313,8 +318,7 @@ def may_run_networks(file: Outline, imported: Sequence[Outline]) -> bool:
 
 def may_apply_networks(file: Outline) -> bool:
     """Whether a function of a file runs what it is handed, and that is called as a network may be."""
-    methods = (method for cls in file.classes for method in cls.methods.values())
-    return any(map(_runs_handed, (*file.functions, *methods)))
+    return any(map(_runs_handed, file.every))
 
 
 def makers_of(files: Iterable[Outline], networks: Collection[str]) -> frozenset[str]:

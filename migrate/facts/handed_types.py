@@ -25,6 +25,7 @@ from .stores import (
     parameters_of,
     stored,
 )
+from .text import parsed
 
 _HANDED = "what is handed"
 
@@ -44,7 +45,7 @@ class Given:
 
 def puts_handed(text: str) -> frozenset[str]:
     """The functions of a file that put what they are handed into a tensor; none where it does not parse."""
-    tree = _parsed(text) if "torch" in text and MAY_STORE.search(text) else None
+    tree = parsed(text) if "torch" in text and MAY_STORE.search(text) else None
     if tree is None:
         return frozenset()
     known = Known(lambda call: None, layers_of(tree), parameters_of(tree))
@@ -54,7 +55,7 @@ def puts_handed(text: str) -> frozenset[str]:
 
 def gives_other_types(text: str) -> Given:
     """What a file gives back; nothing where it does not parse."""
-    tree = _parsed(text) if MAY_DIFFER.search(text) else None
+    tree = parsed(text) if MAY_DIFFER.search(text) else None
     if tree is None:
         return Given()
     found: dict[str, str] = {}
@@ -77,7 +78,7 @@ def hands_over(
     an object of one."""
     if not re.search(rf"\b(?:{'|'.join(sorted(map(re.escape, putting)))})\(", text):
         return frozenset()
-    tree = _parsed(text)
+    tree = parsed(text)
     if tree is None:
         return frozenset()
     made = {name: said for name, value in _assigned(tree) if (said := _made(value, networks)) is not None}
@@ -113,10 +114,3 @@ def _assigned(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             for target, value in (pair for one in node.targets for pair in each(one, node.value)):
                 if isinstance(target, (ast.Name, ast.Attribute)):
                     yield target.id if isinstance(target, ast.Name) else target.attr, value
-
-
-def _parsed(text: str) -> ast.Module | None:
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None

@@ -10,6 +10,7 @@ from ..knowledge.operations import FILLS, NATIVE_HALF
 from ..nodes import walk
 from .names import called_name
 from .stores import Function, own
+from .text import parsed
 
 _FAR = rb"(?:\d+(?:\.\d*)?e\+?(?:[5-9]|[1-9]\d)|\d{6,}(?:\.\d*)?|\w*\.?finfo\([^\n()]*\)\.m)"
 _FILLING = b"|".join(one.encode() for one in sorted(FILLS | {"full", "full_like", "new_full", "where"}))
@@ -24,11 +25,8 @@ MAY_ADD = re.compile(rb"^[ \t]+\w+[ \t]*[-+]=[ \t]*(?!\d)\S", re.M)
 
 def adds_to_products(text: str) -> bool:
     """Whether something is added in place to what a product gave."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return any(_adds(own(one)) for one in walk(tree) if isinstance(one, Function))
+    tree = parsed(text)
+    return tree is not None and any(_adds(own(one)) for one in walk(tree) if isinstance(one, Function))
 
 
 def _adds(nodes: list[ast.AST]) -> bool:

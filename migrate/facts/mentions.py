@@ -6,14 +6,15 @@ import ast
 
 from ..knowledge.apex import of_apex
 from ..nodes import walk
+from .text import parsed
 
 
 def mentions(text: str) -> tuple[int, ...]:
     """The lines, in order; none where the text does not parse."""
-    try:
-        nodes = list(walk(ast.parse(text)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parsed(text)
+    if tree is None:
         return ()
+    nodes = list(walk(tree))
     lines: set[int] = set()
     names: set[str] = set()
     for node in nodes:

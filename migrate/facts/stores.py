@@ -25,16 +25,17 @@ from ..knowledge.operations import (
     NATIVE_HALF,
     STORES,
     TYPE_FORGOTTEN,
+    WIDENS,
 )
 from ..nodes import children, walk
 from .names import called_name, last_name
+from .text import parsed
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Body = Function | ast.Module
 _APART = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _FUNCTIONAL = frozenset("F functional".split())
 _CASTS = TYPE_FORGOTTEN | INTEGER | {"to", "type", "type_as", "cpu", "numpy", "item", "new_tensor"}
-_WIDENS = frozenset("float double".split())
 _DIFFERING = FLOAT_NOT_AS_GIVEN | HALF_NOT_FLOAT | HALF_NOT_AS_GIVEN | {*HALF_NOT_FLOAT_LAYERS}
 _TABLES = frozenset("at loc iloc".split())  # of pandas
 _MAPPINGS = frozenset("dict OrderedDict defaultdict list".split())
@@ -67,9 +68,8 @@ def stores_other_types(text: str) -> bool:
     """Whether a file puts a result of one of these operations into a tensor."""
     if not (MAY_STORE.search(text) and MAY_DIFFER.search(text)):
         return False
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = parsed(text)
+    if tree is None:
         return False
     functions = [n for n in walk(tree) if isinstance(n, Function)]
     putting = [one for one in functions if any(map(_put, own(one)))]
@@ -353,7 +353,7 @@ def _widened(node: ast.expr) -> bool:
     """Whether a tensor is made float32 as it stands here."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return False
-    if node.func.attr in _WIDENS or (node.func.attr == "to" and any(map(_single, node.args))):
+    if node.func.attr in WIDENS or (node.func.attr == "to" and any(map(_single, node.args))):
         return True
     return node.func.attr in KEEP and _widened(node.func.value)
 

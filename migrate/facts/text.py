@@ -9,6 +9,14 @@ from typing import Any
 _NEWLINE = re.compile(r"\r\n|\n|\r")
 
 
+def parsed(text: str) -> ast.Module | None:
+    """The syntax tree; None where the text has none, or one that is nested too deeply."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
 class Text:
     """A text by lines and offsets; ``ast`` counts columns in UTF-8 bytes, this counts characters."""
 

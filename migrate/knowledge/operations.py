@@ -77,7 +77,10 @@ O1_OF_ONE_TYPE = O1_PRODUCTS | {"dot"}
 O1_HALF = NATIVE_HALF - frozenset("einsum chain_matmul multi_dot scaled_dot_product_attention prelu".split())
 # … of these, methods of a tensor.
 O1_HALF_METHODS = O1_PRODUCTS | frozenset("addmm addmv addr addbmm baddbmm".split())
-# What comes out in half under autocast where O1 gave float32: of a half tensor, and of a float32 one.
+# Methods after which a tensor is not half, whatever it was.
+WIDENS = frozenset("float double".split())
+# Variances, and all that comes out in half under autocast where O1 gave float32: of a half tensor, and of a float32
+# one.
 SPREADS = frozenset("std var".split())
 HALF_NOT_FLOAT = SPREADS | frozenset("gelu grid_sample".split())
 HALF_NOT_FLOAT_LAYERS = {"GELU": "gelu"}

@@ -38,6 +38,7 @@ from .premises.called_elsewhere import review_called_elsewhere
 from .premises.caught import check_caught
 from .premises.hooked import review_products_in_hooks
 from .premises.replaced import check_replaced
+from .regions.coverage import Coverage
 from .regions.gradless import review_kept_copies
 from .regions.marks import Region
 from .regions.planner import Planner
@@ -156,12 +157,13 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     check_attributes(ctx, plan)
     name_conditions(ctx, unit, plan)
     if not _never(plan):
-        plan.hazards = hazards.find(ctx, unit, planner, merged)
+        coverage = Coverage(ctx, planner)
+        plan.hazards = hazards.find(ctx, unit, coverage, merged)
         widened = {one.node for one in plan.hazards.operands}
-        tell_policy(ctx, unit, planner, widened | review_wide_products(ctx, unit, planner))
-        review_stored(ctx, unit, planner, widened)
-        review_filled(ctx, unit, planner)
-        review_added(ctx, unit, planner)
+        tell_policy(ctx, unit, coverage, widened | review_wide_products(ctx, unit, coverage))
+        review_stored(ctx, unit, coverage, widened)
+        review_filled(ctx, unit, coverage)
+        review_added(ctx, unit, coverage)
     return plan
 
 

@@ -51,7 +51,7 @@ class Compute:
         self.models = _with_members(ctx, known, self._left_alone)
         self.beside: frozenset[ast.Call] = frozenset()  # that run another network in code of another file
         self.around: frozenset[Scope] = frozenset()  # the functions around the training, networks' own apart
-        if any("O1" in o.levels for o in unit.options.values()):
+        if unit.by_functions:
             own = _own(ctx, unit)
             self.around = _around(ctx, own)
             near = ctx.m.in_order({call for scope in self.around for call in ctx.calls_in.get(scope, ())})

@@ -99,12 +99,11 @@ class Seen:
     def _takes_types(self, node: ast.Call, name: str) -> bool:
         """Whether a call is one of O1's float32 functions, or of a loss of torch."""
         of_losses = loss(name) and not self.ctx.v.callees(node)
-        return self._by_level and (of_losses or name in operations.O1_FLOAT_FUNCTIONAL)
+        return self._by_functions and (of_losses or name in operations.O1_FLOAT_FUNCTIONAL)
 
     @cached_property
-    def _by_level(self) -> bool:
-        """Whether functions were cast, as O1 did; O2 and O3 cast what their models were handed."""
-        return any("O1" in o.levels for o in self.unit.options.values())
+    def _by_functions(self) -> bool:
+        return self.unit.by_functions  # asked for every call
 
     def _widen_doubles(self, frame: Frame, node: ast.Call, args: list[Value], named: list[Value], runs: bool) -> None:
         """Remember the float64 that a model or a loss is handed under casts."""

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from ...facts.files import File
 from ...facts.module import Module
+from ...facts.names import makes_context
 from ...facts.sites import Facts
 from ...flow.values import Values
 from ...nodes import walk
@@ -30,7 +31,7 @@ from .objects import Objects, known_objects
 from .preparing import begins_some, preparing
 from .scaling import Scaling
 from .spread import Spread
-from .syntax import ANY, ANY_OF_FILES, FUNCTIONS, generator_call, last_name, makes_context, maps, reads_to_the_end
+from .syntax import ANY, ANY_OF_FILES, FUNCTIONS, generator_call, last_name, maps, reads_to_the_end
 from .tree import AnnotatedTree
 
 

@@ -72,12 +72,6 @@ def makes_scaler(call: ast.Call) -> bool:
     return last_name(call.func) in SCALERS
 
 
-def makes_context(function: ast.AST) -> bool:
-    """Whether a decorator makes a context manager of a generator."""
-    marks = getattr(function, "decorator_list", ())
-    return any(last_name(d) in ("contextmanager", "asynccontextmanager") for d in marks)
-
-
 def asks_if_enabled(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and last_name(node.func) == "is_enabled"
 

@@ -20,7 +20,6 @@ from .exits import unwind
 from .values import Evaluator
 from .variables import Variables
 
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
@@ -192,7 +191,7 @@ class Loops:
             below.pc += 1
             return None
         below.generators[self._slot(at)] = frame
-        if isinstance(at.node, (*_COMPREHENSIONS, ast.Call)):  # names of its own, which are never kept
+        if isinstance(at.node, (Comprehension, ast.Call)):  # names of its own, which are never kept
             below.pc += 1
             return Event("head", at.node)
         assert isinstance(at.node, (ast.For, ast.AsyncFor))

@@ -15,7 +15,6 @@ from ...nodes import walk
 from ...units.translate import passed
 from ...units.unit import Context, Unit
 from ..regions.coverage import Coverage
-from ..regions.planner import Planner
 from ..regions.tight import last_given
 from .filled import half_product
 from .policy import far
@@ -24,13 +23,12 @@ _MAKES = FILLS | frozenset("full full_like new_full where".split())
 _MAX_STEPS = 8  # from name to name and from function to function
 
 
-def review_added(ctx: Context, unit: Unit, planner: Planner) -> None:
+def review_added(ctx: Context, unit: Unit, coverage: Coverage) -> None:
     """Name such sums where they run under autocast."""
-    if not any("O1" in options.levels for options in unit.options.values()):
+    if not unit.by_functions:
         return
-    coverage = Coverage(ctx, planner)
     for stmt in _sums(ctx):
-        if planner.compute.own_method(ctx.m.function(stmt)) or coverage.may(stmt):
+        if coverage.may_within(stmt):
             unit.review(
                 stmt,
                 "APX037",

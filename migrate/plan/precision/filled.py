@@ -14,20 +14,18 @@ from ...knowledge.host import HOST_MODULES
 from ...knowledge.operations import FILLS, HALF_NOT_AS_GIVEN
 from ...units.unit import Context, Unit
 from ..regions.coverage import Coverage
-from ..regions.planner import Planner
 from ..regions.tight import last_given
 from .policy import far
 
 _RESHAPED = frozenset("view reshape flatten permute transpose contiguous clone squeeze unsqueeze".split())
 
 
-def review_filled(ctx: Context, unit: Unit, planner: Planner) -> None:
+def review_filled(ctx: Context, unit: Unit, coverage: Coverage) -> None:
     """Name such fills where they run under autocast."""
-    if not any("O1" in options.levels for options in unit.options.values()):
+    if not unit.by_functions:
         return
-    coverage = Coverage(ctx, planner)
     for call, product in _fills(ctx):
-        if planner.compute.own_method(ctx.m.function(call)) or coverage.may(call):
+        if coverage.may_within(call):
             unit.review(
                 call,
                 "APX037",

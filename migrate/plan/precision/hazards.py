@@ -29,7 +29,6 @@ from ...units.precision import Precision
 from ...units.unit import Context, Manual, Unit
 from ..gradients.fold import Fold
 from ..regions.coverage import Coverage
-from ..regions.planner import Planner
 from .registered import tell_registered
 from .spread import spread
 from .torchs import torchs_name
@@ -117,13 +116,13 @@ class Hazards:
     entropies: list[EntropyStatement] = field(default_factory=list)
 
 
-def find(ctx: Context, unit: Unit, planner: Planner, folds: list[Fold]) -> Hazards:
+def find(ctx: Context, unit: Unit, coverage: Coverage, folds: list[Fold]) -> Hazards:
     """The unit's hazards; says what becomes of them, and raises Manual where a place cannot be rewritten."""
     found = Hazards()
     text = ctx.m.text
     entropy = "binary_cross_entropy" in text or "BCELoss" in text
     leaving = "cpu" in text or (ctx.settings.dtype == "bfloat16" and "numpy" in text)
-    search = _Search(ctx, unit, planner, folds)
+    search = _Search(ctx, unit, coverage, folds)
     if entropy:
         search.entropies(found)
     if leaving:
@@ -138,9 +137,8 @@ def find(ctx: Context, unit: Unit, planner: Planner, folds: list[Fold]) -> Hazar
 class _Search:
     """Looks for the hazards of one unit."""
 
-    def __init__(self, ctx: Context, unit: Unit, planner: Planner, folds: list[Fold]) -> None:
-        self.ctx, self.unit, self.planner, self.m = ctx, unit, planner, ctx.m
-        self.coverage = Coverage(ctx, planner)
+    def __init__(self, ctx: Context, unit: Unit, coverage: Coverage, folds: list[Fold]) -> None:
+        self.ctx, self.unit, self.coverage, self.planner, self.m = ctx, unit, coverage, coverage.planner, ctx.m
         self._precision: Precision | None = None
         self.dropped = [s for f in folds for s in (f.stmt.orelse if f.arm == "body" else f.stmt.body)]
         renamed = (a.asname for a in self.m.all(ast.alias) if a.name in _ENTROPIES and a.asname)
@@ -210,7 +208,7 @@ class _Search:
         for call, _ in (sure or doubles)[:1]:
             self.unit.review(call, "APX032", _SAID_DOUBLE if sure else _SAID_PERHAPS_DOUBLE)
         known = {o.operand for o in found.operands}
-        found.operands += [o for o in (*self._added_in_place(), *self._spread()) if o.operand not in known]
+        found.operands += [o for o in (*self._added_in_place(), *self._widened_within()) if o.operand not in known]
         found.operands.sort(key=lambda o: self.m.start(o.operand))
         mixed = [o.node for o in found.operands if o.operand in precision.mixed and not _widened_by_o1(o.node)]
         if mixed:
@@ -224,7 +222,7 @@ class _Search:
     def _added_in_place(self) -> Iterator[FloatOperand]:
         """The factors of products that are added in place, of which it is not known that they are float32: O1 cast
         them to the type of what they are added to, wherever that stood; natively nothing does."""
-        if not any("O1" in options.levels for options in self.unit.options.values()):
+        if not self.unit.by_functions:
             return
         for name in sorted(operations.PRODUCTS_IN_PLACE):
             for call in self.m.calls(name):
@@ -235,10 +233,10 @@ class _Search:
                     if not self._of_that_type(factor, func.value) and self._stays(call):
                         yield FloatOperand(call, factor, self.m.src(func.value))
 
-    def _spread(self) -> Iterator[FloatOperand]:
+    def _widened_within(self) -> Iterator[FloatOperand]:
         """What variances are computed of, and what is multiplied with trained numbers, under autocast."""
-        if any("O1" in options.levels for options in self.unit.options.values()):
-            asked = (self.ctx, self.planner, self.coverage, self.precision)
+        if self.unit.by_functions:
+            asked = (self.ctx, self.coverage, self.precision)
             for node, operand in (*spread(*asked), *beside_trained_numbers(*asked)):
                 if self._stays(node):
                     yield FloatOperand(node, operand)

@@ -22,7 +22,6 @@ from ...knowledge.operations import (
 from ...units.operands import beside_number
 from ...units.unit import Context, Unit
 from ..regions.coverage import Coverage
-from ..regions.planner import Planner
 from .spread import of_float32
 
 _WIDER = frozenset("float float32 double float64 bfloat16".split())
@@ -43,15 +42,15 @@ _WORDS = (
 )
 
 
-def tell_policy(ctx: Context, unit: Unit, planner: Planner, written: Collection[ast.AST]) -> None:
+def tell_policy(ctx: Context, unit: Unit, coverage: Coverage, written: Collection[ast.AST]) -> None:
     """Names the operations whose results have another type under autocast than under O1, but for those that are
     ``written`` anew, with float32, or named by themselves."""
-    if not any("O1" in options.levels for options in unit.options.values()):
+    if not unit.by_functions:
         return
-    coverage, lines = Coverage(ctx, planner), dict[str, int]()
+    lines = dict[str, int]()
     for node, name in _operations(ctx):
         if name not in lines and node not in written:
-            if planner.compute.own_method(ctx.m.function(node)) or coverage.may(node):
+            if coverage.may_within(node):
                 lines[name] = node.lineno
     anew = {called_name(node) for node in written if isinstance(node, ast.Call)}
     found = lines.keys() | (ctx.facts.elsewhere.operations - anew)

@@ -10,22 +10,18 @@ import ast
 from collections.abc import Iterator
 
 from ...facts.stores import parameters_of
-from ...knowledge.operations import KEEP, SPREADS
+from ...knowledge.operations import KEEP, SPREADS, WIDENS
 from ...units.halves import FLOAT, proved
 from ...units.precision import Precision
 from ...units.unit import Context
 from ..regions.coverage import Coverage
-from ..regions.planner import Planner
 from ..regions.tight import last_given
 from .torchs import of_torch
 
-_WIDE = frozenset("float double".split())
 _WEIGHTS = frozenset("weight bias weights".split())
 
 
-def spread(
-    ctx: Context, planner: Planner, coverage: Coverage, precision: Precision
-) -> Iterator[tuple[ast.Call, ast.expr]]:
+def spread(ctx: Context, coverage: Coverage, precision: Precision) -> Iterator[tuple[ast.Call, ast.expr]]:
     """The calls that compute one of what may be half, and of what: a tensor for sure."""
     for name in sorted(SPREADS):
         for call in ctx.m.calls(name):
@@ -34,7 +30,7 @@ def spread(
             held = precision.value(operand)
             if held.flat == {FLOAT} or held.holds:
                 continue
-            inside = planner.compute.own_method(ctx.m.function(call))
+            inside = coverage.compute.own_method(ctx.m.function(call))
             if not inside and not coverage.may(call):
                 continue
             if of_torch(ctx.m, call.func) or proved(held) or (inside and not _of_numpy(ctx, call)):
@@ -63,7 +59,7 @@ def wide(ctx: Context, expr: ast.expr, stmt: ast.stmt, steps: int = 6) -> bool:
     """Whether a tensor is float32 for sure: cast by whoever wrote the line, or a weight."""
     match expr:
         case ast.Call(func=ast.Attribute(value=inner, attr=name)):
-            return name in _WIDE or (name in KEEP - {"half"} and wide(ctx, inner, stmt, steps))
+            return name in WIDENS or (name in KEEP - {"half"} and wide(ctx, inner, stmt, steps))
         case ast.Attribute(value=ast.Name(id="self"), attr=name):
             return name in _WEIGHTS or name in parameters_of(ctx.m.file(expr).tree)
         case ast.Attribute(attr=name):

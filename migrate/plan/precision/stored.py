@@ -16,19 +16,17 @@ from ...knowledge.operations import SPREADS
 from ...units.translate import passed
 from ...units.unit import Context, Unit
 from ..regions.coverage import Coverage
-from ..regions.planner import Planner
 
 
-def review_stored(ctx: Context, unit: Unit, planner: Planner, written: Collection[ast.AST]) -> None:
+def review_stored(ctx: Context, unit: Unit, coverage: Coverage, written: Collection[ast.AST]) -> None:
     """Name what is put into another tensor and has another type under autocast than under O1; not what comes of calls
     that are ``written`` anew, with float32."""
-    if not any("O1" in options.levels for options in unit.options.values()):
+    if not unit.by_functions:
         return
-    coverage = Coverage(ctx, planner)
     for node, operation, calls in _stores(ctx):
         if operation in SPREADS and all(call in written for call in ctx.m.calls(operation)):
             continue
-        if planner.compute.own_method(ctx.m.function(node)) or any(map(coverage.may, [node, *calls])):
+        if coverage.may_within(node) or any(map(coverage.may, calls)):
             unit.review(
                 node,
                 "APX037",

@@ -16,7 +16,6 @@ from ...units.operands import beside_trained_number
 from ...units.precision import Precision
 from ...units.unit import Context
 from ..regions.coverage import Coverage
-from ..regions.planner import Planner
 from ..regions.tight import last_given
 from .spread import wide
 from .torchs import of_torch
@@ -25,7 +24,7 @@ _OF_TENSORS = KEEP | NATIVE_HALF
 
 
 def beside_trained_numbers(
-    ctx: Context, planner: Planner, coverage: Coverage, precision: Precision
+    ctx: Context, coverage: Coverage, precision: Precision
 ) -> Iterator[tuple[ast.BinOp, ast.expr]]:
     """Such products under autocast, and what is half in them: a tensor for sure."""
     for node in ctx.m.all(ast.BinOp):
@@ -35,7 +34,7 @@ def beside_trained_numbers(
         held = precision.value(operand)
         if held.flat == {FLOAT} or held.holds:
             continue
-        if planner.compute.own_method(ctx.m.function(node)) or coverage.may(node):
+        if coverage.may_within(node):
             if proved(held) or _is_tensor(ctx, operand, stmt):
                 yield node, operand
 

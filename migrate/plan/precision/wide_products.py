@@ -6,27 +6,26 @@ from __future__ import annotations
 import ast
 
 from ...facts.once import once
-from ...knowledge.operations import HALF_NOT_AS_GIVEN, KEEP, O1_FLOAT, O1_FLOAT_FUNCTIONAL, SPREADS
+from ...facts.stores import each
+from ...knowledge.operations import HALF_NOT_AS_GIVEN, KEEP, O1_FLOAT, O1_FLOAT_FUNCTIONAL, SPREADS, WIDENS
 from ...units.unit import Context, Unit
 from ..regions.coverage import Coverage
-from ..regions.planner import Planner
 from ..regions.tight import last_given
 from .torchs import of_torch
 
 _BOUNDED = frozenset("scaled_dot_product_attention".split())  # as large as what it is handed
-_WIDENS = frozenset("float double".split())
 _FLOAT32 = O1_FLOAT | O1_FLOAT_FUNCTIONAL | SPREADS
 # Of these no sum is large.
 _SMALL = frozenset("softmax log_softmax softmin normalize cosine_similarity sigmoid tanh".split())
 
 
-def review_wide_products(ctx: Context, unit: Unit, planner: Planner) -> set[ast.Call]:
+def review_wide_products(ctx: Context, unit: Unit, coverage: Coverage) -> set[ast.Call]:
     """Name such products where they run under autocast, and hand them back."""
-    if not any("O1" in options.levels for options in unit.options.values()):
+    if not unit.by_functions:
         return set()
-    coverage, named = Coverage(ctx, planner), set[ast.Call]()
+    named = set[ast.Call]()
     for call, name in _products(ctx):
-        if planner.compute.own_method(ctx.m.function(call)) or coverage.may(call):
+        if coverage.may_within(call):
             unit.review(
                 call,
                 "APX037",
@@ -55,7 +54,7 @@ def _wide(ctx: Context, expr: ast.expr, stmt: ast.stmt, steps: int = 6) -> bool:
     """Whether an operand is float32 under O1 for sure, and may be large."""
     match expr:
         case ast.Call(func=ast.Attribute(value=inner, attr=name)):
-            if name in _WIDENS:
+            if name in WIDENS:
                 return not _small(inner)
             if name in _FLOAT32:
                 return name not in _SMALL and (name in O1_FLOAT or of_torch(ctx.m, expr.func))
@@ -67,20 +66,11 @@ def _wide(ctx: Context, expr: ast.expr, stmt: ast.stmt, steps: int = 6) -> bool:
         case ast.Name(id=name) if steps:
             given = last_given(ctx.m, name, stmt)
             if isinstance(given, ast.Assign) and len(given.targets) == 1:
-                value = _given_to(given.targets[0], given.value, name)
+                pairs = each(given.targets[0], given.value)
+                value = next((one for at, one in pairs if isinstance(at, ast.Name) and at.id == name), None)
                 return value is not None and _wide(ctx, value, given, steps - 1)
     return False
 
 
 def _small(inner: ast.expr) -> bool:
     return isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in _SMALL
-
-
-def _given_to(target: ast.expr, value: ast.expr, name: str) -> ast.expr | None:
-    """What a name is given, of a tuple its own part."""
-    if isinstance(target, ast.Name):
-        return value
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-        pairs = zip(target.elts, value.elts, strict=True)
-        return next((one for at, one in pairs if isinstance(at, ast.Name) and at.id == name), None)
-    return None

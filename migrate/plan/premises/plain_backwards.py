@@ -150,7 +150,8 @@ def _plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> Iterator[a
             continue
         if ctx.v.callees(node):
             continue  # a method of that name: the backward is in there
-        if any(isinstance(n, ast.Name) and n.id in aliases | _handed_out(ctx, unit, node) for n in walk(node)):
+        names = aliases | _handed_out(ctx, unit, node)
+        if any(isinstance(n, ast.Name) and n.id in names for n in walk(node)):
             continue
         if order.states(node) == {NOT_YET} or _amp_off(ctx, unit, node) or _thrown_away(ctx, unit, node):
             continue

@@ -39,6 +39,10 @@ class Coverage:
             return False
         return self.planner.in_region(node) or self.reached(self.ctx.m.scope(node))
 
+    def may_within(self, node: ast.AST) -> bool:
+        """The same, or ``node`` stands in a network's own method, which runs where its callers say."""
+        return self.compute.own_method(self.ctx.m.function(node)) or self.may(node)
+
     def reached(self, scope: Scope) -> bool:
         if scope.node in self._reached:
             return self._reached[scope.node]
