@@ -14,8 +14,8 @@ autocast leaves operations in place alone.
 
 Under autocast as well: a variance (``x.var(0)``, ``torch.std(x)``) is computed in the type it is handed, which O1 cast
 to float32, and the square of what float16 holds is often none that it holds; what is a tensor for sure gets
-``.float()``. So does what a network multiplies with a trained number (CLIP's temperature), which O1 made float32 of: the
-number's gradient is a sum that float16 seldom holds times the loss scale.
+``.float()``. So does what a network multiplies with a trained number (CLIP's temperature), which O1 made float32 of:
+the number's gradient is a sum that float16 seldom holds times the loss scale.
 
 Where the code that takes a result from the GPU, or computes one of O1's float32 functions or a product with it,
 stands in a file that is not migrated with this one, what it is handed gets ``.float()``. A list or dictionary of
