@@ -11,7 +11,6 @@ from ..facts.module import Module
 from ..facts.names import called_name
 from ..nodes import positional_parameters
 from .arguments import argument, fits
-from .containers import Containers
 from .objects import (
     ELEMENT_KEY,
     NAMESPACES,
@@ -26,10 +25,11 @@ from .objects import (
     unbound,
 )
 from .registering import gives_back
+from .rows import Rows
 from .spelled import listed_names
 
 
-class Calls(Containers):
+class Calls(Rows):
     """Points-to sets with what calls bind and give back."""
 
     def __init__(self, module: Module) -> None:
@@ -62,8 +62,10 @@ class Calls(Containers):
         if (dotted := by_name(node)) is not None:
             self._add(var, apex(dotted))
             return
-        if name in ("dict", "OrderedDict") and self._record(node, var):
-            return
+        if name in ("dict", "OrderedDict"):
+            zipped = node.args[0] if len(node.args) == 1 and not node.keywords else None
+            if (zipped is not None and self._zipped(node, zipped, var)) or self._record(node, var):
+                return
         if name in NAMESPACES and node.keywords and not node.args:
             self._with_fields(node, var, [])
             return
@@ -104,7 +106,10 @@ class Calls(Containers):
             tables = self._expr(node.func.value)
             self._each(tables, lambda o: self._at_key(o, asked, lambda held: self._chosen(held, var)))
         if name in WRAPPERS and node.args and not isinstance(node.args[0], ast.Starred):
-            self._flow(self._expr(node.args[0]), var)
+            if name in ("reversed", "sorted"):
+                self._each(self._expr(node.args[0]), lambda o: self._reordered(node, o, var))
+            else:
+                self._flow(self._expr(node.args[0]), var)
             if name in ("next",):
                 self._elements(self._expr(node.args[0]), var)
         if name in SELF_METHODS and isinstance(node.func, ast.Attribute):

@@ -90,6 +90,40 @@ def _listed(m: Module, expr: ast.expr) -> list[str] | None:
     return sorted(set(found)) or None
 
 
+def strings_in_row(m: Module, expr: ast.expr) -> list[str] | None:
+    """The strings of a row, in order: one that is written here, or a name for one that is only ever gone through."""
+    if isinstance(expr, ast.Name):
+        scope = m.binding_scope(expr.id, m.scope(expr))
+        given = [m.parent[n] for n in m.bindings(expr.id, scope)]
+        if scope is None or expr.id in scope.params or len(given) != 1:
+            return None
+        match given[0]:
+            case ast.Assign(targets=[ast.Name()], value=ast.Tuple() as row):
+                expr = row
+            case ast.Assign(targets=[ast.Name()], value=ast.List() as row) if scope.is_function:
+                uses = [n for n in m.all(ast.Name) if n.id == expr.id and m.binding_scope(n.id, m.scope(n)) is scope]
+                expr = row if all(isinstance(n.ctx, ast.Store) or _only_read(m, n) for n in uses) else expr
+    return _listed(m, expr) if isinstance(expr, (ast.List, ast.Tuple)) else None
+
+
+def _only_read(m: Module, use: ast.Name) -> bool:
+    """Whether a list that is used somewhere is the same behind it."""
+    match m.parent[use]:
+        case ast.For(iter=it) | ast.comprehension(iter=it):
+            return it is use
+        case ast.Call(func=ast.Name(id=name), keywords=[]):
+            return name in _READERS
+        case ast.Subscript(value=value, ctx=ast.Load()):
+            return value is use
+        case ast.Compare():
+            return True
+        case _:
+            return False
+
+
+_READERS = frozenset("zip enumerate len list tuple sorted set print".split())
+
+
 def attribute_name(expr: ast.expr) -> str:
     """The name of an attribute that ``setattr`` or ``getattr`` is handed: a ``*`` stands for what is not written."""
     parts = _written(expr)

@@ -25,6 +25,7 @@ from .absent import arms
 from .calls import Calls
 from .objects import ELEMENT_KEY, Obj, Var, apex
 from .replaced import replaced
+from .rows import pairs_of
 from .wrapped import unwraps, wraps
 
 MAX_PATH = 3
@@ -314,14 +315,11 @@ class Values(Calls):
                 self._add(var, whole)
             case ast.Dict():
                 self._display(node, var)
-            case ast.ListComp(elt=elt, generators=gens) | ast.GeneratorExp(elt=elt, generators=gens):
-                for gen in gens:
-                    self._iterate(gen.target, gen.iter)
-                whole = Obj("seq", node, "list")
-                self._flow(self._expr(elt), self._field(whole, ELEMENT_KEY))
-                self._add(var, whole)
+            case ast.ListComp() | ast.GeneratorExp():
+                self._comprehended_row(node, var)
             case ast.DictComp():
-                self._comprehended(node, var)
+                if (pairs := pairs_of(node)) is None or not self._zipped(node, pairs, var):
+                    self._comprehended(node, var)
             case ast.IfExp(body=one, orelse=other):
                 if unwraps(node):  # of an object that is no wrapper there is no such attribute, and one that is has it
                     self._each(self._expr(one), lambda o: self._add(var, o) if o.kind != "path" else None)

@@ -249,6 +249,23 @@ HOLDS = {
     ),
     "a dictionary made of another": ("d = {'a': A()}\ne = dict(d, b=B())\nask(e['a'])", "A()"),
     "a copied one": ("d = {'a': A(), 'b': B()}\ne = dict(d)\nask(e['b'])", "B()"),
+    "one made of names and values": ("n = ('a', 'b')\nd = dict(zip(n, [A(), B()]))\nask(d['b'])", "B()"),
+    "one made of names that are written there": ("d = dict(zip(['a', 'b'], [A(), B()]))\nask(d['a'])", "A()"),
+    "one comprehended so": ("d = {k: x for k, x in zip(('a', 'b'), (A(), B()))}\nask(d['b'])", "B()"),
+    "one of names that change": (
+        "def f():\n    n = ['a', 'b']\n    n.reverse()\n    d = dict(zip(n, [A(), B()]))\n    ask(d['b'])",
+        "A(), B()",
+    ),
+    "one of names from elsewhere": ("def f(n):\n    d = dict(zip(n, [A(), B()]))\n    ask(d['b'])", "A(), B()"),
+    "one of values in another order": ("d = dict(zip(('a', 'b'), reversed([A(), B()])))\nask(d['b'])", "A(), B()"),
+    "items by name": (
+        "d = {'a': A(), 'b': B()}\ndef f():\n    n = ['a', 'b']\n    x, y = [d[k] for k in n]\n    ask(y)",
+        "B()",
+    ),
+    "items of some names": (
+        "d = {'a': A(), 'b': B()}\ndef f():\n    n = ['a', 'b']\n    x, y = [d[k] for k in n if k]\n    ask(y)",
+        "A(), B()",
+    ),
     "one made of pairs": ("e = dict([('a', A())])\nask(e['a'])", "dict.a"),
     "one that takes in another": ("d = {'a': A(), 'b': B()}\nask({**d, 'c': C()}['a'])", "A()"),
     "one that takes in what is not known": ("ask({**d(), 'c': C()}['c'])", "C(), d()"),

@@ -80,3 +80,10 @@ class Naming:
         if found is None:
             found = self._keys[expr] = frozenset(self.key(o) for o in opened(self.v, self.v.of(expr)))
         return found
+
+    def under(self, table: ast.expr, key: str) -> frozenset[Key]:
+        """The objects that dictionaries hold under a key; none where something else than dictionaries may be meant."""
+        held = self.v.of(table)
+        if not held or any(obj.kind != "dict" for obj in held):
+            return frozenset()
+        return frozenset(self.key(o) for obj in held for o in opened(self.v, self.v.item(obj, key)))

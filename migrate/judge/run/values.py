@@ -12,7 +12,7 @@ from ..program.counting import LAST_ROUND
 from ..program.program import Program
 from ..program.syntax import names_in
 from ..sides import Sides, Switch
-from ..state import Crash, Frame, LegacyRaises, State
+from ..state import Crash, Frame, Key, LegacyRaises, State
 from ..terms import AUTOCAST, Ask, Facts, Term, compared, known, made_of, negated, opaque, record, truth
 from .behind import Behind
 from .lookup import Lookup
@@ -143,9 +143,18 @@ class Evaluator:
             if any(value[0] == "obj" for _, value in owner[1]):
                 return dict(owner[1])[truth(at, facts)]  # type: ignore[no-any-return]
         item = _item(state, owner, at)
+        if item[0] == "sub" and (held := self._under(expr, at)):
+            return ("obj", held)
         if item[0] == "sub" and item[2] == at and self.memory.loses(*self._names(expr)):
             return opaque(self.naming.place(expr))
         return item
+
+    def _under(self, expr: ast.Subscript, at: Term) -> frozenset[Key]:
+        """The models and optimizers that dictionaries hold under a key that a path knows: ``self.optims[name]``."""
+        if isinstance(expr.slice, ast.Constant) or at[0] != "k" or not isinstance(at[1], str):
+            return frozenset()
+        known = self.program.objects.known(expr)
+        return self.naming.under(expr.value, at[1]) & known if len(known) > 1 else frozenset()
 
     def _sequence(self, state: State, expr: ast.Tuple | ast.List, facts: Facts) -> Term:
         if any(isinstance(e, ast.Starred) for e in expr.elts):
