@@ -27,7 +27,15 @@ def within(m: Module, plans: Sequence[Plan]) -> frozenset[Region]:
         for mine, inner in every
         for other, outer in every
         if other is not mine
-        and inner.block is not outer.block
         and mine.enabled_at.get(inner) == other.enabled_at.get(outer)
-        and any(m.inside(inner.stmts()[0], stmt) for stmt in outer.stmts())
+        and (_shorter(inner, outer) if inner.block is outer.block else _deeper(m, inner, outer))
     )
+
+
+def _deeper(m: Module, inner: Region, outer: Region) -> bool:
+    return any(m.inside(inner.stmts()[0], stmt) for stmt in outer.stmts())
+
+
+def _shorter(inner: Region, outer: Region) -> bool:
+    """Of one block: what a network of the other unit hands on, and the loss that is computed with it."""
+    return outer.first <= inner.first and inner.last <= outer.last and len(inner.stmts()) < len(outer.stmts())

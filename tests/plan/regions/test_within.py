@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from migrate.engine import migrate_module
-from migrate.model import Settings
+from migrate.model import Applicability, Settings
 
 GAN = """\
 import torch
@@ -104,3 +104,53 @@ def test_a_region_in_the_region_of_another_unit() -> None:
     assert new is not None
     assert new.count("torch.autocast(") == 2, new
     assert "            if self.weight > 0:\n                extra = -torch.mean(" in new
+
+
+AGENT = """\
+import copy
+import torch
+import torch.nn.functional as F
+from apex import amp
+
+
+class Agent:
+    def __init__(self):
+        self.actor = torch.nn.Linear(3, 2)
+        self.actor_target = copy.deepcopy(self.actor)
+        self.critic = torch.nn.Linear(5, 1)
+        self.actor_optimizer = torch.optim.Adam(self.actor.parameters())
+        self.critic_optimizer = torch.optim.Adam(self.critic.parameters())
+        self.actor, self.actor_optimizer = amp.initialize(self.actor, self.actor_optimizer, opt_level="O1")
+        self.critic, self.critic_optimizer = amp.initialize(self.critic, self.critic_optimizer, opt_level="O1")
+
+    def train(self, state, action, target):
+        with torch.no_grad():
+            target = target + self.actor_target(state).mean()
+        q = self.critic(torch.cat([state, action], 1))
+        critic_loss = F.mse_loss(q, target)
+        self.critic_optimizer.zero_grad()
+        with amp.scale_loss(critic_loss, self.critic_optimizer) as scaled_loss:
+            scaled_loss.backward()
+        self.critic_optimizer.step()
+        actor_loss = -self.critic(torch.cat([state, self.actor(state)], 1)).mean()
+        self.actor_optimizer.zero_grad()
+        with amp.scale_loss(actor_loss, self.actor_optimizer) as scaled_loss:
+            scaled_loss.backward()
+        self.actor_optimizer.step()
+"""
+CRITIC = """\
+        with torch.autocast("cuda", dtype=torch.float16):
+            with torch.no_grad():
+                target = target + self.actor_target(state).mean()
+            q = self.critic(torch.cat([state, action], 1))
+            critic_loss = F.mse_loss(q, target)
+"""
+
+
+def test_the_longer_of_two_regions_of_a_block() -> None:
+    """A target network is the actor's: what it hands on and the loss are a region of that unit, shorter than the
+    critic's."""
+    result = migrate_module(AGENT, Settings())
+    assert [unit.applicability for unit in result.units] == [Applicability.SAFE, Applicability.SAFE]
+    assert result.new_text is not None
+    assert CRITIC in result.new_text and result.new_text.count("torch.autocast(") == 2, result.new_text
