@@ -9,8 +9,8 @@ type that it is handed (``sigmoid``) gets ``.float()`` where the program calls i
 layers inside ran in half there and would run in float32, or meet float32 weights with half inputs, which is an error:
 such a one stays.
 
-Another name of a decorator (``float_function = amp.float_function``, beside a function of that name for a missing Apex)
-goes, and what it decorates or wraps says torch's.
+Another name of one (``float_function = amp.float_function``, beside a function of that name for a missing Apex)
+goes, and what it decorates, wraps or enters says torch's.
 
 Casts in a file that no import joins to training go where nothing else of the tree needs Apex's amp, and are for review.
 
@@ -52,6 +52,9 @@ def apply(ctx: Context, work: Work) -> None:
         if tail == "disable_casts" and isinstance(above, ast.Call) and above.func is use:
             work.draft.replace(above, work.native(use).no_autocast())
             work.note(None, ID, use, "a region in which autocast is off")
+        elif tail == "disable_casts" and (alias := another_name(ctx, use)) is not None:
+            work.draft.delete(alias)
+            work.note(None, ID, use, "another name of what switches casts off, whose calls say autocast's own")
         elif tail in ("float_function", "half_function") and resolved(ctx, use, tail):
             if (alias := another_name(ctx, use)) is not None:
                 work.draft.delete(alias)

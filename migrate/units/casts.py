@@ -29,11 +29,15 @@ def _decorates(use: ast.expr, above: ast.AST) -> bool:
 
 def another_name(ctx: Context, use: ast.expr) -> ast.Assign | None:
     """``float_function = amp.float_function``: the statement, where all who read the name decorate or wrap something
-    that `resolved` knows. A second value of the name has to stand for a missing Apex: in a handler of the try around
-    it, in the other arm of an ``if``."""
-    m, stmt = ctx.m, ctx.m.parent[use]
+    that `resolved` knows, or call it to switch casts off. A second value of the name has to stand for a missing Apex:
+    in a handler of the try around it, in the other arm of an ``if``, or of a choice."""
+    m, given = ctx.m, use
+    if isinstance(choice := m.parent[use], ast.IfExp):
+        there = ctx.conditions.constant(choice.test)
+        given = choice if (there is True and choice.body is use) or (there is False and choice.orelse is use) else use
+    stmt = m.parent[given]
     match stmt:
-        case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if value is use:
+        case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if value is given:
             home = m.binding_scope(name, m.scope(target))
         case _:
             return None
@@ -46,6 +50,8 @@ def another_name(ctx: Context, use: ast.expr) -> ast.Assign | None:
     tail = ctx.facts.uses[use].split(".")[-1]
     reads = [n for n in m.named(name) if isinstance(n.ctx, ast.Load) and m.binding_scope(name, m.scope(n)) is home]
     alike = all(ctx.facts.uses.get(n) == ctx.facts.uses[use] and resolved(ctx, n, tail) for n in reads)
+    if tail == "disable_casts":
+        alike = alike and all(isinstance(call := m.parent[n], ast.Call) and call.func is n for n in reads)
     return stmt if reads and alike else None
 
 

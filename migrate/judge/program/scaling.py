@@ -30,14 +30,14 @@ class Scaling:
         found = [
             self.naming.key(o)
             for o in self.v.of(expr)
-            if o.kind == "call" and isinstance(o.key, ast.Call) and makes_scaler(o.key)
+            if o.kind == "call" and isinstance(o.key, ast.Call) and makes_scaler(self.m, o.key)
         ]
         return self._made if not found and self._handed_over(expr) else found
 
     @cached_property
     def _made(self) -> list[Key]:
         """All GradScalers that this program makes, whose keys are as those of their objects."""
-        made = [call for call in self.m.all(ast.Call) if makes_scaler(call)]
+        made = [call for call in self.m.all(ast.Call) if makes_scaler(self.m, call)]
         return sorted({key for call in made for key in self.naming.keys(call)}, key=str)
 
     def _handed_over(self, expr: ast.AST) -> bool:
@@ -87,7 +87,7 @@ class Scaling:
             for node in self.m.all(ast.Assign)
             if isinstance(node.value, ast.Call)
             for target in node.targets
-            if makes_scaler(node.value)
+            if makes_scaler(self.m, node.value)
         }
 
     def keeps_scaler(self, node: ast.AST) -> bool:
@@ -140,6 +140,46 @@ class Scaling:
             name.startswith("apex.amp") and name.split(".")[-1] in ("scale_loss", "disable_casts")
             for name in self.v.apex_names(func)
         )
+
+    def disables(self, expr: ast.expr) -> bool:
+        """Whether a block switches Apex's casts off, by another name perhaps: whatever else gives that name a value
+        does so where Apex is missing."""
+        func = expr.func if isinstance(expr, ast.Call) else expr
+        if last_name(func) == "disable_casts":
+            return True
+        if not isinstance(func, ast.Name) or not self._switches_off(func):
+            return False
+        home = self.m.binding_scope(func.id, self.m.scope(func))
+        given: list[ast.AST] = [*self.m.bindings(func.id, home)]
+        given += [d for d in self.m.declared(func.id) if home is not None and self.m.scope(d) is home]
+        return bool(given) and all(self._gives_apex(one) or self._without_apex(one) for one in given)
+
+    def _switches_off(self, expr: ast.AST) -> bool:
+        names = self.v.apex_names(expr)
+        return bool(names) and all(n.startswith("apex.amp") and n.endswith(".disable_casts") for n in names)
+
+    def _gives_apex(self, node: ast.AST) -> bool:
+        """Whether a name is given what switches casts off, and nothing else where Apex is there."""
+        if isinstance(node, ast.alias):
+            return node.name == "disable_casts"
+        above = self.m.parent[node]
+        value = above.value if isinstance(above, ast.Assign) and above.targets == [node] else None
+        if isinstance(value, ast.IfExp):
+            there = self._asks_for_apex(value.test)
+            return there is not None and self._switches_off(value.body if there else value.orelse)
+        return value is not None and self._switches_off(value)
+
+    def _asks_for_apex(self, test: ast.expr) -> bool | None:
+        """What a question is answered where Apex is there; None for another question."""
+        match test:
+            case ast.Compare(left=asked, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)]):
+                return isinstance(op, ast.IsNot) if self.v.apex_names(asked) else None
+            case _:
+                return True if self.v.apex_names(test) else None
+
+    def _without_apex(self, node: ast.AST) -> bool:
+        """Whether a statement only runs where an import of Apex failed."""
+        return any(isinstance(outer, ast.ExceptHandler) for outer in self.m.ancestors(node))
 
     def may_scale(self, expr: ast.AST) -> bool:
         """Whether an expression may be what ``amp.scale_loss`` handed back."""

@@ -35,7 +35,7 @@ class Contexts:
             on = said is None or truth(said, facts)
             state.contexts.append(CastsBlock(state.casts, native=True))
             state.casts = on or apex
-        elif last == "disable_casts":
+        elif self.program.scaling.disables(expr):
             state.contexts.append(CastsBlock(state.casts))
             state.casts = False
         elif (name := self.program.scaling.stack(item)) is not None:
