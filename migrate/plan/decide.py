@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import partial
 
 from ..units import options
+from ..units.in_sight import in_sight
 from ..units.steps import find_steps
 from ..units.unit import Context, Manual, Unit
 from .backends.foreign import foreign
@@ -20,7 +22,7 @@ from .gradients.beside import in_its_own
 from .gradients.fold import Fold, folds
 from .home import scaling
 from .home.homes import Finder
-from .levels import levels_handed, review_levels
+from .levels import review_levels
 from .overflow import review_overflow_tests
 from .plan import Plan
 from .precision import hazards
@@ -78,7 +80,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         )
     for init in unit.initializes:
         scaled_type = ctx.settings.dtype == "float16"
-        read = options.read(ctx.m, ctx.conditions, init, scaled=scaled_type, handed=levels_handed(ctx, init))
+        read = options.read(ctx.m, ctx.conditions, init, scaled_type, partial(in_sight, ctx))
         if len(unit.initializes) == 1:
             options.begin_with(ctx.m, ctx.v, init, read)
         unit.options[init.call] = read

@@ -6,48 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from ..facts.module import Module
-from ..facts.sites import Initialize
-from ..flow.arguments import default_of
 from ..knowledge.words import Patterns
 from ..nodes import walk
-from ..units.references import handed_on
-from ..units.translate import passed
 from ..units.unit import Context, Unit
 
 LEVELS = frozenset({"O1", "O2", "O3"})
 _SAYS = Patterns("print *log *logger info debug warn warning error write format join", exact=True)
-
-
-def levels_handed(ctx: Context, init: Initialize) -> frozenset[str] | None:
-    """The levels that the callers of a function hand on to its ``initialize``, or leave to the default of its
-    parameter; None where one of them is not written out, or callers are not known."""
-    level, m = dict(init.options).get("opt_level"), ctx.m
-    if not isinstance(level, ast.Name):
-        return None
-    home = m.binding_scope(level.id, m.scope(level))
-    if home is None or level.id not in home.params or m.stores(level.id, home) or handed_on(ctx, home.node):
-        return None
-    calls = ctx.v.calls[home.node]
-    if not _only_called(ctx, home.node):
-        return None  # by somebody else, or through a partial that fills it
-    if not calls or getattr(home.node, "name", "*") in ctx.exported(home.node) or "*" in ctx.exported(home.node):
-        return None
-    found: set[str] = set()
-    for call in calls:
-        whole = not any(isinstance(a, ast.Starred) for a in call.args) and all(k.arg for k in call.keywords)
-        said = passed(ctx, call, home, level.id) or (default_of(home.node, level.id) if whole else None)
-        if not isinstance(said, ast.Constant) or not isinstance(said.value, str):
-            return None
-        found.add(said.value)
-    return frozenset(found)
-
-
-def _only_called(ctx: Context, function: ast.AST) -> bool:
-    """Whether a function's name is read for nothing but calls."""
-    name, m = getattr(function, "name", ""), ctx.m
-    reads: list[ast.expr] = [n for n in m.named(name) if isinstance(n.ctx, ast.Load)]
-    reads += [n for n in m.attributes(name) if isinstance(n.ctx, ast.Load)]
-    return all(isinstance(call := m.parent[n], ast.Call) and call.func is n for n in reads)
 
 
 def review_levels(ctx: Context, unit: Unit) -> None:

@@ -7,6 +7,7 @@ not: they become autocast too, and the difference is named. Source: apex/amp/fro
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..facts.module import Module
@@ -39,22 +40,26 @@ class Options:
 
 
 def read(
-    m: Module, c: Conditions, init: Initialize, scaled: bool = True, handed: frozenset[str] | None = None
+    m: Module,
+    c: Conditions,
+    init: Initialize,
+    scaled: bool = True,
+    known: Callable[[ast.expr], frozenset[object] | None] = lambda expr: None,
 ) -> Options:
-    """The native meaning of one call's options. ``handed`` are the levels that callers hand to its function, where all
-    of them are known."""
+    """The native meaning of one call's options. ``known`` says every value that an expression can have, or None."""
     out = Options()
     options = dict(init.options)
     enabled = options.pop("enabled", None)
     if enabled is not None:
         out.enabled.append((enabled, c.term(enabled)))
     level = options.pop("opt_level", None)
-    levels = _level(m, c, out, level, init, handed)
+    levels = _level(m, c, out, level, init, known)
     out.levels = frozenset(levels | {"O1"} if "?" in levels else levels)
     if init.splat is not None:
         _splat(m, out, init.splat, level)
     if scaled:
-        _loss_scale(m, c, out, options.pop("loss_scale", None), levels)
+        scale = options.pop("loss_scale", None)
+        _loss_scale(m, c, out, scale if scale is None else _one_value(scale, known(scale)), levels)
         _bounds(m, out, options)
     losses = options.pop("num_losses", None)
     if losses is not None and not (isinstance(losses, ast.Constant) and losses.value == 1):
@@ -93,15 +98,29 @@ def _is_none(expr: ast.expr) -> bool:
     return isinstance(expr, ast.Constant) and expr.value in (None, False)
 
 
+def _one_value(expr: ast.expr, values: frozenset[object] | None) -> ast.expr:
+    """The one value that an expression is known to have, as a literal; the expression itself otherwise."""
+    if values is None or len(values) != 1:
+        return expr
+    (value,) = values
+    return ast.Constant(value=value) if isinstance(value, (str, float, int, type(None))) else expr
+
+
 def _level(
-    m: Module, c: Conditions, out: Options, level: ast.expr | None, init: Initialize, handed: frozenset[str] | None
+    m: Module,
+    c: Conditions,
+    out: Options,
+    level: ast.expr | None,
+    init: Initialize,
+    known: Callable[[ast.expr], frozenset[object] | None],
 ) -> set[str]:
     """Adds the level's condition, and returns the levels that may be meant ("?" where any may)."""
     if level is None:
         return {"O1"} if init.splat is None else {"?"}
     literal = levels_of(m, level)
-    if literal is None and handed is not None:
-        literal = set(handed)
+    if literal is None:
+        texts = {value for value in known(level) or () if isinstance(value, str)}
+        literal = texts if texts and len(texts) == len(known(level) or ()) else None
     if literal is None:
         values, text = {"?"}, m.src(level)
     else:

@@ -95,7 +95,7 @@ class Plain:
 
 
 class Mixed(Plain):
-    def __init__(self, level="O1"):
+    def __init__(self, level):
         self.level = level
 
     def prepare(self, model, optimizer):
@@ -106,7 +106,7 @@ class Mixed(Plain):
 
 
 def backend_for(fp16):
-    return Mixed() if fp16 else Plain()
+    return Mixed(options.level) if fp16 else Plain()
 
 
 def run(fp16):
