@@ -336,8 +336,11 @@ class Unnamed:
 
     def _runs_text(self, call: ast.Call) -> bool:
         """Whether a text is run of which it is not known that no gradient stands in it. What an option says, and what
-        is called as soon as it is found (``eval(config.MODULE)(config)``), is a name."""
+        is called as soon as it is found (``eval(config.MODULE)(config)``), is a name. Many a program calls what
+        evaluates its model ``eval``, too."""
         if not isinstance(call.func, ast.Name) or call.func.id not in _RUNS_TEXT or not call.args:
+            return False
+        if self.m.binding_scope(call.func.id, self.m.scope(call)) is not None:
             return False
         text, above = call.args[0], self.m.parent[call]
         if self._option(text) or (isinstance(above, ast.Call) and above.func is call):

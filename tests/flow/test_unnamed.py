@@ -173,6 +173,13 @@ def test_expressions(expression: str) -> None:
     assert reads(f"value = {expression}") is READS[expression]
 
 
+@pytest.mark.parametrize("made", ["def eval(model, loader):\n    return model(loader)\n", "from engine import eval\n"])
+def test_what_evaluates_a_model_runs_no_text(made: str) -> None:
+    ctx = context(made + "def train(model, loader):\n    value = eval(model, loader)  # ?\n")
+    (stmt,) = marked(ctx.m)
+    assert not any(ctx.unnamed.spells(node) or ctx.unnamed.run_by(node) for node in walk(stmt))
+
+
 @pytest.mark.parametrize("body", STATEMENTS)
 def test_statements(body: str) -> None:
     assert reads(body) is STATEMENTS[body]
