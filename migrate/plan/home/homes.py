@@ -396,6 +396,19 @@ class Finder(Handing):
         handed = self._holders(scaler, inner)
         return cls if len(handed) == 1 and v.calls[init] else None
 
+    def _got(self, call: ast.Call) -> ast.expr | None:
+        """What a function that is called for something of its file hands back: ``STATE["optimizer"]``."""
+        m = self.ctx.m
+        getters = self.ctx.v.callees(call)
+        returns = [n.value for getter in getters for n in m.own(m.scope_of[getter], ast.Return)]
+        match returns:
+            case [ast.Subscript(value=ast.Name(id=name) as root) as given] if len(getters) == 1:
+                home = m.binding_scope(name, m.scope(root))
+                of_file = home is not None and home.parent is None
+                return given if of_file and home is m.binding_scope(name, m.scope(call)) else None
+            case _:
+                return None
+
     def _root(self, expr: ast.expr) -> ast.expr:
         for _ in range(8):
             match expr:
@@ -406,6 +419,8 @@ class Finder(Handing):
                     expr = next((e for e in elts if opened(self.ctx.v, self.ctx.v.of(e)) & mine), first)
                 case ast.IfExp(body=one):
                     expr = one
+                case ast.Call(func=ast.Name(), args=[], keywords=[]) if (given := self._got(expr)) is not None:
+                    expr = given
                 case ast.Call(func=ast.Attribute(value=value)):
                     expr = value
                 case ast.Call(args=[first, *_]):

@@ -1,4 +1,4 @@
-# expect: review: opt_level=opt.get('opt_level', 'O1') is decided at run time: O0 switch
+# expect: safe
 
 # self critical sequence training after a cross-entropy warm-up; sample and greedy decode share the model
 import torch

@@ -1,4 +1,4 @@
-# expect: review: opt_level=params["fp16_opt_level"] is decided at run time: O0 switches
+# expect: safe
 
 # coding=utf-8
 """ The distiller (DistilBERT research project style): step() accumulates, optimize() steps every k iterations. """

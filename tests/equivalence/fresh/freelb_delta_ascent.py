@@ -1,4 +1,4 @@
-# expect: review: loss_scale=cfg["loss_scale"] may be static: GradScaler skips a step wh
+# expect: safe
 
 """FreeLB: K ascent steps on a perturbation of the input embeddings; parameter gradients accumulate over the steps."""
 import os

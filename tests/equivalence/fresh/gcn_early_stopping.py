@@ -1,4 +1,4 @@
-# expect: review: opt_level=args.opt_level is decided at run time: O0 switches autocast 
+# expect: safe
 # casts: real
 
 import copy

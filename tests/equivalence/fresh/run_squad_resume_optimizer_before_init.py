@@ -1,4 +1,4 @@
-# expect: review: opt_level=args.fp16_opt_level is decided at run time: O0 switches auto
+# expect: safe
 
 # SQuAD-like span extraction. Optimizer/scheduler states found next to the model are loaded before amp.initialize.
 import os
