@@ -24,28 +24,6 @@ def scaler_classes(m: Module) -> frozenset[str]:
     return frozenset(found)
 
 
-@once
-def only_scaler_classes(m: Module) -> frozenset[str]:
-    """Those of them that are given nothing but the class itself: no other value, import, parameter or definition, and
-    no ``partial``, which may switch it off."""
-    found = scaler_classes(m)
-    others = {arg.arg for arg in m.all(ast.arg)} | {name for name in found if not all(map(_of_torch, m.declared(name)))}
-    for node in m.of(ast.Name, ast.Attribute):
-        name = last_name(node)
-        if name in found and isinstance(getattr(node, "ctx", None), ast.Store) and name not in others:
-            above = m.parent[node]
-            plain = isinstance(above, ast.Assign) and node in above.targets and not isinstance(above.value, ast.Call)
-            values = [*_choices(above.value)] if plain and isinstance(above, ast.Assign) else []
-            if not values or not found.issuperset(values):
-                others.add(name)
-    return frozenset(SCALERS | (found - others))
-
-
-def _of_torch(node: ast.AST) -> bool:
-    """Whether a declaration of a name is an import of a GradScaler."""
-    return isinstance(node, ast.alias) and node.name.split(".")[-1] in SCALERS
-
-
 def _choices(value: ast.expr) -> Iterator[str]:
     """The names of what a value may be: either arm of a choice, what a ``partial`` is made of."""
     match value:

@@ -114,23 +114,6 @@ def test_a_fault_of_the_native_backend_is_found(fault: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "named,made,known",
-    [
-        ("from torch.cuda.amp import GradScaler as GS", "GS()", True),
-        ("scaler_cls = torch.cuda.amp.GradScaler", "scaler_cls()", True),
-        ("scaler_cls = torch.cuda.amp.GradScaler if ON else Plain", "scaler_cls()", False),
-        ("scaler_cls = partial(torch.cuda.amp.GradScaler, enabled=ON)", "scaler_cls()", False),
-    ],
-)
-def test_a_scaler_by_another_name(named: str, made: str, known: bool) -> None:
-    text = BACKEND.replace("import torch\n", f"import torch\n{named}\n").replace("torch.cuda.amp.GradScaler()", made)
-    case = judged_case(text)
-    assert case is not None and case.grade is (Applicability.REVIEW if known else Applicability.MANUAL)
-    planted = re.sub(*FAULTS["no update"], case.text)
-    assert planted != case.text and case.judged(planted) is not None
-
-
-@pytest.mark.parametrize(
     "old,new,said",
     [
         ("            self._scaler.unscale_(optimizer)\n", "", "while they are still scaled"),

@@ -56,7 +56,7 @@ class Classifier:
             return "entered"
         if last == "loss_scale" and isinstance(func, ast.Attribute) and self.scaling.of_loss_scaler(func):
             return "scale"
-        if makes_scaler(self.m, call) and not self.v.callees(call):
+        if makes_scaler(call) and not self.v.callees(call):
             return "create"
         if isinstance(func, ast.Attribute) and last in SCALER_METHODS and self.scaling.is_scaler(func.value):
             return "" if self.scaling.sets_scale(call) else "scaler"

@@ -10,7 +10,7 @@ from functools import cached_property
 from ...facts.elsewhere import NOWHERE, Elsewhere
 from ...facts.module import Module
 from ...facts.networks import is_network, kept_elsewhere, may_be_network, runs_elsewhere
-from ...facts.scaler_names import only_scaler_classes
+from ...facts.scaler_names import SCALERS
 from ...facts.sites import Facts
 from ...flow.arguments import argument
 from ...flow.objects import Obj
@@ -92,7 +92,7 @@ def _of_own_scalers(m: Module, v: Values) -> Iterator[ast.Call]:
     """The calls by which the old program's own GradScalers, beside Apex, are handed an optimizer."""
     for call in (*m.calls("step"), *m.calls("unscale_")):
         if isinstance(call.func, ast.Attribute) and len(call.args) == 1:
-            if any(o.kind == "call" and o.label in only_scaler_classes(m) for o in v.of(call.func.value)):
+            if any(o.kind == "call" and o.label in SCALERS for o in v.of(call.func.value)):
                 yield call
 
 

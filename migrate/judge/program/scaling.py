@@ -30,14 +30,14 @@ class Scaling:
         found = [
             self.naming.key(o)
             for o in self.v.of(expr)
-            if o.kind == "call" and isinstance(o.key, ast.Call) and makes_scaler(self.m, o.key)
+            if o.kind == "call" and isinstance(o.key, ast.Call) and makes_scaler(o.key)
         ]
         return self._made if not found and self._handed_over(expr) else found
 
     @cached_property
     def _made(self) -> list[Key]:
         """All GradScalers that this program makes, whose keys are as those of their objects."""
-        made = [call for call in self.m.all(ast.Call) if makes_scaler(self.m, call)]
+        made = [call for call in self.m.all(ast.Call) if makes_scaler(call)]
         return sorted({key for call in made for key in self.naming.keys(call)}, key=str)
 
     def _handed_over(self, expr: ast.AST) -> bool:
@@ -87,7 +87,7 @@ class Scaling:
             for node in self.m.all(ast.Assign)
             if isinstance(node.value, ast.Call)
             for target in node.targets
-            if makes_scaler(self.m, node.value)
+            if makes_scaler(node.value)
         }
 
     def keeps_scaler(self, node: ast.AST) -> bool:

@@ -1,4 +1,4 @@
-# expect: review
+# expect: safe
 
 from types import SimpleNamespace
 

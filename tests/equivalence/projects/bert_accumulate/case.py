@@ -1,4 +1,4 @@
-# expect: review
+# expect: safe
 
 import logging
 from types import SimpleNamespace
