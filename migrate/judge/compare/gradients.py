@@ -16,6 +16,7 @@ class Gradients:
 
     def __init__(self, both: Both, teller: Teller) -> None:
         self.both, self.old, self.teller = both, both.old, teller
+        self._put: dict[int, ast.AST] = {}  # where gradients were put, by place
 
     def backward(self, pair: Pair, old: Event, new: Event) -> list[Pair]:
         """A backward: under the same scale in both, which may overflow."""
@@ -84,6 +85,16 @@ class Gradients:
                 raise Differs("read-scaled", old.node, message)
             raise Differs("read-other", old.node, "gradients are read here that are not the same as before")
 
+    def put(self, pair: Pair, old: Event) -> None:
+        """Gradients that come from elsewhere, which no loss scale has multiplied. Beside scaled ones they are taken to
+        be made of those."""
+        place = self.old.program.naming.place(old.node)
+        self._put[place] = old.node
+        for one in in_order(old.puts):
+            if all(factor == "1" for state in (pair.old, pair.new) for _, factor in state.seen(one)):
+                for state in (pair.old, pair.new):
+                    state.add([one], (place, "1", False))
+
     def unlike(self, pair: Pair) -> bool:
         """Whether a reader would see other gradients in the new program here."""
         each = ((pair.old.seen(one), pair.new.seen(one)) for one in self.old.program.objects.optimizers)
@@ -148,6 +159,16 @@ class Gradients:
         )
         raise Differs(kind, left.site, message)
 
+    def _tell_put(self, after: str) -> None:
+        """Gradients that were put there are divided by a loss scale that never multiplied them."""
+        for place, node in self._put.items():
+            if f"{place}:1/S" in after.split():
+                message = (
+                    "the step would divide by the loss scale also those gradients that no backward left, but which are "
+                    "put there"
+                )
+                raise Differs("step-scaled", node, message)
+
     def _compare_step(self, pair: Pair, node: ast.AST, before: str, after: str) -> None:
         if before == after:
             return
@@ -164,6 +185,7 @@ class Gradients:
         elif after == "skipped":
             kind, message = "skip", "after an overflow this step was taken, now it is left out"
         elif "S" in after.partition(" ")[2]:
+            self._tell_put(after)
             raise Differs("step-scaled", node, "this step would use gradients that are not unscaled rightly")
         else:
             raise Differs("step-other", node, "this step would use other gradients than before")
