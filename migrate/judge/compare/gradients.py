@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from .. import machines
+from ..program.syntax import shows
 from ..run.event import Event
 from ..state import CastsBlock, Crash, Key, ScaledBlock, State, in_order
 from .pair import Both, Differs, Pair
@@ -30,6 +31,7 @@ class Gradients:
             self.both.followed.add("scaled")
             affected = self._affected(pair.old, old.about[1])
             self._compare_age(pair, old.node)
+            self._compare_shown(pair, old.node)
         found: list[Pair] = []
         for overflow in (False, True) if scaled_before else (False,):
             one = pair.copy()
@@ -72,6 +74,24 @@ class Gradients:
             message = "the loss scale begins anew here" if after.fresh else "Apex began with a new loss scale here"
             raise Differs("fresh-scale", node, message)
         before.fresh = after.fresh = False
+
+    def _compare_shown(self, pair: Pair, node: ast.AST) -> None:
+        """A scaled loss whose value is looked at has the same scale in both programs."""
+        if pair.old.halved != pair.new.halved and (shown := self._shown(node)) is not None:
+            message = (
+                "the scaled loss is looked at here: after an overflow Apex halved the scale for the next backward, a "
+                "GradScaler does so at update()"
+            )
+            self.teller.go_on_if_announced(pair, Differs("scaled-shown", shown, message))
+
+    def _shown(self, backward: ast.AST) -> ast.AST | None:
+        """Where the value of a loss that runs a backward is looked at, by its name."""
+        func = backward.func if isinstance(backward, ast.Call) else None
+        if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
+            return None
+        m, name = self.old.m, func.value.id
+        named = (n for n in m.own(m.function(backward), ast.Name) if n.id == name and isinstance(n.ctx, ast.Load))
+        return next((n for n in named if shows(m.parent[n])), None)
 
     def read(self, pair: Pair, old: Event) -> None:
         """A reader sees the same backwards, by the same factor."""
