@@ -44,6 +44,7 @@ _REVIEWED = {
     "eval-casts": ("APX031", _REMEDY),
     "skip-late": ("APX060", "one step more is taken then"),
     "scale-time": ("APX071", "where that matters, read it behind update()"),
+    "scaled-shown": ("APX071", "where that matters, look at the loss itself"),
     "scale-gained": ("APX042", "the same gradients, but a step whose gradients overflow is left out"),
 }
 def validate(ctx: Context, plans: Sequence[Plan], texts: Sequence[str], runs: Sequence[Run]) -> Verdict:

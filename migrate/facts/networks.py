@@ -25,6 +25,7 @@ from .sites import opened
 
 # Modules whose functions make no network; what these hand on is another's.
 _STANDARD = sys.stdlib_module_names - {"copy", "functools", "types", "importlib"}
+_LIBRARIES = NO_NETWORK_LIBRARIES | {"torch", "numpy"}  # no files of the tree are called so
 _NO_NETWORKS = HOST_MODULES | NO_NETWORK_LIBRARIES | _STANDARD | {"torch"}
 
 
@@ -37,7 +38,7 @@ def is_network(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
         case "call", ast.Call(func=func) if comes_from_elsewhere(v, func):
             owner = last_name(func.value) if isinstance(func, ast.Attribute) else ""
             name = name_elsewhere(v, func)
-            made = name in elsewhere.networks or (NETWORK_MADE.fit(name) and name not in elsewhere.plain)
+            made = _network_of(v, func, elsewhere) or (NETWORK_MADE.fit(name) and name not in elsewhere.plain)
             return made and not NO_NETWORK.fit(obj.label) and not NO_NETWORK.fit(owner)
         case "path", (Obj() as owner, str(name)):
             return FORWARDING.fit(name) and is_network(v, owner, elsewhere)
@@ -68,9 +69,15 @@ def made_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
     """Whether a class or function of another file made an object that is a network for sure."""
     match obj.kind, obj.key:
         case "call", ast.Call(func=func):
-            return comes_from_elsewhere(v, func) and name_elsewhere(v, func) in elsewhere.networks
+            return comes_from_elsewhere(v, func) and _network_of(v, func, elsewhere)
         case _:
             return False
+
+
+def _network_of(v: Values, func: ast.expr, elsewhere: Elsewhere) -> bool:
+    """Whether what is called by the name of a network of another file is that one: ``torch.Generator()`` is none of a
+    GAN's."""
+    return name_elsewhere(v, func) in elsewhere.networks and _library(v, func) not in _LIBRARIES
 
 
 def may_be_network(v: Values, call: ast.Call, elsewhere: Elsewhere) -> frozenset[Obj]:

@@ -293,7 +293,24 @@ def _serves_no_more(
         return False
     if _probe(ctx, stmt) and not (ctx.unled and (ctx.answered or _unheard(ctx, stmt))):
         return False
-    return _is_amp(stmt, alias) or (work.sites is not None and _of_apex(stmt, alias))
+    if _is_amp(stmt, alias):
+        return True
+    return _of_apex(stmt, alias) and (work.sites is not None or _beside_amp(ctx, work, stmt, alias, tests))
+
+
+def _beside_amp(
+    ctx: Context, work: Work, stmt: ast.Import | ast.ImportFrom, alias: ast.alias, tests: set[int]
+) -> bool:
+    """Whether a name that nobody reads stands in one try with an import of amp that goes: what the try told others was
+    whether there is amp, and mixed precision would go on asking for Apex."""
+    holder = ctx.m.parent[stmt]
+    if not isinstance(holder, ast.Try) or stmt not in holder.body or not isinstance(stmt, ast.ImportFrom):
+        return False
+    if computed(ctx, alias.asname or alias.name, chosen=True):
+        return False
+    beside = [one for one in holder.body if isinstance(one, (ast.Import, ast.ImportFrom))]
+    amp = [(one, name) for one in beside for name in one.names if _is_amp(one, name)]
+    return bool(amp) and all(_serves_no_more(ctx, work, one, name, tests) for one, name in amp)
 
 
 def _probe(ctx: Context, stmt: ast.stmt) -> bool:
@@ -374,7 +391,8 @@ def _remove(ctx: Context, work: Work, stmt: ast.stmt, aliases: list[ast.alias]) 
     assert isinstance(stmt, (ast.Import, ast.ImportFrom))
     kept = [a for a in stmt.names if a not in aliases]
     native = [work.natives[stmt, a] for a in aliases if (stmt, a) in work.natives]
-    gone = "apex.amp" if work.sites is None else "Apex"
+    amp = work.sites is None and any(a.name == "*" or _is_amp(stmt, a) for a in aliases)
+    gone = "apex.amp" if amp else "Apex"
     work.note(None, ID, stmt, "imported from torch" if native else f"{gone} is no longer imported")
     if work.draft.gone(stmt):
         return

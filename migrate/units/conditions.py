@@ -595,13 +595,19 @@ def _kept_flags(m: Module, facts: Facts, replaced: frozenset[str]) -> frozenset[
 
 
 def _needs_more(m: Module, holder: ast.Try, replaced: frozenset[str]) -> bool:
-    """Whether a try imports more of Apex than amp and what has a counterpart, or what nothing here uses and so stays:
-    its flag goes on asking for that."""
+    """Whether a try imports more of Apex than amp and what has a counterpart, or only what nothing here uses and so
+    stays: its flag goes on asking for that. Beside amp such a name goes."""
+    amp = any(
+        stmt.module == "apex" and alias.name == "amp" and _read(m, alias)
+        for stmt in holder.body
+        if isinstance(stmt, ast.ImportFrom)
+        for alias in stmt.names
+    )
     return any(
         (
             isinstance(stmt, ast.ImportFrom)
             and (of_apex(stmt.module or "") or "").startswith("apex.")
-            and any(alias.name not in replaced or not _read(m, alias) for alias in stmt.names)
+            and any(alias.name not in replaced if _read(m, alias) else not amp for alias in stmt.names)
         )
         or (isinstance(stmt, ast.Import) and any(alias.name.startswith("apex.") for alias in stmt.names))
         for stmt in holder.body
@@ -610,7 +616,8 @@ def _needs_more(m: Module, holder: ast.Try, replaced: frozenset[str]) -> bool:
 
 
 def _read(m: Module, alias: ast.alias) -> bool:
-    return any(isinstance(name.ctx, ast.Load) for name in m.named(alias.asname or alias.name))
+    name = alias.asname or alias.name
+    return any(isinstance(one.ctx, ast.Load) for one in m.named(name)) or any(c.original == name for c in m.copied)
 
 
 def _default_flags(m: Module, holder: ast.Try, told: dict[tuple[Scope | None, str], tuple[bool, ast.Try]]) -> None:

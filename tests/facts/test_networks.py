@@ -70,6 +70,8 @@ class Runner:
         ("vgg16().training", False),
         ("torch.zeros(3)", False),
         ("Judge(3)(1)", False),
+        ("torch.Judge()", False),  # as torch.Generator beside a GAN's
+        ("nets.Judge()", True),
         ("resnet50()(1).float()", False),
     ],
 )

@@ -33,7 +33,9 @@ def train(args, model, batches):
             loss.backward()
         optimizer.step()
 """
-PARTS = ["import apex.contrib.xentropy", "from apex.normalization import FusedLayerNorm"]
+NORMALIZATION = "from apex.normalization import FusedLayerNorm"
+ATTENTION = "from apex.contrib.multihead_attn import SelfMultiheadAttn"
+PARTS = ["import apex.contrib.xentropy", f"{ATTENTION}\n    LAYER = SelfMultiheadAttn"]
 
 
 @pytest.mark.parametrize("more", PARTS)
@@ -49,3 +51,24 @@ def test_a_flag_that_asks_for_amp_alone_goes() -> None:
     result = migrate_module(TEXT.replace("    MORE\n", ""), Settings())
     assert [unit.applicability.value for unit in result.units] == ["safe"]
     assert result.new_text is not None and "HAS" not in result.new_text
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ATTENTION,
+        NORMALIZATION,
+        "from apex.parallel import DistributedDataParallel as DDP, convert_syncbn_model",
+    ],
+)
+def test_what_nothing_uses_beside_amp_goes_with_it(more: str) -> None:
+    result = migrate_module(TEXT.replace("MORE", more), Settings())
+    assert [unit.applicability.value for unit in result.units] == ["safe"] and not result.findings
+    assert result.new_text is not None and "HAS" not in result.new_text and "apex" not in result.new_text
+
+
+def test_what_has_been_asked_for_alone_stays() -> None:
+    alone = TEXT.replace("    MORE\n", "").replace("from apex import amp", NORMALIZATION)
+    text = alone.replace("import torch\n", "import torch\nfrom apex import amp\n", 1)
+    result = migrate_module(text, Settings())
+    assert result.new_text is not None and "FusedLayerNorm" in result.new_text and "HAS = False" in result.new_text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from .. import machines
+from ..program.syntax import shows
 from ..run.event import Event
 from ..state import CastsBlock, Crash, Key, ScaledBlock, State, in_order
 from .pair import Both, Differs, Pair
@@ -16,6 +17,7 @@ class Gradients:
 
     def __init__(self, both: Both, teller: Teller) -> None:
         self.both, self.old, self.teller = both, both.old, teller
+        self._put: dict[int, ast.AST] = {}  # where gradients were put, by place
 
     def backward(self, pair: Pair, old: Event, new: Event) -> list[Pair]:
         """A backward: under the same scale in both, which may overflow."""
@@ -29,6 +31,7 @@ class Gradients:
             self.both.followed.add("scaled")
             affected = self._affected(pair.old, old.about[1])
             self._compare_age(pair, old.node)
+            self._compare_shown(pair, old.node)
         found: list[Pair] = []
         for overflow in (False, True) if scaled_before else (False,):
             one = pair.copy()
@@ -72,6 +75,24 @@ class Gradients:
             raise Differs("fresh-scale", node, message)
         before.fresh = after.fresh = False
 
+    def _compare_shown(self, pair: Pair, node: ast.AST) -> None:
+        """A scaled loss whose value is looked at has the same scale in both programs."""
+        if pair.old.halved != pair.new.halved and (shown := self._shown(node)) is not None:
+            message = (
+                "the scaled loss is looked at here: after an overflow Apex halved the scale for the next backward, a "
+                "GradScaler does so at update()"
+            )
+            self.teller.go_on_if_announced(pair, Differs("scaled-shown", shown, message))
+
+    def _shown(self, backward: ast.AST) -> ast.AST | None:
+        """Where the value of a loss that runs a backward is looked at, by its name."""
+        func = backward.func if isinstance(backward, ast.Call) else None
+        if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
+            return None
+        m, name = self.old.m, func.value.id
+        named = (n for n in m.own(m.function(backward), ast.Name) if n.id == name and isinstance(n.ctx, ast.Load))
+        return next((n for n in named if shows(m.parent[n])), None)
+
     def read(self, pair: Pair, old: Event) -> None:
         """A reader sees the same backwards, by the same factor."""
         for one in in_order(old.about):
@@ -83,6 +104,16 @@ class Gradients:
                 message = "gradients are read or changed here while they are still scaled"
                 raise Differs("read-scaled", old.node, message)
             raise Differs("read-other", old.node, "gradients are read here that are not the same as before")
+
+    def put(self, pair: Pair, old: Event) -> None:
+        """Gradients that come from elsewhere, which no loss scale has multiplied. Beside scaled ones they are taken to
+        be made of those."""
+        place = self.old.program.naming.place(old.node)
+        self._put[place] = old.node
+        for one in in_order(old.puts):
+            if all(factor == "1" for state in (pair.old, pair.new) for _, factor in state.seen(one)):
+                for state in (pair.old, pair.new):
+                    state.add([one], (place, "1", False))
 
     def unlike(self, pair: Pair) -> bool:
         """Whether a reader would see other gradients in the new program here."""
@@ -148,6 +179,16 @@ class Gradients:
         )
         raise Differs(kind, left.site, message)
 
+    def _tell_put(self, after: str) -> None:
+        """Gradients that were put there are divided by a loss scale that never multiplied them."""
+        for place, node in self._put.items():
+            if f"{place}:1/S" in after.split():
+                message = (
+                    "the step would divide by the loss scale also those gradients that no backward left, but which are "
+                    "put there"
+                )
+                raise Differs("step-scaled", node, message)
+
     def _compare_step(self, pair: Pair, node: ast.AST, before: str, after: str) -> None:
         if before == after:
             return
@@ -164,6 +205,7 @@ class Gradients:
         elif after == "skipped":
             kind, message = "skip", "after an overflow this step was taken, now it is left out"
         elif "S" in after.partition(" ")[2]:
+            self._tell_put(after)
             raise Differs("step-scaled", node, "this step would use gradients that are not unscaled rightly")
         else:
             raise Differs("step-other", node, "this step would use other gradients than before")

@@ -159,6 +159,7 @@ class Joint:
                     self.gradients.read_divided(pair, old)
                 elif old.node not in self.rescaled or self._takes_as_unscaled(pair, old.node, new.node):
                     self.gradients.read(pair, old)
+                    self.gradients.put(pair, old)
             case "clear":
                 self.gradients.clear(pair, old, new)
             case "step":
@@ -203,5 +204,5 @@ def _general(event: Event) -> str:
 
 
 def _sees_nothing(state: State, event: Event) -> bool:
-    """Whether a reader looks at gradients where there are none."""
-    return event.kind == "read" and not any(state.seen(one) for one in event.about)
+    """Whether a reader looks at gradients where there are none, and leaves none."""
+    return event.kind == "read" and not event.puts and not any(state.seen(one) for one in event.about)

@@ -43,6 +43,8 @@ class Gradients:
                 self.marks.clearers.add(stmt)
             elif source in self.old.readers:
                 self.marks.readers.add(stmt)
+            if source in self.old.puts:
+                self.marks.puts.add(stmt)
             if source in self.old.ends:
                 self.marks.ends.add(stmt)
             if source in self.old.rounds:
@@ -73,6 +75,8 @@ class Gradients:
             self.marks.clearers.add(stmt)
         elif any(self._looks(n) for n in grads) or any(map(self._reads, nodes)) or self.unnamed.at_start(stmt):
             self.marks.readers.add(stmt)
+            if any(self._puts(n) for n in grads):
+                self.marks.puts.add(stmt)
 
     # ------------------------------------------------------------ clearing
 
@@ -127,6 +131,18 @@ class Gradients:
             return False
         kept = ("detach_", "requires_grad_", "requires_grad")
         return not (isinstance(above, ast.Attribute) and above.attr in kept)
+
+    def _puts(self, grad: ast.Attribute) -> bool:
+        """Whether a gradient is put there that no backward left: ``p.grad = g``, or ``p.grad.data``. What is made of
+        gradients alone, or of zeros, is none."""
+        above = self.m.parent[grad]
+        target = above if isinstance(above, ast.Attribute) and above.attr == "data" else grad
+        stmt = self.m.parent[target]
+        if not isinstance(target.ctx, ast.Store) or not isinstance(stmt, ast.Assign) or target not in stmt.targets:
+            return False
+        value = stmt.value
+        made = (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
+        return any(not _none_new(one) for one in made)
 
     def _reading_call(self, call: ast.Call) -> bool:
         last = last_name(call.func)
@@ -207,6 +223,12 @@ class Gradients:
             for name in self.v.attributes(obj)
             for held in self.v.field(obj, name)
         )
+
+
+def _none_new(value: ast.expr) -> bool:
+    """Whether a value is made of gradients, or is none or zeros."""
+    names = {last_name(n) for n in walk(value) if isinstance(n, (ast.Name, ast.Attribute))}
+    return "grad" in names or any("zero" in name for name in names) or not names
 
 
 def _function_grad(node: ast.Attribute) -> bool:

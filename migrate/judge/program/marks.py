@@ -16,6 +16,7 @@ class Marks:
     rounds: set[ast.stmt] = field(default_factory=set)  # loops that read some from one round to the next
     around: set[ast.stmt] = field(default_factory=set)  # readers that do so before what they call, and behind it
     guarded: set[ast.stmt] = field(default_factory=set)  # those that do so where an exception leaves what they call
+    puts: set[ast.stmt] = field(default_factory=set)  # readers that put gradients there that come from elsewhere
     clearers: set[ast.stmt] = field(default_factory=set)
     asked: set[ast.Attribute] = field(default_factory=set)  # gradients of tensors that no optimizer holds
     functions: set[ast.AST] = field(default_factory=set)  # those that are followed

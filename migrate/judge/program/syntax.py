@@ -13,6 +13,7 @@ from ..names import NOT_ANY
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 EXITS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 YIELDS = (ast.Yield, ast.YieldFrom)
+_LOOKING = frozenset({"float", "print", "to_python_float"})
 # Functions that go through all that they are handed before they give anything back.
 _GO_THROUGH = frozenset("list tuple set sum max min sorted any all deque".split())
 
@@ -105,6 +106,13 @@ def divides(reader: ast.AST) -> bool:
     grads = [n for n in walk(reader) if isinstance(n, ast.Attribute) and n.attr == "grad"]
     bounds = any(isinstance(one.op, ast.Mult) for one in made_up)
     return bool(made_up) and (divided.issuperset(grads) if grads else bounds)
+
+
+def shows(user: ast.AST) -> bool:
+    """Whether what uses a tensor looks at its value: ``loss.item()``, ``float(loss)``, a text made of it."""
+    if isinstance(user, ast.Attribute):
+        return user.attr in ("item", "detach", "data", "cpu", "tolist", "numpy")
+    return isinstance(user, ast.FormattedValue) or (isinstance(user, ast.Call) and last_name(user.func) in _LOOKING)
 
 
 def _asks_scale(expr: ast.expr) -> bool:

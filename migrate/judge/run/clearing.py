@@ -55,6 +55,14 @@ class Clearing:
         whole = frozenset[Key]().union(*map(self.sources.holders, listed))
         return self._without(state, whole, over[0]) if listed else named
 
+    def put_into(self, stmt: ast.stmt, named: frozenset[Key]) -> frozenset[Key]:
+        """The optimizers, of those ``named``, that may have the parameters whose gradients a statement puts there."""
+        found = [self._gone_through(n) for n in walk(stmt) if isinstance(n, ast.Attribute) and n.attr == "grad"]
+        calls = (n for each in found if each is not None for n in walk(each) if isinstance(n, ast.Call))
+        funcs = [call.func for call in calls if isinstance(call.func, ast.Attribute)]
+        of = [func.value for func in funcs if func.attr in ("parameters", "named_parameters")]
+        return frozenset(o for o in named if not of or not all(self._apart(one, o) for one in of))
+
     def _of_groups(self, state: State, over: list[ast.expr], named: frozenset[Key]) -> frozenset[Key]:
         """The same for loops over what an optimizer has: all of it, or one of several groups."""
         one = next((node for each in over for node in walk(each) if _one_group(node)), None)

@@ -6,6 +6,8 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
+from ..state import Key
+
 
 @dataclass(eq=False)
 class Event:
@@ -15,3 +17,4 @@ class Event:
     node: ast.AST
     about: Any = None
     closure: bool = False  # a step is handed something, which may run a backward
+    puts: frozenset[Key] = frozenset()  # the optimizers whose gradients a reader puts there, from elsewhere

@@ -59,6 +59,7 @@ class Runner:
         self._live: dict[Code, Live] = {}
         self._inside: dict[ast.expr, frozenset[int]] = {}
         self._abouts: dict[ast.AST, frozenset[Key]] = {}
+        self._put: dict[ast.stmt, frozenset[Key]] = {}
         self._do: dict[str, Callable[[State, Frame, Op, Facts], Event | None]] = {
             "bind": self.binding.assign, "havoc": self.binding.havoc, "count": self.binding.count,
             "import": self.binding.import_names, "define": self.binding.define, "changed": self.binding.change,
@@ -208,6 +209,8 @@ class Runner:
             about = self._about(op.node)
             if op.kind == "clear":
                 about = self.training.clearing.by_loop(state, op.node, about)
+            elif self.program.marks.puts:
+                return Event(op.kind, op.node, about, puts=self._puts(op.node))
         return Event(op.kind, op.node, about)
 
     def _fails(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
@@ -222,6 +225,15 @@ class Runner:
         if node not in self._abouts:
             self._abouts[node] = self._found_about(node)
         return self._abouts[node]
+
+    def _puts(self, node: ast.stmt) -> frozenset[Key]:
+        """The optimizers whose gradients a reader puts there, from elsewhere."""
+        if node not in self._put:
+            inside = walk(node) if self.program.only_reads(node) else (node,)
+            each = [one for one in inside if isinstance(one, ast.stmt) and one in self.program.marks.puts]
+            into = [self.training.clearing.put_into(one, self._about(one)) for one in each]
+            self._put[node] = frozenset[Key]().union(*into)
+        return self._put[node]
 
     def _found_about(self, node: ast.AST) -> frozenset[Key]:
         found: set[Key] = set()
