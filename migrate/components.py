@@ -50,6 +50,7 @@ _NAMED = re.compile(rb"[\"'](?:binary_cross_entropy|BCELoss)[\"']")
 _RUN = b"|".join(one.encode() for one in sorted({"self", *OPTIONS}))  # the options of a run are no object of interest
 _LISTS = re.compile(rb"\b(?:dir|vars)\((?!(?:" + _RUN + rb")\b)[a-z]\w*\)")
 _STASH = re.compile(rb"\b_amp_stash\b")  # what Apex keeps on an optimizer
+_TRAINS_ITSELF = (re.compile(rb"\.backward\("), re.compile(rb"\.step\("))
 _BACKWARD = re.compile(rb"\.backward\(|\.grad\b|\bclip_grad")
 _LEVELS = re.compile(rb"[=!]=[ \t]*[\"']O[1-3][\"']")
 _FUNCTIONS = re.compile(rb"\bclass[ \t]+\w+\([\w.]*\bFunction\)")
@@ -202,6 +203,7 @@ def components(selection: Selection, imports: Imports) -> list[Component]:
     ends |= handing | _refused_by_name(amp, imports)
     members |= {one for at in {*amp, *members} if at not in ends for one in _ways(at, ends, imports)}
     members |= _packages([one for one in told if _may_hold_networks(one, imports)], members, imports)
+    members |= _training(members.difference(amp), imports)
     if len(members) > MOST_FILES + len(amp):
         members = set(amp).union(*(_ways(one, amp, imports) for one in amp))
     found = [_component(group, selection, imports) for group in _joined(amp, members, joints, imports)]
@@ -226,6 +228,7 @@ def widened(program: Component, selection: Selection, imports: Imports) -> Compo
         return None
     if not any(imports.words(_FROM_APEX, one) for one in members):
         return None
+    members |= _training(members.difference(amp), imports)
     return _component(_ordered(members, imports), selection, imports)
 
 
@@ -516,6 +519,19 @@ def _only_steps(location: str, users: Iterable[str], imports: Imports) -> bool:
         return False
     looking = {name for name in imports.words(_LOOKS_AT, location) if not name.startswith("_") and not steps(name)}
     return not looking or not any(looking & imports.words(_ATTRIBUTE, one) for one in users)
+
+
+def _training(files: Iterable[str], imports: Imports) -> set[str]:
+    """The files with a function that trains by itself and that one of some files, which imports them, names: a base
+    class of the trainer has the network pretrained. No region may be around that call, as weights change below it."""
+    return {one for at in files for one in _from((at,), imports) if _trains_for(one, at, imports)}
+
+
+def _trains_for(location: str, user: str, imports: Imports) -> bool:
+    if imports.words(_OPTIMIZER, location) or not all(imports.words(one, location) for one in _TRAINS_ITSELF):
+        return False
+    training = {one.name for one in imports.outline(location).functions if one.apart}
+    return not training.isdisjoint(imports.words(_NAME, user))
 
 
 def _from(files: Iterable[str], imports: Imports) -> set[str]:
