@@ -761,3 +761,21 @@ def test_what_it_does_not_name_or_does_not_train_stays_apart(tmp_path: Path, tex
     files = {"base.py": BASE, "trainer.py": TRAINER, "pretraining.py": text}
     (program,) = components(*_selected(tmp_path, files))
     assert "pretraining.py" not in _names(program)
+
+
+PREPARES = MAIN.replace("train(model", "model = prepare(model)\ntrain(model")
+PREPARES = PREPARES.replace("from engine", "from helper import prepare\nfrom engine")
+WAYS = {
+    "one that calls it": "def prepare(model):\n    return pretrain(model)\n",
+    "one that has it in a table": "ALL = [pretrain]\n\ndef prepare(model):\n    return ALL[0](model)\n",
+    "one of a class": "class prepare:\n    def __call__(self, x):\n        return pretrain(x)\n",
+}
+NO_WAY = "def prepare(model):\n    return model\n\ndef other(x):\n    return pretrain(x)\n"
+
+
+@pytest.mark.parametrize("way", [*WAYS.values(), NO_WAY], ids=[*WAYS, "none"])
+def test_what_another_file_has_train_belongs_to_it(tmp_path: Path, way: str) -> None:
+    helper = f"from pretraining import pretrain\n{way}"
+    files = {"main.py": PREPARES, "engine.py": ENGINE, "helper.py": helper, "pretraining.py": PRETRAINING}
+    (program,) = components(*_selected(tmp_path, files))
+    assert ("pretraining.py" in _names(program)) is (way is not NO_WAY)
