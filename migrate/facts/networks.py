@@ -157,7 +157,7 @@ def widens_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere) -> bool:
         return True
     if not isinstance(call.func, ast.Subscript):
         return False
-    return comes_from_elsewhere(v, call.func) and _library(v, call.func.value) not in _NO_NETWORKS
+    return comes_from_elsewhere(v, call.func) and library(v, call.func.value) not in _NO_NETWORKS
 
 
 def sober_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere) -> bool:
@@ -222,7 +222,7 @@ def _made_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
     owner = last_name(func.value) if isinstance(func, ast.Attribute) else ""
     if name in elsewhere.plain or any(RUN_AS_OTHER.fit(one) or NO_NETWORK.fit(one) for one in (name, owner)):
         return False
-    return HANDS_ON.fit(name) or _library(v, func) not in _NO_NETWORKS
+    return HANDS_ON.fit(name) or library(v, func) not in _NO_NETWORKS
 
 
 def _gives_value(v: Values, call: ast.Call) -> bool:
@@ -236,7 +236,7 @@ def _gives_value(v: Values, call: ast.Call) -> bool:
             return False
 
 
-def _library(v: Values, func: ast.expr) -> str:
+def library(v: Values, func: ast.expr) -> str:
     """The first word of the module that a function comes from, as the file says it."""
     while isinstance(func, ast.Attribute):
         func = func.value

@@ -17,6 +17,7 @@ NOT_RUN_BY_METHOD = Patterns(
     "save* load* get_*lr* *learning_rate* update* step resize_* freeze* unfreeze* init_* reset_* set_* add_* print* "
     "register log* get_config config get_*param* *_grad grad_* optimizer_* *flops* *state* *config* train_* fit write "
     "flush get_num* get_*step get_*time get_*time_dict get_*name get_*names get_*size get_*dim get_*count clear_* "
+    "get_*iterator get_*loader "
     "num_* no_weight_decay* metrics_to_* close is_* has_* parse* prepare* preprocess* collate* unpack* tokeniz* "
     "set_input* create_*input* create_*batch* create_*mask make_*input* make_*batch* build_*input* build_*batch* "
     "get_input_embeddings get_output_embeddings from_pretrained get_*epoch get_*epochs reset flatten_parameters "

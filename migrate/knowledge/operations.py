@@ -171,7 +171,7 @@ NO_CASTS = (
     | frozenset(
         "squeeze unsqueeze reshape flatten permute transpose t clone chunk split unbind index_select gather take "
         "masked_select narrow select roll flip repeat_interleave tril triu diagonal diag movedim clamp abs neg round "
-        "floor ceil sign where masked_fill".split()
+        "floor ceil sign where masked_fill pad one_hot relu dropout unfold fold pixel_shuffle".split()
     )
 )
 # Attributes of a tensor that are no floating result.

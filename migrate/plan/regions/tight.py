@@ -11,6 +11,7 @@ import ast
 
 from ...facts.module import Module
 from ...facts.names import called_name
+from ...facts.networks import library
 from ...facts.scopes import Block
 from ...knowledge.host import (
     HOST_MODULES,
@@ -119,6 +120,7 @@ class Tight:
         if isinstance(node, ast.Call):
             idle = _of_the_host(node) or (called_name(node) in UNTOUCHED and not self.compute.ctx.v.callees(node))
             idle = idle or self._tells_numbers(node) or _root(node.func) in HOST_MODULES | NO_NETWORK_LIBRARIES
+            idle = idle or library(self.compute.ctx.v, node.func) in NO_NETWORK_LIBRARIES  # plt.figure()
             return not idle and self.compute.computes(node)
         return self.compute.computes(node)
 

@@ -62,9 +62,10 @@ class Worked:
             if FLOAT_WORK.fit(name) and name != "log":
                 return True
             module = self.ctx.m.src(func.value) if isinstance(func, ast.Attribute) else ""
-            if module in ("torch", "th") and name in NO_CASTS:
+            of_torch = module in ("torch", "F", "nn.functional", "torch.nn.functional", "th")
+            if of_torch and name in NO_CASTS:
                 continue
-            if module in ("torch", "F", "nn.functional", "torch.nn.functional", "th") and self.compute.weak(node):
+            if of_torch and self.compute.weak(node):
                 return True
             if isinstance(func, ast.Name) and self.compute.weak(node) and not hasattr(builtins, name):
                 return True

@@ -48,6 +48,10 @@ def regions(text: str) -> list[str]:
 TRAINING = {
     "forward and loss": ("out = model(x)\nloss = F.mse_loss(out, y)", ["out = model(x); loss = F.mse_loss(out, y)"]),
     "what is moved first stays out": ("x = x.cuda()\nloss = model(x)", ["loss = model(x)"]),
+    "what the data hands out stays out": (
+        "x, y = next(model.get_iterator(True))\nprint(1)\nprint(2)\nprint(3)\nprint(4)\nloss = model(x)",
+        ["loss = model(x)"],
+    ),
     "what is printed behind stays out": ("loss = model(x)\nprint(loss)", ["loss = model(x)"]),
     "what stands between": (
         "out = model(x)\nlog(1)\nloss = F.mse_loss(out, y)",
@@ -301,6 +305,16 @@ EVALUATION = {
         "if mix:\n    if half:\n        out = model(x)\n    elif less:\n        out = model(-x)\nelse:\n"
         "    out = model(y)\n",
         ["if mix:; if half:; out = model(x); elif less:; out = model(-x); else:; out = model(y)"],
+    ),
+    "plots between it and what no list casts": (
+        "out = model(x)\nimport matplotlib.pyplot as plt\nfor row in out.cpu():\n    figure = plt.figure(1)\n"
+        "    plt.close(figure)\nif vocoder:\n    out = F.pad(out, (1, 1))\n",
+        ["out = model(x)"],
+    ),
+    "plots between it and a loss": (
+        "out = model(x)\nimport matplotlib.pyplot as plt\nfor row in out.cpu():\n    figure = plt.figure(1)\n"
+        "    print(figure)\n    print(row)\nif more:\n    loss = F.mse_loss(out, y)\n",
+        ["out = model(x)", "if more:; loss = F.mse_loss(out, y)"],
     ),
     "one arm alone": ("if half:\n    out = model(x)\nprint(1)\n", ["out = model(x)"]),
     "an arm that runs none": (
