@@ -52,7 +52,14 @@ def check_protocol(text: str) -> tuple[Problem, ...]:
     tree = parse(text)
     if tree is None:
         return ()
-    knowledge = replace(study(tree), own=_own_gradients(text))
+    knowledge = study(tree)
+    found = _problems(tree, knowledge)
+    if found and (own := _own_gradients(text)):  # dear, and next to no text has problems
+        found = _problems(tree, replace(knowledge, own=own))
+    return tuple(sorted(found))
+
+
+def _problems(tree: ast.Module, knowledge: Knowledge) -> list[Problem]:
     found = list(_backwards(tree, knowledge))
     bodies = [tree.body]
     bodies += [
@@ -63,7 +70,7 @@ def check_protocol(text: str) -> tuple[Problem, ...]:
     calls = [(node, event) for node, event in _classified(tree, knowledge) if event is not None]
     found += _closures(calls, knowledge)
     found += _balance(tree, calls, knowledge)
-    return tuple(sorted(found))
+    return found
 
 
 def _own_gradients(text: str) -> frozenset[tuple[int, int]]:

@@ -23,7 +23,8 @@ class Solver(ABC):
         self._pts: dict[Var, set[Obj]] = defaultdict(set)
         self._edges: dict[Var, set[Var]] = defaultdict(set)
         self._watch: dict[Var, list[Callable[[Obj], None]]] = defaultdict(list)
-        self._queue: deque[tuple[Var, Obj]] = deque()
+        self._queue: deque[Var] = deque()  # those that hold something new,
+        self._new: dict[Var, list[Obj]] = {}  # and what that is
         self._loads: list[tuple[Var, str, Var, str]] = []
         self._handed_over: set[Var] = set()  # attributes that Apex is handed
         self._fields: dict[Obj, set[str]] = defaultdict(set)
@@ -54,11 +55,19 @@ class Solver(ABC):
     def _add(self, var: Var, obj: Obj) -> None:
         held = self._pts[var]
         if obj not in held:
-            held.add(obj)
-            self._queue.append((var, obj))
-            self._facts += 1
-            if self._facts > MAX_FACTS:
-                raise Tangled("what its names and attributes may hold has no end in sight")
+            self._take(var, held, [obj])
+
+    def _take(self, var: Var, held: set[Obj], fresh: list[Obj]) -> None:
+        """A variable holds what it did not hold before, besides what it did."""
+        held.update(fresh)
+        if var in self._new:
+            self._new[var] += fresh
+        else:
+            self._new[var] = fresh
+            self._queue.append(var)
+        self._facts += len(fresh)
+        if self._facts > MAX_FACTS:
+            raise Tangled("what its names and attributes may hold has no end in sight")
 
     def _flow(self, src: Var, dst: Var) -> None:
         if src != dst and dst not in self._edges[src]:
@@ -74,11 +83,16 @@ class Solver(ABC):
     def _solve(self) -> None:
         """Of most variables there is nothing to do: for them no empty set or list is made."""
         while self._queue:
-            var, obj = self._queue.popleft()
+            var = self._queue.popleft()
+            new = self._new.pop(var)
             for dst in self._edges.get(var, ()):
-                self._add(dst, obj)
+                held = self._pts[dst]
+                fresh = [obj for obj in new if obj not in held]
+                if fresh:
+                    self._take(dst, held, fresh)
             for do in tuple(self._watch.get(var, ())):
-                do(obj)
+                for obj in new:
+                    do(obj)
 
     def _forget_how(self) -> None:
         """All objects are where they flow to: how they came there is not asked any more, and takes much memory."""

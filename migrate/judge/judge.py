@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from ..facts.module import Module
 from ..facts.sites import Facts
 from ..flow.values import Values
 from ..rewrite.trace import Run
+from .compare.forgetting import Kept
 from .compare.pair import Both
-from .compare.refining import roughly
+from .compare.refining import Refining
 from .compare.search import Search
-from .compare.telling import Allows
+from .compare.telling import Allows, Grants
 from .folded import folded
 from .origin import Origin
 from .program.program import Program
@@ -66,12 +66,11 @@ def judge(
 
     verdict = Verdict()
     for file in m.roots:
-        begun = partial(Search, both, file.number, moved, rescaled, dropped, once)
-        found = roughly(both, begun, announced, allows)
-        if found is None:
-            both.remember(before.mattering.names | after.mattering.names)
-            found = begun(allows).run()
-        verdict = verdict.and_of(found)
+
+        def begun(kind: type[Search], grants: Grants, kept: Kept | None, root: int = file.number) -> Search:
+            return kind(both, root, moved, rescaled, dropped, once, grants, kept)
+
+        verdict = verdict.and_of(Refining(both, begun, announced, allows).verdict())
     if scales and facts.scales and not verdict.differences and "scaled" not in both.followed:
         verdict = verdict.and_of(Verdict((), "no path was found on which Apex scales a loss"))
     return verdict

@@ -212,6 +212,10 @@ class State:
             frozenset(self.scaled_by.items()),
         )
 
+    def stands(self) -> object:
+        """Where the program stands, whatever it holds."""
+        return (tuple((frame.code, frame.pc) for frame in self.frames), self.raising)
+
     def stores(self) -> Iterator[Store[Any]]:
         """All that the program still holds."""
         for frame in self.frames:

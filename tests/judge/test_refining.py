@@ -213,7 +213,12 @@ def test_what_is_remembered_of_questions() -> None:
     kept = Kept(frozenset({"fp16"}))
     assert not kept.about(flag) and not kept.about(other)
     more = kept.with_those_of([flag])
-    assert more.names == {"fp16", "flag", "args"} and more.about(flag) and not more.about(other)
+    assert more.names == {"fp16", "flag"} and more.about(flag) and not more.about(other)
+    assert not more.about(("attr", flag[1], "other"))
+    whole = kept.with_those_of([flag], whole=True)
+    assert whole.names == {"fp16", "flag", "args"} and whole.about(("attr", flag[1], "other"))
+    key = ("op", "in", ("k", "fp16"), ("v", 8, "config"))
+    assert kept.about(key) and kept.with_those_of([key]) == kept
     assert not kept.with_those_of([("op", "eq", flag, other)]).about(("v", 3, "unknown"))
     assert kept.with_those_of([other]).about(("op", "lt", other, ("k", 3)))
     assert kept.with_those_of([]) == kept
@@ -236,19 +241,54 @@ def test_the_names_by_which_a_store_is_read(target: str, stored: set[str]) -> No
     assert stored <= names_in(node)
 
 
+def searches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many states each search that is begun from now on looks at."""
+    counts: list[int] = []
+    run = Search.run
+
+    def noted(search: Search, most: int) -> Verdict:
+        try:
+            return run(search, most)
+        finally:
+            counts.append(search.pairs)
+
+    monkeypatch.setattr(Search, "run", noted)
+    return counts
+
+
+def test_a_search_goes_on_behind_what_is_worth_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of these was the end of two searches, which began anew."""
+    counts = searches(monkeypatch)
+    evaluates = "".join(f"\n\ndef check_{i}(model, x):\n    print(model(x))\n" for i in range(6))
+    calls = "".join(f"    if args.f{i}:\n        check_{i}(model, x)\n" for i in range(6))
+    case = judged_case(HEAD + OLD + calls + evaluates + END)
+    assert case is not None and not case.verdict.differences and case.verdict.unknown is None
+    assert len(counts) == 1 and case.verdict.pairs == counts[0]
+
+
+def test_what_no_run_comes_to_is_refuted_on_its_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = searches(monkeypatch)
+    asks_twice = "if not args.ok:\n    return\nprint(args.name)\nif not args.ok:\n    print(model(x))\n"
+    verdict = compared(asks_twice)
+    assert not verdict.differences and len(counts) > 1 and verdict.pairs == sum(counts)
+
+
 def test_a_search_that_is_over_takes_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """A difference is an exception, whose frames hold all pairs: cycles are looked for too seldom to wait for that."""
     begun: list[weakref.ref[Search]] = []
     run = Search.run
 
-    def noted(search: Search) -> Verdict:
+    def noted(search: Search, most: int) -> Verdict:
         begun.append(weakref.ref(search))
-        return run(search)
+        return run(search, most)
 
     monkeypatch.setattr(Search, "run", noted)
     gc.disable()
     try:
+        asks_twice = "if not args.ok:\n    return\nprint(args.name)\nif not args.ok:\n    print(model(x))\n"
+        assert not compared(asks_twice).differences
+        assert len(begun) > 1
         assert compared("print(model(x))\n").differences
-        assert len(begun) > 1 and not any(search() for search in begun)
+        assert not any(search() for search in begun)
     finally:
         gc.enable()

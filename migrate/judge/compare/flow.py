@@ -79,7 +79,8 @@ class Flow:
                 continue
             one = pair.copy()
             if which is not None:
-                one.old.note_run(self.old.program.naming.place(which))
+                if self._once(which):
+                    one.old.note_run(self.old.program.naming.place(which))
                 one.facts = self.forgetting.within(one.facts, which)
             if self.old.program.objects.begun or self.old.evaluator.sides is not None:
                 self._clear_behind_a_step(one)
@@ -127,6 +128,13 @@ class Flow:
         if not self.old.program.entries.initializes(which):
             return False
         return pair.old.initialized or pair.old.has_run(self.old.program.naming.place(which))
+
+    def _once(self, which: ast.AST) -> bool:
+        """Whether a function may be one that does not run again."""
+        program = self.old.program
+        return program.entries.initializes(which) or (
+            self.old.evaluator.sides is not None and program.makes_scaler(which)
+        )
 
     def enter(self, pair: Pair, old: Event, new: Event) -> None:
         """Both call a function: they go into it, or past it where nothing new can come of that."""

@@ -21,12 +21,14 @@ class Kept:
     names: frozenset[str]
     values: frozenset[Term] = frozenset()
 
-    def with_those_of(self, questions: Iterable[Term]) -> Kept:
-        """These, and what some questions were about."""
+    def with_those_of(self, questions: Iterable[Term], whole: bool = False) -> Kept:
+        """These, and what some questions were about: the names by which it is read, or the values where it has none.
+        ``whole``: the values in any case, and so all that is asked of them."""
         terms = list(questions)
-        values = frozenset[Term]().union(*map(leaves, terms))
-        names = {leaf[2] for leaf in values if leaf[2]}
-        return Kept(self.names.union(names, *map(_names_read, terms)), self.values | {v for v in values if v[1]})
+        names = frozenset[str]().union(*map(_names_read, terms))
+        values = frozenset[Term]().union(*(leaves(term) for term in terms if whole or not _names_read(term)))
+        names |= {leaf[2] for leaf in values if leaf[2]}
+        return Kept(self.names | names, self.values | {v for v in values if v[1]})
 
     @staticmethod
     def names_of(questions: Iterable[Term]) -> frozenset[str]:
@@ -144,6 +146,8 @@ def _names_read(term: Term) -> frozenset[str]:
     match term:
         case ("attr", _, str(name)) | ("v", _, str(name)) | ("sub", _, ("k", str(name))):
             return frozenset({name} if name else ())
+        case ("op", "in", ("k", str(name)), _):  # `"fp16" in config`
+            return frozenset({name})
         case _:
             return frozenset[str]().union(*(_names_read(part) for part in term if isinstance(part, tuple)))
 

@@ -44,11 +44,16 @@ class Trail:
 
 
 @dataclass(eq=False)
-class Asked:
-    """A question that was answered on the way, and those before it."""
+class Turn:
+    """One of the ways that parted, and those taken before it: ``kind`` is what they parted by (an event, or a
+    question), ``at`` where they did, ``taken`` where this one leads. ``term`` is what was asked, None where nothing
+    was."""
 
-    term: Term
-    before: Asked | None
+    kind: str
+    at: object
+    taken: object
+    term: Term | None
+    before: Turn | None
 
 
 @dataclass(eq=False)
@@ -59,13 +64,29 @@ class Pair:
     event_old: Event | None = None
     event_new: Event | None = None
     trail: Trail | None = None
-    asked: Asked | None = None
+    turn: Turn | None = None
     idle: bool = False  # a loop with a backward in it was left before its first round
 
     def copy(self) -> Pair:
         other = Pair.__new__(Pair)
         other.__dict__ = {**self.__dict__, "old": self.old.copy(), "new": self.new.copy()}
         return other
+
+    def asks(self) -> object:
+        """Which program asks a question, and where."""
+        return (self.event_old is None, (self.old if self.event_old is None else self.new).stands())
+
+    def stands(self) -> object:
+        """Where both programs stand, whatever they hold."""
+        return (self.old.stands(), self.new.stands())
+
+    def turns(self) -> list[Turn]:
+        """The turns on the way here, the first one first."""
+        found, at = [], self.turn
+        while at is not None:
+            found.append(at)
+            at = at.before
+        return found[::-1]
 
     def key(self) -> object:
         lag = max(-2, min(2, self.old.halved - self.new.halved))

@@ -1,55 +1,154 @@
 """A rough search first, that remembers more and more: counterexample-guided refinement (Clarke et al. 2000).
 
 Most answers are forgotten at once, and all values that no condition of mixed precision hangs on. That leaves fewer
-states, and paths that no run can take. What differs on one of those proves nothing: what was asked on that path is
-remembered from then on, until nothing differs, or nothing is left to remember.
+states, and paths that no run can take. What differs on one of those proves nothing: the same way is gone once more with
+all remembered. If nothing differs on it then, what was asked on it is remembered from then on, until nothing differs,
+or nothing is left to remember.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+from collections import Counter
+from collections.abc import Callable, Sequence
 
-from ..verdict import Verdict
+from ..program.unlike import unlike
+from ..terms import Term
+from ..verdict import Difference, Verdict
 from .forgetting import Kept
-from .pair import Both
+from .pair import Both, Pair, Turn
+from .retracing import Retracing, Shown
 from .search import MAX_PAIRS, Search
-from .telling import Allows
+from .telling import Allows, Grants
 
 MAX_ROUNDS = 20
+_MAX_SHOWN = 8  # differences on one way that only are worth a look
+
+Begun = Callable[[type[Search], Grants, Kept | None], Search]
 
 
-def roughly(
-    both: Both, begun: Callable[[Allows, Kept], Search], announced: Allows, allows: Allows
-) -> Verdict | None:
-    """What rough searches prove, or that there are too many paths even for them; None where they do not help.
+class _NoRun(Exception):
+    """A difference shows on a way that no run can take; what to remember besides."""
 
-    ``allows`` puts what is worth a look into the report: it is asked when all is remembered that was asked on the way
-    to a difference. If it does, all begins anew, and this one is ``announced``."""
-    before, after = both.old.program.mattering, both.new.program.mattering
-    first = kept = Kept(before.deciding | after.deciding)
-    pairs = 0
-    for _ in range(MAX_ROUNDS):
-        names = before.those_behind(kept.names) | after.those_behind(kept.names)
-        both.remember(names, rough=True, values=kept.values)
-        search = begun(announced, kept)
-        verdict = search.run()
-        pairs += verdict.pairs
-        if not verdict.differences and (verdict.unknown is None or verdict.pairs > MAX_PAIRS):
-            return verdict
-        if not verdict.differences or pairs > MAX_PAIRS:
-            return None
-        more, again = _more(kept, search), Kept.names_of(search.asked_again())
-        if not again <= both.again:
-            both.again.update(again)
-        elif more == kept:
-            if not allows(verdict.differences[0], search.at):
-                return None
-            more = first
-        kept = more
-    return None
+    def __init__(self, more: Kept) -> None:
+        super().__init__(more)
+        self.more = more
 
 
-def _more(kept: Kept, search: Search) -> Kept:
-    """What to remember besides: what was asked more than once on the way to the difference, else all that was asked."""
-    more = kept.with_those_of(search.asked_again())
-    return more if more != kept else kept.with_those_of(search.questions)
+class Refining:
+    """Searches of two programs, begun with one file: rough ones, and if these prove nothing one that remembers all.
+
+    ``allows`` puts what is worth a look into the report: it is asked of what a run can come to. If it does, that one is
+    ``announced`` from then on."""
+
+    def __init__(self, both: Both, begun: Begun, announced: Allows, allows: Allows) -> None:
+        self.both, self.begun = both, begun
+        self.announced, self.allows = announced, allows
+        self.before, self.after = both.old.program.mattering, both.new.program.mattering
+        sides = both.old.evaluator.sides
+        switch = {sides.switch.name, sides.switch.flag} if sides is not None else set[str]()
+        self.kept = Kept(
+            self.before.beginning | self.after.beginning | unlike(self.before, self.after) | switch
+            | both.old.program.objects_asked | both.new.program.objects_asked
+        )  # fmt: skip
+        self.deciding = self.before.deciding | self.after.deciding
+        self.refined = 0  # how often more was to be remembered
+        self.again: frozenset[str] = frozenset()  # names of which the search knows that they are asked again
+        self.real: Difference | None = None  # what differs, on a way that a run can take
+
+    def verdict(self) -> Verdict:
+        """What the searches prove, as far as the bound allows: it is one for all of them."""
+        pairs = 0
+        for _ in range(MAX_ROUNDS):
+            self._remember_little()
+            self.again = frozenset(self.both.again)
+            search = self.begun(Search, self._grants, self.kept)
+            try:
+                verdict = search.run(MAX_PAIRS - pairs)
+            except _NoRun as found:
+                pairs += search.pairs
+                self.kept = found.more
+                continue
+            pairs += search.pairs
+            if self.real is not None:
+                return Verdict((self.real,), None, pairs)
+            if pairs > MAX_PAIRS or (verdict.unknown is None and not verdict.differences):
+                return Verdict((), verdict.unknown, pairs)
+            break
+        self._remember_all()
+        search = self.begun(Search, lambda found, node, pair: self.allows(found, node), None)
+        verdict = search.run(MAX_PAIRS - pairs)
+        return Verdict(verdict.differences, verdict.unknown, pairs + verdict.pairs)
+
+    def _remember_little(self) -> None:
+        self.both.remember(self._behind(self.kept.names), rough=True, values=self.kept.values)
+
+    def _remember_all(self, asked: frozenset[str] = frozenset()) -> None:
+        """All that may be asked for, and what was ``asked``."""
+        self.both.remember(self.before.names | self.after.names | self._behind(self.kept.names | asked))
+
+    def _behind(self, names: frozenset[str]) -> frozenset[str]:
+        return self.before.those_behind(names) | self.after.those_behind(names)
+
+    def _grants(self, found: Difference, node: ast.AST | None, pair: Pair) -> bool:
+        """Whether a rough search goes on behind a difference."""
+        if self.real is not None:
+            return False
+        turns = pair.turns()
+        self._asks_more_again(turns)
+        for _ in range(_MAX_SHOWN):
+            if self.announced(found, node):
+                return True
+            shown = self._retraced(turns)
+            if shown is None:
+                break
+            if self._asks_more_again(shown.turns):
+                continue
+            if not self.allows(shown.difference, shown.node):
+                self.real = found if shown.is_also(found, node) else shown.difference
+                return False
+            if shown.is_also(found, node):
+                return True
+        more = self._more(turns)
+        if more is not None:
+            raise _NoRun(more)
+        return self.allows(found, node)
+
+    def _retraced(self, turns: Sequence[Turn]) -> Shown | None:
+        """What differs on the way of a rough search where all is remembered."""
+        sides = self.both.new.evaluator.sides
+        beside = sides.beside if sides is not None else None
+        self._remember_all(Kept.names_of(turn.term for turn in turns if turn.term is not None))
+        again = self.begun(Retracing, lambda found, node, pair: self.announced(found, node), None)
+        assert isinstance(again, Retracing)
+        shown = again.along(turns)
+        self._remember_little()
+        if sides is not None:
+            sides.beside = beside
+        return shown
+
+    def _asks_more_again(self, turns: Sequence[Turn]) -> bool:
+        """Whether something was asked more than once on a way of which that was not known; from now on it is."""
+        again = Kept.names_of(_twice(turns))
+        more = not again <= self.both.again
+        self.both.again.update(again)
+        return more
+
+    def _more(self, turns: Sequence[Turn]) -> Kept | None:
+        """What to remember besides, of what was asked on the way to the difference: what decides on mixed precision,
+        and where that did not do, everywhere; what was asked more than once; all. None where all is remembered."""
+        asked, twice = [turn.term for turn in turns if turn.term is not None], _twice(turns)
+        decide = [term for term in asked if not self.deciding.isdisjoint(Kept.names_of([term]))]
+        every = [self.kept.with_those_of(decide), Kept(self.kept.names | self.deciding, self.kept.values)]
+        every += (self.kept.with_those_of(terms, whole) for whole in (False, True) for terms in (twice, asked))
+        for more in every[self.refined > 0 :]:
+            if more != self.kept:
+                self.refined += 1
+                return more
+        return self.kept if self.both.again != self.again else None
+
+
+def _twice(turns: Sequence[Turn]) -> list[Term]:
+    """The questions that were asked more than once on a way."""
+    times = Counter(turn.term for turn in turns if turn.term is not None)
+    return [term for term in times if times[term] > 1]

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 
 from ..run.event import Event
 from ..state import Crash, LegacyRaises, Stopped, Unfollowed
-from ..terms import Ask, Term
+from ..terms import Ask
 from ..verdict import Verdict
 from .forgetting import Forgetting, Kept
 from .joint import Joint
-from .pair import Asked, Both, Differs, Pair, Trail
-from .telling import Allows, Teller
+from .pair import Both, Differs, Pair, Trail, Turn
+from .telling import Grants, Teller
 
 MAX_PAIRS = 8_000
 _MERGING = frozenset({"head", "enter", "step"})  # what both do together may lead to a pair met before
@@ -27,7 +27,7 @@ _MERGING = frozenset({"head", "enter", "step"})  # what both do together may lea
 class Search:
     """The exploration of one pair of programs that begin with the file ``root``.
 
-    ``once`` and ``kept`` are as `Forgetting` takes them."""
+    ``once`` and ``kept`` are as `Forgetting` takes them, ``grants`` as `Teller` does."""
 
     def __init__(
         self,
@@ -37,48 +37,43 @@ class Search:
         rescaled: frozenset[ast.AST],
         dropped: frozenset[ast.AST],
         once: frozenset[str],
-        allows: Allows,
+        grants: Grants,
         kept: Kept | None = None,
     ) -> None:
         self.both, self.root = both, root
         self.forgetting = Forgetting(both, once, kept)
-        self.teller = Teller(both, allows)
+        self.teller = Teller(both, grants)
         self.joint = Joint(both, self.forgetting, self.teller, moved, rescaled, dropped)
         self._met: dict[object, bool] = {}  # and whether only behind a loop that was left at once
-        self.questions: tuple[Term, ...] = ()  # on the way to the difference that was found
-        self.at: ast.AST | None = None  # the node that it shows at
+        self.pairs = 0  # how many were followed
 
-    def run(self) -> Verdict:
-        """Follow all paths, or as many as the bound allows."""
+    def begun(self) -> Pair:
+        """Both programs before their first statement."""
         old, new = self.both.old, self.both.new
-        begun = Pair(old.start(old.m.files[self.root]), new.start(new.m.files[self.root]), {})
-        waiting, later = deque([begun]), deque[Pair]()  # later: behind a loop that was left at once, see `_is_new`
-        count = 0
+        return Pair(old.start(old.m.files[self.root]), new.start(new.m.files[self.root]), {})
+
+    def run(self, most: int = MAX_PAIRS) -> Verdict:
+        """Follow all paths, or as many as the bound allows."""
+        waiting, later = deque([self.begun()]), deque[Pair]()  # later: behind a loop left at once, see `_is_new`
         while waiting or later:
             pair = (waiting or later).popleft()
-            count += 1
-            if count > MAX_PAIRS:
+            self.pairs += 1
+            if self.pairs > most:
                 why = f"it has more paths than can be followed; the first {MAX_PAIRS:,} states of both were the same"
-                return Verdict((), why, count)
+                return Verdict((), why, self.pairs)
             try:
                 for following in self._advance(pair):
                     (later if following.idle else waiting).append(following)
             except (LegacyRaises, Stopped):
                 continue
             except Unfollowed as reason:
-                return Verdict((), str(reason), count)
+                return Verdict((), str(reason), self.pairs)
             except (Crash, Differs) as differs:
                 differs.__traceback__ = None  # its frames hold it in turn, and all pairs: they would never go
                 found = self.teller.found(pair, differs)
                 if found is not None:
-                    self.questions, self.at = tuple(_asked(pair)), self.teller.node_of(pair, differs)
-                    return Verdict((found,), None, count)
-        return Verdict(pairs=count)
-
-    def asked_again(self) -> list[Term]:
-        """The questions that were asked more than once on the way to the difference that was found."""
-        times = Counter(self.questions)
-        return [term for term in times if times[term] > 1]
+                    return Verdict((found,), None, self.pairs)
+        return Verdict(pairs=self.pairs)
 
     def _advance(self, pair: Pair) -> Iterator[Pair]:
         """Both go on together until their ways part; what has not been met before.
@@ -98,10 +93,16 @@ class Search:
             except Ask as question:
                 yield from self._fork(pair, question)
                 return
-            kind = pair.event_old.kind
+            kind, node, before = pair.event_old.kind, pair.event_old.node, pair.turn
             following = self.joint.together(pair)
             if following is not None:
-                yield from (one for one in following if self._is_new(one))
+                landed = Counter[object]()
+                for one in following:
+                    place = one.stands()
+                    one.turn = Turn(kind, node, (place, landed[place]), None, before)
+                    landed[place] += 1
+                    if self._is_new(one):
+                        yield one
                 return
             if kind in _MERGING and pair.event_old is None and pair.event_new is None:
                 steps += kind == "step"
@@ -131,18 +132,12 @@ class Search:
 
     def _fork(self, pair: Pair, question: Ask) -> Iterator[Pair]:
         """Both answers to a question."""
-        other = pair.copy()
+        other, at, before = pair.copy(), pair.asks(), pair.turn
         for one, answer in ((pair, True), (other, False)):
             one.facts = {**one.facts, question.term: answer}
-            one.asked = Asked(question.term, one.asked)
+            one.turn = Turn("question", at, answer, question.term, before)
             note = self.teller.note(one, question)
             if note is not None:
                 one.trail = Trail(note, one.trail)
             yield one
 
-
-def _asked(pair: Pair) -> Iterator[Term]:
-    at = pair.asked
-    while at is not None:
-        yield at.term
-        at = at.before

@@ -14,19 +14,21 @@ from .pair import Both, Differs, Pair, Trail
 MAX_STEPS, MAX_TEXT = 4, 70  # of a path that is told, and of a condition in it
 
 Allows = Callable[[Difference, "ast.AST | None"], bool]
+Grants = Callable[[Difference, "ast.AST | None", Pair], bool]
 
 
 class Teller:
-    """Tells what differs. ``allows`` says of a difference (and its node) whether the unit announces it."""
+    """Tells what differs. ``grants`` says of a difference (its node, and what stands there) whether the search goes on,
+    as the unit announces it."""
 
-    def __init__(self, both: Both, allows: Allows) -> None:
-        self.both, self.allows = both, allows
+    def __init__(self, both: Both, grants: Grants) -> None:
+        self.both, self.grants = both, grants
 
     def found(self, pair: Pair, differs: Crash | Differs) -> Difference | None:
         """What ends the search; None where that is announced, or nobody's concern."""
         node = self.node_of(pair, differs)
         found = Difference(differs.kind, self.line(node), differs.message, self._path(pair))
-        if self.allows(found, node) or (differs.kind == "no-gradients" and pair.idle):
+        if (differs.kind == "no-gradients" and pair.idle) or self.grants(found, node, pair):
             return None
         return found
 
@@ -37,7 +39,7 @@ class Teller:
     def go_on_if_announced(self, pair: Pair, differs: Differs) -> None:
         """A difference after which both go on, if it is one that the unit names."""
         found = Difference(differs.kind, self.line(differs.node), differs.message, self._path(pair))
-        if not self.allows(found, differs.node):
+        if not self.grants(found, differs.node, pair):
             raise differs
 
     def note(self, pair: Pair, question: Ask) -> Note | None:

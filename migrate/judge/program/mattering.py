@@ -15,13 +15,16 @@ from .syntax import factors, last_name, names_in, stored_names
 from .tree import AnnotatedTree
 
 _EVALUATED = frozenset({"call", "gradients", "initialize", "create", "scaler", "step", "backward", "amp", "entered"})
-_LOOKED_INTO = (
+LOOKED_INTO = (
     WRAPPERS | SELF_METHODS | PURE | NAMESPACES | {"nullcontext", "enter_context", "zip", "enumerate", "super"}
 )
 _ABOUT = frozenset({"models", "optimizers", "loss", "outputs", "optimizer"})
 _TELLS = frozenset({"state_dict", "load_state_dict", "is_enabled"})
 _TRAINS = frozenset({"initialize", "amp", "backward", "step", "create", "scaler"})
+_BEGINS = frozenset({"initialize", "create"})
 _NOTHING = frozenset[str]()
+
+Graph = dict[str | ast.AST, set[str | ast.AST]]
 
 
 class Mattering:
@@ -36,13 +39,13 @@ class Mattering:
     @cached_property
     def names(self) -> frozenset[str]:
         """Names whose values may decide which way a program goes, or which object is meant."""
-        return self._matter(lambda node: node in self.marks.relevant, _EVALUATED, _NOTHING)
+        return self._matter(lambda node: node in self.marks.relevant, _EVALUATED, _NOTHING, stored_names)
 
     def those_behind(self, names: frozenset[str]) -> frozenset[str]:
         """These names, those that say how losses are scaled, and what their values hang on."""
         if names not in self._behind:
             asked = (names_in(part) for part in self._settings())
-            self._behind[names] = self._matter(lambda node: False, _NOTHING, names.union(*asked))
+            self._behind[names] = self._matter(lambda node: False, _NOTHING, names.union(*asked), key_or_names)
         return self._behind[names]
 
     def _settings(self) -> Iterator[ast.AST]:
@@ -56,12 +59,14 @@ class Mattering:
                     yield from node.args[2:]
 
     def _matter(
-        self, decides: Callable[[ast.AST], bool], evaluated: frozenset[str], names: frozenset[str]
+        self,
+        decides: Callable[[ast.AST], bool],
+        evaluated: frozenset[str],
+        names: frozenset[str],
+        read_by: Callable[[ast.expr], set[str]],
     ) -> frozenset[str]:
         found: set[str | ast.AST] = {f.id for stmt in self.marks.readers for f in factors(stmt)}
         found |= names
-        assigned: dict[str | ast.AST, set[str | ast.AST]] = defaultdict(set)
-        self._add_choices(assigned)
         for node in self._telling:
             match node:
                 case ast.If() if node not in self.marks.relevant:
@@ -71,37 +76,58 @@ class Mattering:
                         found |= names_in(test)
                 case ast.match_case() | ast.BoolOp() if decides(node):
                     found |= names_in(node)
-                case ast.Return(value=ast.expr() as value):
-                    assigned[getattr(self.m.function(node).node, "name", "") + "()"] |= self._made_of(value)
-                case ast.Call() if self.marks.kind.get(node) == "call":
-                    found |= names_in(node.func)
-                    for name, arg in self._handed(node):
-                        assigned[name] |= self._made_of(arg)
+                case ast.Call(func=func) if self.marks.kind.get(node) == "call":
+                    found |= names_in(func)
                 case ast.Call() if self.marks.kind.get(node) in evaluated:
                     found |= names_in(node)
                 case ast.withitem() if self.scaling.context(node):
                     if evaluated or node.context_expr not in self.marks.kind:  # else told by `_settings`
                         found |= names_in(node)
-                case ast.Assign() | ast.AnnAssign() | ast.NamedExpr():
-                    for target, value in _given(node):
-                        assigned[target] |= self._made_of(value) | names_in(target)  # once, for however many names
-                        for name in stored_names(target):
-                            assigned[name].add(target)
-                case ast.ImportFrom(names=aliases):
-                    for alias in aliases:
-                        assigned[alias.asname or alias.name].add(alias.name)
-                case ast.For(target=target, iter=source):
-                    for name in names_in(target):
-                        assigned[name] |= self._made_of(source)
                 case _:
                     pass
+        made_of = self.made_of(read_by)
         todo = list(found)
         while todo:
-            for more in assigned.get(todo.pop(), ()):
+            for more in made_of.get(todo.pop(), ()):
                 if more not in found:
                     found.add(more)
                     todo.append(more)
         return frozenset(name for name in found if isinstance(name, str))
+
+    def made_of(self, read_by: Callable[[ast.expr], set[str]], every: bool = False) -> Graph:
+        """What names, functions (as ``f()``) and targets of assignments get their values from, whose these are, and the
+        conditions that choose. With ``every`` all conditions, else those that are not followed, and not whose."""
+        found: Graph = defaultdict(set)
+        self._add_choices(found, every)
+        for node in self._telling:
+            match node:
+                case ast.Return(value=ast.expr() as value):
+                    found[getattr(self.m.function(node).node, "name", "") + "()"] |= self._values_in(value, every)
+                case ast.Call() if self.marks.kind.get(node) == "call":
+                    for name, arg in self.handed(node):
+                        found[name] |= self._values_in(arg, every)
+                case ast.Assign(value=value) if every and self.marks.kind.get(value) == "initialize":
+                    pass  # it gives back what it was handed
+                case ast.Assign() | ast.AnnAssign() | ast.NamedExpr():
+                    for target, value in _given(node):
+                        if every and (held := keyed(value)) is not None:
+                            for key, item in held:
+                                found[key] |= self._values_in(item, every)
+                            continue
+                        found[target] |= self._values_in(value, every)  # once, for however many names
+                        if not every:
+                            found[target] |= names_in(target)  # whose it is
+                        for name in read_by(target):
+                            found[name].add(target)
+                case ast.ImportFrom(names=aliases):
+                    for alias in aliases:
+                        found[alias.asname or alias.name].add(alias.name)
+                case ast.For(target=target, iter=source):
+                    for name in names_in(target):
+                        found[name] |= self._values_in(source, every)
+                case _:
+                    pass
+        return found
 
     @cached_property
     def _telling(self) -> list[ast.AST]:
@@ -110,8 +136,9 @@ class Mattering:
         giving = (ast.Return, ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.ImportFrom, ast.For)
         return self.m.of(*asking, *giving, ast.Call, ast.withitem)
 
-    def _made_of(self, expr: ast.AST) -> set[str]:
-        """The names that a value hangs on: what a call is handed of which nothing is known is not among them."""
+    def _values_in(self, expr: ast.AST, by_parameters: bool) -> set[str]:
+        """The names that a value hangs on: what a call is handed of which nothing is known is not among them, nor
+        what a function is handed that is known, where that is told of its parameters."""
         found: set[str] = set()
         todo = [expr]
         while todo:
@@ -120,36 +147,42 @@ class Mattering:
                 case ast.Call(func=func):
                     last = last_name(func)
                     found.add(last + "()")
-                    if last not in _LOOKED_INTO and node not in self.marks.kind and not self.callees.runs(node):
+                    if last not in LOOKED_INTO and node not in self.marks.kind and not self.callees.runs(node):
+                        continue
+                    if by_parameters and self.marks.kind.get(node) == "call" and self.callees.runs(node):
                         continue
                 case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
                     found.add(name)
             todo += children(node)
         return found
 
-    def _add_choices(self, assigned: dict[str | ast.AST, set[str | ast.AST]]) -> None:
-        """Conditions that only choose what is bound: that hangs on the innermost around it, which hangs on what it
-        asks, and on the next one."""
-        if all(node in self.marks.relevant for node in self.m.all(ast.If)):
+    def _add_choices(self, assigned: Graph, every: bool) -> None:
+        """Conditions that only choose what is bound (or ``every`` one): that hangs on the innermost around it, which
+        hangs on what it asks, and on the next one."""
+        followed = frozenset[ast.AST]() if every else self.marks.relevant
+        if all(node in followed for node in self.m.all(ast.If)):
             return
         around: dict[ast.AST, ast.If] = {}
         for node in self.m.nodes:
             above = self.m.parent.get(node)
             choice = around.get(above) if above is not None else None
-            if isinstance(above, ast.If) and above not in self.marks.relevant:
+            if isinstance(above, ast.If) and above not in followed:
                 choice = above
             if choice is None:
                 continue
             around[node] = choice
-            if isinstance(node, ast.If) and node not in self.marks.relevant:
+            if isinstance(node, ast.If) and node not in followed:
                 assigned[node].add(choice)
             if isinstance(getattr(node, "ctx", None), ast.Store):
+                given = getattr(self.m.statement(node), "value", None) if every else None
+                if given is not None and self.marks.kind.get(given) == "initialize":
+                    continue
                 for name in stored_names(node):
                     assigned[name].add(choice)
         for choice in set(around.values()):
             assigned[choice] |= names_in(choice.test)
 
-    def _handed(self, call: ast.Call) -> Iterator[tuple[str, ast.AST]]:
+    def handed(self, call: ast.Call) -> Iterator[tuple[str, ast.AST]]:
         """The arguments of a call by the names of the parameters that they may fill."""
         for callee in self.v.callees(call):
             scope = self.m.scope_of[callee]
@@ -161,6 +194,12 @@ class Mattering:
                     yield names[number], arg
             for keyword in call.keywords:
                 yield keyword.arg or "", keyword.value
+
+    @cached_property
+    def tests(self) -> list[ast.AST]:
+        """Conditions that are followed."""
+        kinds = (ast.If, ast.While, ast.IfExp, ast.Assert, ast.BoolOp, ast.match_case)
+        return [getattr(node, "test", node) for node in self.m.of(*kinds) if node in self.marks.relevant]
 
     @cached_property
     def asked(self) -> dict[str, set[int]]:
@@ -215,6 +254,14 @@ class Mattering:
             {f for f, kinds in every if any(kind in _TRAINS and not _only_tells(n) for n, kind in kinds)}
         )
 
+    @cached_property
+    def beginning(self) -> frozenset[str]:
+        """Names in conditions that decide whether and how mixed precision is begun."""
+        begun = [node for node, kind in self.marks.kind.items() if kind in _BEGINS]
+        made = [node for node in begun if self.marks.kind[node] == "create"]
+        tests = [condition.test for condition in self._conditions(begun)]
+        return frozenset[str]().union(*map(names_in, (*made, *tests)))
+
     def _conditions(self, nodes: Iterable[ast.AST]) -> set[ast.If | ast.While]:
         """The conditions that some nodes stand under, each in its function."""
         return {outer for n in nodes for outer in self.m.spine(n) if isinstance(outer, (ast.If, ast.While))}
@@ -226,8 +273,35 @@ def _only_tells(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and last_name(node.func) in _TELLS
 
 
+def key_or_names(target: ast.expr) -> set[str]:
+    """As `stored_names`; of an item with a key that is written its key alone: what holds it stays what it is."""
+    match target:
+        case ast.Subscript(slice=ast.Constant(value=str(key))):
+            return {key}
+        case _:
+            return stored_names(target)
+
+
 def _given(node: ast.Assign | ast.AnnAssign | ast.NamedExpr) -> list[tuple[ast.expr, ast.expr]]:
     """What is given a value, and the value."""
     if node.value is None:
         return []
-    return [(target, node.value) for target in (node.targets if isinstance(node, ast.Assign) else [node.target])]
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return [pair for target in targets for pair in apart(target, node.value)]
+
+
+def apart(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """What is given a value, and the value: one by one where both are written so, ``a, b = x, y``."""
+    if not isinstance(target, (ast.Tuple, ast.List)) or not isinstance(value, (ast.Tuple, ast.List)):
+        return [(target, value)]
+    if len(target.elts) != len(value.elts) or any(isinstance(e, ast.Starred) for e in (*target.elts, *value.elts)):
+        return [(target, value)]
+    return [pair for one, other in zip(target.elts, value.elts, strict=True) for pair in apart(one, other)]
+
+
+def keyed(value: ast.AST) -> list[tuple[str, ast.expr]] | None:
+    """The keys and values of a dictionary that is written out with its keys."""
+    if not isinstance(value, ast.Dict):
+        return None
+    keys = [key.value for key in value.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
+    return list(zip(keys, value.values, strict=True)) if len(keys) == len(value.values) else None

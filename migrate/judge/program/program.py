@@ -228,6 +228,13 @@ class Program:
             self._sets[function] = not deciding.isdisjoint(own) or any(map(self.sets_what_decides, inner))
         return self._sets[function]
 
+    @cached_property
+    def objects_asked(self) -> frozenset[str]:
+        """Names in conditions that may hold a model or an optimizer: what is not kept of them is taken to be one."""
+        asking = (node for test in self.mattering.tests for node in walk(test))
+        held = (node for node in asking if isinstance(node, (ast.Name, ast.Attribute)) and self.objects.known(node))
+        return frozenset(node.id if isinstance(node, ast.Name) else node.attr for node in held)
+
     def makes_scaler(self, node: ast.AST) -> bool:
         """Whether a function or class makes a GradScaler, in its own text."""
         if node not in self._makes:

@@ -30,6 +30,8 @@ def names_in(node: ast.AST) -> set[str]:
         match one:
             case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
                 found.add(name)
+            case ast.Compare(left=ast.Constant(value=str(name)), ops=[ast.In() | ast.NotIn()]):
+                found.add(name)  # `"fp16" in config` asks about that key
             case ast.Call(func=func):
                 found.add(last_name(func) + "()")
     return found

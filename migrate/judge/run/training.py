@@ -153,6 +153,8 @@ class Training:
         owner = self.evaluator.value(state, func.value, facts)
         if owner[0] != "obj" or len(owner[1]) != 1 or not self.program.definitions.sets(func.attr):
             return False
+        if self.evaluator.memory.loses(func.attr):
+            return False  # what was not kept may have been set
         (key,) = owner[1]
         return state.is_made(key) and (key, func.attr) not in state.heap and (CHANGED, func.attr) not in state.heap
 

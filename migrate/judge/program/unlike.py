@@ -1,0 +1,211 @@
+"""Names whose values may not be the same in both programs.
+
+A rough search forgets most values. What is forgotten is another value wherever it is read, but the same one in both
+programs where both read it at one place. So what a migration may have changed is remembered from the start: what is
+given a value in one program alone, or another one in the other program, or under other conditions; and what is made of
+it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+
+from ...knowledge.apex import of_apex
+from ...nodes import children
+from .mattering import LOOKED_INTO, Graph, Mattering, apart, key_or_names, keyed
+from .syntax import last_name, names_in
+
+_Given = tuple[str, "ast.AST | None"]
+_WITH = (ast.With, ast.AsyncWith)  # runs its block, whatever it is
+_PARTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
+
+
+def unlike(old: Mattering, new: Mattering) -> frozenset[str]:
+    """The names that conditions ask, and whose values may not be the same."""
+    hanging = [_hanging(mattering.made_of(key_or_names, every=True)) for mattering in (old, new)]
+    found = set[str | ast.AST]()
+    todo: list[str | ast.AST] = [*_Comparison(old, new).changed()]
+    while todo:
+        at = todo.pop()
+        if at not in found:
+            found.add(at)
+            todo += (more for graph in hanging for more in graph.get(at, ()))
+    asked = (names_in(test) for mattering in (old, new) for test in mattering.tests)
+    return frozenset(name for names in asked for name in names if name in found)
+
+
+def _hanging(made_of: Graph) -> Graph:
+    """For each name what is made of it."""
+    found: Graph = defaultdict(set)
+    for name, parts in made_of.items():
+        for part in parts:
+            found[part].add(name)
+    return found
+
+
+class _Comparison:
+    """What the statements of both programs give a value, side by side."""
+
+    def __init__(self, old: Mattering, new: Mattering) -> None:
+        self.old, self.new = old, new
+        self._conditions: dict[tuple[ast.AST, ast.AST], bool] = {}
+
+    def changed(self) -> set[str]:
+        """The names that are not given the same under the same conditions in both."""
+        twins = {stmt: self.new.naming.twin(stmt) for stmt in self.new.m.place}
+        gone = self.old.m.place.keys() - twins.values()
+        found = {name for stmt in gone for name, _ in _given(self.old, stmt)}
+        for stmt, twin in twins.items():
+            here = [*_given(self.new, stmt)]
+            there = [*_given(self.old, twin)] if isinstance(twin, ast.stmt) else []
+            handed = [*_handed(self.new, stmt)]
+            handed_there = [*_handed(self.old, twin)] if isinstance(twin, ast.stmt) else []
+            if not here and not there and not handed and not handed_there:
+                continue
+            alike = set[str]()
+            if isinstance(twin, ast.stmt) and self._under_the_same(stmt, twin):
+                pairs = ((one, other) for one in (*here, *handed) for other in (*there, *handed_there))
+                alike = {one[0] for one, other in pairs if self._is_alike(one, other)}
+            both = {name for name, _ in handed} & {name for name, _ in handed_there}  # else nobody reads it there
+            found |= {name for name, _ in (*here, *there)}.union(both) - alike
+        return found
+
+    def _is_alike(self, new: _Given, old: _Given) -> bool:
+        if new[0] != old[0] or new[1] is None or old[1] is None:
+            return new == old
+        return self._reads_alike(new[1], old[1])
+
+    def _reads_alike(self, new: ast.AST, old: ast.AST) -> bool:
+        """Whether two pieces of code give the same if the names in them do."""
+        if type(new) is not type(old):
+            return False
+        if isinstance(new, ast.Call) and isinstance(old, ast.Call) and self.new.naming.twin(new) is old:
+            if self.new.marks.kind.get(new) == "call" or last_name(new.func) not in LOOKED_INTO:
+                return self._reads_alike(new.func, old.func)  # what it is handed is another matter
+        ours, theirs = children(new), children(old)
+        if len(ours) != len(theirs) or _words(new) != _words(old):
+            return False
+        return all(self._reads_alike(one, other) for one, other in zip(ours, theirs, strict=True))
+
+    def _under_the_same(self, new: ast.AST, old: ast.AST) -> bool:
+        """Whether two statements stand under the same conditions, each in its function."""
+        if (new, old) not in self._conditions:
+            self._conditions[new, old] = self._compare(new, old)
+        return self._conditions[new, old]
+
+    def _compare(self, new: ast.AST, old: ast.AST) -> bool:
+        (outer, arm), (other, its_arm) = _around(self.new, new), _around(self.old, old)
+        if type(outer) is not type(other) or arm != its_arm:
+            return False
+        if isinstance(outer, _SCOPES):
+            return isinstance(outer, ast.Module) or self.new.naming.twin(outer) is other
+        asked, theirs = _asked(outer), _asked(other)
+        if len(asked) != len(theirs) or not all(map(self._reads_alike, asked, theirs)):
+            return False
+        return self._under_the_same(outer, other)
+
+
+def _around(mattering: Mattering, node: ast.AST) -> tuple[ast.AST, str]:
+    """What a statement or handler stands in but for `with`, and in which arm of it."""
+    arm = ""
+    while not isinstance(node, ast.Module):
+        place = mattering.m.place.get(node) if isinstance(node, ast.stmt) else None
+        node, arm = (place[0].owner, place[0].field_name) if place is not None else (mattering.m.parent[node], arm)
+        if not isinstance(node, _WITH):
+            break
+    return node, arm
+
+
+def _asked(outer: ast.AST) -> list[ast.AST]:
+    """What decides whether the arms of a statement run."""
+    match outer:
+        case ast.If(test=test) | ast.While(test=test):
+            return [test]
+        case ast.For(iter=source) | ast.AsyncFor(iter=source):
+            return [source]
+        case ast.match_case(pattern=pattern, guard=guard):
+            return [pattern, *([guard] if guard is not None else [])]
+        case ast.ExceptHandler(type=ast.expr() as kind):
+            return [kind]
+        case _:
+            return []
+
+
+def _given(mattering: Mattering, stmt: ast.stmt) -> Iterator[_Given]:
+    """The names that a statement gives a value, and functions (as ``f()``) that return one, each with what it is. What
+    `initialize` gives back is what it was handed."""
+    yield from _given_by(stmt, mattering)
+    for node in _own(stmt):
+        if isinstance(node, ast.NamedExpr):
+            yield from ((name, node.value) for name in key_or_names(node.target))
+
+
+def _handed(mattering: Mattering, stmt: ast.stmt) -> Iterator[_Given]:
+    """The parameters that calls in a statement hand something, and those that a definition gives a default."""
+    if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        args = stmt.args
+        names = [*args.posonlyargs, *args.args]
+        without = len(names) - len(args.defaults)
+        defaults = [*(None for _ in range(without)), *args.defaults, *args.kw_defaults]
+        yield from ((arg.arg, value) for arg, value in zip([*names, *args.kwonlyargs], defaults, strict=True))
+    for node in _own(stmt):
+        if isinstance(node, ast.Call) and mattering.marks.kind.get(node) == "call":
+            yield from mattering.handed(node)
+
+
+def _own(stmt: ast.stmt) -> Iterator[ast.AST]:
+    """The expressions of a statement, without those of the statements in it."""
+    todo = [part for part in children(stmt) if not isinstance(part, _PARTS)]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo += children(node)
+
+
+def _given_by(stmt: ast.stmt, mattering: Mattering) -> Iterator[_Given]:
+    match stmt:
+        case ast.Assign(value=value) if mattering.marks.kind.get(value) == "initialize":
+            pass
+        case ast.Assign(targets=targets, value=value):
+            for target, given in (pair for one in targets for pair in apart(one, value)):
+                held = keyed(given)
+                yield from ((name, given if held is None else None) for name in key_or_names(target))
+                yield from held or ()
+        case ast.AugAssign(target=target, value=value):
+            yield from ((name, value) for name in key_or_names(target))
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            yield from ((name, value) for name in key_or_names(target))
+        case ast.For(target=target, iter=source) | ast.AsyncFor(target=target, iter=source):
+            yield from ((name, source) for name in key_or_names(target))
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            for item in items:
+                if item.optional_vars is not None:
+                    yield from ((name, item.context_expr) for name in key_or_names(item.optional_vars))
+        case ast.ImportFrom(module=str(module), level=0) if of_apex(module):
+            pass  # what is of Apex is kept in any case
+        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+            others = (alias for alias in aliases if isinstance(stmt, ast.ImportFrom) or not of_apex(alias.name))
+            yield from (((alias.asname or alias.name).split(".")[0], alias) for alias in others)
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            yield name, None
+        case ast.ClassDef(name=name):
+            yield name, None
+        case ast.Delete(targets=targets):
+            yield from ((name, None) for target in targets for name in key_or_names(target))
+        case ast.Return(value=value):
+            yield getattr(mattering.m.function(stmt).node, "name", "") + "()", value
+        case _:
+            pass
+
+
+def _words(node: ast.AST) -> tuple[object, ...]:
+    """What a node says that is no node."""
+    return tuple(
+        getattr(node, name, None)
+        for name in node._fields
+        if name not in ("ctx", "kind", "type_comment", "type_ignores")
+        and not isinstance(getattr(node, name, None), (ast.AST, list))
+    )

@@ -1,0 +1,90 @@
+"""What a migration may have changed is remembered from the start: else both programs would get one answer for it."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from migrate.facts.module import Module
+from migrate.facts.sites import collect
+from migrate.flow.values import Values
+from migrate.judge.judge import judge
+from migrate.judge.origin import Origin
+from migrate.judge.program.program import Program
+from migrate.judge.program.unlike import unlike
+from tests.judge.support import aligned
+from tests.judge.test_refining import END, HEAD, NEW, OLD
+
+CLEARS = "\nif {}:\n    optimizer.zero_grad()\n"
+
+
+def texts(old: str, new: str, asked: str, more: str = "") -> tuple[str, str]:
+    """Two programs with something else behind their training, which a condition asks."""
+    behind = (textwrap.indent(textwrap.dedent(one) + CLEARS.format(asked), "    ") for one in (old, new))
+    before, after = (HEAD + body + text + more + END for body, text in zip((OLD, NEW), behind, strict=True))
+    return before, after
+
+
+def names(old: str, new: str, asked: str, more: str = "") -> frozenset[str]:
+    before, after = texts(old, new, asked, more)
+    m = Module(before)
+    v = Values(m)
+    program = Program.legacy(m, v, collect(m, v), frozenset(), frozenset())
+    other = m.rewritten([after])
+    migrated = Program.migrated(other, program, Origin(m, other, aligned(before, after)))
+    return unlike(program.mattering, migrated.mattering)
+
+
+CHANGED = {
+    "another value": ("flag = False", "flag = True", "flag"),
+    "under no condition": ("if args.fp16:\n    flag = True", "flag = True", "flag"),
+    "in another arm": ("if args.fp16:\n    pass\nelse:\n    flag = True", "if args.fp16:\n    flag = True", "flag"),
+    "under another condition": ("if args.fp16:\n    flag = True", "if args.half:\n    flag = True", "flag"),
+    "in one alone": ("flag = a()\nflag = False", "flag = a()", "flag"),
+    "made of it": ("n = 1\nflag = n > 3", "n = 5\nflag = n > 3", "flag"),
+    "where it is so": ("n = 1\nif n > 3:\n    flag = True", "n = 5\nif n > 3:\n    flag = True", "flag"),
+    "an attribute": ("args.flag = False", "args.flag = True", "args.flag"),
+    "an item": ("args['flag'] = False", "args['flag'] = True", "args['flag']"),
+    "in a dictionary": ("run = {'flag': False, 'n': 1}", "run = {'flag': True, 'n': 1}", "run['flag']"),
+    "one of several": ("n, flag = 1, False", "n, flag = 1, True", "flag"),
+    "a walrus": ("print(flag := False)", "print(flag := True)", "flag"),
+    "a loop": ("for flag in batches:\n    break", "for flag in data:\n    break", "flag"),
+    "a block": ("with a() as flag:\n    pass", "with b() as flag:\n    pass", "flag"),
+    "augmented": ("n = 1\nn += 1\nflag = n", "n = 1\nn += 2\nflag = n", "flag"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "asked"), CHANGED.values(), ids=CHANGED)
+def test_what_is_changed_is_remembered(old: str, new: str, asked: str) -> None:
+    assert "flag" in names(old, new, asked)
+
+
+ALIKE = {
+    "the same": ("flag = a()", "flag = a()", "flag"),
+    "another one": ("n = 1\nflag = a()", "n = 2\nflag = a()", "flag"),
+    "another item": ("run = {'flag': False, 'n': 1}", "run = {'flag': False, 'n': 2}", "run['flag']"),
+    "in a block": ("flag = a()", "with torch.autocast('cuda'):\n    flag = a()", "flag"),
+    "of a call": ("flag = check(args, 1)", "flag = check(args)", "flag"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "asked"), ALIKE.values(), ids=ALIKE)
+def test_what_is_alike_is_not(old: str, new: str, asked: str) -> None:
+    assert not names(old, new, asked)
+
+
+def test_what_a_function_hands_back_and_is_handed() -> None:
+    more = "\n\ndef chosen(which, optimizer):\n    optimizer.zero_grad()\n    return {}\n"
+    calls = ("flag = chosen(0, optimizer)", "flag = chosen(1, optimizer)")
+    assert "flag" in names(*calls, "flag", more.format("which"))
+    assert "flag" not in names(*calls, "flag", more.format("a()"))
+
+
+def test_one_answer_for_what_differs_would_hide_a_difference() -> None:
+    for old, new in (("flag = False", "flag = True"), ("flag = args.a", "flag = args.b")):
+        before, after = texts(old, new, "flag")
+        m = Module(before)
+        v = Values(m)
+        verdict = judge(m, v, collect(m, v), [after], aligned(before, after), maybe_o0=lambda call: False)
+        assert [one.kind for one in verdict.differences] == ["order"], old
