@@ -77,7 +77,7 @@ def made_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
 def _network_of(v: Values, func: ast.expr, elsewhere: Elsewhere) -> bool:
     """Whether what is called by the name of a network of another file is that one: ``torch.Generator()`` is none of a
     GAN's."""
-    return name_elsewhere(v, func) in elsewhere.networks and _library(v, func) not in _LIBRARIES
+    return name_elsewhere(v, func) in elsewhere.networks and library(v, func) not in _LIBRARIES
 
 
 def may_be_network(v: Values, call: ast.Call, elsewhere: Elsewhere) -> frozenset[Obj]:
