@@ -72,8 +72,8 @@ SAID = [
     ),
     (
         "            scaler.update()\n", "",
-        # of two rounds: what is due is asked in each, an option once
-        f"{FP16}, {CLIP}, {DUE}: unscale_() is called after the step, before update() at line 17",
+        # of two rounds, the second one's
+        f"{FP16}, {DUE}, {CLIP}: unscale_() is called after the step, before update() at line 17",
     ),
     (
         "            optimizer.zero_grad()\n", "            optimizer.zero_grad()\n        scaler.update()\n",

@@ -51,6 +51,7 @@ CHANGED = {
     "a walrus": ("print(flag := False)", "print(flag := True)", "flag"),
     "a loop": ("for flag in batches:\n    break", "for flag in data:\n    break", "flag"),
     "a block": ("with a() as flag:\n    pass", "with b() as flag:\n    pass", "flag"),
+    "with another operator": ("n = 1\nn += 2\nflag = n", "n = 1\nn -= 2\nflag = n", "flag"),
     "augmented": ("n = 1\nn += 1\nflag = n", "n = 1\nn += 2\nflag = n", "flag"),
 }
 

@@ -13,7 +13,8 @@ import torch
 ODD
 try:
     from apex import amp
-    from apex.contrib.layer_norm import FastLayerNorm
+    from apex.contrib.sparsity import ASP
+    print(ASP)
     AMP = True
     ODD
 except ImportError:

@@ -94,11 +94,11 @@ class Refining:
         """Whether a rough search goes on behind a difference."""
         if self.real is not None:
             return False
+        if self.announced(found, node):
+            return True
         turns = pair.turns()
         self._asks_more_again(turns)
         for _ in range(_MAX_SHOWN):
-            if self.announced(found, node):
-                return True
             shown = self._retraced(turns)
             if shown is None:
                 break
@@ -107,7 +107,7 @@ class Refining:
             if not self.allows(shown.difference, shown.node):
                 self.real = found if shown.is_also(found, node) else shown.difference
                 return False
-            if shown.is_also(found, node):
+            if shown.is_also(found, node) or self.announced(found, node):
                 return True
         more = self._more(turns)
         if more is not None:

@@ -174,8 +174,8 @@ def _given_by(stmt: ast.stmt, mattering: Mattering) -> Iterator[_Given]:
                 held = keyed(given)
                 yield from ((name, given if held is None else None) for name in key_or_names(target))
                 yield from held or ()
-        case ast.AugAssign(target=target, value=value):
-            yield from ((name, value) for name in key_or_names(target))
+        case ast.AugAssign(target=target):
+            yield from ((name, stmt) for name in key_or_names(target))
         case ast.AnnAssign(target=target, value=ast.expr() as value):
             yield from ((name, value) for name in key_or_names(target))
         case ast.For(target=target, iter=source) | ast.AsyncFor(target=target, iter=source):
