@@ -17,6 +17,7 @@ from .bases import keepers_of_options
 from .facts.backward import HOOKED, multiplies_backward, multiplies_in_hooks
 from .facts.elsewhere import (
     Elsewhere,
+    Outline,
     elsewhere,
     makers_of,
     may_apply_networks,
@@ -40,6 +41,7 @@ MOST_FILES, MOST_BYTES = 250, 1_500_000  # of one component
 MOST_WIDENED = 40  # files of one that is tried with its neighbours
 MOST_SEEN = 5_000  # files that are looked at for imports
 MOST_OF_A_NAME = 2  # functions that one name may mean, where names are all that is known
+MOST_CALLS = 4  # files between one that calls and one that trains
 FEW = 4  # importers of a file, all of which are looked into
 _TRAINS = re.compile(rb"\.backward\(|\.step\(|\bclip_grad|\.zero_grad\(|\.eval\(|\bno_grad\b")
 _ASKS = re.compile(rb"\([ \t]*[\"']apex(?:\.amp)?[\"'][ \t]*\)")  # find_spec("apex"), is_installed("apex")
@@ -50,6 +52,7 @@ _NAMED = re.compile(rb"[\"'](?:binary_cross_entropy|BCELoss)[\"']")
 _RUN = b"|".join(one.encode() for one in sorted({"self", *OPTIONS}))  # the options of a run are no object of interest
 _LISTS = re.compile(rb"\b(?:dir|vars)\((?!(?:" + _RUN + rb")\b)[a-z]\w*\)")
 _STASH = re.compile(rb"\b_amp_stash\b")  # what Apex keeps on an optimizer
+_TRAINS_ITSELF = (re.compile(rb"\.backward\("), re.compile(rb"\.step\("))
 _BACKWARD = re.compile(rb"\.backward\(|\.grad\b|\bclip_grad")
 _LEVELS = re.compile(rb"[=!]=[ \t]*[\"']O[1-3][\"']")
 _FUNCTIONS = re.compile(rb"\bclass[ \t]+\w+\([\w.]*\bFunction\)")
@@ -202,6 +205,7 @@ def components(selection: Selection, imports: Imports) -> list[Component]:
     ends |= handing | _refused_by_name(amp, imports)
     members |= {one for at in {*amp, *members} if at not in ends for one in _ways(at, ends, imports)}
     members |= _packages([one for one in told if _may_hold_networks(one, imports)], members, imports)
+    members |= _training(members, imports)
     if len(members) > MOST_FILES + len(amp):
         members = set(amp).union(*(_ways(one, amp, imports) for one in amp))
     found = [_component(group, selection, imports) for group in _joined(amp, members, joints, imports)]
@@ -226,6 +230,7 @@ def widened(program: Component, selection: Selection, imports: Imports) -> Compo
         return None
     if not any(imports.words(_FROM_APEX, one) for one in members):
         return None
+    members |= _training(members, imports)
     return _component(_ordered(members, imports), selection, imports)
 
 
@@ -516,6 +521,47 @@ def _only_steps(location: str, users: Iterable[str], imports: Imports) -> bool:
         return False
     looking = {name for name in imports.words(_LOOKS_AT, location) if not name.startswith("_") and not steps(name)}
     return not looking or not any(looking & imports.words(_ATTRIBUTE, one) for one in users)
+
+
+def _training(members: Collection[str], imports: Imports) -> set[str]:
+    """The files below some with what trains by itself and these lead to, going by names, with those on the way: a base
+    class of the trainer, or a function of another file, has the network pretrained. No region may be around the call of
+    that, as weights change below it."""
+    found = set[str]()
+    for one in _below(sorted(members), imports):
+        if one in members or not all(imports.words(pattern, one) for pattern in _TRAINS_ITSELF):
+            continue
+        if not imports.words(_OPTIMIZER, one):
+            outline = imports.outline(one)
+            trains = {x.name for x in outline.functions if x.apart}
+            trains |= {cls.name for cls in outline.classes if any(x.apart for x in cls.methods.values())}
+            found |= _led_to(one, frozenset(trains), members, imports)
+    return found
+
+
+def _led_to(end: str, names: frozenset[str], members: Collection[str], imports: Imports) -> set[str]:
+    """A file of which members name some names, and those on the ways to it that call these; empty where none does."""
+    found, seen = set[str](), {end}
+    ways: list[tuple[tuple[str, ...], frozenset[str]]] = [((end,), names)]
+    while ways:
+        way, named = ways.pop()
+        for user in imports.importers(way[-1]):
+            package = os.path.basename(user) == "__init__.py"
+            if not package and named.isdisjoint(imports.words(_NAME, user)):
+                continue
+            if user in members:
+                found.update(way)
+            elif user not in seen and len(way) < MOST_CALLS:
+                seen.add(user)
+                ways.append(((*way, user), named if package else _callers(imports.outline(user), named)))
+    return found
+
+
+def _callers(file: Outline, names: frozenset[str]) -> frozenset[str]:
+    """The functions and classes of a file that call one of some names; all where none does, and it names one."""
+    every = {one.name: [one] for one in file.functions} | {one.name: [*one.methods.values()] for one in file.classes}
+    calls = {at for at, parts in every.items() if any(not names.isdisjoint(one.called) for one in parts)}
+    return frozenset(calls or every)
 
 
 def _from(files: Iterable[str], imports: Imports) -> set[str]:

@@ -694,3 +694,88 @@ def test_a_flag_goes_though_another_files_of_that_name_stays(tmp_path: Path) -> 
         outcome = analyse(chosen, Settings(), spool, jobs=1)
         new = {Path(one.texts.location).name: spool.get(one.texts.new) for one in outcome.changed if one.texts}
     assert {name: b"has_apex" in text for name, text in new.items()} == {"main.py": False, "engine.py": True}
+
+
+BASE = """\
+from pretraining import pretrain
+
+
+class Base:
+    def __init__(self, config, model):
+        self.config = config
+        self.model = model
+
+    def train(self):
+        self.build()
+        self.model = pretrain(self.model)
+        self.epoch()
+"""
+TRAINER = """\
+import torch
+from apex import amp
+from base import Base
+
+
+class Trainer(Base):
+    def build(self):
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+        if self.config.fp16:
+            self.model, self.optimizer = amp.initialize(self.model, self.optimizer, opt_level="O1")
+
+    def epoch(self):
+        for x in self.config.data:
+            self.optimizer.zero_grad()
+            loss = self.model(x).sum()
+            if self.config.fp16:
+                with amp.scale_loss(loss, self.optimizer) as scaled_loss:
+                    scaled_loss.backward()
+            else:
+                loss.backward()
+            self.optimizer.step()
+"""
+PRETRAINING = """\
+import torch
+
+
+def pretrain(model):
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
+    for x in torch.rand(3, 4):
+        model(x).sum().backward()
+        optimizer.step()
+    return model
+"""
+
+
+def test_what_a_base_of_the_trainer_has_train_belongs_to_it(tmp_path: Path) -> None:
+    """A region around the call would keep the half copies of weights that change below it."""
+    files = {"base.py": BASE, "trainer.py": TRAINER, "pretraining.py": PRETRAINING}
+    results = _results(tmp_path, files)
+    assert results["trainer.py"].status == "changed"
+    assert not {"APX030", "APX031"} & {change.rule for change in results["base.py"].changes}
+    (found,) = results["pretraining.py"].findings
+    assert found.rule == "APX031" and "trains without amp" in found.message
+
+
+@pytest.mark.parametrize("text", [PRETRAINING.replace("pretrain", "other"), PRETRAINING.replace(".backward()", "")])
+def test_what_it_does_not_name_or_does_not_train_stays_apart(tmp_path: Path, text: str) -> None:
+    files = {"base.py": BASE, "trainer.py": TRAINER, "pretraining.py": text}
+    (program,) = components(*_selected(tmp_path, files))
+    assert "pretraining.py" not in _names(program)
+
+
+PREPARES = MAIN.replace("train(model", "model = prepare(model)\ntrain(model")
+PREPARES = PREPARES.replace("from engine", "from helper import prepare\nfrom engine")
+WAYS = {
+    "one that calls it": "def prepare(model):\n    return pretrain(model)\n",
+    "one that has it in a table": "ALL = [pretrain]\n\ndef prepare(model):\n    return ALL[0](model)\n",
+    "one of a class": "class prepare:\n    def __call__(self, x):\n        return pretrain(x)\n",
+}
+NO_WAY = "def prepare(model):\n    return model\n\ndef other(x):\n    return pretrain(x)\n"
+
+
+@pytest.mark.parametrize("way", [*WAYS.values(), NO_WAY], ids=[*WAYS, "none"])
+def test_what_another_file_has_train_belongs_to_it(tmp_path: Path, way: str) -> None:
+    helper = f"from pretraining import pretrain\n{way}"
+    files = {"main.py": PREPARES, "engine.py": ENGINE, "helper.py": helper, "pretraining.py": PRETRAINING}
+    (program,) = components(*_selected(tmp_path, files))
+    assert ("pretraining.py" in _names(program)) is (way is not NO_WAY)
