@@ -88,6 +88,15 @@ def _children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
+def each_given(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """The targets of an assignment with what each is given: one by one where both are written so, ``a, b = x, y``."""
+    if not isinstance(target, (ast.Tuple, ast.List)) or not isinstance(value, (ast.Tuple, ast.List)):
+        return [(target, value)]
+    if len(target.elts) != len(value.elts) or any(isinstance(e, ast.Starred) for e in (*target.elts, *value.elts)):
+        return [(target, value)]
+    return [pair for one, other in zip(target.elts, value.elts, strict=True) for pair in each_given(one, other)]
+
+
 def positional_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[str]:
     """The parameters of a function that a call may fill by their place."""
     return [one.arg for one in (*function.args.posonlyargs, *function.args.args)]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ..nodes import walk
+from ..nodes import each_given, walk
 from .names import called_name
 from .stores import (
     MAY_DIFFER,
@@ -18,7 +18,6 @@ from .stores import (
     Function,
     Here,
     Known,
-    each,
     gives_back,
     layers_of,
     own,
@@ -111,6 +110,6 @@ def _made(value: ast.expr, networks: Mapping[str, str]) -> str | None:
 def _assigned(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     for node in walk(tree):
         if isinstance(node, ast.Assign):
-            for target, value in (pair for one in node.targets for pair in each(one, node.value)):
+            for target, value in (pair for one in node.targets for pair in each_given(one, node.value)):
                 if isinstance(target, (ast.Name, ast.Attribute)):
                     yield target.id if isinstance(target, ast.Name) else target.attr, value

@@ -27,7 +27,7 @@ from ..knowledge.operations import (
     TYPE_FORGOTTEN,
     WIDENS,
 )
-from ..nodes import children, walk
+from ..nodes import children, each_given, walk
 from .names import called_name, last_name
 from .text import parsed
 
@@ -119,16 +119,9 @@ def _kept(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     """The attributes that an assignment sets, and what to."""
     for node in walk(tree):
         if isinstance(node, ast.Assign):
-            for one, made in (pair for target in node.targets for pair in each(target, node.value)):
+            for one, made in (pair for target in node.targets for pair in each_given(target, node.value)):
                 if isinstance(one, ast.Attribute):
                     yield one.attr, made
-
-
-def each(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
-    """The targets of an assignment with what each is given, a tuple's one by one."""
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-        return list(zip(target.elts, value.elts, strict=True))
-    return [(target, value)]
 
 
 def stored(function: Body, known: Known, taken: Taken = _nothing) -> Iterator[tuple[ast.AST, str]]:
@@ -304,7 +297,7 @@ def _put(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
 def _pairs(stmt: ast.Assign) -> Iterator[tuple[str, ast.expr]]:
     """The names that an assignment gives what; of several results of one call, the first: values, then indices."""
     for target in stmt.targets:
-        for one, value in each(target, stmt.value):
+        for one, value in each_given(target, stmt.value):
             first = _first(one)
             if isinstance(first, ast.Name):
                 yield first.id, value

@@ -19,7 +19,7 @@ from .translate import passed
 from .unit import Context
 
 MAX_DEPTH = 6
-Values = frozenset[object]
+Constants = frozenset[object]
 _READS = frozenset("get items keys values copy".split())
 _READERS = frozenset("print len str repr dict list sorted set tuple isinstance asdict dump dumps pformat".split())
 _HANDS_ON = frozenset("staticmethod classmethod no_grad enable_grad inference_mode".split())  # decorators
@@ -29,7 +29,7 @@ class _Unknown(Exception):
     """Something may be given that is not seen."""
 
 
-def in_sight(ctx: Context, expr: ast.expr) -> Values | None:
+def in_sight(ctx: Context, expr: ast.expr) -> Constants | None:
     """Every value that an expression can have; None where others may be."""
     try:
         return _values(ctx, expr, 0)
@@ -37,7 +37,7 @@ def in_sight(ctx: Context, expr: ast.expr) -> Values | None:
         return None
 
 
-def _values(ctx: Context, expr: ast.expr, depth: int) -> Values:
+def _values(ctx: Context, expr: ast.expr, depth: int) -> Constants:
     found: set[object] = set()
     for origin in _origins(ctx, expr, depth):
         match origin:
@@ -137,9 +137,9 @@ def _calls(ctx: Context, read: ast.expr) -> bool:
 # ---------------------------------------------------------------- dictionaries
 
 
-def _items(ctx: Context, table: ast.expr, key: str, otherwise: ast.expr | None, depth: int) -> Values:
+def _items(ctx: Context, table: ast.expr, key: str, otherwise: ast.expr | None, depth: int) -> Constants:
     """What dictionaries hold under a key."""
-    found: Values = frozenset()
+    found: Constants = frozenset()
     for made in _sources(ctx, table, depth):
         match made:
             case ast.Dict(keys=keys, values=values) if all(isinstance(k, ast.Constant) for k in keys):
@@ -167,9 +167,9 @@ def _sources(ctx: Context, expr: ast.expr, depth: int) -> list[ast.expr]:
     return found
 
 
-def _put(ctx: Context, made: ast.expr, key: str, depth: int) -> Values:
+def _put(ctx: Context, made: ast.expr, key: str, depth: int) -> Constants:
     """What a dictionary is given later under a key."""
-    found: Values = frozenset()
+    found: Constants = frozenset()
     for obj in [o for o in ctx.v.of(made) if o.key is made]:
         for node in _holders(ctx, obj):
             found |= _used(ctx, node, key, depth)
@@ -180,7 +180,7 @@ def _holders(ctx: Context, obj: Obj) -> Iterator[ast.expr]:
     return (node for node in ctx.m.nodes if isinstance(node, ast.expr) and obj in ctx.v.of(node))
 
 
-def _used(ctx: Context, node: ast.expr, key: str, depth: int) -> Values:
+def _used(ctx: Context, node: ast.expr, key: str, depth: int) -> Constants:
     """What a use of a dictionary puts under a key."""
     above = ctx.m.parent[node]
     match above:
@@ -217,9 +217,9 @@ def _check_handed(ctx: Context, call: ast.Call) -> None:
 # ---------------------------------------------------------------- attributes
 
 
-def _attribute(ctx: Context, owner: ast.expr, name: str, depth: int) -> Values:
+def _attribute(ctx: Context, owner: ast.expr, name: str, depth: int) -> Constants:
     """What an attribute of a record, or of an object of this program, can be."""
-    found: Values = frozenset()
+    found: Constants = frozenset()
     m = ctx.m
     if isinstance(owner, ast.Name) and owner.id == m.self_name(m.function(owner)):
         _check_bases(ctx, m.class_of(m.function(owner)))
@@ -241,7 +241,7 @@ def _check_bases(ctx: Context, cls: ast.ClassDef | None) -> None:
             raise _Unknown
 
 
-def _field(ctx: Context, made: ast.Call, name: str, depth: int) -> Values:
+def _field(ctx: Context, made: ast.Call, name: str, depth: int) -> Constants:
     """What a call that makes a record gives one of its fields; nothing where it is set elsewhere."""
     words = {k.arg: k.value for k in made.keywords}
     if None in words or any(isinstance(a, ast.Starred) for a in made.args):
@@ -302,7 +302,7 @@ def _stored(ctx: Context, name: str, some: bool = True) -> list[ast.expr]:
     return found
 
 
-def _assigned(ctx: Context, target: ast.expr, depth: int) -> Values:
+def _assigned(ctx: Context, target: ast.expr, depth: int) -> Constants:
     return _values(ctx, _value(ctx, target), depth + 1)
 
 

@@ -119,8 +119,9 @@ def _level(
         return {"O1"} if init.splat is None else {"?"}
     literal = levels_of(m, level)
     if literal is None:
-        texts = {value for value in known(level) or () if isinstance(value, str)}
-        literal = texts if texts and len(texts) == len(known(level) or ()) else None
+        held = known(level) or frozenset()
+        texts = {value for value in held if isinstance(value, str)}
+        literal = texts if texts and len(texts) == len(held) else None
     if literal is None:
         values, text = {"?"}, m.src(level)
     else:

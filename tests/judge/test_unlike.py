@@ -79,6 +79,8 @@ def test_what_a_function_hands_back_and_is_handed() -> None:
     more = "\n\ndef chosen(which, optimizer):\n    optimizer.zero_grad()\n    return {}\n"
     calls = ("flag = chosen(0, optimizer)", "flag = chosen(1, optimizer)")
     assert "flag" in names(*calls, "flag", more.format("which"))
+    own = ("flag = chosen(flag, optimizer)", "flag = chosen(not flag, optimizer)")
+    assert "flag" in names(*own, "flag", more.format("flag").replace("which", "flag"))
     assert "flag" not in names(*calls, "flag", more.format("a()"))
 
 

@@ -52,7 +52,7 @@ class Search:
         old, new = self.both.old, self.both.new
         return Pair(old.start(old.m.files[self.root]), new.start(new.m.files[self.root]), {})
 
-    def run(self, most: int = MAX_PAIRS) -> Verdict:
+    def run(self, most: int) -> Verdict:
         """Follow all paths, or as many as the bound allows."""
         waiting, later = deque([self.begun()]), deque[Pair]()  # later: behind a loop left at once, see `_is_new`
         while waiting or later:

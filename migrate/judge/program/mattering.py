@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
-from ...nodes import children
+from ...nodes import children, each_given
 from ..names import PROTOCOL, PURE, SELF_METHODS, WRAPPERS
 from .definitions import NAMESPACES
 from .entries import Entries
@@ -25,6 +25,7 @@ _BEGINS = frozenset({"initialize", "create"})
 _NOTHING = frozenset[str]()
 
 Graph = dict[str | ast.AST, set[str | ast.AST]]
+_ReadBy = Callable[[ast.expr], set[str]]  # the names by which is read what a target is given
 
 
 class Mattering:
@@ -35,6 +36,7 @@ class Mattering:
         self.marks, self.callees, self.scaling = tree.marks, tree.callees, tree.scaling
         self.entries = entries
         self._behind: dict[frozenset[str], frozenset[str]] = {}
+        self._graphs: dict[tuple[_ReadBy, bool], Graph] = {}
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -63,7 +65,7 @@ class Mattering:
         decides: Callable[[ast.AST], bool],
         evaluated: frozenset[str],
         names: frozenset[str],
-        read_by: Callable[[ast.expr], set[str]],
+        read_by: _ReadBy,
     ) -> frozenset[str]:
         found: set[str | ast.AST] = {f.id for stmt in self.marks.readers for f in factors(stmt)}
         found |= names
@@ -94,9 +96,14 @@ class Mattering:
                     todo.append(more)
         return frozenset(name for name in found if isinstance(name, str))
 
-    def made_of(self, read_by: Callable[[ast.expr], set[str]], every: bool = False) -> Graph:
+    def made_of(self, read_by: _ReadBy, every: bool = False) -> Graph:
         """What names, functions (as ``f()``) and targets of assignments get their values from, whose these are, and the
         conditions that choose. With ``every`` all conditions, else those that are not followed, and not whose."""
+        if (read_by, every) not in self._graphs:
+            self._graphs[read_by, every] = self._made_of(read_by, every)
+        return self._graphs[read_by, every]
+
+    def _made_of(self, read_by: _ReadBy, every: bool) -> Graph:
         found: Graph = defaultdict(set)
         self._add_choices(found, every)
         for node in self._telling:
@@ -287,16 +294,7 @@ def _given(node: ast.Assign | ast.AnnAssign | ast.NamedExpr) -> list[tuple[ast.e
     if node.value is None:
         return []
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    return [pair for target in targets for pair in apart(target, node.value)]
-
-
-def apart(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
-    """What is given a value, and the value: one by one where both are written so, ``a, b = x, y``."""
-    if not isinstance(target, (ast.Tuple, ast.List)) or not isinstance(value, (ast.Tuple, ast.List)):
-        return [(target, value)]
-    if len(target.elts) != len(value.elts) or any(isinstance(e, ast.Starred) for e in (*target.elts, *value.elts)):
-        return [(target, value)]
-    return [pair for one, other in zip(target.elts, value.elts, strict=True) for pair in apart(one, other)]
+    return [pair for target in targets for pair in each_given(target, node.value)]
 
 
 def keyed(value: ast.AST) -> list[tuple[str, ast.expr]] | None:

@@ -12,14 +12,15 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 
+from ...flow.arguments import default_of
 from ...knowledge.apex import of_apex
-from ...nodes import children
-from .mattering import LOOKED_INTO, Graph, Mattering, apart, key_or_names, keyed
+from ...nodes import children, each_given, header, named_parameters, walk
+from .mattering import LOOKED_INTO, Graph, Mattering, key_or_names, keyed
 from .syntax import last_name, names_in
 
 _Given = tuple[str, "ast.AST | None"]
+_ByName = defaultdict[str, list["ast.AST | None"]]
 _WITH = (ast.With, ast.AsyncWith)  # runs its block, whatever it is
-_PARTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
 
 
@@ -46,6 +47,13 @@ def _hanging(made_of: Graph) -> Graph:
     return found
 
 
+def _by_name(given: Iterator[_Given]) -> _ByName:
+    found: _ByName = defaultdict(list)
+    for name, value in given:
+        found[name].append(value)
+    return found
+
+
 class _Comparison:
     """What the statements of both programs give a value, side by side."""
 
@@ -59,24 +67,26 @@ class _Comparison:
         gone = self.old.m.place.keys() - twins.values()
         found = {name for stmt in gone for name, _ in _given(self.old, stmt)}
         for stmt, twin in twins.items():
-            here = [*_given(self.new, stmt)]
-            there = [*_given(self.old, twin)] if isinstance(twin, ast.stmt) else []
-            handed = [*_handed(self.new, stmt)]
-            handed_there = [*_handed(self.old, twin)] if isinstance(twin, ast.stmt) else []
-            if not here and not there and not handed and not handed_there:
+            if not isinstance(twin, ast.stmt):
+                found |= {name for name, _ in _given(self.new, stmt)}
                 continue
-            alike = set[str]()
-            if isinstance(twin, ast.stmt) and self._under_the_same(stmt, twin):
-                pairs = ((one, other) for one in (*here, *handed) for other in (*there, *handed_there))
-                alike = {one[0] for one, other in pairs if self._is_alike(one, other)}
-            both = {name for name, _ in handed} & {name for name, _ in handed_there}  # else nobody reads it there
-            found |= {name for name, _ in (*here, *there)}.union(both) - alike
+            ours, theirs = _by_name(_given(self.new, stmt)), _by_name(_given(self.old, twin))
+            found |= self._otherwise(stmt, twin, ours, theirs, ours.keys() | theirs.keys())
+            ours, theirs = _by_name(_handed(self.new, stmt)), _by_name(_handed(self.old, twin))
+            found |= self._otherwise(stmt, twin, ours, theirs, ours.keys() & theirs.keys())  # one alone reads no other
         return found
 
-    def _is_alike(self, new: _Given, old: _Given) -> bool:
-        if new[0] != old[0] or new[1] is None or old[1] is None:
-            return new == old
-        return self._reads_alike(new[1], old[1])
+    def _otherwise(self, new: ast.stmt, old: ast.stmt, ours: _ByName, theirs: _ByName, names: set[str]) -> set[str]:
+        """Those names that two statements do not give the same."""
+        if names and not self._under_the_same(new, old):
+            return names
+        return {name for name in names if not self._are_alike(ours[name], theirs[name])}
+
+    def _are_alike(self, new: list[ast.AST | None], old: list[ast.AST | None]) -> bool:
+        return len(new) == len(old) and all(map(self._is_alike, new, old))
+
+    def _is_alike(self, new: ast.AST | None, old: ast.AST | None) -> bool:
+        return new is old if new is None or old is None else self._reads_alike(new, old)
 
     def _reads_alike(self, new: ast.AST, old: ast.AST) -> bool:
         """Whether two pieces of code give the same if the names in them do."""
@@ -122,14 +132,12 @@ def _around(mattering: Mattering, node: ast.AST) -> tuple[ast.AST, str]:
 def _asked(outer: ast.AST) -> list[ast.AST]:
     """What decides whether the arms of a statement run."""
     match outer:
-        case ast.If(test=test) | ast.While(test=test):
-            return [test]
-        case ast.For(iter=source) | ast.AsyncFor(iter=source):
-            return [source]
         case ast.match_case(pattern=pattern, guard=guard):
             return [pattern, *([guard] if guard is not None else [])]
-        case ast.ExceptHandler(type=ast.expr() as kind):
-            return [kind]
+        case ast.ExceptHandler(type=kind):
+            return [kind] if kind is not None else []
+        case ast.stmt():
+            return header(outer)
         case _:
             return []
 
@@ -138,7 +146,7 @@ def _given(mattering: Mattering, stmt: ast.stmt) -> Iterator[_Given]:
     """The names that a statement gives a value, and functions (as ``f()``) that return one, each with what it is. What
     `initialize` gives back is what it was handed."""
     yield from _given_by(stmt, mattering)
-    for node in _own(stmt):
+    for node in (inner for part in header(stmt) for inner in walk(part)):
         if isinstance(node, ast.NamedExpr):
             yield from ((name, node.value) for name in key_or_names(node.target))
 
@@ -146,23 +154,10 @@ def _given(mattering: Mattering, stmt: ast.stmt) -> Iterator[_Given]:
 def _handed(mattering: Mattering, stmt: ast.stmt) -> Iterator[_Given]:
     """The parameters that calls in a statement hand something, and those that a definition gives a default."""
     if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        args = stmt.args
-        names = [*args.posonlyargs, *args.args]
-        without = len(names) - len(args.defaults)
-        defaults = [*(None for _ in range(without)), *args.defaults, *args.kw_defaults]
-        yield from ((arg.arg, value) for arg, value in zip([*names, *args.kwonlyargs], defaults, strict=True))
-    for node in _own(stmt):
+        yield from ((name, default_of(stmt, name)) for name in named_parameters(stmt))
+    for node in (inner for part in header(stmt) for inner in walk(part)):
         if isinstance(node, ast.Call) and mattering.marks.kind.get(node) == "call":
             yield from mattering.handed(node)
-
-
-def _own(stmt: ast.stmt) -> Iterator[ast.AST]:
-    """The expressions of a statement, without those of the statements in it."""
-    todo = [part for part in children(stmt) if not isinstance(part, _PARTS)]
-    while todo:
-        node = todo.pop()
-        yield node
-        todo += children(node)
 
 
 def _given_by(stmt: ast.stmt, mattering: Mattering) -> Iterator[_Given]:
@@ -170,7 +165,7 @@ def _given_by(stmt: ast.stmt, mattering: Mattering) -> Iterator[_Given]:
         case ast.Assign(value=value) if mattering.marks.kind.get(value) == "initialize":
             pass
         case ast.Assign(targets=targets, value=value):
-            for target, given in (pair for one in targets for pair in apart(one, value)):
+            for target, given in (pair for one in targets for pair in each_given(one, value)):
                 held = keyed(given)
                 yield from ((name, given if held is None else None) for name in key_or_names(target))
                 yield from held or ()

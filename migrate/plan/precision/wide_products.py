@@ -6,8 +6,8 @@ from __future__ import annotations
 import ast
 
 from ...facts.once import once
-from ...facts.stores import each
 from ...knowledge.operations import HALF_NOT_AS_GIVEN, KEEP, O1_FLOAT, O1_FLOAT_FUNCTIONAL, SPREADS, WIDENS
+from ...nodes import each_given
 from ...units.unit import Context, Unit
 from ..regions.coverage import Coverage
 from ..regions.tight import last_given
@@ -66,7 +66,7 @@ def _wide(ctx: Context, expr: ast.expr, stmt: ast.stmt, steps: int = 6) -> bool:
         case ast.Name(id=name) if steps:
             given = last_given(ctx.m, name, stmt)
             if isinstance(given, ast.Assign) and len(given.targets) == 1:
-                pairs = each(given.targets[0], given.value)
+                pairs = each_given(given.targets[0], given.value)
                 value = next((one for at, one in pairs if isinstance(at, ast.Name) and at.id == name), None)
                 return value is not None and _wide(ctx, value, given, steps - 1)
     return False
