@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from .errors import Tangled
 
-MOST_SECONDS = 120  # of CPU, for one file
+MOST_SECONDS = 120  # of CPU, for one program
 MOST_MEMORY = 2 << 30  # bytes that one program may take, beside what the process has
 _RECURSION_LIMIT = 4000  # long chains of elif or + nest deeply; the C stack bears this on every version
 
@@ -44,6 +44,13 @@ def _limited_time() -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+
+
+def begin_anew() -> None:
+    """The next of the programs that are worked on under one `guarded` has all the time for itself: how many there are
+    does not decide what becomes of the last one."""
+    if sys.platform != "win32" and signal.getitimer(signal.ITIMER_PROF)[0]:
+        signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from .engine import migrate_program
 from .facts.files import reached_from
+from .limits import begin_anew
 from .memory import give_back
 from .model import Applicability, FileText, ModuleResult, Settings, Severity, UnitSummary, by_hand, renumbered
 from .untouched import runs_as_before, still_fits
@@ -19,6 +20,7 @@ from .untouched import runs_as_before, still_fits
 MOST_AGAIN = 20  # files that are tried together though one of their programs stays by itself
 UNCALLED = "APX023"  # what is said of code that a program does not call
 Numbers = tuple[int, ...]  # of the files of one program
+_Part = tuple[Numbers, Sequence[ModuleResult]]  # a program, and what becomes of it by itself
 
 
 def migrate_linked(files: Sequence[FileText], settings: Settings) -> list[ModuleResult]:
@@ -32,13 +34,19 @@ def migrate_linked(files: Sequence[FileText], settings: Settings) -> list[Module
     if not all(one.parsed for part in apart for one in part):
         return [ModuleResult(None, parsed=False) for _ in files]
     apart = _followed(files, programs, apart, settings)
-    found = None if _in_one_process(files, programs, apart) else _agreed(files, programs, apart)
+    joined = _in_one_process(files, programs, apart)
+    found = None if joined else _agreed(files, programs, apart)
     if found is not None:
         return found
-    if any(map(by_hand, apart)) and len(files) > MOST_AGAIN:  # together they would stay as well, after a long time
-        return _without_the_staying(files, programs, apart, settings) or migrate_program(files, settings)
-    together = migrate_program(files, settings)
-    return (by_hand(together) and _without_the_staying(files, programs, apart, settings)) or together
+    early = any(map(by_hand, apart)) and len(files) > MOST_AGAIN  # together all would stay, after a long time
+    found = _without_the_staying(files, programs, apart, settings) if early else None
+    together = found or _by_itself(files, settings)
+    if found is not None or not by_hand(together):
+        return together
+    found = None if early else _without_the_staying(files, programs, apart, settings)
+    if found is None and not joined:
+        found = as_many_as_agree(files, programs, apart, together)
+    return found or together
 
 
 def _followed(
@@ -63,8 +71,9 @@ def _told(files: list[FileText]) -> list[FileText]:
 
 
 def _by_itself(files: Sequence[FileText], settings: Settings) -> list[ModuleResult]:
-    """What becomes of one program. What its analysis took is given back ahead of the next one: several would lie in
-    memory side by side."""
+    """What becomes of one program. It has the time of one, and what its analysis took is given back ahead of the next
+    one: several would lie in memory side by side."""
+    begin_anew()
     found = migrate_program(files, settings)
     give_back()
     return found
@@ -110,23 +119,45 @@ def _agreed(
     where a unit of one stays: it needs the files that it shares as they are."""
     if any(map(by_hand, apart)):
         return None
+    # those that train or evaluate first: a test of a layer has nothing to say of it
+    parts = sorted(zip(programs, apart, strict=True), key=lambda one: not _has_units(one[1]))
+    said = _said(files, parts)
+    if said is None:
+        return None
     results: dict[int, ModuleResult] = {}
     before = 0
-    # those that train or evaluate first: a test of a layer has nothing to say of it
-    for numbers, part in sorted(zip(programs, apart, strict=True), key=lambda one: not _has_units(one[1])):
-        said = dict(zip(numbers, part, strict=True))
-        differ = [n for n, one in said.items() if n in results and results[n].new_text != one.new_text]
-        if differ and (_has_units(part) or not still_fits(_part(files, numbers), _become(files, numbers, results))):
-            return None
-        for number, one in said.items():
+    for numbers, part in parts:
+        for number, one in zip(numbers, part, strict=True):
             mine = _numbered(one, before)
-            if number not in results:
-                results[number] = mine
-            elif number not in differ:
-                results[number] = _both(results[number], mine)
+            if one.new_text == said.get(number):
+                results[number] = _both(results[number], mine) if number in results else mine
         before += _units(part)
     called = {number: _called_somewhere(number, programs, apart) for number in results}
     return _without([results.get(number, ModuleResult(None)) for number in range(len(files))], called)
+
+
+def _said(files: Sequence[FileText], parts: Sequence[_Part]) -> dict[int, str] | None:
+    """What programs, each planned by itself, change each file to; None where they do not agree."""
+    found: dict[int, str] = {}
+    trained = {number for numbers, part in parts if _has_units(part) for number in numbers}
+    for numbers, part in parts:
+        for number, one in zip(numbers, part, strict=True):
+            if one.new_text is None or (number in trained and not _has_units(part)):
+                continue
+            if found.setdefault(number, one.new_text) != one.new_text and _has_units(part):
+                return None
+    return found if all(_bears(_part(files, numbers), part, numbers, found) for numbers, part in parts) else None
+
+
+def _bears(files: list[FileText], part: Sequence[ModuleResult], numbers: Numbers, said: Mapping[int, str]) -> bool:
+    """Whether a program can live with what others change in its files."""
+    own = [file.text if one.new_text is None else one.new_text for file, one in zip(files, part, strict=True)]
+    new = [said.get(number, file.text) for file, number in zip(files, numbers, strict=True)]
+    if own == new:
+        return True
+    if not _has_units(part):
+        return still_fits(files, new)
+    return runs_as_before([replace(file, text=text) for file, text in zip(files, own, strict=True)], new)
 
 
 def _called_somewhere(
@@ -172,12 +203,59 @@ def _without_the_staying(
     left = [(numbers, part) for numbers, part in pairs if not _has_units(part) or by_hand(part)]
     if not going or not any(by_hand(part) for _, part in left):
         return None
+    inside, gone = _together(files, going)
+    if gone is None:
+        gone = _by_itself(_part(files, inside), settings) if len(going) > 1 else None
+    return _beside_the_staying(files, inside, gone, left)
+
+
+def as_many_as_agree(
+    files: Sequence[FileText],
+    programs: Sequence[Numbers],
+    apart: Sequence[Sequence[ModuleResult]],
+    together: Sequence[ModuleResult],
+) -> list[ModuleResult] | None:
+    """Of programs that would change a file that they share differently the most that agree, where ``together`` all
+    would stay; None where those that stay would run something else then."""
+    pairs = list(zip(programs, apart, strict=True))
+    for some in _agreeing(files, [one for one in pairs if _has_units(one[1]) and not by_hand(one[1])]):
+        left = [
+            (numbers, part if by_hand(part) or not _has_units(part) else [together[number] for number in numbers])
+            for numbers, part in pairs
+            if not any(numbers == other for other, _ in some)
+        ]
+        inside, gone = _together(files, some)
+        found = _beside_the_staying(files, inside, gone, left) if left else None
+        if found is not None:
+            return found
+    return None
+
+
+def _agreeing(files: Sequence[FileText], going: Sequence[_Part]) -> list[list[_Part]]:
+    """Groups of programs that agree, those with the most files first."""
+    found: dict[tuple[Numbers, ...], list[_Part]] = {}
+    for first in going:
+        group = [first]
+        for one in going:
+            if one is not first and _said(files, [*group, one]) is not None:
+                group.append(one)
+        group.sort(key=lambda part: part[0])
+        found[tuple(numbers for numbers, _ in group)] = group
+    return sorted(found.values(), key=lambda group: -len({number for numbers, _ in group for number in numbers}))
+
+
+def _together(files: Sequence[FileText], going: Sequence[_Part]) -> tuple[Numbers, list[ModuleResult] | None]:
+    """The files of some programs, and what these say of them; None where they do not agree."""
     inside = tuple(sorted({number for numbers, _ in going for number in numbers}))
     inner = [tuple(map(inside.index, numbers)) for numbers, _ in going]
-    part = _part(files, inside)
-    gone = _agreed(part, inner, [found for _, found in going])
-    if gone is None:
-        gone = migrate_program(part, settings) if len(going) > 1 else None
+    return inside, _agreed(_part(files, inside), inner, [found for _, found in going])
+
+
+def _beside_the_staying(
+    files: Sequence[FileText], inside: Numbers, gone: Sequence[ModuleResult] | None, left: Sequence[_Part]
+) -> list[ModuleResult] | None:
+    """What becomes of all files where those ``inside`` have ``gone``; None where a program that is left would run
+    something else then."""
     if gone is None or by_hand(gone):
         return None
     results = dict(zip(inside, gone, strict=True))

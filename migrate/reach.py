@@ -20,6 +20,7 @@ from .facts.handed_types import Given, gives_other_types, puts_handed
 from .facts.masks import adds_to_products
 from .facts.stores import stores_other_types
 from .reading import NOTEBOOK, SOURCE_LIMIT, imports_of, read, windows
+from .required import Requirements
 
 T = TypeVar("T")
 _TAKEN = re.compile(rb"(\w+)(?:\s+as\s+\w+)?")
@@ -35,6 +36,7 @@ class Imports:
             self._by_name[module_name(location)].append(location)
         self._names = {*self._by_name, *map(module_name, notebooks)}
         self._by_name_only: list[str] = []  # files that may take from others what they do not spell as an import
+        self._requirements = Requirements()
         self._large: set[str] = set()  # files of which no more is known than what they mention
         self._edges: dict[str, tuple[str, ...]] = {}
         self._meant: dict[str, dict[str, list[str]]] = {}
@@ -246,6 +248,8 @@ class Imports:
         if len(words) == 1:
             added = [one for one in near if os.path.dirname(one) in (os.path.join(here, path) for path in _ADDED)]
             near = [one for one in near if _above(one, here)] or added
+        else:
+            near = [one for one in near if not self._installed(words[0], here, _begun(one, len(words)))]
         if len(near) < 2:
             return near
         shared = [len(os.path.commonpath([one, location])) for one in near]
@@ -253,6 +257,12 @@ class Imports:
         # of `utils/misc.py` and `timm/utils/misc.py` a script beside both folders means the former
         begun = [one for one in near if _above(_begun(one, len(words)), here)] if len(near) > 1 else near
         return begun or near
+
+
+    def _installed(self, package: str, here: str, begun: str) -> bool:
+        """Whether what a file in ``here`` imports is not what ``begun`` is, but a package that is installed."""
+        home = os.path.dirname(begun)
+        return not _above(begun, here) and self._requirements.pin(package, here, home)
 
 
 _ADDED = ("lib", "src")  # folders that scripts put on the path of what they import

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from migrate.linked import migrate_linked
-from migrate.model import FileText, ModuleResult, Settings
+from migrate.linked import as_many_as_agree, migrate_linked
+from migrate.model import Applicability, FileText, ModuleResult, Settings, UnitSummary
 
 HELPERS = """\
 import torch
@@ -286,3 +286,59 @@ def test_two_trainings_of_one_program_hand_each_its_own_scaler_to_the_object_tha
     for result in results[1:]:
         assert (result.new_text or "").count("GradScaler(") == 1
         assert "restorer = Restorer(opts, model, optimizer, scaler)" in (result.new_text or "")
+
+
+ACCURACY = """\
+import torch
+
+
+def accuracy(logits, y, seen):
+    probs = torch.nn.functional.softmax(logits, dim=-1)
+    seen.append(probs.max().item())
+    return (probs.argmax(-1) == y).sum().item()
+
+
+def load(model, path):
+    model.load_state_dict(torch.load(path))
+"""
+LOGS = """\
+import torch
+from apex import amp
+from helpers import accuracy
+
+model = torch.nn.Linear(4, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for x, y in loader:
+    logits = model(x)
+    loss = torch.nn.functional.cross_entropy(logits, y)
+    optimizer.zero_grad()
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()
+    print(accuracy(logits, y, seen))
+"""
+
+
+def test_what_a_helper_becomes_for_one_script_is_right_for_another_that_does_not_call_it() -> None:
+    files = [FileText(ACCURACY), FileText(LOGS, links={"helpers": 0}), FileText(TRAINS, links={"helpers": 0})]
+    assert migrate_linked(files[::2], Settings())[0].new_text is None
+    helpers, logs, trains = migrate_linked(files, Settings())
+    assert helpers.new_text == ACCURACY.replace("softmax(logits,", "softmax(logits.float(),")
+    assert logs.new_text is not None and trains.new_text is not None
+
+
+def test_of_scripts_that_do_not_agree_the_most_that_do_go() -> None:
+    full = FileText(LOGS.replace("O1", "O0"), links={"helpers": 0})
+    files = [FileText(ACCURACY), full, FileText(LOGS, links={"helpers": 0}), full]
+    programs = [(0, 1), (0, 2), (0, 3)]
+    apart = [migrate_linked([files[0], files[one]], Settings()) for _, one in programs]
+    assert [helpers.new_text is None for helpers, _ in apart] == [True, False, True]
+    stays = ModuleResult(None, units=(UnitSummary(1, Applicability.MANUAL, 7),))
+    found = as_many_as_agree(files, programs, apart, [ModuleResult(None), stays, stays, stays])
+    assert found is not None
+    helpers, one, other, third = found
+    assert helpers.new_text is None and other.new_text is None
+    assert one.new_text == third.new_text == apart[0][1].new_text
+    assert [unit.applicability for unit in other.units] == [Applicability.MANUAL]
+    assert len({unit.number for result in found for unit in result.units}) == 3

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 
 from migrate import limits
 from migrate.components import Component
+from migrate.errors import Tangled
 from migrate.flow import solver
 from migrate.model import (
     TOGETHER,
@@ -124,6 +127,25 @@ def test_a_file_that_takes_too_long_is_left(tmp_path: Path, monkeypatch: pytest.
     (result,) = outcome.results
     assert result.findings[0].message == "this file is too tangled to follow: it was given 0.2 seconds."
     assert not outcome.changed and not outcome.crashed
+
+
+def _work(seconds: float) -> None:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no bound of time")
+def test_each_program_that_is_linked_has_the_time_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MOST_SECONDS", 0.4)
+    with limits.guarded():
+        for _ in range(3):
+            limits.begin_anew()
+            _work(0.2)
+    with pytest.raises(Tangled), limits.guarded():
+        _work(0.6)
+    limits.begin_anew()
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
 
 
 def greedy(text: str, settings: Settings, exported: frozenset[str]) -> ModuleResult:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from migrate.reach import Imports
 from tests.shell.support import tree
 
@@ -87,3 +89,37 @@ def test_names_of_other_packages_take_nothing(tmp_path: Path) -> None:
     root = tree(tmp_path, files)
     imports = Imports([str(root / name) for name in files])
     assert imports.taken(str(root / "swin/utils.py"), []) == {"a", "d", "e"}
+
+
+def test_a_package_of_which_a_project_asks_for_a_version_is_not_the_copy_of_another_project(tmp_path: Path) -> None:
+    files = {
+        "mine/setup.py": "setup(install_requires=['models == 2.1', 'other-name>=1'])\n",
+        "mine/src/train.py": "from models.big import Net\nfrom other_name.b import x\n",
+        "yours/src/models/__init__.py": "",
+        "yours/src/models/big.py": "",
+        "yours/src/run.py": "from models.big import Net\n",
+        "yours/other_name/b.py": "",
+        "third/requirements.txt": "models\n",
+        "third/train.py": "from models.big import Net\n",
+        "requirements.txt": "models==3\n",
+        "tools/train.py": "from models.big import Net\n",
+    }
+    root = tree(tmp_path, files)
+    assert not _reached(root, "mine/src/train.py", "yours/src/models/big.py")
+    assert not _reached(root, "mine/src/train.py", "yours/other_name/b.py")
+    for user in ("yours/src/run.py", "third/train.py", "tools/train.py"):
+        assert _reached(root, user, "yours/src/models/big.py"), user
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("requirements.txt", "torch\nmodels[all] >= 2.1  # the last that works\n"),
+        ("setup.cfg", "[options]\ninstall_requires =\n    models~=2.1\n"),
+        ("pyproject.toml", '[tool.poetry.dependencies]\nmodels = "2.1"\n'),
+        ("environment.yml", "dependencies:\n  - models=2.1\n"),
+    ],
+)
+def test_where_a_version_is_asked_for(tmp_path: Path, file: str, text: str) -> None:
+    files = {f"mine/{file}": text, "mine/train.py": "import models.big\n", "yours/models/big.py": ""}
+    assert not _reached(tree(tmp_path, files), "mine/train.py", "yours/models/big.py")
