@@ -54,33 +54,25 @@ def live_names(code: Code) -> Live:
     filled = _filled(ops)
     uses = [mask(_read(op, first) | filled if op.kind == "call" else _read(op, first)) for op in ops]
     kills = [mask(_bound(op)) for op in ops]
-    follow = [_following(number, op) for number, op in enumerate(ops)]
     before = [0 for _ in ops]
+
+    def at(number: int) -> int:
+        return before[number] if number < len(ops) else 0
+
     changed = True
     while changed:
         changed = False
-        for number in range(len(ops) - 1, -1, -1):
-            after = 0
-            for following in follow[number]:
-                after |= before[following] if following < len(ops) else 0
-            found = uses[number] | (after & ~kills[number])
+        for number, op in reversed(list(enumerate(ops))):
+            found = uses[number]
+            if op.kind not in _ENDS and op.kind != "jump":
+                found |= at(number + 1) & ~kills[number]
+            # what an operation binds is not bound where it goes another way, or raises
+            for label in (op.target if op.kind in _FORKS or op.kind == "jump" else None, op.pad):
+                found |= at(label.at) if label is not None else 0
             if found != before[number]:
                 before[number] = found
                 changed = True
     return Live(bits, before, list(bits))
-
-
-def _following(number: int, op: Op) -> list[int]:
-    found = [op.pad.at] if op.pad is not None else []
-    if op.kind in _ENDS:
-        return found
-    if op.kind == "jump":
-        assert op.target is not None
-        return [*found, op.target.at]
-    if op.kind in _FORKS:
-        assert op.target is not None
-        found.append(op.target.at)
-    return [*found, number + 1]
 
 
 def _first_parameter(node: ast.AST) -> frozenset[str]:
@@ -125,6 +117,10 @@ def _read(op: Op, first: frozenset[str]) -> frozenset[str]:
 def _bound(op: Op) -> frozenset[str]:
     match op.kind, op.node:
         case ("bind" | "havoc", ast.Name(id=name)):
+            return frozenset({name})
+        case ("import", ast.Import(names=aliases) | ast.ImportFrom(names=aliases)):
+            return frozenset((alias.asname or alias.name).split(".")[0] for alias in aliases)
+        case ("handler", ast.ExceptHandler(name=str(name))):
             return frozenset({name})
         case ("enter" | "resume", ast.withitem(optional_vars=ast.Name(id=name))) if op.name != "end":
             return frozenset({name})

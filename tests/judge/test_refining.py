@@ -292,3 +292,18 @@ def test_a_search_that_is_over_takes_no_memory(monkeypatch: pytest.MonkeyPatch) 
         assert not any(search() for search in begun)
     finally:
         gc.enable()
+
+
+def test_no_more_is_remembered_than_refutes_a_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[frozenset[str]] = []
+    run = Search.run
+
+    def noted(search: Search, most: int) -> Verdict:
+        kept.append(search.forgetting.kept.names if search.forgetting.kept is not None else frozenset())
+        return run(search, most)
+
+    monkeypatch.setattr(Search, "run", noted)
+    asked = "".join(f"if args.{name}:\n    optimizer.zero_grad()\n" for name in ("one", "two", "three"))
+    verdict = compared(f"if not args.ok:\n    return\n{asked}if not args.ok:\n    print(model(x))\n")
+    assert not verdict.differences and len(kept) == 2
+    assert kept[1] - kept[0] == {"ok"}

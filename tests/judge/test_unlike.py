@@ -27,7 +27,10 @@ def texts(old: str, new: str, asked: str, more: str = "") -> tuple[str, str]:
 
 
 def names(old: str, new: str, asked: str, more: str = "") -> frozenset[str]:
-    before, after = texts(old, new, asked, more)
+    return between(*texts(old, new, asked, more))
+
+
+def between(before: str, after: str) -> frozenset[str]:
     m = Module(before)
     v = Values(m)
     program = Program.legacy(m, v, collect(m, v), frozenset(), frozenset())
@@ -52,6 +55,9 @@ CHANGED = {
     "a loop": ("for flag in batches:\n    break", "for flag in data:\n    break", "flag"),
     "a block": ("with a() as flag:\n    pass", "with b() as flag:\n    pass", "flag"),
     "with another operator": ("n = 1\nn += 2\nflag = n", "n = 1\nn -= 2\nflag = n", "flag"),
+    "added to it": ("n = 1\nflag = 0\nflag += n", "n = 2\nflag = 0\nflag += n", "flag"),
+    "put into it": ("n, flag = 1, []\nflag.append(n)", "n, flag = 2, []\nflag.append(n)", "flag"),
+    "held by a block": ("n = 1\nwith a() + n as flag:\n    pass", "n = 2\nwith a() + n as flag:\n    pass", "flag"),
     "augmented": ("n = 1\nn += 1\nflag = n", "n = 1\nn += 2\nflag = n", "flag"),
 }
 
@@ -82,6 +88,14 @@ def test_what_a_function_hands_back_and_is_handed() -> None:
     own = ("flag = chosen(flag, optimizer)", "flag = chosen(not flag, optimizer)")
     assert "flag" in names(*own, "flag", more.format("flag").replace("which", "flag"))
     assert "flag" not in names(*calls, "flag", more.format("a()"))
+
+
+def test_a_variable_of_another_function_is_another_one() -> None:
+    other = "\n\ndef other(optimizer):\n    flag = {}\n    if flag:\n        optimizer.zero_grad()\n"
+    before, after = texts("other(optimizer)\nflag = a()", "other(optimizer)\nflag = a()", "flag")
+    for kept, function in ((True, other), (False, other.replace("if flag", "if a()"))):
+        found = between(before + function.format(1), after + function.format(2))
+        assert ("flag" in found) is kept
 
 
 def test_one_answer_for_what_differs_would_hide_a_difference() -> None:

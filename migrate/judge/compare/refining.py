@@ -22,6 +22,7 @@ from .search import MAX_PAIRS, Search
 from .telling import Allows, Grants
 
 MAX_ROUNDS = 20
+_MOST_LEAST = 12  # rounds in which as little more as possible is remembered
 _MAX_SHOWN = 8  # differences on one way that only are worth a look
 
 Begun = Callable[[type[Search], Grants, Kept | None], Search]
@@ -116,16 +117,46 @@ class Refining:
 
     def _retraced(self, turns: Sequence[Turn]) -> Shown | None:
         """What differs on the way of a rough search where all is remembered."""
+        self._remember_all(Kept.names_of(turn.term for turn in turns if turn.term is not None))
+        shown = self._gone_again(turns, None)
+        self._remember_little()
+        return shown
+
+    def _gone_again(self, turns: Sequence[Turn], kept: Kept | None) -> Shown | None:
         sides = self.both.new.evaluator.sides
         beside = sides.beside if sides is not None else None
-        self._remember_all(Kept.names_of(turn.term for turn in turns if turn.term is not None))
-        again = self.begun(Retracing, lambda found, node, pair: self.announced(found, node), None)
+        again = self.begun(Retracing, lambda found, node, pair: self.announced(found, node), kept)
         assert isinstance(again, Retracing)
         shown = again.along(turns)
-        self._remember_little()
         if sides is not None:
             sides.beside = beside
         return shown
+
+    def _needed(self, turns: Sequence[Turn], asked: Sequence[Term], whole: bool) -> Kept | None:
+        """What to remember besides, of what was asked on a way, so that no difference shows on it: as little as does
+        (QuickXplain, Junker 2004). None where all of it does not do."""
+
+        def with_those(terms: Sequence[Term]) -> Kept:
+            return self.kept.with_those_of(terms, whole)
+
+        def refutes(terms: Sequence[Term]) -> bool:
+            kept = with_those(terms)
+            self.both.remember(self._behind(kept.names), rough=True, values=kept.values)
+            return self._gone_again(turns, kept) is None
+
+        def least(given: list[Term], added: bool, terms: list[Term]) -> list[Term]:
+            if added and refutes(given):
+                return []
+            if len(terms) == 1:
+                return terms
+            some, others = terms[: len(terms) // 2], terms[len(terms) // 2 :]
+            later = least(given + some, True, others)
+            return least(given + later, bool(later), some) + later
+
+        found = [term for term in dict.fromkeys(asked) if with_those([term]) != self.kept]
+        needed = with_those(least([], False, found)) if found and refutes(found) else None
+        self._remember_little()
+        return needed
 
     def _asks_more_again(self, turns: Sequence[Turn]) -> bool:
         """Whether something was asked more than once on a way of which that was not known; from now on it is."""
@@ -139,11 +170,15 @@ class Refining:
         and where that did not do, everywhere; what was asked more than once; all. None where all is remembered."""
         asked, twice = [turn.term for turn in turns if turn.term is not None], _twice(turns)
         decide = [term for term in asked if not self.deciding.isdisjoint(Kept.names_of([term]))]
-        every = [self.kept.with_those_of(decide), Kept(self.kept.names | self.deciding, self.kept.values)]
+        if self.refined < _MOST_LEAST:
+            self.refined += 1
+            for terms, whole in ((decide, False), (asked, False), (asked, True)):
+                if (least := self._needed(turns, terms, whole)) is not None:
+                    return least
+        every = [Kept(self.kept.names | self.deciding, self.kept.values)]
         every += (self.kept.with_those_of(terms, whole) for whole in (False, True) for terms in (twice, asked))
-        for more in every[self.refined > 0 :]:
+        for more in every:
             if more != self.kept:
-                self.refined += 1
                 return more
         return self.kept if self.both.again != self.again else None
 

@@ -7,11 +7,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
-from ...nodes import children, each_given
+from ...facts.scopes import Scope
+from ...nodes import children, each_given, walk
 from ..names import PROTOCOL, PURE, SELF_METHODS, WRAPPERS
 from .definitions import NAMESPACES
 from .entries import Entries
-from .syntax import factors, last_name, names_in, stored_names
+from .syntax import Said, factors, last_name, names_in, plain, stored_names
 from .tree import AnnotatedTree
 
 _EVALUATED = frozenset({"call", "gradients", "initialize", "create", "scaler", "step", "backward", "amp", "entered"})
@@ -22,10 +23,11 @@ _ABOUT = frozenset({"models", "optimizers", "loss", "outputs", "optimizer"})
 _TELLS = frozenset({"state_dict", "load_state_dict", "is_enabled"})
 _TRAINS = frozenset({"initialize", "amp", "backward", "step", "create", "scaler"})
 _BEGINS = frozenset({"initialize", "create"})
+_PUTS = frozenset("append appendleft add insert extend update setdefault put".split())
 _NOTHING = frozenset[str]()
 
 Graph = dict[str | ast.AST, set[str | ast.AST]]
-_ReadBy = Callable[[ast.expr], set[str]]  # the names by which is read what a target is given
+_ReadBy = Callable[[ast.expr, Said], set[str]]  # the names by which is read what a target is given
 
 
 class Mattering:
@@ -37,6 +39,7 @@ class Mattering:
         self.entries = entries
         self._behind: dict[frozenset[str], frozenset[str]] = {}
         self._graphs: dict[tuple[_ReadBy, bool], Graph] = {}
+        self._scoped: dict[tuple[Scope, str], str] = {}
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -98,21 +101,32 @@ class Mattering:
 
     def made_of(self, read_by: _ReadBy, every: bool = False) -> Graph:
         """What names, functions (as ``f()``) and targets of assignments get their values from, whose these are, and the
-        conditions that choose. With ``every`` all conditions, else those that are not followed, and not whose."""
+        conditions that choose. With ``every`` all conditions, else those that are not followed; and not whose, but what
+        is put into them and added to them, by `scoped` names."""
         if (read_by, every) not in self._graphs:
             self._graphs[read_by, every] = self._made_of(read_by, every)
         return self._graphs[read_by, every]
 
     def _made_of(self, read_by: _ReadBy, every: bool) -> Graph:
         found: Graph = defaultdict(set)
+        said = self.scoped if every else plain
         self._add_choices(found, every)
+        for read in (node for test in self.tests for node in walk(test)) if not every else ():
+            if isinstance(read, ast.Attribute):
+                found[read.attr] |= names_in(read.value)  # of another object it is another one
         for node in self._telling:
             match node:
                 case ast.Return(value=ast.expr() as value):
                     found[getattr(self.m.function(node).node, "name", "") + "()"] |= self._values_in(value, every)
                 case ast.Call() if self.marks.kind.get(node) == "call":
-                    for name, arg in self.handed(node):
+                    for name, arg in self.handed(node, every):
                         found[name] |= self._values_in(arg, every)
+                case ast.Call(func=ast.Attribute(value=receiver, attr=attr), args=args) if every and attr in _PUTS:
+                    for name in read_by(receiver, said):
+                        found[name] |= {more for arg in args for more in self._values_in(arg, every)}
+                case ast.withitem(context_expr=given, optional_vars=ast.expr() as target) if every:
+                    for name in read_by(target, said):
+                        found[name] |= self._values_in(given, every)
                 case ast.Assign(value=value) if every and self.marks.kind.get(value) == "initialize":
                     pass  # it gives back what it was handed
                 case ast.Assign() | ast.AnnAssign() | ast.NamedExpr():
@@ -124,13 +138,17 @@ class Mattering:
                         found[target] |= self._values_in(value, every)  # once, for however many names
                         if not every:
                             found[target] |= names_in(target)  # whose it is
-                        for name in read_by(target):
+                        for name in read_by(target, said):
                             found[name].add(target)
+                case ast.AugAssign(target=target, value=value) if every:
+                    for name in read_by(target, said):
+                        found[name] |= self._values_in(value, every)
                 case ast.ImportFrom(names=aliases):
                     for alias in aliases:
-                        found[alias.asname or alias.name].add(alias.name)
+                        bound = alias.asname or alias.name
+                        found[self.scoped_name(bound, node) if every else bound].add(alias.name)
                 case ast.For(target=target, iter=source):
-                    for name in names_in(target):
+                    for name in names_in(target, said):
                         found[name] |= self._values_in(source, every)
                 case _:
                     pass
@@ -140,12 +158,12 @@ class Mattering:
     def _telling(self) -> list[ast.AST]:
         """The nodes that ask, call or give something."""
         asking = (ast.If, ast.While, ast.IfExp, ast.Assert, ast.match_case, ast.BoolOp)
-        giving = (ast.Return, ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.ImportFrom, ast.For)
+        giving = (ast.Return, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.ImportFrom, ast.For)
         return self.m.of(*asking, *giving, ast.Call, ast.withitem)
 
-    def _values_in(self, expr: ast.AST, by_parameters: bool) -> set[str]:
-        """The names that a value hangs on: what a call is handed of which nothing is known is not among them, nor
-        what a function is handed that is known, where that is told of its parameters."""
+    def _values_in(self, expr: ast.AST, every: bool) -> set[str]:
+        """The names that a value hangs on: what a call is handed of which nothing is known is not among them, nor (with
+        ``every``) what a function is handed that is known: that is told of its parameters."""
         found: set[str] = set()
         todo = [expr]
         while todo:
@@ -156,9 +174,11 @@ class Mattering:
                     found.add(last + "()")
                     if last not in LOOKED_INTO and node not in self.marks.kind and not self.callees.runs(node):
                         continue
-                    if by_parameters and self.marks.kind.get(node) == "call" and self.callees.runs(node):
+                    if every and self.marks.kind.get(node) == "call" and self.callees.runs(node):
                         continue
-                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
+                case ast.Name():
+                    found.add(self.scoped(node) if every else node.id)
+                case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
                     found.add(name)
             todo += children(node)
         return found
@@ -167,6 +187,7 @@ class Mattering:
         """Conditions that only choose what is bound (or ``every`` one): that hangs on the innermost around it, which
         hangs on what it asks, and on the next one."""
         followed = frozenset[ast.AST]() if every else self.marks.relevant
+        said = self.scoped if every else plain
         if all(node in followed for node in self.m.all(ast.If)):
             return
         around: dict[ast.AST, ast.If] = {}
@@ -184,23 +205,40 @@ class Mattering:
                 given = getattr(self.m.statement(node), "value", None) if every else None
                 if given is not None and self.marks.kind.get(given) == "initialize":
                     continue
-                for name in stored_names(node):
+                for name in stored_names(node, said):
                     assigned[name].add(choice)
         for choice in set(around.values()):
-            assigned[choice] |= names_in(choice.test)
+            assigned[choice] |= names_in(choice.test, said)
 
-    def handed(self, call: ast.Call) -> Iterator[tuple[str, ast.AST]]:
+    def handed(self, call: ast.Call, scoped: bool = False) -> Iterator[tuple[str, ast.AST]]:
         """The arguments of a call by the names of the parameters that they may fill."""
         for callee in self.v.callees(call):
             scope = self.m.scope_of[callee]
             names = [n for n in scope.params if n != self.m.self_name(scope)]
+            own = {n: self._of(n, scope) if scoped else n for n in names}
             for number, arg in enumerate(call.args):
                 if isinstance(arg, ast.Starred):
-                    yield from ((name, arg) for name in names[number:])
+                    yield from ((own[name], arg) for name in names[number:])
                 elif number < len(names):
-                    yield names[number], arg
+                    yield own[names[number]], arg
             for keyword in call.keywords:
-                yield keyword.arg or "", keyword.value
+                yield own.get(keyword.arg or "", keyword.arg or ""), keyword.value
+
+    def scoped(self, name: ast.Name) -> str:
+        """A name as `scoped_name`, where it stands."""
+        return self.scoped_name(name.id, name)
+
+    def scoped_name(self, name: str, node: ast.AST) -> str:
+        """A variable of a function by its name and the function's place, which is one in both programs; any other name
+        as it is. `plain_name` is what it was."""
+        scope = self.m.scope(node)
+        if (scope, name) not in self._scoped:
+            home = self.m.binding_scope(name, scope)
+            self._scoped[scope, name] = self._of(name, home) if home is not None and home.is_function else name
+        return self._scoped[scope, name]
+
+    def _of(self, name: str, function: Scope) -> str:
+        return f"{name}@{self.naming.place(function.node)}"
 
     @cached_property
     def tests(self) -> list[ast.AST]:
@@ -280,13 +318,17 @@ def _only_tells(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and last_name(node.func) in _TELLS
 
 
-def key_or_names(target: ast.expr) -> set[str]:
+def plain_name(scoped: str) -> str:
+    return scoped.partition("@")[0]
+
+
+def key_or_names(target: ast.expr, said: Said = plain) -> set[str]:
     """As `stored_names`; of an item with a key that is written its key alone: what holds it stays what it is."""
     match target:
         case ast.Subscript(slice=ast.Constant(value=str(key))):
             return {key}
         case _:
-            return stored_names(target)
+            return stored_names(target, said)
 
 
 def _given(node: ast.Assign | ast.AnnAssign | ast.NamedExpr) -> list[tuple[ast.expr, ast.expr]]:

@@ -35,6 +35,11 @@ class Scaling:
         return self._made if not found and self._handed_over(expr) else found
 
     @cached_property
+    def attributes(self) -> frozenset[str]:
+        """The attributes that hold GradScalers."""
+        return frozenset(one.attr for one in self.m.all(ast.Attribute) if self.scalers(one))
+
+    @cached_property
     def _made(self) -> list[Key]:
         """All GradScalers that this program makes, whose keys are as those of their objects."""
         made = [call for call in self.m.all(ast.Call) if makes_scaler(call)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from ...facts.module import Module
 from ...facts.scaler_names import SCALERS
@@ -13,6 +14,7 @@ from ..names import NOT_ANY
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 EXITS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 YIELDS = (ast.Yield, ast.YieldFrom)
+Said = Callable[[ast.Name], str]
 _LOOKING = frozenset({"float", "print", "to_python_float"})
 # Functions that go through all that they are handed before they give anything back.
 _GO_THROUGH = frozenset("list tuple set sum max min sorted any all deque".split())
@@ -23,12 +25,18 @@ def last_name(func: ast.AST) -> str:
     return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
 
 
-def names_in(node: ast.AST) -> set[str]:
-    """Names, attributes and keys in a piece of code, and the functions it calls, as ``f()``."""
+def plain(name: ast.Name) -> str:
+    return name.id
+
+
+def names_in(node: ast.AST, said: Said = plain) -> set[str]:
+    """Names (as ``said``), attributes and keys in a piece of code, and the functions it calls, as ``f()``."""
     found: set[str] = set()
     for one in walk(node):
         match one:
-            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
+            case ast.Name():
+                found.add(said(one))
+            case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
                 found.add(name)
             case ast.Compare(left=ast.Constant(value=str(name)), ops=[ast.In() | ast.NotIn()]):
                 found.add(name)  # `"fp16" in config` asks about that key
@@ -37,19 +45,19 @@ def names_in(node: ast.AST) -> set[str]:
     return found
 
 
-def stored_names(target: ast.AST) -> set[str]:
+def stored_names(target: ast.AST, said: Said = plain) -> set[str]:
     """The names by which is read what a target is given: of ``a.b`` only ``b``, as ``a`` stays what it is."""
     match target:
         case ast.Attribute(attr=name):
             return {name}
         case ast.Subscript(value=base):
-            return stored_names(base) | (names_in(target) - names_in(base))
+            return stored_names(base, said) | (names_in(target, said) - names_in(base, said))
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
-            return set[str]().union(*map(stored_names, elts))
+            return set[str]().union(*(stored_names(one, said) for one in elts))
         case ast.Starred(value=inner):
-            return stored_names(inner)
+            return stored_names(inner, said)
         case _:
-            return names_in(target)
+            return names_in(target, said)
 
 
 def generator_call(expr: ast.expr) -> ast.Call | None:

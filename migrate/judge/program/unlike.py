@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from ...flow.arguments import default_of
 from ...knowledge.apex import of_apex
 from ...nodes import children, each_given, header, named_parameters, walk
-from .mattering import LOOKED_INTO, Graph, Mattering, key_or_names, keyed
+from .mattering import LOOKED_INTO, Graph, Mattering, key_or_names, keyed, plain_name
 from .syntax import last_name, names_in
 
 _Given = tuple[str, "ast.AST | None"]
@@ -34,8 +34,8 @@ def unlike(old: Mattering, new: Mattering) -> frozenset[str]:
         if at not in found:
             found.add(at)
             todo += (more for graph in hanging for more in graph.get(at, ()))
-    asked = (names_in(test) for mattering in (old, new) for test in mattering.tests)
-    return frozenset(name for names in asked for name in names if name in found)
+    asked = (names_in(test, mattering.scoped) for mattering in (old, new) for test in mattering.tests)
+    return frozenset(plain_name(name) for names in asked for name in names if name in found)
 
 
 def _hanging(made_of: Graph) -> Graph:
@@ -148,16 +148,17 @@ def _given(mattering: Mattering, stmt: ast.stmt) -> Iterator[_Given]:
     yield from _given_by(stmt, mattering)
     for node in (inner for part in header(stmt) for inner in walk(part)):
         if isinstance(node, ast.NamedExpr):
-            yield from ((name, node.value) for name in key_or_names(node.target))
+            yield from ((name, node.value) for name in key_or_names(node.target, mattering.scoped))
 
 
 def _handed(mattering: Mattering, stmt: ast.stmt) -> Iterator[_Given]:
     """The parameters that calls in a statement hand something, and those that a definition gives a default."""
     if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        yield from ((name, default_of(stmt, name)) for name in named_parameters(stmt))
+        inside = stmt.body[0]
+        yield from ((mattering.scoped_name(name, inside), default_of(stmt, name)) for name in named_parameters(stmt))
     for node in (inner for part in header(stmt) for inner in walk(part)):
         if isinstance(node, ast.Call) and mattering.marks.kind.get(node) == "call":
-            yield from mattering.handed(node)
+            yield from mattering.handed(node, scoped=True)
 
 
 def _given_by(stmt: ast.stmt, mattering: Mattering) -> Iterator[_Given]:
@@ -166,30 +167,30 @@ def _given_by(stmt: ast.stmt, mattering: Mattering) -> Iterator[_Given]:
             pass
         case ast.Assign(targets=targets, value=value):
             for target, given in (pair for one in targets for pair in each_given(one, value)):
-                held = keyed(given)
-                yield from ((name, given if held is None else None) for name in key_or_names(target))
-                yield from held or ()
+                keys = keyed(given)
+                yield from ((name, given if keys is None else None) for name in key_or_names(target, mattering.scoped))
+                yield from keys or ()
         case ast.AugAssign(target=target):
-            yield from ((name, stmt) for name in key_or_names(target))
+            yield from ((name, stmt) for name in key_or_names(target, mattering.scoped))
         case ast.AnnAssign(target=target, value=ast.expr() as value):
-            yield from ((name, value) for name in key_or_names(target))
+            yield from ((name, value) for name in key_or_names(target, mattering.scoped))
         case ast.For(target=target, iter=source) | ast.AsyncFor(target=target, iter=source):
-            yield from ((name, source) for name in key_or_names(target))
+            yield from ((name, source) for name in key_or_names(target, mattering.scoped))
         case ast.With(items=items) | ast.AsyncWith(items=items):
             for item in items:
-                if item.optional_vars is not None:
-                    yield from ((name, item.context_expr) for name in key_or_names(item.optional_vars))
+                held = item.optional_vars
+                if held is not None:
+                    yield from ((name, item.context_expr) for name in key_or_names(held, mattering.scoped))
         case ast.ImportFrom(module=str(module), level=0) if of_apex(module):
             pass  # what is of Apex is kept in any case
         case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
             others = (alias for alias in aliases if isinstance(stmt, ast.ImportFrom) or not of_apex(alias.name))
-            yield from (((alias.asname or alias.name).split(".")[0], alias) for alias in others)
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-            yield name, None
-        case ast.ClassDef(name=name):
-            yield name, None
+            bound = (((alias.asname or alias.name).split(".")[0], alias) for alias in others)
+            yield from ((mattering.scoped_name(name, stmt), alias) for name, alias in bound)
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield mattering.scoped_name(name, stmt), None
         case ast.Delete(targets=targets):
-            yield from ((name, None) for target in targets for name in key_or_names(target))
+            yield from ((name, None) for target in targets for name in key_or_names(target, mattering.scoped))
         case ast.Return(value=value):
             yield getattr(mattering.m.function(stmt).node, "name", "") + "()", value
         case _:

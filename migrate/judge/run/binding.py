@@ -16,6 +16,7 @@ from .values import Evaluator
 from .variables import CHANGED, Variables, owners_of
 
 K = TypeVar("K")
+_Change = tuple[frozenset[str], dict[tuple[Term, str], Term]]  # the names as the heap has them, and what they are
 _MADE = ("op", "and", "or", "not", "sub")
 
 
@@ -28,7 +29,7 @@ class Binding:
         self.memory = variables.memory
         self._made_of_itself: dict[Op, bool] = {}
         self._items: dict[ast.expr, set[str]] = {}
-        self._changes: dict[ast.AST, tuple[frozenset[str], dict[tuple[Term, str], Term]]] = {}
+        self._changes: dict[tuple[ast.AST, frozenset[str], bool], _Change] = {}
 
     def bind(self, state: State, target: ast.expr, term: Term, facts: Facts) -> None:
         """Give a target its value; one that is not kept takes the place of what was."""
@@ -132,14 +133,19 @@ class Binding:
         for key in [key for key, term in state.heap.items() if key[1] in counted and _counts(term)]:
             state.heap_to_set()[key] = anew[key[1]]
 
+    def _asked_since(self, name: str) -> bool:
+        """Whether it is asked of an attribute or key whether it was changed."""
+        return not self.memory.loses(name) or name in self.program.scaling.attributes
+
     def change(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         """Attributes, keys and names of files are given something by code that is not followed."""
-        if op.node not in self._changes:
+        kept = op.node, self.memory.names, self.memory.rough
+        if kept not in self._changes:
             names = sorted(self.program.changed(op.node))
             spelled = frozenset(names).union(f"[{('k', name)}]" for name in names)
             unknown: Term = opaque(self.naming.place(op.node))
-            self._changes[op.node] = spelled, {(CHANGED, name): unknown for name in names}
-        spelled, anew = self._changes[op.node]
+            self._changes[kept] = spelled, {(CHANGED, name): unknown for name in names if self._asked_since(name)}
+        spelled, anew = self._changes[kept]
         heap = state.heap_to_set()
         for known in [key for key in heap if key[1] in spelled]:
             del heap[known]

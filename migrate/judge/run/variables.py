@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from ...facts.module import Module
 from ...facts.scopes import Scope
 from ...facts.sites import opened
 from ..program.program import Program
+from ..program.syntax import names_in
 from ..state import Frame, State, in_order
 from ..stores import Store
 from ..terms import Term, opaque
@@ -56,7 +58,8 @@ class Variables:
         """The function that a name belongs to, or the file and its number."""
         found = self._homes.get((node, name))
         if found is None:
-            home = self.m.binding_scope(name, self.m.scope(node))
+            own = _of_a_comprehension(self.m, node, name)
+            home = self.m.binding_scope(name, self.m.scope(node)) if not own else None
             while home is not None and isinstance(home.node, ast.ClassDef) and home.parent is not None:
                 home = home.parent
             if home is None:
@@ -149,6 +152,20 @@ class Variables:
         if (owner, attr) not in state.heap and self.memory.loses(attr):
             return opaque(self.naming.place(node), attr)
         return state.heap.get((owner, attr), ("attr", since(state, owner, attr), attr))
+
+
+def _of_a_comprehension(m: Module, node: ast.AST, name: str) -> bool:
+    """Whether a name is a variable of a comprehension around it: no other one of the function, and never kept."""
+    below, at, over = node, m.parent.get(node), None
+    while at is not None and not isinstance(at, (ast.stmt, ast.Lambda)):
+        if isinstance(at, ast.comprehension):
+            over = at if below is at.iter else None
+        elif isinstance(at, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            inside = over is not at.generators[0]  # what the first goes over is read outside of it
+            if inside and any(name in names_in(one.target) for one in at.generators):
+                return True
+        below, at = at, m.parent.get(at)
+    return False
 
 
 def since(state: State, owner: Term, name: str) -> Term:
