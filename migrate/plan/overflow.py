@@ -9,8 +9,8 @@ from ..flow.arguments import argument
 from ..units.unit import Context, Unit
 
 _UNCHECKED = (
-    "delay_overflow_check: Apex did not act on an overflow of this backward, took the step with what is not finite, and "
-    "left the loss scale as it was; a GradScaler leaves the step out and halves it"
+    "delay_overflow_check: Apex did not act on an overflow of this backward, took the step with what is not finite, "
+    "and left the loss scale as it was; a GradScaler leaves the step out and halves it"
 )
 _UNREAD = (
     "what ** hands to scale_loss is not read here: with delay_overflow_check Apex took steps that had overflowed, with "
