@@ -23,7 +23,7 @@ from .gradients.fold import Fold, folds
 from .home import scaling
 from .home.homes import Finder
 from .levels import review_levels
-from .overflow import review_overflow_tests
+from .overflow import review_overflow_tests, review_unchecked
 from .plan import Plan
 from .precision import hazards
 from .precision.added import review_added
@@ -125,6 +125,8 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         review_products_in_hooks(ctx, unit)
         review_unreached(ctx, unit)
         review_overflow_tests(ctx, unit, state)
+        if scaled:
+            review_unchecked(unit)
     planner = Planner(ctx, unit)
     if unit.handed:
         plan = Plan(ctx, unit, planner, merged, schedule, state, scaled)

@@ -1,10 +1,21 @@
-"""Overflows seen by a smaller loss scale: Apex halved it behind the backward, a GradScaler does at update()."""
+"""Overflows that the program sees by a smaller loss scale: Apex halved it behind the backward, a GradScaler does at
+update(). And those that Apex was told not to look for."""
 
 from __future__ import annotations
 
 import ast
 
+from ..flow.arguments import argument
 from ..units.unit import Context, Unit
+
+_UNCHECKED = (
+    "delay_overflow_check: Apex did not act on an overflow of this backward, took the step with what is not finite, "
+    "and left the loss scale as it was; a GradScaler leaves the step out and halves it"
+)
+_UNREAD = (
+    "what ** hands to scale_loss is not read here: with delay_overflow_check Apex took steps that had overflowed, with "
+    "delay_unscale it left gradients scaled, with loss_id it used another loss scale; a GradScaler does none of these"
+)
 
 
 def review_overflow_tests(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> None:
@@ -26,6 +37,16 @@ def review_overflow_tests(ctx: Context, unit: Unit, state: list[tuple[ast.expr, 
                 f"`{m.src(test)}` no longer sees an overflow here: the scale of a GradScaler changes at update() only. "
                 "Compare behind scaler.update(), with the scale from before the step",
             )
+
+
+def review_unchecked(unit: Unit) -> None:
+    """Names the backwards whose overflows Apex let pass, or may have."""
+    for scale in unit.scales:
+        told = argument(scale.call, 5, "delay_overflow_check")
+        if told is not None and not (isinstance(told, ast.Constant) and not told.value):
+            unit.review(scale.call, "APX040", _UNCHECKED)
+        elif any(k.arg is None for k in scale.call.keywords):
+            unit.review(scale.call, "APX040", _UNREAD)
 
 
 def _targets(stmt: ast.stmt) -> list[ast.expr]:

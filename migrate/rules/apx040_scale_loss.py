@@ -5,7 +5,8 @@ Statements that stood in the block behind the backward saw scaled gradients, and
 scaler scales by nothing. A loss with more than one element is cast to float32 first, as Apex did:
 a float16 loss times 65536 is infinite. ``scale_loss(…) if fp16 else nullcontext(loss)`` is the scaled
 loss in both arms. Where the context has a name or is handed back, ``nullcontext`` holds the scaled loss;
-entered on an ``ExitStack``, the scaled loss stands for itself.
+entered on an ``ExitStack``, the scaled loss stands for itself. With ``delay_overflow_check`` Apex let an overflow of
+that backward pass; a ``GradScaler`` never does.
 
 Source: apex/amp/handle.py at tag 25.05; torch/amp/grad_scaler.py (scale).
 """

@@ -179,10 +179,10 @@ def _name(ctx: Context, node: ast.Name, here: Scope, there: Scope) -> str | None
     held = v.variable(node.id, here)
     reachable = other is not None and _always_there(ctx, node.id, other, there)
     if held and _only(ctx, node.id, here, held):
-        if reachable and _only(ctx, node.id, there, held):
+        if reachable and _only(ctx, node.id, there, held) and _can_be_asked(ctx, node, node.id, there, held):
             return node.id
         for name in _visible(there):
-            if name != "self" and _only(ctx, name, there, held):
+            if name != "self" and _only(ctx, name, there, held) and _can_be_asked(ctx, node, name, there, held):
                 return name
     if home is not None and home.is_function and node.id in home.params:
         return _argument(ctx, node.id, home, there)
@@ -214,6 +214,30 @@ def _only(ctx: Context, name: str, scope: Scope, held: frozenset[Obj]) -> bool:
     calls = v.calls[home.node] if name in home.params and name != m.self_name(home) else []
     handed = [passed(ctx, call, home, name) for call in calls]
     return all(arg is not None and v.of(arg) & held for arg in (*given, *handed))
+
+
+def _can_be_asked(ctx: Context, node: ast.Name, name: str, there: Scope, held: frozenset[Obj]) -> bool:
+    """Whether what is read of ``node`` is there in whatever else a name may hold: of two classes that take each other's
+    place (``FullPrecision``, ``ApexPrecision``) one may have no ``opt_level``."""
+    above = ctx.m.parent.get(node)
+    if not isinstance(above, ast.Attribute):
+        return True
+    others = [o for o in ctx.v.variable(name, there) - held if o.kind == "instance"]
+    return all(_has(ctx, one, above.attr) for one in others)
+
+
+def _has(ctx: Context, obj: Obj, attr: str) -> bool:
+    """Whether an instance has an attribute, as far as its classes are here: of others it may be inherited."""
+    m, v = ctx.m, ctx.v
+    assert isinstance(obj.key, ast.ClassDef)
+    line = v.order(obj.key)
+    for cls in line:
+        names = m.scope_of[cls].names
+        known = {o.key for base in cls.bases for o in v.of(base) if o.kind == "class"} & {*line}
+        bare = [base for base in cls.bases if not (isinstance(base, ast.Name) and base.id == "object")]
+        if attr in names or "__getattr__" in names or m.method(cls, attr) is not None or len(known) < len(bare):
+            return True
+    return any(isinstance(n.ctx, ast.Store) and obj in v.of(n.value) for n in m.attributes(attr))
 
 
 def _original(value: ast.expr) -> ast.expr:

@@ -74,6 +74,21 @@ SAID = {
         "class C:\n    def f(self):\n        ask(self.amp)\n    def g(self):\n        here\n",
         "self.amp",
     ),
+    "of an object that may be of a class without it": (
+        "class A:\n    pass\nclass B:\n    def __init__(self):\n        self.amp = h()\n    def f(self):\n"
+        "        ask(self.amp)\ndef g(o):\n    here\ng(A() if x else B())",
+        None,
+    ),
+    "of an object whose classes all have it": (
+        "class A:\n    amp = False\nclass B:\n    def __init__(self):\n        self.amp = h()\n    def f(self):\n"
+        "        ask(self.amp)\ndef g(o):\n    here\ng(A() if x else B())",
+        "o.amp",
+    ),
+    "of an object of which a class may inherit it": (
+        "class A(Base):\n    pass\nclass B:\n    def __init__(self):\n        self.amp = h()\n    def f(self):\n"
+        "        ask(self.amp)\ndef g(o):\n    here\ng(A() if x else B())",
+        "o.amp",
+    ),
     "only of the main block": ("def g():\n    here\nif __name__ == '__main__':\n    a = f()\n    ask(a)", None),
     "of the main block, read there already": (
         "def g():\n    here\n    print(a)\nif __name__ == '__main__':\n    a = f()\n    ask(a)",

@@ -9,13 +9,15 @@ from ...nodes import named_parameters
 from ..code import Op
 from ..program.program import Program
 from ..state import Frame, Key, State
-from ..terms import TRUE, Facts, Term, opaque, truth
+from ..terms import TRUE, Facts, Term, made_of, opaque, truth
 from .arguments import Arguments, name_called_by
 from .event import Event
 from .exits import AHEAD
 from .makers import Makers
 from .values import Evaluator
 from .variables import Variables
+
+_MAY_BE_ANY = ("v", "attr", "sub")  # terms of values that are not known
 
 
 class Calls:
@@ -38,6 +40,8 @@ class Calls:
         callees = [c for c in callees if self._enters(state, c)]
         callees = [c for c in callees if not self.program.code(c).generator]
         if not callees:
+            if made is not None:  # of a class without a constructor, or with one in which nothing happens
+                self._made(state, frame, call, made)
             frame.pc += 1
             return None
         callees.sort(key=self.naming.place)
@@ -46,11 +50,21 @@ class Calls:
             if (number == len(callees) - 1 and not spared) or truth(runs, facts):
                 frame = self.arguments.frame_for(state, call, callee, facts)
                 if made is not None:
-                    frame.env[("made",)] = ("obj", frozenset({("instance", self.naming.place(made.key))}))  # type: ignore[arg-type]
+                    frame.env[("made",)] = self._instance(made)
                 self._arguments_made(state, call)
                 return Event("enter", call, (callee, frame))
         frame.pc += 1
         return None
+
+    def _instance(self, made: Obj) -> Term:
+        return ("obj", frozenset({("instance", self.naming.place(made.key))}))  # type: ignore[arg-type]
+
+    def _made(self, state: State, frame: Frame, call: ast.Call | ast.Attribute, made: Obj) -> None:
+        """An object is there at once."""
+        instance = self._instance(made)
+        frame.give(self.naming.place(call), instance)
+        for key in instance[1]:
+            state.make(key)
 
     def _arguments_made(self, state: State, call: ast.Call | ast.Attribute) -> None:
         """``Trainer(Net(), …)``: a network is new before the constructor makes an optimizer of it."""
@@ -68,7 +82,7 @@ class Calls:
         """The class that a call makes an instance of, where it may be one of several."""
         held = self.v.of(call.func) if isinstance(call, ast.Call) else frozenset()
         classes = [o for o in held if o.kind == "class" and isinstance(o.key, ast.ClassDef)]
-        if len(classes) < 2 or len(classes) < len(held) or any(self.v.callee(o) is None for o in classes):
+        if len(classes) < 2 or len(classes) < len(held):
             return None
         classes.sort(key=lambda o: self.naming.place(o.key))  # type: ignore[arg-type]
         for one in classes[:-1]:
@@ -99,12 +113,23 @@ class Calls:
             return [f for f in every if f in chosen or self.naming.place(f) in places] or every
         owner = self.evaluator.value(state, call.func.value, facts)
         if owner[0] != "obj":
-            return every
+            return self._of_one_class(call, owner, every, facts)
         found: list[ast.AST] = []
         for obj in self.v.of(call.func):
             if obj.kind == "method" and self.naming.key(obj.key[0]) in owner[1]:  # type: ignore[index]
                 found += self.v.functions(obj)
         return found or every
+
+    def _of_one_class(self, call: ast.Call, owner: Term, every: list[ast.AST], facts: Facts) -> list[ast.AST]:
+        """The methods of the class that an object is of: that is one question, whichever of its methods is called."""
+        held = self.v.of(call.func)
+        methods = [o for o in held if o.kind == "method" and o.key[0].kind == "instance"]  # type: ignore[index]
+        classes = sorted({o.key[0] for o in methods}, key=self.naming.key)  # type: ignore[index]
+        if owner[0] not in _MAY_BE_ANY or len(classes) < 2 or len(methods) < len(held):
+            return every
+        rest = (one for one in classes[:-1] if truth(made_of("of class", owner, ("k", self.naming.key(one))), facts))
+        chosen = next(rest, classes[-1])
+        return [f for o in methods if o.key[0] == chosen for f in self.v.functions(o)]  # type: ignore[index]
 
     def enter(self, state: State, call: ast.AST, callee: ast.AST, frame: Frame) -> None:
         """Go into a function of the program."""

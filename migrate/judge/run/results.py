@@ -194,7 +194,7 @@ class Results:
     def _scaled_loss(self, state: State, call: ast.Call, facts: Facts) -> Term:
         """What ``amp.scale_loss`` hands back: nothing happens before it is entered."""
         loss, given = argument(call, 0, "loss"), argument(call, 1, "optimizers")
-        delayed = next((k.value for k in call.keywords if k.arg == "delay_unscale"), None)
+        delayed = argument(call, 4, "delay_unscale")
         delay = truth(self.value(state, delayed, facts), facts) if delayed is not None else False
         known = self.program.objects.scales.get(call, self.program.objects.optimizers)
         optimizers = self.lookup.optimizers(state, given, facts) if given is not None else known
