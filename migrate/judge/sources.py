@@ -41,6 +41,7 @@ class Sources:
         self.program, self.m, self.v, self.naming = program, program.m, program.v, program.naming
         self.owners, self.models = owners, program.objects.models
         self._above: dict[Key, frozenset[Key]] = {}  # models and parts that parts belong to
+        self._made_bare: dict[Obj, bool] = {}
         self.modules: dict[Key, list[ast.expr]] = {}  # of each optimizer in `of` what its parameters are listed of
 
     @cached_property
@@ -227,17 +228,34 @@ class Sources:
         objects = {o for call in self.m.all(ast.Call) for o in self.v.of(call) if o.kind in ("call", "instance")}
         return frozenset(self.naming.key(o) for o in objects if self._has_none(o)) - self.models
 
-    def _has_none(self, obj: Obj, trail: frozenset[Obj] = frozenset()) -> bool:
-        if obj.kind == "instance" and isinstance(obj.key, ast.ClassDef):
-            return not any(self._class_makes_parameters(cls) for cls in self.v.order(obj.key))
-        call = obj.key
-        if not isinstance(call, ast.Call):
-            return False
-        if isinstance(call.func, ast.Attribute) and call.func.attr in SELF_METHODS:  # `.cuda()` gives the module back
-            trail |= {obj}
-            held = self.v.of(call.func.value) - trail
-            return bool(held) and all(o.kind in ("call", "instance") and self._has_none(o, trail) for o in held)
-        return not self._makes_parameters(call)
+    def _has_none(self, obj: Obj) -> bool:
+        """Whether an object has no parameters; one that ``.cuda()`` gives back is any that its receiver may be."""
+        todo, met, made = [obj], {obj}, False
+        while todo:
+            one = todo.pop()
+            receiver = _given_back(one)
+            if receiver is None:
+                if not self._made_without(one):
+                    return False
+                made = True
+                continue
+            held = self.v.of(receiver)
+            if not held:
+                return False
+            todo += held - met
+            met |= held
+        return made
+
+    def _made_without(self, obj: Obj) -> bool:
+        """Whether what makes an object gives it no parameters."""
+        if obj not in self._made_bare:
+            if obj.kind == "instance" and isinstance(obj.key, ast.ClassDef):
+                bare = not any(self._class_makes_parameters(cls) for cls in self.v.order(obj.key))
+            else:
+                bare = obj.kind in ("call", "instance") and isinstance(obj.key, ast.Call)
+                bare = bare and not self._makes_parameters(obj.key)  # type: ignore[arg-type]
+            self._made_bare[obj] = bare
+        return self._made_bare[obj]
 
     def _class_makes_parameters(self, cls: ast.ClassDef) -> bool:
         """Whether a class makes parameters or layers, or has a base that may."""
@@ -258,6 +276,15 @@ class Sources:
         if text.startswith(("F.", "nn.functional.", "nn.init.", "torch.nn.functional.", "torch.nn.init.")):
             return False
         return not text.startswith("torch.") or text.startswith(("torch.nn.", "torch.hub."))
+
+
+def _given_back(obj: Obj) -> ast.expr | None:
+    """The receiver of the call that made an object, where that gives it back: ``loss.cuda()``."""
+    call = obj.key
+    if obj.kind not in ("call", "instance") or not isinstance(call, ast.Call):
+        return None
+    own = isinstance(call.func, ast.Attribute) and call.func.attr in SELF_METHODS
+    return call.func.value if own else None  # type: ignore[attr-defined]
 
 
 def _item(expr: ast.Subscript) -> str:

@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 
+from ..flow.objects import WRAPPERS
 from ..model import Severity
 from ..rewrite.templates import Templates
 from ..rules.common import Work
@@ -168,7 +169,8 @@ def _bound(
         sites = [one for one in sites if one.role is not Role.ASKED or one.call is not None]
         outcomes = [decided.get(one) for one in sites]
         fits = [one for one in outcomes if isinstance(one, Native)]
-        handed_on = _handed_on(ctx, binding) or computed(ctx, binding.local)
+        chosen = binding.alias.name not in WRAPPERS
+        handed_on = _handed_on(ctx, binding) or computed(ctx, binding.local, chosen=chosen)
         if len(fits) == len(sites) and _goes_on(binding, fits, handed_on):
             for twin in twins:
                 work.natives[twin.stmt, twin.alias] = _import(fits[0].name, twin.local)

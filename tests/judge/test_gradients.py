@@ -638,6 +638,14 @@ def test_gradients_of_all_that_an_optimizer_was_made_of(criterion: str, made: st
     assert _grades(text.replace("        CLEAR\n", indent(clear, " " * 8) + "\n")) == [grade]
 
 
+@pytest.mark.parametrize(("criterion", "grade"), [("Focal()", "safe"), ("Prototypes()", "manual")])
+def test_what_is_moved_again_and_again_is_what_was_made(criterion: str, grade: str) -> None:
+    """Each may be of what any other move gave back; to go through the orders of 20 of them takes forever."""
+    text = SOURCES.replace("CRITERION", f"{criterion}.cuda()").replace("MADE", GROUPS)
+    moved = "        noise = torch.zeros(2), torch.ones(2)\n" + "        noise = tuple(t.cuda() for t in noise)\n" * 20
+    assert _grades(text.replace("        CLEAR\n", f"{moved}        net.zero_grad()\n")) == [grade]
+
+
 @pytest.mark.parametrize(
     ("before", "clear", "grade"),
     [

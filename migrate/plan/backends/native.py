@@ -43,18 +43,19 @@ def native_backend(ctx: Context, unit: Unit) -> Backend | None:
         return None
     (init,) = unit.initializes
     above = ctx.m.parent[ctx.m.statement(init.call)]
-    if not isinstance(above, ast.If) or _used_besides(ctx, unit):
+    if not isinstance(above, ast.If) or (init.optimizers and _used_besides(ctx, unit)):
         return None
     for arms in _chains(ctx, init):
         native = [body for _, body in arms if _autocast_name(body) and not _holds(ctx, body, init)]
         mine = next((arm for arm in arms if _is_apex(ctx, arm, init, above)), None)
         if len(native) == 1 and mine is not None:  # where there are several, which one serves is not known
-            found = _served(ctx, init, native[0], mine[1])
+            found = _served(ctx, init, native[0], mine[1], _chosen(ctx, mine[1], above))
             if found is None or not (found.given or not init.optimizers):  # who trains needs a scaler too
                 continue
             entered = _is_entered(ctx, _autocast_name(native[0]))
-            if entered and not _others_left(ctx, found) and all(_offers(ctx, *pair) for pair in found.given):
-                beside = _one_behind_the_other(ctx, mine[1], native[0])
+            others = bool(init.optimizers) and _others_left(ctx, found)  # without one there is nothing to scale
+            if entered and not others and all(_offers(ctx, *pair) for pair in found.given):
+                beside = None if _inner(native[0]) else _one_behind_the_other(ctx, mine[1], native[0])
                 return _made_no_more(ctx, unit, replace(found, arms=beside))
     return _two_switches(ctx, init, above)
 
@@ -193,7 +194,23 @@ def _is_apex(ctx: Context, arm: Arm, init: Initialize, above: ast.If) -> bool:
     if ctx.m.statement(init.call) in body:
         return True
     alone = ctx.m.statement(init.call) in above.body and not above.orelse and len(above.body) == 1
-    return alone and test is not None and not _holds(ctx, body, init) and ast.dump(test) == ast.dump(above.test)
+    if not alone or test is None or _holds(ctx, body, init):
+        return False
+    return ast.dump(test) == ast.dump(above.test) or _chosen(ctx, body, above) is not None
+
+
+def _chosen(ctx: Context, body: Sequence[ast.stmt], above: ast.If) -> str | None:
+    """The name that an arm, and nothing else, gives the value which the condition of a site asks for:
+    ``use_amp = "apex"``."""
+    match above.test:
+        case ast.Compare(left=ast.Name(id=name), ops=[ast.Eq()], comparators=[ast.Constant() as asked]):
+            stores = ctx.m.stores(name, ctx.m.binding_scope(name, ctx.m.function(above)))
+            given = {ctx.m.statement(node): node for node in stores}
+            values = {stmt: stmt.value for stmt in given if isinstance(stmt, ast.Assign) and len(stmt.targets) == 1}
+            so = [s for s, v in values.items() if not isinstance(v, ast.Constant) or v.value == asked.value]
+            return name if len(values) == len(given) and len(so) == 1 and so[0] in body else None
+        case _:
+            return None
 
 
 def _assigned(body: Sequence[ast.stmt]) -> dict[str, ast.expr]:
@@ -205,9 +222,21 @@ def _assigned(body: Sequence[ast.stmt]) -> dict[str, ast.expr]:
     }
 
 
+def _inner(body: Sequence[ast.stmt]) -> dict[str, ast.expr]:
+    """Plain names to which an arm gives autocast or a scaler under conditions of its own (where there is a GPU, where
+    the type is float16), each with the first such value."""
+    found: dict[str, ast.expr] = {}
+    for stmt in body:
+        if isinstance(stmt, (ast.If, ast.Try)):
+            for name, value in {**_inner(stmt.body), **_assigned(stmt.body)}.items():
+                if name not in found and (isinstance(value, ast.Call) or ast.unparse(value) in _NATIVE):
+                    found[name] = value
+    return {name: value for name, value in found.items() if name not in _assigned(body)}
+
+
 def _autocast_name(body: Sequence[ast.stmt]) -> str | None:
     """The name that an arm gives to native autocast: to the class, or to a ``partial`` of it."""
-    for name, value in _assigned(body).items():
+    for name, value in (*_assigned(body).items(), *_inner(body).items()):
         if isinstance(value, ast.Call) and called_name(value) == "partial" and value.args:
             if any(k.arg in (None, "enabled") for k in value.keywords):
                 continue  # it may be off
@@ -217,22 +246,53 @@ def _autocast_name(body: Sequence[ast.stmt]) -> str | None:
     return None
 
 
-def _served(ctx: Context, init: Initialize, native: Sequence[ast.stmt], mine: Sequence[ast.stmt]) -> Backend | None:
-    """What becomes of Apex's arm: all that it sets, the native arm has to set as well."""
-    values = _assigned(native)
+def _served(
+    ctx: Context, init: Initialize, native: Sequence[ast.stmt], mine: Sequence[ast.stmt], chosen: str | None
+) -> Backend | None:
+    """What becomes of Apex's arm: all that it sets, the native arm has to set as well. What that sets under conditions
+    of its own it sets without them, with the type that Apex had. ``chosen`` says which arm it was, and goes on."""
+    values, inner = _assigned(native), _inner(native)
     given: dict[str, tuple[ast.expr, ast.expr]] = {}
     for stmt in mine:
         if stmt is ctx.m.statement(init.call):
             continue
         match stmt:
+            case ast.Assign(targets=[ast.Name(id=name)]) if name == chosen:
+                pass
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in values and name not in given:
                 given[name] = (value, values[name])
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in inner and name not in given:
+                given[name] = (value, inner[name])
+            case ast.Assert() if inner or chosen:
+                pass
             case _ if only_tells(stmt):
                 pass
             case _:
                 return None
-    lines = [f"{name} = {' '.join(ctx.m.src(value).split())}" for name, value in values.items() if name not in given]
-    return Backend(mine[0], tuple(given.values()), tuple(lines))
+    if not inner and not chosen:
+        lines = [f"{name} = {' '.join(ctx.m.src(v).split())}" for name, v in values.items() if name not in given]
+        return Backend(mine[0], tuple(given.values()), tuple(lines))
+    own = _autocast_name(native)
+    said = _spelled_out(ctx, {**values, **inner}[own]) if own is not None and own not in given else None
+    return Backend(mine[0], tuple(given.values()), (f"{own} = {said}",)) if said is not None else None
+
+
+def _spelled_out(ctx: Context, value: ast.expr) -> str | None:
+    """Native autocast in float16 on the GPU, as Apex cast; None where that may be anything else."""
+    plain = ctx.settings.dtype == "float16" and ctx.settings.device_type == "cuda"
+    match value:
+        case ast.Call(func=func, args=[ast.Attribute() as autocast, *_], keywords=keywords) if plain:
+            name = ast.unparse(autocast)
+            said = {"dtype": "torch.float16"}
+            if name != "torch.cuda.amp.autocast":
+                said = {"device_type": '"cuda"', **said}
+            if not name.startswith("torch.") or any(k.arg not in ("device_type", "dtype") for k in keywords):
+                return None
+            return f"{ctx.m.src(func)}({name}, {', '.join(f'{key}={one}' for key, one in said.items())})"
+        case ast.Attribute() if plain and ast.unparse(value) == "torch.cuda.amp.autocast":
+            return ctx.m.src(value)
+        case _:
+            return None
 
 
 def only_tells(stmt: ast.stmt) -> bool:

@@ -100,14 +100,18 @@ class Scan:
     def __init__(self, ctx: Context, compute: Compute) -> None:
         self.ctx, self.compute, self.left = ctx, compute, MAX_CALLS
         self._off: dict[ast.AST, bool] = {}
+        self._made: dict[tuple[ast.stmt, ...], list[Run]] = {}
 
     def runs(self, stmts: list[ast.stmt]) -> list[Run]:
         """The runs of models that statements make, by themselves and in functions that they call, in the text's order;
         none where all of these have gradients."""
         if not any(map(self.may_be_off, stmts)):
             return []
-        self.left = MAX_CALLS
-        return list(self._block(stmts, _Frame()))
+        key = tuple(stmts)
+        if key not in self._made:  # regions are joined anew whenever one more is marked
+            self.left = MAX_CALLS
+            self._made[key] = list(self._block(stmts, _Frame()))
+        return self._made[key]
 
     def may_be_off(self, node: ast.AST) -> bool:
         """Whether gradients are switched off somewhere in a piece of code, or in a function that it may call."""
