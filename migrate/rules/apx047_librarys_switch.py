@@ -3,7 +3,8 @@
 ``elif self.use_apex:`` in a class derived from a trainer that is not in the tree: the trainer reads its options, trains
 with native AMP or with Apex, and ``self.scaler`` is its own. What stands beside Apex's arms stays as it is. Where they
 scaled the loss or initialized, a word says that Apex is no longer there: else such a run would go on without a scale.
-That no other run stops or differs is looked at path by path.
+A class may initialize and step and leave the backward to the library: what steps with the library's scaler stands
+beside then. That no other run stops or differs is looked at path by path.
 Always *review*.
 
 Source: Hugging Face's Trainer (``use_apex`` beside ``use_amp``, ``do_grad_scaling`` or an accelerator), from which many

@@ -2,13 +2,15 @@
 
 Whether the switch is on is decided where the library reads its options. The library trains with native AMP as well,
 and an arm beside Apex's says what this class does then. So Apex's arms go. Where they scaled or initialized, a run that
-still chooses Apex stops with a word: what stands beside is for other runs, and would train without a scale.
+still chooses Apex stops with a word: what stands beside is for other runs, and would train without a scale. A class
+may leave the backward to the library, which scales natively as well: then what steps with its scaler stands beside.
+Where a class only clips, the library initializes and scales, and goes on doing so (`clipped`).
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ...facts.names import called_name, last_name
@@ -61,9 +63,34 @@ def foreign(ctx: Context) -> Foreign | None:
     if not all(any(_stops_there(ctx, stop, node) for stop in stops) for node in (*others, *picked)):
         return None  # what only clips here may be scaled by the library
     scaled = [stop for stop in stops if any(_within(ctx, s.call, stop.body) for s in ctx.facts.scales)]
-    if not scaled or not all(_has_native(ctx, stop) for stop in scaled):
+    if not (all(_has_native(ctx, stop) for stop in scaled) if scaled else _leave_the_backward(ctx, stops)):
         return None
     return Foreign(stops, tuple(node for node in others if node not in stops), tuple(picked))
+
+
+@once
+def clipped(ctx: Context) -> tuple[ast.Call, ...]:
+    """The calls of ``amp.master_params`` behind a library's switch, where a program asks nothing else of amp."""
+    uses = [use for use, dotted in ctx.facts.uses.items() if dotted.startswith("apex.amp.")]
+    uses = [use for use in uses if ctx.m.statement(use) not in ctx.facts.imports]
+    calls = [ctx.m.parent[use] for use in uses]
+    asked = all(call in ctx.master_params and _arm(ctx, use) is not None for call, use in zip(calls, uses, strict=True))
+    return tuple(call for call in calls if isinstance(call, ast.Call) and len(call.args) == 1) if asked else ()
+
+
+def _leave_the_backward(ctx: Context, stops: Iterable[ast.If]) -> bool:
+    """Whether all that initializes stands in classes that step by the library's scaler and leave the backward to it."""
+    native = [call for call in ctx.m.calls("step") if _is_scalers(call)]
+    return not ctx.facts.scales and all(any(_stops_there(ctx, stop, call) for call in native) for stop in stops)
+
+
+def _is_scalers(call: ast.Call) -> bool:
+    """``self.scaler.step(self.optimizer)``"""
+    match call:
+        case ast.Call(func=ast.Attribute(value=owner), args=[_]):
+            return "scaler" in last_name(owner).lower()
+        case _:
+            return False
 
 
 def _stops_there(ctx: Context, stop: ast.If, node: ast.AST) -> bool:
