@@ -118,6 +118,9 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
         if not again.plans and not again.held and not again.asks - known:
             break
         tried = again
+    if tried.manual and not tried.ignored and (way := foreign.own_split(ctx, tried.units)) is not None:
+        again = _tried(ctx, neighbours, known, way=way)
+        tried = again if again.plans or again.held else tried
     units, plans, held, manual = tried.units, tried.plans, tried.held, tried.manual
     ignored, attempt = tried.ignored, tried.attempt
     if settings.safe_only and any(p.unit.reviews for p in plans):  # what only the comparison found
@@ -145,12 +148,19 @@ class _Tried:
 
 
 def _tried(
-    ctx: Context, neighbours: Neighbours, known: frozenset[str] = frozenset(), before: _Tried | None = None
+    ctx: Context,
+    neighbours: Neighbours,
+    known: frozenset[str] = frozenset(),
+    before: _Tried | None = None,
+    way: list[Unit] | None = None,
 ) -> _Tried:
     """Plans, their text, and what the checks and the judge say of it. ``known`` is what came of the attempt ``before``:
     then scalers are made, switched off, ahead of all that may ask them, and anew where Apex was switched on; and steps
     ask whether a backward waits for them. Where that changes nothing the judge is not asked again."""
-    units, (plans, manual, ignored) = _grouped(ctx, [] if outdated(ctx) else group(ctx.facts, ctx.m), neighbours, known)
+    found = [] if outdated(ctx) else group(ctx.facts, ctx.m)
+    units, (plans, manual, ignored) = (
+        (way, _decide(ctx, way, neighbours.hold, known)) if way is not None else _grouped(ctx, found, neighbours, known)
+    )
     held: list[Plan] = []
     if ctx.settings.safe_only and any(p.unit.reviews for p in plans):
         held, plans = plans, []

@@ -16,7 +16,7 @@ from .judge.judge import judge
 from .judge.sides import Switch
 from .judge.verdict import Difference, Verdict
 from .nodes import walk
-from .plan.backends.foreign import foreign
+from .plan.backends.foreign import chosen
 from .plan.backends.sides import sides
 from .plan.gradients.exits import clears
 from .plan.plan import Plan
@@ -134,7 +134,7 @@ def _switch(ctx: Context, units: Sequence[Unit]) -> Switch | None:
 
 def _stops(ctx: Context, units: Sequence[Unit]) -> frozenset[ast.If]:
     """The arms of Apex's behind a library's switch, where a run that chooses it stops."""
-    found = foreign(ctx) if any(unit.foreign for unit in units) else None
+    found = chosen(ctx) if any(unit.foreign for unit in units) else None
     return frozenset(found.stops) if found is not None else frozenset()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from ..facts.module import Module
 from ..nodes import walk
@@ -14,7 +14,8 @@ from .objects import ELEMENT_KEY
 def listed_names(m: Module, expr: ast.expr) -> list[str]:
     """The names that ``setattr`` or ``getattr`` may be handed, as far as they are written.
 
-    ``for name in self.model_names`` goes through those of a list that stands in the file, and is nowhere changed;
+    ``for name in self.model_names`` goes through those of a list that stands in the file, and is nowhere changed, and
+    so does ``for name, model in zip(self.model_names, models)``;
     ``random.choice(names)`` is one of a list."""
     if (item := _item_of(m, expr)) is not None:
         made = _given_once(m, item)
@@ -54,14 +55,31 @@ def _loop_over(m: Module, name: ast.Name) -> ast.expr | None:
     """What the only loop, or the comprehension, goes over that gives ``name`` its value."""
     for outer in m.ancestors(name):
         for one in getattr(outer, "generators", ()):
-            if isinstance(one.target, ast.Name) and one.target.id == name.id:
-                return one.iter  # type: ignore[no-any-return]
-        if isinstance(outer, ast.For) and isinstance(outer.target, ast.Name) and outer.target.id == name.id:
+            if (source := _gone_through(one.target, one.iter, name.id)) is not None:
+                return source
+        if isinstance(outer, ast.For) and (source := _gone_through(outer.target, outer.iter, name.id)) is not None:
             stored = [n for n in walk(outer) if isinstance(n, ast.Name) and n.id == name.id]
-            return outer.iter if sum(isinstance(n.ctx, ast.Store) for n in stored) == 1 else None
+            return source if sum(isinstance(n.ctx, ast.Store) for n in stored) == 1 else None
         if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             return None
     return None
+
+
+def _gone_through(target: ast.expr, source: ast.expr, name: str) -> ast.expr | None:
+    """Of what a loop with this target and source gives a name one after the other."""
+    match target, source:
+        case ast.Name(id=one), _ if one == name:
+            return source
+        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=rows) if len(targets) == len(rows):
+            if not any(isinstance(row, ast.Starred) for row in rows):
+                return next((row for t, row in zip(targets, rows, strict=True) if _is_named(t, name)), None)
+        case ast.Tuple(elts=[_, one]), ast.Call(func=ast.Name(id="enumerate"), args=[row, *_]) if _is_named(one, name):
+            return row
+    return None
+
+
+def _is_named(target: ast.expr, name: str) -> bool:
+    return isinstance(target, ast.Name) and target.id == name
 
 
 def _listed(m: Module, expr: ast.expr) -> list[str] | None:
@@ -73,14 +91,22 @@ def _listed(m: Module, expr: ast.expr) -> list[str] | None:
     if not isinstance(expr, ast.Attribute):
         return None
     found: list[str] = []
+    for stmt in _said_by_classes(m, expr.attr):
+        listed = _listed(m, stmt.value) if isinstance(stmt, (ast.Assign, ast.AnnAssign)) and stmt.value else None
+        if listed is None:
+            return None
+        found += listed
     for use in m.all(ast.Attribute):
         if use.attr != expr.attr:
             continue
         above = m.parent[use]
         if isinstance(use.ctx, ast.Load):
-            if isinstance(above, (ast.For, ast.comprehension)) and above.iter is use:
-                continue  # it is only gone through
-            return None
+            if _only_read(m, use):
+                continue
+            if (more := _put_in(m, use)) is None:
+                return None
+            found.append(more)
+            continue
         if not isinstance(above, ast.Assign) or len(above.targets) != 1 or isinstance(above.value, ast.Attribute):
             return None
         listed = _listed(m, above.value)
@@ -88,6 +114,27 @@ def _listed(m: Module, expr: ast.expr) -> list[str] | None:
             return None
         found += listed
     return sorted(set(found)) or None
+
+
+def _put_in(m: Module, use: ast.expr) -> str | None:
+    """The one word that is put into a list: ``self.names.append("classifier")``."""
+    above = m.parent[use]
+    match m.parent[above]:
+        case ast.Call(func=func, args=[ast.Constant(value=str(text))], keywords=[]) as call if func is above:
+            alone = isinstance(above, ast.Attribute) and above.attr == "append" and isinstance(m.parent[call], ast.Expr)
+            return text if alone and ELEMENT_KEY not in text else None
+        case _:
+            return None
+
+
+def _said_by_classes(m: Module, name: str) -> Iterator[ast.stmt]:
+    """The statements of classes that give all their objects an attribute."""
+    for cls in m.all(ast.ClassDef):
+        for stmt in cls.body:
+            declares = isinstance(stmt, ast.AnnAssign) and stmt.value is None
+            if not declares and not isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                if any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in walk(stmt)):
+                    yield stmt
 
 
 def strings_in_row(m: Module, expr: ast.expr) -> list[str] | None:
@@ -106,7 +153,7 @@ def strings_in_row(m: Module, expr: ast.expr) -> list[str] | None:
     return _listed(m, expr) if isinstance(expr, (ast.List, ast.Tuple)) else None
 
 
-def _only_read(m: Module, use: ast.Name) -> bool:
+def _only_read(m: Module, use: ast.expr) -> bool:
     """Whether a list that is used somewhere is the same behind it."""
     match m.parent[use]:
         case ast.For(iter=it) | ast.comprehension(iter=it):

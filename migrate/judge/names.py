@@ -31,6 +31,8 @@ WRAPPERS = frozenset(
 )
 SELF_METHODS = frozenset("cuda to cpu train eval".split())
 PURE = frozenset("getattr hasattr isinstance len int str max min".split())
+# Methods of words, with how many arguments each has: what they give depends on nothing else.
+OF_WORDS = {"startswith": 1, "endswith": 1, "lower": 0, "upper": 0, "strip": 0}
 # Words in the name of a function that says whether a package is there.
 ASKS = re.compile("available|installed|importable|has_module|has_package")
 # Methods of a GradScaler that have a part in training.

@@ -10,7 +10,7 @@ from ..units import options
 from ..units.in_sight import in_sight
 from ..units.steps import find_steps
 from ..units.unit import Context, Manual, Unit
-from .backends.foreign import foreign
+from .backends.foreign import chosen, foreign
 from .backends.native import native_backend, unread_scaler
 from .backends.saved_as import other_names
 from .backends.sides import goes, sides
@@ -195,14 +195,15 @@ def forget_covered(plans: Sequence[Plan]) -> None:
 
 def _foreign(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     """Apex's arms behind a library's switch go, and what stands beside them stays as it is."""
-    found = foreign(ctx)
+    found = chosen(ctx)
     assert found is not None
     for stop, switch in found.stops.items():
+        whose = "is a library's switch, which nothing in this tree sets" if found is foreign(ctx) else "chooses Apex"
         unit.review(
             stop.body[0],
             "APX047",
-            f"`{switch}` is a library's switch, which nothing in this tree sets: a run that chooses Apex there stops "
-            "here now; have it choose native mixed precision, which the arms beside this are for",
+            f"`{switch}` {whose}: a run that chooses Apex there stops here now; have it choose native mixed precision, "
+            "which the arms beside this are for",
         )
     return Plan(ctx, unit, Planner(ctx, unit), [], Schedule(), state, scaled=False)
 

@@ -151,4 +151,5 @@ def _harmless(call: ast.Call) -> bool:
     return called_name(call) in {
         "getattr", "hasattr", "isinstance", "len", "bool", "int", "str", "get", "is_available",
         "is_initialized", "get_rank", "get_world_size", "startswith", "lower", "upper", "any", "all",
+        "is_apex_available",
     }  # fmt: skip

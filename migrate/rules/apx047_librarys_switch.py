@@ -3,7 +3,10 @@
 ``elif self.use_apex:`` in a class derived from a trainer that is not in the tree: the trainer reads its options, trains
 with native AMP or with Apex, and ``self.scaler`` is its own. What stands beside Apex's arms stays as it is. Where they
 scaled the loss or initialized, a word says that Apex is no longer there: else such a run would go on without a scale.
-That no other run stops or differs is looked at path by path.
+A class may initialize and step and leave the backward to the library: what steps with the library's scaler stands
+beside then. A switch of the program's own (``self.use_apex`` beside ``self.do_grad_scaling``) is treated alike where
+what chose Apex cannot be made to choose the native side (APX048), and that side has all that it needs. That no other
+run stops or differs is looked at path by path.
 Always *review*.
 
 Source: Hugging Face's Trainer (``use_apex`` beside ``use_amp``, ``do_grad_scaling`` or an accelerator), from which many
@@ -12,7 +15,7 @@ projects derive theirs.
 
 from __future__ import annotations
 
-from ..plan.backends.foreign import foreign
+from ..plan.backends.foreign import chosen
 from .common import Plan, Stage, Work
 from .dropping import drop_body
 
@@ -40,7 +43,7 @@ _SAID = "a run that chooses Apex stops here"
 
 def apply(plan: Plan, work: Work) -> None:
     """A stop in the place of what scaled or initialized; what ran behind it goes."""
-    found = foreign(plan.ctx) if plan.unit.foreign else None
+    found = chosen(plan.ctx) if plan.unit.foreign else None
     if found is None:
         return
     for stop, switch in found.stops.items():

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 
+from ..facts.module import Module
 from ..units.ownership import owned_model, owns_all
 from .common import Plan, Stage, Work
 
@@ -51,8 +52,13 @@ def parameters(plan: Plan, call: ast.Call) -> str:
     match other := _other_arm(plan, call):
         case ast.Call(func=ast.Attribute(value=said, attr="parameters")) if owns_all(ctx, ctx.v.of(optimizer), said):
             return ctx.m.src(other)
-    inner = f'p for group in {ctx.m.src(optimizer)}.param_groups for p in group["params"]'
-    above = ctx.m.parent[call]
+    return of_groups(ctx.m, call)
+
+
+def of_groups(m: Module, call: ast.Call) -> str:
+    """What Apex's ``master_params`` is: a generator over the optimizer's groups."""
+    inner = f'p for group in {m.src(call.args[0])}.param_groups for p in group["params"]'
+    above = m.parent[call]
     alone = isinstance(above, ast.Call) and above.args == [call] and not above.keywords
     return inner if alone else f"({inner})"
 

@@ -118,9 +118,45 @@ HOLDS = {
         "class C:\n    pass\nc = C()\nc.y = B()\nfor n in ('x',):\n    setattr(c, n, A())\nask(c.y)",
         "B()",
     ),
-    "by setattr, names of a list that grows": (
+    "by setattr, names of a list that grows by a word": (
+        "class C:\n    pass\nc = C()\nc.y = B()\nc.names = ['x']\nc.names.append('z')\n"
+        "for n in c.names:\n    setattr(c, n, A())\nask(c.y)",
+        "B()",
+    ),
+    "by setattr, names of a list that grows by this one": (
         "class C:\n    pass\nc = C()\nc.y = B()\nc.names = ['x']\nc.names.append('y')\n"
         "for n in c.names:\n    setattr(c, n, A())\nask(c.y)",
+        "A(), B()",
+    ),
+    "by setattr, names of a list that grows": (
+        "class C:\n    pass\nc = C()\nc.y = B()\nc.names = ['x']\nc.names.append(s)\n"
+        "for n in c.names:\n    setattr(c, n, A())\nask(c.y)",
+        "A(), B()",
+    ),
+    "by setattr, names of a list beside another one": (
+        "class C:\n    names = ['x']\nc = C()\nc.y = B()\nfor n, m in zip(c.names, [A()]):\n    setattr(c, n, m)\n"
+        "ask(c.y)",
+        "B()",
+    ),
+    "by setattr, names of a list that are counted": (
+        "class C:\n    pass\nc = C()\nc.y = B()\nfor i, n in enumerate(['x']):\n    setattr(c, n, A())\nask(c.y)",
+        "B()",
+    ),
+    "by setattr, what stands beside the names": (
+        "class C:\n    pass\nc = C()\nc.y = B()\nfor m, n in zip(['x'], s):\n    setattr(c, n, A())\nask(c.y)",
+        "A(), B()",
+    ),
+    "by setattr, names of rows that are not told apart": (
+        "class C:\n    pass\nc = C()\nc.y = B()\nfor n, m in zip(*s):\n    setattr(c, n, A())\nask(c.y)",
+        "A(), B()",
+    ),
+    "by setattr, names of a class's list that another class has too": (
+        "class C:\n    names = ['x']\nclass D(C):\n    names = ['y']\nc = D()\nc.y = B()\n"
+        "for n in c.names:\n    setattr(c, n, A())\nask(c.y)",
+        "A(), B()",
+    ),
+    "by setattr, names of a class's list that is made": (
+        "class C:\n    names = ['x'] + s\nc = C()\nc.y = B()\nfor n in c.names:\n    setattr(c, n, A())\nask(c.y)",
         "A(), B()",
     ),
     "by setattr, names of a list that change on the way": (

@@ -59,6 +59,11 @@ OFF = {
     "a namespace": ("t = SimpleNamespace(amp=False)\n", "t.amp"),
     "a list": ("t = [False]\n", "t[0]"),
     "one beside it": ("t = {'amp': False}\nother = {'amp': False}\nother['amp'] = True\n", "t['amp']"),
+    "a word that is asked": ("t = 'O0'\n", "t.upper().endswith('1')"),
+    "a word that is asked twice": (
+        "t = read()\nfirst = t.startswith('x')\nsecond = t.startswith('x')\n",
+        "first and not second",
+    ),
     "only asked": ("t = {'amp': False}\nprint(t.get('amp'), sorted(t.items()))\n", "t['amp']"),
 }
 
@@ -90,6 +95,15 @@ CHANGED = {
         "t.amp",
     ),
     "a list": ("t = [False]\ndef on(d):\n    d[0] = True\non(t)\n", "t[0]"),
+    "a word that is read anew": (
+        "t = read()\nfirst = t.startswith('x')\nt = read()\nsecond = t.startswith('x')\n",
+        "first and not second",
+    ),
+    "an object that answers as it likes": (
+        "class Word:\n    said = False\n    def startswith(self, text):\n        self.said = not self.said\n"
+        "        return self.said\nt = Word()\n",
+        "t.startswith('x') and not t.startswith('x')",
+    ),
     "a list that grows": ("t = [False]\nt.insert(0, True)\n", "t[0]"),
 }
 

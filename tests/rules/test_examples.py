@@ -123,6 +123,10 @@ PLACES: dict[str, tuple[str, dict[str, str]]] = {
         "TOP",
         {"TOP": f"EXAMPLE\n{SIDES}", "INITIALIZE": "", "LOOP": ""},
     ),
+    "APX049": (
+        "TOP",
+        {"IMPORTS": "from apex import amp\nfrom transformers import Trainer", "INITIALIZE": "", "BACKWARD": ""},
+    ),
     "APX050": ("STEP", {}),
     "APX051": ("STEP", {"STEP": "EXAMPLE\noptimizer.step()"}),
     "APX060": ("STEP", {}),

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from ...facts.scopes import Scope
 from ...nodes import children, each_given, walk
-from ..names import PROTOCOL, PURE, SELF_METHODS, WRAPPERS
+from ..names import OF_WORDS, PROTOCOL, PURE, SELF_METHODS, WRAPPERS
 from .definitions import NAMESPACES
 from .entries import Entries
 from .syntax import Said, factors, last_name, names_in, plain, stored_names
@@ -17,7 +17,12 @@ from .tree import AnnotatedTree
 
 _EVALUATED = frozenset({"call", "gradients", "initialize", "create", "scaler", "step", "backward", "amp", "entered"})
 LOOKED_INTO = (
-    WRAPPERS | SELF_METHODS | PURE | NAMESPACES | {"nullcontext", "enter_context", "zip", "enumerate", "super"}
+    WRAPPERS
+    | SELF_METHODS
+    | PURE
+    | OF_WORDS.keys()
+    | NAMESPACES
+    | {"nullcontext", "enter_context", "zip", "enumerate", "super"}
 )
 _ABOUT = frozenset({"models", "optimizers", "loss", "outputs", "optimizer"})
 _TELLS = frozenset({"state_dict", "load_state_dict", "is_enabled"})

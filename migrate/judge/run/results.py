@@ -9,7 +9,7 @@ from ...facts.predicates import looks_for_amp, predicate
 from ...flow.arguments import argument, default_of
 from ...knowledge.gradients import WRAPPED_OPTIMIZERS
 from ...nodes import positional_parameters
-from ..names import ASKS, OPTIMIZERS, PURE, SELF_METHODS, WRAPPERS
+from ..names import ASKS, OF_WORDS, OPTIMIZERS, PURE, SELF_METHODS, WRAPPERS
 from ..owners import Owners
 from ..program.definitions import NAMESPACES
 from ..program.program import Program
@@ -119,6 +119,9 @@ class Results:
             if last == "getattr" and len(terms) >= 2 and terms[1][0] == "k":
                 return self.variables.attribute(state, terms[0], str(terms[1][1]), call)
             return made_of(last, *terms)
+        if last in OF_WORDS and isinstance(call.func, ast.Attribute) and not self.v.callees(call):
+            if len(call.args) == OF_WORDS[last] and not call.keywords:
+                return _of_word(last, *(self.value(state, a, facts) for a in (call.func.value, *call.args)))
         if (last == "find_spec" or ASKS.search(last)) and call.args and isinstance(call.args[0], ast.Constant):
             if str(call.args[0].value).split(".")[0] == "apex":
                 return TRUE
@@ -208,6 +211,14 @@ class Results:
             return None
         row: Term = state.frames[-1].env.get(("row", self.naming.place(loop)), NONE)
         return row[1]  # type: ignore[no-any-return]
+
+
+def _of_word(method: str, word: Term, *given: Term) -> Term:
+    """What a method of words gives: the same wherever it is asked of the same word."""
+    known = [t[1] for t in (word, *given) if t[0] == "k" and isinstance(t[1], str)]
+    if len(known) == 1 + len(given):
+        return ("k", getattr(str, method)(*known))
+    return made_of(method, word, *given)
 
 
 def _rows(name: str, given: list[Term], more: bool) -> Term | None:

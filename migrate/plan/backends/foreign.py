@@ -2,13 +2,15 @@
 
 Whether the switch is on is decided where the library reads its options. The library trains with native AMP as well,
 and an arm beside Apex's says what this class does then. So Apex's arms go. Where they scaled or initialized, a run that
-still chooses Apex stops with a word: what stands beside is for other runs, and would train without a scale.
+still chooses Apex stops with a word: what stands beside is for other runs, and would train without a scale. A class
+may leave the backward to the library, which scales natively as well: then what steps with its scaler stands beside.
+Where a class only clips, the library initializes and scales, and goes on doing so (`clipped`).
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from ...facts.names import called_name, last_name
@@ -38,9 +40,51 @@ def split(ctx: Context, units: list[Unit]) -> list[Unit] | None:
     return [Unit(1, *sites_of(units), foreign=True)]
 
 
+def own_split(ctx: Context, units: list[Unit]) -> list[Unit] | None:
+    """One unit of all sites, where a switch of the program's own decides about each, beside one for a native side."""
+    if not units or ctx.settings.dtype != "float16" or foreign(ctx) is not None or chosen(ctx) is None:
+        return None
+    return [Unit(1, *sites_of(units), foreign=True)]
+
+
+@once
+def chosen(ctx: Context) -> Foreign | None:
+    """What a switch decides about: a library's, or one of the program's own beside one that chooses a whole native
+    side."""
+    return foreign(ctx) or (_behind(ctx, _is_own) if _native_side(ctx) else None)
+
+
 @once
 def foreign(ctx: Context) -> Foreign | None:
     """What a library's switch decides about, where that is all that uses amp."""
+    return _behind(ctx, _is_librarys)
+
+
+_IsSwitch = Callable[[Context, ast.expr], bool]
+
+
+def _native_side(ctx: Context) -> bool:
+    """Whether a native side that somebody may choose steps, updates and, where somebody clips, unscales, with an
+    autocast of its own."""
+    clips = any(called_name(call).startswith("clip_grad") for call in ctx.m.all(ast.Call))
+    wanted = ("step", "update", *(("unscale_",) if clips else ()))
+    scalers = all(any(_is_scalers(call, method) for call in ctx.m.calls(method)) for method in wanted)
+    return scalers and bool(ctx.m.calls("autocast"))
+
+
+def _is_own(ctx: Context, node: ast.expr) -> bool:
+    """Whether a condition names Apex: ``self.use_apex``, ``backend == "apex"``."""
+    match node:
+        case ast.Attribute() | ast.Name():
+            return _SAYS in last_name(node).lower()
+        case ast.Compare(ops=[ast.Eq() | ast.Is()], comparators=[value]):
+            return _SAYS in ctx.m.src(value).lower()
+        case _:
+            return False
+
+
+def _behind(ctx: Context, is_switch: _IsSwitch) -> Foreign | None:
+    """What switches of one kind decide about, where that is all that uses amp."""
     stops: dict[ast.If, str] = {}
     others: list[ast.If] = []
     picked: list[ast.IfExp] = []
@@ -48,7 +92,7 @@ def foreign(ctx: Context) -> Foreign | None:
     for use, dotted in ctx.facts.uses.items():
         if not dotted.startswith("apex.amp.") or ctx.m.statement(use) in ctx.facts.imports:
             continue
-        found = _arm(ctx, use)
+        found = _arm(ctx, use, is_switch)
         if found is None:
             return None
         owner, switch = found
@@ -61,9 +105,36 @@ def foreign(ctx: Context) -> Foreign | None:
     if not all(any(_stops_there(ctx, stop, node) for stop in stops) for node in (*others, *picked)):
         return None  # what only clips here may be scaled by the library
     scaled = [stop for stop in stops if any(_within(ctx, s.call, stop.body) for s in ctx.facts.scales)]
-    if not scaled or not all(_has_native(ctx, stop) for stop in scaled):
+    asked = is_switch is _is_own  # where nobody but the program chooses, something of it has to choose the other side
+    if not (all(_has_native(ctx, stop, asked) for stop in scaled) if scaled else _leave_the_backward(ctx, stops)):
         return None
     return Foreign(stops, tuple(node for node in others if node not in stops), tuple(picked))
+
+
+@once
+def clipped(ctx: Context) -> tuple[ast.Call, ...]:
+    """The calls of ``amp.master_params`` behind a library's switch, where a program asks nothing else of amp."""
+    uses = [use for use, dotted in ctx.facts.uses.items() if dotted.startswith("apex.amp.")]
+    uses = [use for use in uses if ctx.m.statement(use) not in ctx.facts.imports]
+    calls = [ctx.m.parent[use] for use in uses]
+    if not all(call in ctx.master_params for call in calls) or any(_arm(ctx, u, _is_librarys) is None for u in uses):
+        return ()
+    return tuple(call for call in calls if isinstance(call, ast.Call) and len(call.args) == 1)
+
+
+def _leave_the_backward(ctx: Context, stops: Iterable[ast.If]) -> bool:
+    """Whether all that initializes stands in classes that step by the library's scaler and leave the backward to it."""
+    native = [call for call in ctx.m.calls("step") if _is_scalers(call, "step")]
+    return not ctx.facts.scales and all(any(_stops_there(ctx, stop, call) for call in native) for stop in stops)
+
+
+def _is_scalers(call: ast.Call, method: str) -> bool:
+    """``self.scaler.step(self.optimizer)``, ``self.scaler.update()``"""
+    match call:
+        case ast.Call(func=ast.Attribute(value=owner), args=args) if len(args) == (method != "update"):
+            return "scaler" in last_name(owner).lower()
+        case _:
+            return False
 
 
 def _stops_there(ctx: Context, stop: ast.If, node: ast.AST) -> bool:
@@ -78,13 +149,13 @@ def _within(ctx: Context, node: ast.AST, body: list[ast.stmt]) -> bool:
     return any(ctx.m.inside(node, stmt) for stmt in body)
 
 
-def _arm(ctx: Context, use: ast.expr) -> tuple[ast.If | ast.IfExp, str] | None:
+def _arm(ctx: Context, use: ast.expr, is_switch: _IsSwitch) -> tuple[ast.If | ast.IfExp, str] | None:
     """The innermost condition on a library's switch that a node stands under, with the switch."""
     below: ast.AST = use
     for outer in ctx.m.ancestors(use):
         if isinstance(outer, (ast.If, ast.IfExp)) and (below is outer.body or below in _statements(outer)):
             for part in required(outer.test):
-                if _is_librarys(ctx, part):
+                if is_switch(ctx, part):
                     return outer, ctx.m.src(part)
         if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             return None
@@ -153,13 +224,25 @@ def _is_inherited(ctx: Context, cls: ast.ClassDef, name: str) -> bool:
     return not stores and not spelled and name not in said | methods
 
 
-def _has_native(ctx: Context, stop: ast.If) -> bool:
-    """Whether an arm beside Apex's runs the same loss backward by a scaler, or by what scales for it."""
+def _has_native(ctx: Context, stop: ast.If, asked: bool) -> bool:
+    """Whether an arm beside Apex's runs the same loss backward by a scaler, or by what scales for it; ``asked``: one
+    with a condition of its own."""
     losses = [ast.dump(s.loss) for s in ctx.facts.scales if s.loss is not None and _within(ctx, s.call, stop.body)]
     own = {node for stmt in stop.body for node in walk(stmt)}
-    beside = [node for node in walk(ctx.m.chain_head(stop)) if node not in own]
+    head = ctx.m.chain_head(stop)
+    beside = [node for node in walk(head) if node not in own]
+    if asked:
+        beside = [node for stmt in _asked_arms(head) for node in walk(stmt) if node not in own]
     found = {loss for node in beside if (loss := scaled_loss(node)) is not None}
     return bool(losses) and found >= set(losses)
+
+
+def _asked_arms(head: ast.If) -> Iterator[ast.stmt]:
+    """The statements of a chain's arms that have a condition."""
+    yield from head.body
+    match head.orelse:
+        case [ast.If() as following]:
+            yield from _asked_arms(following)
 
 
 def scaled_loss(node: ast.AST) -> str | None:

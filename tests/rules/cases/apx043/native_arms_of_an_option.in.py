@@ -1,4 +1,5 @@
-# expect: manual the model is called under Apex's casts, now without autocast
+# expect: review chooses Apex: a run that chooses Apex there stops here now
+# rule: APX047
 import argparse
 import torch
 from torch import nn

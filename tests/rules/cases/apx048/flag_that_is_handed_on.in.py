@@ -1,4 +1,5 @@
-# expect: manual the result would not be the same program
+# expect: review chooses Apex: a run that chooses Apex there stops here now
+# rule: APX047
 import torch
 from apex import amp
 
