@@ -90,6 +90,15 @@ def test_what_a_function_hands_back_and_is_handed() -> None:
     assert "flag" not in names(*calls, "flag", more.format("a()"))
 
 
+def test_what_a_generator_yields() -> None:
+    more = "\n\ndef each(optimizer):\n    optimizer.zero_grad()\n    n = {}\n    yield n\n"
+    before, after = texts("for flag in each(optimizer):\n    pass", "for flag in each(optimizer):\n    pass", "flag")
+    assert "flag" in between(before + more.format(1), after + more.format(2))
+    assert "flag" not in between(before + more.format(1), after + more.format(1))
+    direct = more.replace("yield n", "yield {}").replace("n = {}", "pass")
+    assert "flag" in between(before + direct.format(1), after + direct.format(2))
+
+
 def test_a_variable_of_another_function_is_another_one() -> None:
     other = "\n\ndef other(optimizer):\n    flag = {}\n    if flag:\n        optimizer.zero_grad()\n"
     before, after = texts("other(optimizer)\nflag = a()", "other(optimizer)\nflag = a()", "flag")

@@ -122,7 +122,9 @@ class Mattering:
         for node in self._telling:
             match node:
                 case ast.Return(value=ast.expr() as value):
-                    found[getattr(self.m.function(node).node, "name", "") + "()"] |= self._values_in(value, every)
+                    found[self.given_back(node)] |= self._values_in(value, every)
+                case ast.Yield(value=ast.expr() as value) | ast.YieldFrom(value=value) if every:
+                    found[self.given_back(node)] |= self._values_in(value, every)
                 case ast.Call() if self.marks.kind.get(node) == "call":
                     for name, arg in self.handed(node, every):
                         found[name] |= self._values_in(arg, every)
@@ -159,12 +161,16 @@ class Mattering:
                     pass
         return found
 
+    def given_back(self, node: ast.AST) -> str:
+        """What the function that a node stands in gives back, as ``f()``."""
+        return getattr(self.m.function(node).node, "name", "") + "()"
+
     @cached_property
     def _telling(self) -> list[ast.AST]:
         """The nodes that ask, call or give something."""
         asking = (ast.If, ast.While, ast.IfExp, ast.Assert, ast.match_case, ast.BoolOp)
         giving = (ast.Return, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.ImportFrom, ast.For)
-        return self.m.of(*asking, *giving, ast.Call, ast.withitem)
+        return self.m.of(*asking, *giving, ast.Yield, ast.YieldFrom, ast.Call, ast.withitem)
 
     def _values_in(self, expr: ast.AST, every: bool) -> set[str]:
         """The names that a value hangs on: what a call is handed of which nothing is known is not among them, nor (with

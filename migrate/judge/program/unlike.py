@@ -149,6 +149,8 @@ def _given(mattering: Mattering, stmt: ast.stmt) -> Iterator[_Given]:
     for node in (inner for part in header(stmt) for inner in walk(part)):
         if isinstance(node, ast.NamedExpr):
             yield from ((name, node.value) for name in key_or_names(node.target, mattering.scoped))
+        elif isinstance(node, (ast.Yield, ast.YieldFrom)):
+            yield mattering.given_back(node), node.value
 
 
 def _handed(mattering: Mattering, stmt: ast.stmt) -> Iterator[_Given]:
@@ -192,7 +194,7 @@ def _given_by(stmt: ast.stmt, mattering: Mattering) -> Iterator[_Given]:
         case ast.Delete(targets=targets):
             yield from ((name, None) for target in targets for name in key_or_names(target, mattering.scoped))
         case ast.Return(value=value):
-            yield getattr(mattering.m.function(stmt).node, "name", "") + "()", value
+            yield mattering.given_back(stmt), value
         case _:
             pass
 
