@@ -125,13 +125,18 @@ def _agreed(
     if said is None:
         return None
     results: dict[int, ModuleResult] = {}
+    left: list[tuple[int, ModuleResult]] = []
     before = 0
     for numbers, part in parts:
         for number, one in zip(numbers, part, strict=True):
             mine = _numbered(one, before)
             if one.new_text == said.get(number):
                 results[number] = _both(results[number], mine) if number in results else mine
+            elif one.new_text is None:  # another program changes it, amp and all
+                left.append((number, replace(mine, amp_left=None)))
         before += _units(part)
+    for number, one in left:
+        results[number] = _both(results[number], one)
     called = {number: _called_somewhere(number, programs, apart) for number in results}
     return _without([results.get(number, ModuleResult(None)) for number in range(len(files))], called)
 

@@ -258,7 +258,6 @@ class Imports:
         begun = [one for one in near if _above(_begun(one, len(words)), here)] if len(near) > 1 else near
         return begun or near
 
-
     def _installed(self, package: str, here: str, begun: str) -> bool:
         """Whether what a file in ``here`` imports is not what ``begun`` is, but a package that is installed."""
         home = os.path.dirname(begun)
