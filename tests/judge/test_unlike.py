@@ -50,6 +50,9 @@ CHANGED = {
     "an attribute": ("args.flag = False", "args.flag = True", "args.flag"),
     "an item": ("args['flag'] = False", "args['flag'] = True", "args['flag']"),
     "in a dictionary": ("run = {'flag': False, 'n': 1}", "run = {'flag': True, 'n': 1}", "run['flag']"),
+    "in a dictionary that is made": ("run = dict(flag=False)", "run = dict(flag=True)", "run['flag']"),
+    "by its name": ("args.flag = False", "args.flag = True", "getattr(args, 'flag')"),
+    "by its key": ("run['flag'] = False", "run['flag'] = True", "run.get('flag')"),
     "one of several": ("n, flag = 1, False", "n, flag = 1, True", "flag"),
     "a walrus": ("print(flag := False)", "print(flag := True)", "flag"),
     "a loop": ("for flag in batches:\n    break", "for flag in data:\n    break", "flag"),
@@ -108,8 +111,13 @@ def test_a_variable_of_another_function_is_another_one() -> None:
 
 
 def test_one_answer_for_what_differs_would_hide_a_difference() -> None:
-    for old, new in (("flag = False", "flag = True"), ("flag = args.a", "flag = args.b")):
-        before, after = texts(old, new, "flag")
+    for old, new, asked in (
+        ("flag = False", "flag = True", "flag"),
+        ("flag = args.a", "flag = args.b", "flag"),
+        ("args.flag = False", "args.flag = True", "getattr(args, 'flag')"),
+        ("run = {}\nrun['flag'] = False", "run = {}\nrun['flag'] = True", "run.get('flag')"),
+    ):
+        before, after = texts(old, new, asked)
         m = Module(before)
         v = Values(m)
         verdict = judge(m, v, collect(m, v), [after], aligned(before, after), maybe_o0=lambda call: False)

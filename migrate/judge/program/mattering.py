@@ -12,7 +12,7 @@ from ...nodes import children, each_given, walk
 from ..names import OF_WORDS, PROTOCOL, PURE, SELF_METHODS, WRAPPERS
 from .definitions import NAMESPACES
 from .entries import Entries
-from .syntax import Said, factors, last_name, names_in, plain, stored_names
+from .syntax import Said, asked_for, factors, last_name, names_in, plain, stored_names
 from .tree import AnnotatedTree
 
 _EVALUATED = frozenset({"call", "gradients", "initialize", "create", "scaler", "step", "backward", "amp", "entered"})
@@ -183,6 +183,7 @@ class Mattering:
                 case ast.Call(func=func):
                     last = last_name(func)
                     found.add(last + "()")
+                    found |= asked_for(node)
                     if last not in LOOKED_INTO and node not in self.marks.kind and not self.callees.runs(node):
                         continue
                     if every and self.marks.kind.get(node) == "call" and self.callees.runs(node):
@@ -351,7 +352,9 @@ def _given(node: ast.Assign | ast.AnnAssign | ast.NamedExpr) -> list[tuple[ast.e
 
 
 def keyed(value: ast.AST) -> list[tuple[str, ast.expr]] | None:
-    """The keys and values of a dictionary that is written out with its keys."""
+    """The keys and values of a dictionary or namespace that is written out with its keys."""
+    if isinstance(value, ast.Call) and last_name(value.func) in NAMESPACES | {"dict"} and not value.args:
+        return [(k.arg, k.value) for k in value.keywords if k.arg] if all(k.arg for k in value.keywords) else None
     if not isinstance(value, ast.Dict):
         return None
     keys = [key.value for key in value.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]

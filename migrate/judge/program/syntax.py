@@ -42,7 +42,19 @@ def names_in(node: ast.AST, said: Said = plain) -> set[str]:
                 found.add(name)  # `"fp16" in config` asks about that key
             case ast.Call(func=func):
                 found.add(last_name(func) + "()")
+                found |= asked_for(one)
     return found
+
+
+def asked_for(call: ast.Call) -> set[str]:
+    """The attribute or key that a call reads by its name: ``getattr(args, "fp16")``, ``config.get("fp16")``."""
+    match call:
+        case ast.Call(func=ast.Name(id="getattr" | "hasattr"), args=[_, ast.Constant(value=str(name)), *_]):
+            return {name}
+        case ast.Call(func=ast.Attribute(attr="get" | "pop" | "setdefault"), args=[ast.Constant(value=str(name)), *_]):
+            return {name}
+        case _:
+            return set()
 
 
 def stored_names(target: ast.AST, said: Said = plain) -> set[str]:

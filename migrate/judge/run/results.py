@@ -13,7 +13,7 @@ from ..names import ASKS, OF_WORDS, OPTIMIZERS, PURE, SELF_METHODS, WRAPPERS
 from ..owners import Owners
 from ..program.definitions import NAMESPACES
 from ..program.program import Program
-from ..program.syntax import last_name
+from ..program.syntax import asked_for, last_name
 from ..state import Frame, State
 from ..terms import FALSE, NONE, TRUE, Facts, Term, inside, made_of, opaque, record, truth
 from .lookup import Evaluate, Lookup
@@ -122,6 +122,8 @@ class Results:
         if last in OF_WORDS and isinstance(call.func, ast.Attribute) and not self.v.callees(call):
             if len(call.args) == OF_WORDS[last] and not call.keywords:
                 return _of_word(last, *(self.value(state, a, facts) for a in (call.func.value, *call.args)))
+        if last == "get" and asked_for(call) and not self.v.callees(call):
+            return self._of_get(state, call, facts)
         if (last == "find_spec" or ASKS.search(last)) and call.args and isinstance(call.args[0], ast.Constant):
             if str(call.args[0].value).split(".")[0] == "apex":
                 return TRUE
