@@ -18,7 +18,6 @@ from .facts.backward import HOOKED, multiplies_backward, multiplies_in_hooks
 from .facts.elsewhere import (
     Elsewhere,
     Outline,
-    elsewhere,
     makers_of,
     may_apply_networks,
     may_hold_networks,
@@ -170,7 +169,7 @@ def _elsewhere(at: str, imports: Imports) -> Elsewhere:
     """What the files that one imports names from make of networks."""
     near = {*imports.imported(at), *imports.through(at)}
     near |= {behind for one in near for behind in _made_behind(one, imports)}
-    return elsewhere([imports.outline(one) for one in sorted(near)])
+    return imports.elsewhere(tuple(sorted(near)))
 
 
 def _made_behind(location: str, imports: Imports) -> set[str]:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from .exports import IMPORT, Computed, computed, imports, mentions, module_name, takes_by_name, takings, within_apex
-from .facts.elsewhere import Outline, outline
+from .facts.elsewhere import Elsewhere, Outline, elsewhere, outline
 from .facts.handed_types import Given, gives_other_types, puts_handed
 from .facts.masks import adds_to_products
 from .facts.stores import stores_other_types
@@ -42,6 +42,7 @@ class Imports:
         self._meant: dict[str, dict[str, list[str]]] = {}
         self._words: dict[tuple[re.Pattern[bytes], str], frozenset[str]] = {}
         self._outlines: dict[str, Outline] = {}
+        self._elsewhere: dict[tuple[str, ...], Elsewhere] = {}
         self._stores: dict[str, bool] = {}
         self._adds: dict[str, bool] = {}
         self._puts: dict[str, frozenset[str]] = {}
@@ -183,6 +184,12 @@ class Imports:
     def outline(self, location: str) -> Outline:
         """The classes and functions of a file."""
         return self._ask(self._outlines, outline, location, Outline())
+
+    def elsewhere(self, files: tuple[str, ...]) -> Elsewhere:
+        """What files make of networks, all together; worked out once, as many scripts import the same."""
+        if files not in self._elsewhere:
+            self._elsewhere[files] = elsewhere([self.outline(one) for one in files])
+        return self._elsewhere[files]
 
     def stores_other_types(self, location: str) -> bool:
         """Whether a file puts into tensors what has another type under autocast."""

@@ -21,6 +21,7 @@ from ..knowledge.models import (
 from .asked import asking, asks, both
 from .given_object import Paths, getters, paths, runs_of_given
 from .idle import idle
+from .parameters import parameters_of
 from .sober import joined, sober
 from .swallowing import swallows
 from .widths import of_wide, wide
@@ -29,7 +30,6 @@ _PARENTHESES = r"\(((?:[^()]|\([^()]*\))*)\)"
 _BODY = r"([^\n]*\n?(?:\1[ \t]+[^\n]*\n?|[ \t\r]*\n)*)"
 _CLASS = re.compile(r"^([ \t]*)class[ \t]+(\w+)[ \t]*(?:" + _PARENTHESES + ")?" + _BODY, re.M)
 _FUNCTION = re.compile(r"^([ \t]*)(?:async[ \t]+)?def[ \t]+(\w+)[ \t]*" + _PARENTHESES + _BODY, re.M)
-_PARAMETER = re.compile(r"(?:^|,)\s*\**(\w+)")
 _GIVEN = re.compile(r"\b((?:self\.)?\w+)[ \t]*=[ \t]*((?:\w+\.)*\w+)")
 _EACH = re.compile(r"\bfor[ \t]+([\w, ()]+?)[ \t]+in[ \t]+(?:(?:enumerate|zip|reversed)\()?([\w., ]+)")
 _CALLED = re.compile(r"(?<![\w.])(\w+(?:\.\w+)*|\)(?=\())(?:\[[^\[\]\n]*\])?\(")
@@ -394,7 +394,7 @@ def _classes(text: str, numpy: bool) -> Iterator[_Class]:
 
 def _functions(text: str, numpy: bool) -> Iterator[_Function]:
     for _, name, parameters, body in _FUNCTION.findall(text):
-        names = tuple(_PARAMETER.findall(parameters))
+        names = tuple(parameters_of(parameters))
         yield _Function(
             name,
             names,

@@ -18,6 +18,7 @@ from ..knowledge.models import (
     NOT_RUN_BY_METHOD,
     OPTIONS,
 )
+from .parameters import parameters_of
 
 _NESTED = 3  # names for names for names: as far as aliases are followed
 _PATH = r"\w+(?:\.\w+)*"
@@ -27,7 +28,6 @@ _PASSES = re.compile(rf"(?<![\w.])({_PATH})\(([^()]*)\)")
 _DOTTED = re.compile(rf"(?:^|[,=])\s*({_PATH})\s*(?=,|\Z)")
 _RETURNED = re.compile(rf"\breturn[ \t]+({_PATH})[ \t]*$", re.M)
 _INNER = re.compile(r"\bdef[ \t]+\w+[ \t]*\(([^()]*)|\blambda[ \t]+([^:\n]*):")
-_PARAMETER = re.compile(r"(?:^|,)\s*\**(\w+)")
 # A weak reference that is asked, and what a dictionary holds under a name: attributes as others are.
 _ASKED, _UNDER = re.compile(r"\(\)(?=\.)"), re.compile(r"\[[\"'](\w+)[\"']\]")
 _SHORT = re.compile(r"(?:net|model)_?[A-Z0-9]\w*|[GD](?:_\w+)?")  # netG, model1, G_ema
@@ -57,7 +57,7 @@ def paths(parameters: str, body: str) -> Paths:
     body = _UNDER.sub(r".\1", _ASKED.sub("", body))
     own = [parameters, *(",".join(found) for found in _INNER.findall(body))]
     return Paths(
-        frozenset(name for one in own for name in _PARAMETER.findall(one)),
+        frozenset(name for one in own for name in parameters_of(one)),
         frozenset((name, path) for name, path in _GIVEN.findall(body) if "." in path),
         frozenset(_CALLED.findall(body)),
         frozenset((name, one) for name, given in _PASSES.findall(body) for one in _DOTTED.findall(given)),

@@ -12,7 +12,7 @@ from ..units.references import callers_known
 from ..units.unit import Context, Manual, Unit
 from .another_run import in_another_run
 from .home.cases import either
-from .home.guards import guard_cases, guards, terms_there
+from .home.guards import around, guard_cases, guards, terms_there
 from .home.homes import Finder
 from .home.scaling import class_of
 from .home.there import object_there
@@ -207,7 +207,8 @@ def _said(ctx: Context, unit: Unit, stmt: ast.stmt, *, ways: bool = False) -> Te
     scope = ctx.m.function(stmt)
     cases: list[list[Term]] = []
     for init in _awake(ctx, unit, scope):
-        around = set(ctx.m.ancestors(stmt))
+        init = _weakest(ctx, unit, init, scope)
+        above = set(ctx.m.ancestors(stmt))
         try:
             several = ways and ctx.m.function(init.call) is not scope
             every = guard_cases(ctx, unit, init, scope) if several else [guards(ctx, unit, init, None, scope)]
@@ -218,13 +219,53 @@ def _said(ctx: Context, unit: Unit, stmt: ast.stmt, *, ways: bool = False) -> Te
             sources = [
                 (expr, term)
                 for expr, term in one
-                if not (ctx.m.parent.get(expr) in around and isinstance(ctx.m.parent[expr], ast.If))
+                if not (ctx.m.parent.get(expr) in above and isinstance(ctx.m.parent[expr], ast.If))
             ]
             said = terms_there(ctx, sources, scope)
             if isinstance(said, str):
                 return said
             cases.append([term for term in said if not _moves_on(ctx, term, stmt)])
     return either(cases)
+
+
+def _weakest(ctx: Context, unit: Unit, init: Initialize, there: Scope) -> Initialize:
+    """Another ``initialize`` of the same function that runs wherever this one does and hangs on less: what runs later,
+    in another function, is under casts where that ran (``if teacher: if fp16: initialize(teacher)``, and then
+    ``if fp16: …``). Else this one."""
+    home = ctx.m.function(init.call)
+    if home is there or not home.is_function:
+        return init
+    mine = _conditions(ctx, init)
+    for other in ctx.facts.initializes:
+        beside = ctx.m.function(other.call) is home and _alike(init, other)
+        if beside and _conditions(ctx, other) < mine:
+            if not _runs_between(ctx, init.call, other.call, there):
+                unit.options.setdefault(other.call, unit.options_of(init))
+                return other
+    return init
+
+
+def _alike(one: Initialize, other: Initialize) -> bool:
+    """Whether two calls say the same beside what they are handed."""
+    said = [sorted((str(k.arg), ast.dump(k.value)) for k in site.call.keywords) for site in (one, other)]
+    return said[0] == said[1]
+
+
+def _conditions(ctx: Context, init: Initialize) -> frozenset[str]:
+    return frozenset(term.text for _, term in around(ctx, init, init.call, None) if term.value is not True)
+
+
+def _runs_between(ctx: Context, first: ast.Call, last: ast.Call, scope: Scope) -> bool:
+    """Whether what stands between two calls of a function may run another one."""
+    low, high = ctx.m.start(first), ctx.m.start(last)
+    todo = [c for c in ctx.calls_in.get(ctx.m.function(first), ()) if low <= ctx.m.start(c) <= high]
+    met: set[ast.AST] = set()
+    while todo:
+        for function in ctx.v.callees(todo.pop()):
+            if function not in met:
+                met.add(function)
+                todo += ctx.calls_in.get(ctx.m.scope_of[function], ()) if function in ctx.m.scope_of else ()
+    return scope.node in met
 
 
 def _awake(ctx: Context, unit: Unit, scope: Scope) -> list[Initialize]:

@@ -115,3 +115,54 @@ def test_an_evaluation_of_a_worker_that_is_called_and_handed_on(start: str, enab
     """Processes of their own run it too: it was taken to run only where it is called."""
     result = migrate_module(WORKER.replace("START", indent(start, "    ")), Settings())
     assert f"enabled={enabled})" in (result.new_text or "").split("def validate")[1]
+
+
+TEACHER = """\
+import torch
+from apex import amp
+
+
+class Trainer:
+    def __init__(self, cfg, net, teacher, fp16, x):
+        self.fp16, self.net, self.teacher = fp16, net, None
+        self.opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        if cfg["teacher"] != "":
+            self.teacher = teacher
+            if self.fp16:
+                self.teacher = amp.initialize(self.teacher, opt_level="O1")
+        BETWEEN
+        if CONDITION:
+            self.net, self.opt = amp.initialize(self.net, self.opt, opt_level="O1")
+
+    def look(self, x):
+        with torch.no_grad():
+            return self.teacher(x)
+
+    def step(self, x, y):
+        loss = (self.net(x) - y).pow(2).mean()
+        self.opt.zero_grad()
+        if self.fp16:
+            with amp.scale_loss(loss, self.opt) as scaled:
+                scaled.backward()
+        else:
+            loss.backward()
+        self.opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("between", "condition", "enabled"),
+    [
+        ("self.x = x", "self.fp16", "bool(self.fp16)"),
+        # ahead of the second there are no casts without a teacher
+        ("self.x = self.look(x)", "self.fp16", 'bool(cfg["teacher"] != "" and self.fp16)'),
+        ("self.x = x", 'self.fp16 and cfg["train"]', ""),  # a teacher's casts hold where that does not
+    ],
+)
+def test_a_network_that_is_initialized_under_a_condition_more(between: str, condition: str, enabled: str) -> None:
+    """What runs later is under casts where the initialize ran that hangs on less, and that can be said."""
+    result = migrate_module(TEACHER.replace("BETWEEN", between).replace("CONDITION", condition), Settings())
+    assert {unit.applicability.value for unit in result.units} == {"safe" if enabled else "manual"}
+    text = (result.new_text or "").partition("def step")[0]
+    assert (f"dtype=torch.float16, enabled={enabled}" in text) is bool(enabled)
+    assert text.count("autocast(") == bool(enabled)
