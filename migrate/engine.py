@@ -118,7 +118,8 @@ def migrate_program(files: Sequence[FileText], settings: Settings) -> list[Modul
         if not again.plans and not again.held and not again.asks - known:
             break
         tried = again
-    if tried.manual and not tried.ignored and (way := foreign.own_split(ctx, tried.units)) is not None:
+    refused = any(unit.beside_native for unit in tried.units)  # the native side does something else than Apex's did
+    if tried.manual and not tried.ignored and not refused and (way := foreign.own_split(ctx, tried.units)) is not None:
         again = _tried(ctx, neighbours, known, way=way)
         tried = again if again.plans or again.held else tried
     units, plans, held, manual = tried.units, tried.plans, tried.held, tried.manual

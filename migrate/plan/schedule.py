@@ -62,6 +62,7 @@ class Schedule:
     moved: dict[ast.stmt, ast.stmt] = field(default_factory=dict)  # clip -> step it now stands before
     scaled_clips: list[ast.stmt] = field(default_factory=list)
     rescaled_clips: dict[ast.Call, Step] = field(default_factory=dict)  # clips of gradients that stay scaled
+    factors: dict[ast.Call, ast.expr] = field(default_factory=dict)  # what such a call multiplies all with that it adds
     early: dict[ast.Call, Early] = field(default_factory=dict)  # those of them that are unscaled where a step follows
     divided: dict[ast.expr, Step] = field(default_factory=dict)  # gradients that are looked at while they are scaled
     scale_free: list[ast.stmt] = field(default_factory=list)  # of readers to whom the size of gradients is all one

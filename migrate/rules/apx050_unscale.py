@@ -134,7 +134,7 @@ def _keep_threshold(plan: Plan, work: Work, clip: ast.stmt) -> None:
 
 def _rescale(plan: Plan, work: Work, call: ast.Call, scale: str) -> None:
     """A clip of gradients at ``c`` is a clip of the scaled ones at ``c * scale``; so is the norm that it returns."""
-    bound = clip_bound(call)
+    bound = plan.schedule.factors.get(call) or clip_bound(call)
     if bound is not None:
         one = isinstance(bound, ast.Constant) and bound.value == 1
         work.draft.replace(bound, scale if one else f"{_operand(work, bound)} * {scale}")

@@ -65,7 +65,9 @@ _IsSwitch = Callable[[Context, ast.expr], bool]
 
 def _native_side(ctx: Context) -> bool:
     """Whether a native side that somebody may choose steps, updates and, where somebody clips, unscales, with an
-    autocast of its own."""
+    autocast of its own; or an object of a library does all that."""
+    if any(_by_library(node) is not None for node in ctx.m.all(ast.Call)):
+        return True
     clips = any(called_name(call).startswith("clip_grad") for call in ctx.m.all(ast.Call))
     wanted = ("step", "update", *(("unscale_",) if clips else ()))
     scalers = all(any(_is_scalers(call, method) for call in ctx.m.calls(method)) for method in wanted)
@@ -105,8 +107,7 @@ def _behind(ctx: Context, is_switch: _IsSwitch) -> Foreign | None:
     if not all(any(_stops_there(ctx, stop, node) for stop in stops) for node in (*others, *picked)):
         return None  # what only clips here may be scaled by the library
     scaled = [stop for stop in stops if any(_within(ctx, s.call, stop.body) for s in ctx.facts.scales)]
-    asked = is_switch is _is_own  # where nobody but the program chooses, something of it has to choose the other side
-    if not (all(_has_native(ctx, stop, asked) for stop in scaled) if scaled else _leave_the_backward(ctx, stops)):
+    if not (all(_has_native(ctx, stop, is_switch) for stop in scaled) if scaled else _leave_the_backward(ctx, stops)):
         return None
     return Foreign(stops, tuple(node for node in others if node not in stops), tuple(picked))
 
@@ -224,17 +225,46 @@ def _is_inherited(ctx: Context, cls: ast.ClassDef, name: str) -> bool:
     return not stores and not spelled and name not in said | methods
 
 
-def _has_native(ctx: Context, stop: ast.If, asked: bool) -> bool:
-    """Whether an arm beside Apex's runs the same loss backward by a scaler, or by what scales for it; ``asked``: one
-    with a condition of its own."""
+def _has_native(ctx: Context, stop: ast.If, is_switch: _IsSwitch) -> bool:
+    """Whether an arm beside Apex's runs the same loss backward by a scaler, or by what scales for it. Where the program
+    chooses, either is chosen by itself: that arm has a condition of its own, or Apex is asked for by its name."""
     losses = [ast.dump(s.loss) for s in ctx.facts.scales if s.loss is not None and _within(ctx, s.call, stop.body)]
     own = {node for stmt in stop.body for node in walk(stmt)}
     head = ctx.m.chain_head(stop)
     beside = [node for node in walk(head) if node not in own]
-    if asked:
+    asked = [part for part in required(stop.test) if is_switch(ctx, part)]
+    if is_switch is _is_own and not all(_asked_by_name(ctx, part) for part in asked):
         beside = [node for stmt in _asked_arms(head) for node in walk(stmt) if node not in own]
     found = {loss for node in beside if (loss := scaled_loss(node)) is not None}
     return bool(losses) and found >= set(losses)
+
+
+def _asked_by_name(ctx: Context, switch: ast.expr) -> bool:
+    """Whether a run is told to have Apex in so many words: ``backend == "apex"``, or a flag that is set below that."""
+    if isinstance(switch, ast.Compare):
+        return True
+    if not isinstance(switch, ast.Attribute):
+        return False
+    on = []
+    for node in ctx.m.attributes(switch.attr):
+        if isinstance(node.ctx, ast.Store):
+            stmt = ctx.m.statement(node)
+            plain = isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Constant)
+            if not plain or (isinstance(stmt, ast.Assign) and ast.literal_eval(stmt.value)):
+                on.append((stmt, plain))
+    return bool(on) and all(plain and _below_its_name(ctx, stmt) for stmt, plain in on)
+
+
+def _below_its_name(ctx: Context, stmt: ast.stmt) -> bool:
+    below: ast.AST = stmt
+    for outer in ctx.m.ancestors(stmt):
+        if isinstance(outer, ast.If) and below in outer.body:
+            if any(isinstance(part, ast.Compare) and _is_own(ctx, part) for part in required(outer.test)):
+                return True
+        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return False
+        below = outer
+    return False
 
 
 def _asked_arms(head: ast.If) -> Iterator[ast.stmt]:
@@ -253,6 +283,15 @@ def scaled_loss(node: ast.AST) -> str | None:
         assert isinstance(inner, ast.Call)
         return ast.dump(inner.args[0]) if inner.args else None
     match node:
+        case ast.Call():
+            return _by_library(node)
+        case _:
+            return None
+
+
+def _by_library(call: ast.Call) -> str | None:
+    """The loss that an object of a library scales and runs backward: ``self.accelerator.backward(loss)``."""
+    match call:
         case ast.Call(func=ast.Attribute(attr="backward", value=owner), args=[loss]) if called_name(owner) in _HANDED:
             return ast.dump(loss)
         case _:

@@ -25,6 +25,7 @@ from ..blocks import common, exclusive
 from ..inserted import free_name
 from ..schedule import Early, Schedule, Unscale
 from . import exits
+from .added import adds_a_term
 from .inside import inside_with, scaled_clip
 from .looked import looked_at
 from .pace import tell_pace
@@ -458,6 +459,20 @@ def _place(
             "APX054",
             "the norm of gradients is used after every backward, while the step is taken under a condition: they stay "
             f"{until}, so the norm is divided by the loss scale there, and a clip acts at its threshold times it",
+        )
+        return None
+    if step in unit.steps and not in_header and (added := adds_a_term(ctx, reader)) is not None:
+        call, factor = added
+        schedule.rescaled_clips[call], schedule.factors[call] = step, factor
+        early = _early(ctx, schedule, reader, step, conditions, sites)
+        if early is not None:
+            schedule.early[call] = early
+        until = "scaled until then" if early is None else "scaled in the rounds without one"
+        unit.review(
+            reader,
+            "APX054",
+            "a term is added to gradients after every backward, while the step is taken under a condition: they stay "
+            f"{until}, so what the term is multiplied with is multiplied with the loss scale there",
         )
         return None
     if step in unit.steps and not in_header and (seen := looked_at(ctx, unit, reader)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from migrate.plan.backends.foreign import foreign
+from migrate.plan.backends.foreign import chosen, foreign
 from migrate.units.conditions import Conditions
 from tests.asking import context
 
@@ -45,6 +45,64 @@ SWITCHES = {
 def test_what_is_a_librarys_switch(name: str) -> None:
     said, wanted = SWITCHES[name]
     assert (foreign(context(TRAINER.format(**{**PLAIN, **said}))) is not None) is wanted
+
+
+OWN = """
+from apex import amp
+
+class Trainer:
+    def __init__(self, args):
+        self.use_apex = self.use_native = False
+        if {asked}:
+            self.use_apex = {value}
+        elif args.backend == "native":
+            self.use_native = True
+
+    def step(self, loss):
+        if {test}:
+            with amp.scale_loss(loss, self.optimizer) as scaled:
+                scaled.backward()
+        {beside}
+"""
+BY_NAME = {
+    "asked": 'args.fp16 and args.backend == "apex"',
+    "value": "True",
+    "test": "self.use_apex",
+    "beside": "else:\n            self.accelerator.backward(loss)",
+}
+NATIVE = """elif self.use_native:
+            with autocast():
+                self.scaler.scale(loss).backward()
+            self.scaler.step(self.optimizer)
+            self.scaler.update()
+"""
+OWN_SWITCHES = {
+    "set where Apex is asked for by its name": ({}, True),
+    "a word that names it": ({"test": "self.backend == 'apex'"}, True),
+    "a member that names it": ({"test": "self.backend is Backend.APEX"}, True),
+    "set in any run in half": ({"asked": "args.fp16"}, False),
+    "any value": ({"value": "args.fp16"}, False),
+    "an option": ({"test": "args.apex"}, False),
+    "another word": ({"test": "self.backend == 'half'"}, False),
+    "no native arm": ({"beside": "else:\n            loss.backward()"}, False),
+    "set in any run in half, beside a native switch": ({"asked": "args.fp16", "beside": NATIVE}, True),
+    "beside a native switch that never updates": (
+        {"asked": "args.fp16", "beside": NATIVE.replace("            self.scaler.update()\n", "")},
+        False,
+    ),
+    "beside a native switch without autocast": (
+        {"asked": "args.fp16", "beside": NATIVE.replace("with autocast():", "if loss > 0:")},
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OWN_SWITCHES)
+def test_a_switch_of_the_programs_own(name: str) -> None:
+    said, wanted = OWN_SWITCHES[name]
+    ctx = context(OWN.format(**{**BY_NAME, **said}))
+    assert foreign(ctx) is None
+    assert (chosen(ctx) is not None) is wanted
 
 
 def test_who_asks_whether_apex_is_there() -> None:
