@@ -75,17 +75,33 @@ def read(
     model_type = options.pop("cast_model_type", None)
     if model_type is not None and not _is_none(model_type) and not m.src(model_type).endswith("float32"):
         out.reviews.append(f"cast_model_type={m.src(model_type)}: autocast keeps the weights in float32")
+    elif model_type is not None and not _is_none(model_type) and levels & {"O1", "?"}:
+        out.reviews.append(
+            f"cast_model_type={m.src(model_type)}: Apex cast the model's output to float32, under autocast it may be "
+            "float16"
+        )
+    patched = options.get("patch_torch_functions")
+    on = isinstance(patched, ast.Constant) and patched.value is not False
+    if patched is not None and levels & {"O1", "?"} and not on:
+        out.reviews.append(
+            f"patch_torch_functions={_flat(m.src(patched))}: where it is False Apex scaled the loss and cast nothing; "
+            "autocast casts: take its regions out then"
+        )
     if levels & {"O2", "O3", "?"}:
         batchnorm = options.get("keep_batchnorm_fp32")
         if isinstance(batchnorm, ast.Constant) and batchnorm.value in (False, "False"):
             out.reviews.append("keep_batchnorm_fp32=False: under autocast batch norm keeps float32 parameters")
-    for name in ("keep_batchnorm_fp32", "master_weights", "patch_torch_functions"):
+    for name in ("keep_batchnorm_fp32", "master_weights"):
         value = options.get(name)
         if value is not None and not isinstance(value, ast.Constant):
             out.infos.append(f"{name}={_flat(m.src(value))} has no counterpart in autocast: it is not read any more")
     return out
 
 
+_SCALED_AT_O0 = (
+    'loss_scale="dynamic": with it Apex scaled the loss at O0 as well, and left out steps with gradients that are not '
+    "finite; the scaler is off at O0 now, and takes them"
+)
 _CHANGES = {
     "O0": "",
     "O1": "",
@@ -281,6 +297,8 @@ def _loss_scale(m: Module, c: Conditions, out: Options, scale: ast.expr | None, 
     if scale is None or (isinstance(scale, ast.Constant) and scale.value in (None, "dynamic")):
         if scale is not None and not _is_none(scale):
             out.unscaled = False  # O3 with a dynamic scale
+            if "O0" in levels:
+                out.reviews.append(_SCALED_AT_O0)
         return
     scale = _literal(m, scale)
     if isinstance(scale, ast.Constant) and scale.value in (None, "dynamic"):

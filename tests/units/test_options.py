@@ -119,7 +119,7 @@ NAMED = {
     "cast_model_outputs=torch.float16": "cast_model_outputs=torch.float16",
     "cast_model_outputs=None": "",
     "cast_model_type=torch.float16": "cast_model_type=torch.float16",
-    "cast_model_type=torch.float32": "",
+    "cast_model_type=torch.float32": "cast_model_type=torch.float32: Apex cast the model's output",
     "cast_model_type=False": "",
     "keep_batchnorm_fp32=False": "",
     "opt_level='O2', keep_batchnorm_fp32=False": "keep_batchnorm_fp32=False",
@@ -161,3 +161,24 @@ def test_the_level_by_default(words: str, said: str) -> None:
 )
 def test_a_bound_below_the_first_scale(bound: str, first: str | None) -> None:
     assert read(f"max_loss_scale={bound}").init_scale == first
+
+
+SAID = {
+    "opt_level='O0', loss_scale='dynamic'": "scaled the loss at O0 as well",
+    "opt_level='O1' if fp16 else 'O0', loss_scale='dynamic'": "scaled the loss at O0 as well",
+    "opt_level='O1', loss_scale='dynamic'": None,
+    "opt_level='O0'": None,
+    "opt_level='O1', patch_torch_functions=False": "cast nothing",
+    "opt_level='O1', patch_torch_functions=args.patch": "cast nothing",
+    "opt_level='O1', patch_torch_functions=None": None,
+    "opt_level='O1', patch_torch_functions=True": None,
+    "opt_level='O1', cast_model_type=torch.float32": "cast the model's output to float32",
+    "opt_level='O0', cast_model_type=torch.float32": None,
+}
+
+
+@pytest.mark.parametrize("call", SAID)
+def test_what_apex_did_besides_is_named(call: str) -> None:
+    said = SAID[call]
+    reviews = read(call).reviews
+    assert reviews == [] if said is None else any(said in one for one in reviews), reviews

@@ -91,12 +91,23 @@ class Arguments:
             if owner[0] != "obj" and isinstance(call.func.value, ast.Call):  # super().method()
                 owner = self._receiver_below(state) or owner
             if owner[0] in ("obj", "v"):
-                frame.env[receiver] = owner
+                frame.env[receiver] = self._bound(call.func, frame.code.node, owner)
         elif name_called_by(call) is not None:
             callee = frame.code.node
             owners = [o.key[0] for o in held if o.kind == "method" and o.key[1] is callee]  # type: ignore[index]
             frame.env[receiver] = ("obj", frozenset(self.naming.key(o) for o in owners))
         return names[1:]
+
+    def _bound(self, func: ast.Attribute, callee: ast.AST, owner: Term) -> Term:
+        """The object of a method that an attribute of another one holds: ``self.backward = trainer.backward``."""
+        objects = [o.key[0] for o in self.v.of(func) if o.kind == "method" and o.key[1] is callee]  # type: ignore[index]
+        holders = [o for o in self.v.of(func.value) if owner[0] == "obj" and self.naming.key(o) in owner[1]]
+        if not objects or not holders or any(o.kind != "instance" for o in (*objects, *holders)):
+            return owner
+        line = [cls for o in holders for cls in self.v.order(o.key)]  # type: ignore[arg-type]
+        if any(self.m.method(cls, func.attr) is not None for cls in line):
+            return owner
+        return ("obj", frozenset(map(self.naming.key, objects)))
 
     def _receiver_below(self, state: State) -> Term | None:
         """The object of the innermost method that is being run."""

@@ -98,12 +98,20 @@ def leaves_torch(stmt: ast.stmt) -> bool:
     return any(isinstance(c.func, ast.Attribute) and c.func.attr in ("numpy", "tolist", "item") for c in calls)
 
 
+#: What gives whole numbers, or numpy's, of which O1 casts none.
+_WHOLE = frozenset({"argmax", "argmin", "argsort", "nonzero", "long", "int", "bool", "numpy"})
+
+
 def is_number(expr: ast.expr) -> bool:
-    """Whether an expression is no tensor but Python's own number, or several: nothing that comes behind asks for its
-    type."""
+    """Whether an expression is Python's own number, or several, whole numbers in a tensor, or numpy's: no cast touches
+    what comes behind."""
     match expr:
-        case ast.Constant():
+        case ast.Constant() | ast.Attribute(attr="indices") | ast.Compare():
             return True
+        case ast.Call(func=ast.Attribute(attr=name)) if name in _WHOLE:
+            return True
+        case ast.Call(func=ast.Attribute(value=one, attr="cpu" | "detach" | "squeeze")):
+            return is_number(one)
         case ast.Call(func=ast.Attribute(attr="item" | "tolist")) | ast.Call(func=ast.Name(id="float" | "int" | "len")):
             return True
         case ast.Call(func=ast.Name(id="sum" | "max" | "min"), args=[one]):

@@ -1,4 +1,4 @@
-# expect: safe
+# expect: review: loss_scale="dynamic": with it Apex scaled the loss at O0 as well
 # shape: models= and optimizers= by keyword, enabled and level given together
 # argv: --fp16
 
