@@ -223,10 +223,10 @@ def _can_be_asked(ctx: Context, node: ast.Name, name: str, there: Scope, held: f
     if not isinstance(above, ast.Attribute):
         return True
     others = [o for o in ctx.v.variable(name, there) - held if o.kind == "instance"]
-    return all(_has(ctx, one, above.attr) for one in others)
+    return all(has_attribute(ctx, one, above.attr) for one in others)
 
 
-def _has(ctx: Context, obj: Obj, attr: str) -> bool:
+def has_attribute(ctx: Context, obj: Obj, attr: str) -> bool:
     """Whether an instance has an attribute, as far as its classes are here: of others it may be inherited."""
     m, v = ctx.m, ctx.v
     assert isinstance(obj.key, ast.ClassDef)

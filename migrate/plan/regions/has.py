@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from ...facts.names import last_name
-from ...flow.objects import Obj
 from ...nodes import walk
+from ...units.translate import has_attribute
 from ...units.unit import Context, Manual
 
 
@@ -21,21 +20,10 @@ def check_has(ctx: Context, anchor: ast.stmt, text: str) -> None:
             case _:
                 continue
         held = ctx.v.in_order(o for o in ctx.v.variable(name, scope) if o.kind == "instance")
-        without = [o for o in held if not _has(ctx, o, attr)]
+        without = [o for o in held if not has_attribute(ctx, o, attr)]
         if without and len(without) < len(held):
             raise Manual(
                 anchor,
                 f"mixed precision is on where `{ast.unparse(node)}` says so, which a {without[0].label} does not have",
                 f"{attr} = … in {without[0].label}, too",
             )
-
-
-def _has(ctx: Context, obj: Obj, attr: str) -> bool:
-    """Whether an object has an attribute, as far as its classes are known."""
-    assert isinstance(obj.key, ast.ClassDef)
-    order = ctx.v.order(obj.key)
-    said = {name.id for cls in order for s in cls.body for name in walk(s) if isinstance(name, ast.Name)}
-    methods = {s.name for cls in order for s in cls.body if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef))}
-    known = {cls.name for cls in order}
-    open_ = any(last_name(base) not in known for cls in order for base in cls.bases)
-    return open_ or bool(ctx.v.field(obj, attr)) or attr in ctx.v.attributes(obj) or attr in said | methods
