@@ -7,6 +7,7 @@ import ast
 from ..units.conditions import reads
 from ..units.unit import Context, Manual, Unit
 from .carried import sometimes_imported
+from .home.scales import chosen
 from .plan import Plan
 from .regions.has import check_has
 from .regions.named import named
@@ -50,6 +51,14 @@ def check_attributes(ctx: Context, plan: Plan) -> None:
     """Each object that a scaler's condition may be read from has what is read: not only one of two backends."""
     for creation in plan.homes.creations:
         check_has(ctx, creation.anchor, creation.enabled.text)
+
+
+def check_scales(ctx: Context, plan: Plan) -> None:
+    """Each scaler that several calls of ``initialize`` ask for can say the loss scale: the rule asks again when nothing
+    can stay any more."""
+    for creation in plan.homes.creations:
+        if creation.init is None and creation.enabled.value is not False:
+            chosen(ctx, plan.unit, creation.anchor)
 
 
 def name_conditions(ctx: Context, unit: Unit, plan: Plan) -> None:

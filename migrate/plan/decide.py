@@ -15,7 +15,7 @@ from .backends.native import native_backend, unread_scaler
 from .backends.saved_as import other_names
 from .backends.sides import goes, sides
 from .carried import OLD_STATE
-from .conditions import asks_for_amp, check_attributes, name_conditions, review_kept_flags
+from .conditions import asks_for_amp, check_attributes, check_scales, name_conditions, review_kept_flags
 from .enabled import switches
 from .gradients import unscaling as gradients
 from .gradients.beside import in_its_own
@@ -159,6 +159,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     asks_for_amp(ctx, unit, plan)
     review_kept_flags(ctx, unit, plan)
     check_attributes(ctx, plan)
+    check_scales(ctx, plan)
     name_conditions(ctx, unit, plan)
     if not _never(plan):
         coverage = Coverage(ctx, planner)
