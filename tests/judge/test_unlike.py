@@ -75,6 +75,7 @@ ALIKE = {
     "another one": ("n = 1\nflag = a()", "n = 2\nflag = a()", "flag"),
     "another item": ("run = {'flag': False, 'n': 1}", "run = {'flag': False, 'n': 2}", "run['flag']"),
     "in a block": ("flag = a()", "with torch.autocast('cuda'):\n    flag = a()", "flag"),
+    "in float32": ("flag = a().cpu().max()", "flag = a().float().cpu().max()", "flag"),
     "of a call": ("flag = check(args, 1)", "flag = check(args)", "flag"),
 }
 

@@ -89,7 +89,10 @@ class _Comparison:
         return new is old if new is None or old is None else self._reads_alike(new, old)
 
     def _reads_alike(self, new: ast.AST, old: ast.AST) -> bool:
-        """Whether two pieces of code give the same if the names in them do."""
+        """Whether two pieces of code give the same if the names in them do; what is turned into float32 is the same, as
+        for all conditions."""
+        if _converted(old) is None and (before := _converted(new)) is not None:
+            new = before
         if type(new) is not type(old):
             return False
         if isinstance(new, ast.Call) and isinstance(old, ast.Call) and self.new.naming.twin(new) is old:
@@ -116,6 +119,15 @@ class _Comparison:
         if len(asked) != len(theirs) or not all(map(self._reads_alike, asked, theirs)):
             return False
         return self._under_the_same(outer, other)
+
+
+def _converted(node: ast.AST) -> ast.expr | None:
+    """What ``.float()`` is called on; None where it is not."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=value, attr="float"), args=[], keywords=[]):
+            return value
+        case _:
+            return None
 
 
 def _around(mattering: Mattering, node: ast.AST) -> tuple[ast.AST, str]:
