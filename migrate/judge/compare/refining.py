@@ -55,6 +55,7 @@ class Refining:
         self.deciding = self.before.deciding | self.after.deciding
         self.refined = 0  # how often more was to be remembered
         self.again: frozenset[str] = frozenset()  # names of which the search knows that they are asked again
+        self.lost = False  # whether the last way that was gone again came to no end
         self.real: Difference | None = None  # what differs, on a way that a run can take
 
     def verdict(self) -> Verdict:
@@ -128,6 +129,7 @@ class Refining:
         again = self.begun(Retracing, lambda found, node, pair: self.announced(found, node), kept)
         assert isinstance(again, Retracing)
         shown = again.along(turns)
+        self.lost = again.lost
         if sides is not None:
             sides.beside = beside
         return shown
@@ -142,7 +144,7 @@ class Refining:
         def refutes(terms: Sequence[Term]) -> bool:
             kept = with_those(terms)
             self.both.remember(self._behind(kept.names), rough=True, values=kept.values)
-            return self._gone_again(turns, kept) is None
+            return self._gone_again(turns, kept) is None and not self.lost
 
         def least(given: list[Term], added: bool, terms: list[Term]) -> list[Term]:
             if added and refutes(given):
@@ -170,12 +172,12 @@ class Refining:
         and where that did not do, everywhere; what was asked more than once; all. None where all is remembered."""
         asked, twice = [turn.term for turn in turns if turn.term is not None], _twice(turns)
         decide = [term for term in asked if not self.deciding.isdisjoint(Kept.names_of([term]))]
-        if self.refined < _MOST_LEAST:
+        if self.refined < _MOST_LEAST and not self.lost:
             self.refined += 1
             for terms, whole in ((decide, False), (asked, False), (asked, True)):
                 if (least := self._needed(turns, terms, whole)) is not None:
                     return least
-        every = [Kept(self.kept.names | self.deciding, self.kept.values)]
+        every = [self.kept.with_those_of(decide), Kept(self.kept.names | self.deciding, self.kept.values)]
         every += (self.kept.with_those_of(terms, whole) for whole in (False, True) for terms in (twice, asked))
         for more in every:
             if more != self.kept:

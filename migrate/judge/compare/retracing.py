@@ -28,13 +28,19 @@ class Shown:
 
 
 class Retracing(Search):
-    """Goes one way, where it parts by the turns that were taken; in both directions where it did not part there."""
+    """Goes one way, where it parts by the turns that were taken; in both directions where it did not part there.
+    ``lost``: it came to no end."""
+
+    lost = False
 
     def along(self, turns: Sequence[Turn]) -> Shown | None:
         """The first difference on that way that is not announced; None where it ends without one, or is lost."""
         waiting = [(self.begun(), 0)]
-        for _ in range(_MOST):
+        for number in range(_MOST + 1):
             if not waiting:
+                break
+            if number == _MOST:
+                self.lost = True
                 break
             pair, gone = waiting.pop()
             try:
@@ -42,6 +48,7 @@ class Retracing(Search):
             except (LegacyRaises, Stopped):
                 continue
             except Unfollowed:
+                self.lost = True
                 break
             except (Crash, Differs) as differs:
                 found, node = self.teller.found(pair, differs), self.teller.node_of(pair, differs)
