@@ -7,7 +7,9 @@ parsed, so what lies below a node is kept with it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+
+Arm = tuple[ast.expr | None, list[ast.stmt]]  # its condition (None: else) and its statements
 
 _CHILDREN, _BELOW = "apex2native children", "apex2native below"  # no field of a node is called so
 # The fields of each kind of node that may hold nodes other than Load, Store and Del.
@@ -111,3 +113,17 @@ def required(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> l
 def named_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[str]:
     """The parameters of a function, but for ``*args`` and ``**kwargs``."""
     return [*positional_parameters(function), *(one.arg for one in function.args.kwonlyargs)]
+
+
+def arms(node: ast.If) -> Iterator[Arm]:
+    """The arms of a chain of conditions, one after the other."""
+    while True:
+        yield node.test, node.body
+        match node.orelse:
+            case [ast.If() as following]:
+                node = following
+            case []:
+                return
+            case rest:
+                yield None, rest
+                return

@@ -237,7 +237,8 @@ def has_attribute(ctx: Context, obj: Obj, attr: str) -> bool:
         bare = [base for base in cls.bases if not (isinstance(base, ast.Name) and base.id == "object")]
         if attr in names or "__getattr__" in names or m.method(cls, attr) is not None or len(known) < len(bare):
             return True
-    return any(isinstance(n.ctx, ast.Store) and obj in v.of(n.value) for n in m.attributes(attr))
+    stored = (n for n in m.attributes(attr) if isinstance(n.ctx, ast.Store))
+    return attr in v.attributes(obj) or any(obj in v.of(n.value) for n in stored)
 
 
 def _original(value: ast.expr) -> ast.expr:

@@ -84,6 +84,11 @@ SAID = {
         "        ask(self.amp)\ndef g(o):\n    here\ng(A() if x else B())",
         "o.amp",
     ),
+    "of an object that is given it by its name": (
+        "class A:\n    def __init__(self):\n        setattr(self, 'amp', h())\nclass B:\n    def __init__(self):\n"
+        "        self.amp = h()\n    def f(self):\n        ask(self.amp)\ndef g(o):\n    here\ng(A() if x else B())",
+        "o.amp",
+    ),
     "of an object of which a class may inherit it": (
         "class A(Base):\n    pass\nclass B:\n    def __init__(self):\n        self.amp = h()\n    def f(self):\n"
         "        ask(self.amp)\ndef g(o):\n    here\ng(A() if x else B())",

@@ -168,8 +168,9 @@ class Refining:
         return more
 
     def _more(self, turns: Sequence[Turn]) -> Kept | None:
-        """What to remember besides, of what was asked on the way to the difference: what decides on mixed precision,
-        and where that did not do, everywhere; what was asked more than once; all. None where all is remembered."""
+        """What to remember besides, of what was asked on the way to the difference: as little as does, or where that is
+        not known what decides on mixed precision, there and everywhere; what was asked more than once; all. None where
+        all is remembered."""
         asked, twice = [turn.term for turn in turns if turn.term is not None], _twice(turns)
         decide = [term for term in asked if not self.deciding.isdisjoint(Kept.names_of([term]))]
         if self.refined < _MOST_LEAST and not self.lost:

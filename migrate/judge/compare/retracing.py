@@ -36,11 +36,8 @@ class Retracing(Search):
     def along(self, turns: Sequence[Turn]) -> Shown | None:
         """The first difference on that way that is not announced; None where it ends without one, or is lost."""
         waiting = [(self.begun(), 0)]
-        for number in range(_MOST + 1):
+        for _ in range(_MOST):
             if not waiting:
-                break
-            if number == _MOST:
-                self.lost = True
                 break
             pair, gone = waiting.pop()
             try:
@@ -49,7 +46,7 @@ class Retracing(Search):
                 continue
             except Unfollowed:
                 self.lost = True
-                break
+                return None
             except (Crash, Differs) as differs:
                 found, node = self.teller.found(pair, differs), self.teller.node_of(pair, differs)
                 differs.__traceback__ = None  # see `Search.run`
@@ -57,6 +54,7 @@ class Retracing(Search):
                     return Shown(found, node, pair.turns())
                 continue
             waiting += reversed(_taken(ways, turns, gone))
+        self.lost = bool(waiting)
         return None
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from ...facts.names import called_name, last_name
 from ...facts.once import once
-from ...nodes import walk
+from ...nodes import arms, walk
 from ...units.unit import Context, Unit, sites_of
 from .arms import scaling_call
 
@@ -234,7 +234,8 @@ def _has_native(ctx: Context, stop: ast.If, is_switch: _IsSwitch) -> bool:
     beside = [node for node in walk(head) if node not in own]
     asked = [part for part in required(stop.test) if is_switch(ctx, part)]
     if is_switch is _is_own and not all(_asked_by_name(ctx, part) for part in asked):
-        beside = [node for stmt in _asked_arms(head) for node in walk(stmt) if node not in own]
+        asked_for = (stmt for test, body in arms(head) if test is not None for stmt in body)
+        beside = [node for stmt in asked_for for node in walk(stmt) if node not in own]
     found = {loss for node in beside if (loss := scaled_loss(node)) is not None}
     return bool(losses) and found >= set(losses)
 
@@ -249,10 +250,11 @@ def _asked_by_name(ctx: Context, switch: ast.expr) -> bool:
     for node in ctx.m.attributes(switch.attr):
         if isinstance(node.ctx, ast.Store):
             stmt = ctx.m.statement(node)
-            plain = isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Constant)
-            if not plain or (isinstance(stmt, ast.Assign) and ast.literal_eval(stmt.value)):
-                on.append((stmt, plain))
-    return bool(on) and all(plain and _below_its_name(ctx, stmt) for stmt, plain in on)
+            if not isinstance(stmt, ast.Assign) or not isinstance(stmt.value, ast.Constant):
+                return False
+            if stmt.value.value:
+                on.append(stmt)
+    return bool(on) and all(_below_its_name(ctx, stmt) for stmt in on)
 
 
 def _below_its_name(ctx: Context, stmt: ast.stmt) -> bool:
@@ -265,14 +267,6 @@ def _below_its_name(ctx: Context, stmt: ast.stmt) -> bool:
             return False
         below = outer
     return False
-
-
-def _asked_arms(head: ast.If) -> Iterator[ast.stmt]:
-    """The statements of a chain's arms that have a condition."""
-    yield from head.body
-    match head.orelse:
-        case [ast.If() as following]:
-            yield from _asked_arms(following)
 
 
 def scaled_loss(node: ast.AST) -> str | None:

@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 
 from ...facts.names import called_name, last_name
 from ...facts.sites import Initialize
-from ...nodes import walk
+from ...nodes import Arm, arms, walk
 from ...rewrite.arms import LOOSER
 from ...units.unit import Context, Unit
 
-Arm = tuple[ast.expr | None, list[ast.stmt]]  # its condition (None: else) and its statements
 _APEX_SCALER = re.compile(r"apex\w*scaler", re.I)
 _NATIVE = frozenset("autocast torch.autocast torch.amp.autocast torch.cuda.amp.autocast amp.autocast".split())
 
@@ -45,9 +44,9 @@ def native_backend(ctx: Context, unit: Unit) -> Backend | None:
     above = ctx.m.parent[ctx.m.statement(init.call)]
     if not isinstance(above, ast.If) or (init.optimizers and _used_besides(ctx, unit)):
         return None
-    for arms in _chains(ctx, init):
-        native = [body for _, body in arms if _autocast_name(body) and not _holds(ctx, body, init)]
-        mine = next((arm for arm in arms if _is_apex(ctx, arm, init, above)), None)
+    for chain in _chains(ctx, init):
+        native = [body for _, body in chain if _autocast_name(body) and not _holds(ctx, body, init)]
+        mine = next((arm for arm in chain if _is_apex(ctx, arm, init, above)), None)
         if len(native) == 1 and mine is not None:  # where there are several, which one serves is not known
             found = _served(ctx, init, native[0], mine[1], _chosen(ctx, mine[1], above))
             if found is None or not (found.given or not init.optimizers):  # who trains needs a scaler too
@@ -168,20 +167,7 @@ def _chains(ctx: Context, init: Initialize) -> Iterator[list[Arm]]:
         above = ctx.m.parent[node]
         follows = isinstance(above, ast.If) and above.orelse == [node]
         if ctx.m.function(node) is home and not follows:
-            yield list(_arms(node))
-
-
-def _arms(node: ast.If) -> Iterator[Arm]:
-    while True:
-        yield node.test, node.body
-        match node.orelse:
-            case [ast.If() as following]:
-                node = following
-            case []:
-                return
-            case rest:
-                yield None, rest
-                return
+            yield list(arms(node))
 
 
 def _holds(ctx: Context, body: Sequence[ast.stmt], init: Initialize) -> bool:
