@@ -21,6 +21,7 @@ from ..knowledge.models import (
 from ..knowledge.results import loss
 from .elsewhere import Elsewhere, Handed
 from .names import last_name
+from .once import once
 from .sites import opened
 
 # Modules whose functions make no network; what these hand on is another's.
@@ -187,6 +188,18 @@ def handed_elsewhere(v: Values, call: ast.Call, parameters: Mapping[str, Handed]
 
 def names_elsewhere(v: Values, call: ast.Call) -> frozenset[str]:
     """What a call may run of other files: functions by name, methods as ``Class.method``."""
+    known = _named_elsewhere(v)
+    if call not in known:
+        known[call] = _names_elsewhere(v, call)
+    return known[call]
+
+
+@once
+def _named_elsewhere(v: Values) -> dict[ast.Call, frozenset[str]]:
+    return {}
+
+
+def _names_elsewhere(v: Values, call: ast.Call) -> frozenset[str]:
     func = call.func
     held = {(o, "__call__") for o in v.of(func)}
     if isinstance(func, ast.Attribute):

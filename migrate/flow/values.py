@@ -15,6 +15,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from typing import Any
 
 from ..facts.module import Module
 from ..facts.names import called_name, makes_context
@@ -39,6 +40,7 @@ class Values(Calls):
         self._done: set[Var] = set()
         self._asked: dict[ast.AST, frozenset[Obj]] = {}
         self._run: dict[ast.Call, list[ast.AST]] = {}
+        self.kept: dict[object, Any] = {}  # what was found out with them, by the function that did, see `facts.once`
         self._settled = False
         self._constrain()
         self._solve()

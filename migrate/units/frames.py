@@ -48,6 +48,13 @@ def key_of(node: ast.expr) -> str:
     """The name under which an assignment target is remembered."""
     while isinstance(node, ast.Subscript):
         node = node.value
-    if isinstance(node, ast.Name):
-        return node.id
-    return ast.unparse(node) if isinstance(node, ast.Attribute) else ""
+    return said(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
+
+
+def said(node: ast.expr) -> str:
+    """An expression as ``ast.unparse`` says it: names with dots without that, as nearly all are."""
+    names, at = list[str](), node
+    while isinstance(at, ast.Attribute):
+        names.append(at.attr)
+        at = at.value
+    return ".".join((at.id, *reversed(names))) if isinstance(at, ast.Name) else ast.unparse(node)

@@ -21,7 +21,7 @@ from ..nodes import children, positional_parameters
 from . import operands
 from .called import Called
 from .contents import arithmetic, dictionary, item_of, nested, part_of, spread, with_item
-from .frames import MAX_DEPTH, Env, Frame, key_of, merge
+from .frames import MAX_DEPTH, Env, Frame, key_of, merge, said
 from .halves import FLOAT, HALF, NOTHING, OTHER, Value, join, joined, many, of, proved
 from .seen import properties
 
@@ -189,11 +189,11 @@ class Precision(Called):
             case ast.Name(id=name):
                 env[name] = held
             case ast.Attribute():
-                env[ast.unparse(target)] = held
+                env[said(target)] = held
             case ast.Subscript(value=base):
                 self._expr(frame, target.slice, env)
                 key = key_of(base)
-                at = target.slice if key == ast.unparse(base) else None
+                at = target.slice if key == said(base) else None
                 env[key] = with_item(env.get(key), at, nested(base, held))
             case ast.Starred(value=inner):
                 self._assign(frame, inner, held, env)
@@ -238,7 +238,7 @@ class Precision(Called):
                 held, kept = env.get(name), self._kept(node)
                 return self._with_items(node, join(held, kept) if held and kept else held or kept)
             case ast.Attribute(value=base, attr=attr):
-                if (known := env.get(ast.unparse(node))) is not None:
+                if (known := env.get(said(node))) is not None:
                     self._expr(frame, base, env)
                     return self._with_items(node, known)
                 held, kept = self._expr(frame, base, env), self._kept(node)

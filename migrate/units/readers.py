@@ -13,7 +13,7 @@ from ..knowledge import gradients
 from ..knowledge.gradients import COLLECTS
 from ..nodes import header, walk
 from .degree import gives_norm
-from .unit import Context, Unit
+from .unit import Context, Unit, once_of_unit
 
 
 def is_clip(ctx: Context, stmt: ast.stmt) -> bool:
@@ -127,11 +127,8 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
     for node in walk(stmt):
         if isinstance(node, ast.Attribute) and node.attr == "grad" and _looks(ctx, node):
             return True
-        if depth < 3:
-            unseen = [*ctx.unnamed.run_by(node), *ctx.unnamed.properties(node)]
-            bodies = [s for function in unseen for s in _body(function)]
-            if any(reads_gradients(ctx, unit, s, depth + 1) for s in bodies):
-                return True
+        if any(_read_in(ctx, unit, f, depth + 1) for f in (*ctx.unnamed.run_by(node), *ctx.unnamed.properties(node))):
+            return True
         if ctx.unnamed.spells(node):
             return True
         if isinstance(node, ast.Attribute) and gradients.MADE_OF_GRADIENTS.fit(node.attr):
@@ -151,8 +148,7 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
         for callee in [*callees, *_handed_functions(ctx, node)]:
             if any(ctx.m.inside(s.call, callee) for s in unit.steps):
                 continue  # readers before that step are found there
-            body: list[ast.AST] = [callee.body] if isinstance(callee, ast.Lambda) else [*_body(callee)]
-            if depth < 3 and any(reads_gradients(ctx, unit, s, depth + 1) for s in body):
+            if _read_in(ctx, unit, callee, depth + 1):
                 return True
         if callees or gradients.NO_READER.fit(name) or depth:
             continue
@@ -163,6 +159,24 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
             if taken & watched and gradients.ABOUT_GRADIENTS.fit(name):
                 return True
     return False
+
+
+def _read_in(ctx: Context, unit: Unit, function: ast.AST, depth: int) -> bool:
+    """Whether a function reads gradients, so many calls below a statement that is looked at; of those further below it
+    is not asked."""
+    if depth > 3:
+        return False
+    known = _looked_into(ctx, unit)
+    if (function, depth) not in known:
+        body: list[ast.AST] = [function.body] if isinstance(function, ast.Lambda) else [*_body(function)]
+        known[function, depth] = any(reads_gradients(ctx, unit, stmt, depth) for stmt in body)
+    return known[function, depth]
+
+
+@once_of_unit
+def _looked_into(ctx: Context, unit: Unit) -> dict[tuple[ast.AST, int], bool]:
+    """The functions that were looked into, and how deep below: a helper is run by many."""
+    return {}
 
 
 def _handed_functions(ctx: Context, call: ast.Call) -> list[ast.AST]:
