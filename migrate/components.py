@@ -59,7 +59,8 @@ _OPTIMIZER = re.compile(rb"\bclass[ \t]+\w+\([\w.]*Optimizer\)")
 # Functions that look at gradients, and attributes that are asked for or called.
 _LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b)[\s\S])*?\.grad\b")
 _ATTRIBUTE = re.compile(rb"\.(\w+)\b(?![ \t]*=[^=])")
-_NAME = re.compile(rb"\b[A-Za-z_]\w+")
+_NAME, _WORD = re.compile(rb"\b[A-Za-z_]\w+"), re.compile(rb"\b[A-Za-z_]\w*")
+_GIVES_TABLE = re.compile(rb"\breturn[ \t]+(?:\w+\.)*[0-9_]*[A-Z][A-Z0-9_]*\b")
 _SCALER = re.compile(rb"\.(\w*scaler\w*)")
 _SWITCH = re.compile(rb"\b(\w*(?:apex|APEX)\w*)\s*(?::[^=\n]+)?=(?!=)")
 _FUSED_ADAM = re.compile(rb"\bFusedAdam\b")
@@ -429,6 +430,20 @@ def _refused(location: str, imports: Imports) -> bool:
     return imports.stores_other_types(location)
 
 
+def makers(files: Collection[str], networks: Collection[str], imports: Imports) -> frozenset[str]:
+    """The functions of files that give back an object of one of these classes, see `makers_of`: only those files are
+    looked into that speak of one, or give back what may be a table."""
+    found = frozenset[str]()
+    tables = {one for one in files if imports.words(_GIVES_TABLE, one)}
+    while True:
+        wanted = {*networks, *found}
+        speaking = [one for one in files if one in tables or wanted & imports.words(_WORD, one)]
+        more = makers_of(map(imports.outline, speaking), networks)
+        if more <= found:
+            return found
+        found = more
+
+
 def _handing_over(amp: Sequence[str], imports: Imports) -> set[str]:
     """Files by way of which results of another type under autocast come into tensors, where torch asks for one: those
     that put there what they are handed, those that hand it over, and those that it is of. Names that many functions
@@ -437,7 +452,7 @@ def _handing_over(amp: Sequence[str], imports: Imports) -> set[str]:
     puts = {one: imports.puts_handed(one) for one in below}
     if not any(puts.values()):
         return set()
-    defined = Counter(name for one in below for name in imports.outline(one).names)
+    defined = Counter(name for one in below for name in imports.defined(one))
     putting = frozenset(name for names in puts.values() for name in names if defined[name] <= MOST_OF_A_NAME)
     using = [one for one in below if putting & imports.words(_NAME, one)] if putting else []
     if not using:
@@ -446,16 +461,16 @@ def _handing_over(amp: Sequence[str], imports: Imports) -> set[str]:
     giving = {name: said for one in gives.values() for name, said in one.functions.items()}
     giving = {name: said for name, said in giving.items() if defined[name] <= MOST_OF_A_NAME}
     networks = {name: said for one in gives.values() for name, said in one.networks.items()}
-    makers = makers_of(map(imports.outline, below), networks) if networks else frozenset[str]()
-    networks |= dict.fromkeys(makers, "forward")
+    made = makers(below, networks, imports) if networks else frozenset[str]()
+    networks |= dict.fromkeys(made, "forward")
     found = set[str]()
     for one in using:
         with suppress(OSError):
             if handed := hands_over(read(one).decode(errors="replace"), giving, networks, putting):
                 own = {*giving, *networks} & imports.words(_NAME, one)
-                own |= set(networks) if makers & own else set()
+                own |= set(networks) if made & own else set()
                 found |= {one, *(x for x in below if puts[x] & handed or gives[x].names & own)}
-                found |= {x for x in below if not (makers & own).isdisjoint(imports.outline(x).names)}
+                found |= {x for x in below if not (made & own).isdisjoint(imports.defined(x))}
     return found.difference(amp)
 
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from .exports import IMPORT, Computed, computed, imports, mentions, module_name, takes_by_name, takings, within_apex
-from .facts.elsewhere import Elsewhere, Outline, elsewhere, outline
+from .facts.elsewhere import Elsewhere, Outline, defined, elsewhere, outline
 from .facts.handed_types import Given, gives_other_types, puts_handed
 from .facts.masks import adds_to_products
 from .facts.stores import stores_other_types
@@ -42,6 +42,7 @@ class Imports:
         self._meant: dict[str, dict[str, list[str]]] = {}
         self._words: dict[tuple[re.Pattern[bytes], str], frozenset[str]] = {}
         self._outlines: dict[str, Outline] = {}
+        self._defined: dict[str, tuple[str, ...]] = {}
         self._elsewhere: dict[tuple[str, ...], Elsewhere] = {}
         self._stores: dict[str, bool] = {}
         self._adds: dict[str, bool] = {}
@@ -184,6 +185,10 @@ class Imports:
     def outline(self, location: str) -> Outline:
         """The classes and functions of a file."""
         return self._ask(self._outlines, outline, location, Outline())
+
+    def defined(self, location: str) -> tuple[str, ...]:
+        """What the functions and methods of a file are called."""
+        return self._ask(self._defined, defined, location, ())
 
     def elsewhere(self, files: tuple[str, ...]) -> Elsewhere:
         """What files make of networks, all together; worked out once, as many scripts import the same."""

@@ -210,10 +210,18 @@ class Outline:
         """Its functions and methods."""
         return [*self.functions, *(method for cls in self.classes for method in cls.methods.values())]
 
-    @property
-    def names(self) -> list[str]:
-        """What they are called."""
-        return [one.name for one in self.every]
+
+def defined(text: str) -> tuple[str, ...]:
+    """What the functions and methods of a file are called, a method once for each class: nothing else is asked of them,
+    which takes far less."""
+    text = _NO_CODE.sub("", text)
+    methods = [dict.fromkeys(_named(body)) for _, _, _, body in _CLASS.findall(text)]
+    functions = _named(_CLASS.sub("", text) if methods else text)
+    return (*functions, *(name for each in methods for name in each))
+
+
+def _named(text: str) -> list[str]:
+    return [name for _, name, _, _ in _FUNCTION.findall(text)]
 
 
 def outline(text: str) -> Outline:
