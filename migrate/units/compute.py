@@ -156,8 +156,8 @@ class Compute:
             return True
         v = self.ctx.v
         func = call.func
-        if _of_the_host(func):
-            return False
+        if _of_the_host(func) or any(name.startswith("apex.amp.") for name in v.apex_names(func)):
+            return False  # `trainer.amp.scale_loss`, where the trainer itself is one of its networks
         if isinstance(func, ast.Attribute):
             if self.is_model(v.of(func)) and not NOT_RUN_BY_METHOD.fit(func.attr):
                 if not any(o.kind == "method" for o in v.of(func)):

@@ -62,3 +62,46 @@ def test_gradients_of_itself_where_it_is_made_without_positions() -> None:
     itself = TEXT.replace("NAME", "evaluate").replace("self.opt.zero_grad()", "self.zero_grad()")
     new = migrated(itself + "\n\ndef main(args):\n    net = Net(**vars(args))\n    net.fit(loader)\n")
     assert "scaler.step(self.opt)" in new
+
+
+KEEPS_AMP = """\
+import torch
+from torch import nn
+
+
+class Trainer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(4, 2)
+        self.amp = None
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+    def step(self, chunks):
+        self.optimizer.zero_grad()
+        for x, y in chunks:
+            loss = nn.functional.cross_entropy(self.net(x), y)
+            if self.amp is not None:
+                with self.amp.scale_loss(loss, self.optimizer) as scaled:
+                    scaled.backward()
+            else:
+                loss.backward()
+        self.optimizer.step()
+
+
+def begin(trainer):
+    from apex import amp
+
+    trainer, trainer.optimizer = amp.initialize(trainer, trainer.optimizer, opt_level="O1")
+    trainer.amp = amp
+
+
+trainer = Trainer()
+begin(trainer)
+for chunks in loader:
+    trainer.step(chunks)
+"""
+
+
+def test_amp_that_a_network_keeps_is_no_part_that_it_runs() -> None:
+    new = migrated(KEEPS_AMP)
+    assert "            self.scaler.scale(loss).backward()\n" in new and "apex" not in new
