@@ -54,8 +54,12 @@ def apply(plan: Plan, work: Work) -> None:
         work.draft.delete(cls)
         work.note(plan.unit.number, ID, cls, f"{cls.name} goes: nothing makes one any more")
     for alias in backend.unread:
-        work.draft.cut_alias(alias)
-        work.note(plan.unit.number, ID, work.m.parent[alias], f"{alias.name} is not used any more")
+        stmt = work.m.parent[alias]
+        if isinstance(stmt, ast.ImportFrom) and len(stmt.names) == 1:
+            work.draft.delete(stmt)
+        else:
+            work.draft.cut_alias(alias)
+        work.note(plan.unit.number, ID, stmt, f"{alias.name} is not used any more")
     if backend.asked is not None and isinstance(backend.first, ast.If):
         test = backend.first.test
         work.draft.replace(test, f"{work.m.src(test)} or {work.m.src(backend.asked)}")

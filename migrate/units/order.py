@@ -74,7 +74,7 @@ class Order:
         """Whether no run that comes to a file's own code runs ``initialize``: all ways to it begin in other scripts, or
         in the main block of a file that is imported there."""
         m, tops = self.ctx.m, self._tops
-        if tops is None or len(m.files) == 1:
+        if tops is None or len(m.files) == 1 or not self._sites:  # a class that scales by itself initializes nothing
             return False
         file = m.file(module)
         runs = [root for root in m.roots if root is file or file in m.reached(root)]

@@ -135,6 +135,12 @@ def _one_behind_the_other(
 def _made_no_more(ctx: Context, unit: Unit, backend: Backend) -> Backend:
     """With what only Apex's arm made an object of, and no other file takes or names in a text."""
     makers = {called_name(value) for value, _ in backend.given if isinstance(value, ast.Call)}
+    makers |= {  # by the name that it has where it stands: `from utils import OurApexScaler as ApexScaler`
+        obj.key.name
+        for value, _ in backend.given
+        for obj in ctx.v.of(value)
+        if obj.kind == "instance" and isinstance(obj.key, ast.ClassDef)
+    }
     makers -= {n.value for n in ctx.m.all(ast.Constant) if isinstance(n.value, str)}
 
     def private(name: str, node: ast.AST) -> bool:
@@ -145,7 +151,7 @@ def _made_no_more(ctx: Context, unit: Unit, backend: Backend) -> Backend:
         alias
         for stmt in ctx.m.all(ast.ImportFrom)
         for alias in stmt.names
-        if len(stmt.names) > 1 and private(alias.asname or alias.name, stmt)
+        if (len(stmt.names) > 1 or len(ctx.m.block(stmt).body) > 1) and private(alias.asname or alias.name, stmt)
     ]
     return replace(backend, unused=tuple(unused), unread=tuple(unread))
 
