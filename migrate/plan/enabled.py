@@ -276,15 +276,21 @@ def _awake(ctx: Context, unit: Unit, scope: Scope) -> list[Initialize]:
     mine = [init for init in unit.initializes if ctx.m.function(init.call) is scope]
     if not mine and not _begins_here(ctx, scope):
         return unit.initializes
-    reached = {*ctx.m.reached(own)} if not mine else {ctx.m.file(init.call) for init in unit.initializes}
+    beside = [init for init in unit.initializes if _in_one_run(ctx, own, ctx.m.file(init.call))]
+    reached = {*ctx.m.reached(own)} if not mine else {ctx.m.file(init.call) for init in beside}
     awake = [
         init
-        for init in unit.initializes
+        for init in beside
         if init in mine
         or (ctx.m.file(init.call) is own and not mine)
         or (ctx.m.file(init.call) in reached and not _asleep(ctx, init.call, own, frozenset()))
     ]
     return [init for init in awake if init in mine or not in_another_run(ctx, ctx.m.function(init.call), scope)]
+
+
+def _in_one_run(ctx: Context, one: File, other: File) -> bool:
+    """Whether a run may have two files: no run has two scripts of which neither imports the other."""
+    return any({one, other} <= {root, *ctx.m.reached(root)} for root in ctx.m.roots)
 
 
 def _begins_here(ctx: Context, scope: Scope) -> bool:

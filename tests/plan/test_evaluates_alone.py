@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from migrate.engine import migrate_program
 from migrate.linked import migrate_linked
 from migrate.model import FileText, Settings
 
@@ -99,3 +100,72 @@ def test_a_script_that_initializes_and_evaluates(made: str) -> None:
     results = migrate_linked(files, Settings())
     assert WRAPPED in (results[2].new_text or "")
     assert not any(one.rule == "APX031" for result in results for one in result.findings)
+
+
+RELABEL = """\
+import torch
+from apex import amp
+from solver import Saver, make_optimizer
+
+
+class Scheduler(torch.optim.lr_scheduler.StepLR):
+    def __init__(self, optimizer, size):
+        super().__init__(optimizer, size)
+
+
+def relabel(cfg, loader):
+    model = build(cfg)
+    optimizer = make_optimizer(cfg, model)
+    scheduler = Scheduler(optimizer, 2)
+    use = cfg.DTYPE == "float16"
+    level = "O1" if use else "O0"
+    model, optimizer = amp.initialize(model, optimizer, opt_level=level)
+    Saver(model, optimizer).load()
+    for x in loader:
+        model.eval()
+        with torch.no_grad():
+            print(model(x).tolist())
+
+
+def main():
+    relabel(load(), loader)
+
+
+if __name__ == "__main__":
+    main()
+"""
+SAVER = """
+
+class Saver:
+    def __init__(self, model, optimizer):
+        self.model, self.optimizer = model, optimizer
+
+    def load(self):
+        if self.optimizer is not None:
+            self.optimizer.load_state_dict(torch.load("x.pt"))
+"""
+OWN = """\
+        with torch.no_grad(), torch.autocast("cuda", dtype=torch.float16, enabled=use):
+            print(model(x).tolist())
+"""
+
+
+def test_an_optimizer_that_the_program_keeps_trains_nothing() -> None:
+    files = [
+        FileText(SOLVER + SAVER, name="solver.py"),
+        FileText(RELABEL, name="relabel.py", links={"solver": 0}),
+    ]
+    assert OWN in (migrate_linked(files, Settings())[1].new_text or "")
+    text = RELABEL.replace("Saver(model, optimizer).load()", "train(model, optimizer)")
+    elsewhere = FileText(text, name="relabel.py", links={"solver": 0})
+    assert migrate_linked([files[0], elsewhere], Settings())[1].new_text is None
+
+
+def test_a_script_says_its_own_condition_beside_another_script() -> None:
+    """No run has both, so what the other one's condition is does not matter."""
+    files = [
+        FileText(SOLVER + SAVER, name="solver.py"),
+        FileText(MAIN, name="main.py", links={"solver": 0}),
+        FileText(RELABEL, name="relabel.py", links={"solver": 0}),
+    ]
+    assert OWN in (migrate_program(files, Settings())[2].new_text or "")

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import ast
 
-from ...facts.names import called_name
+from ...facts.names import called_name, last_name
 from ...facts.once import once
 from ...facts.scaler_names import scaler_classes
 from ...facts.sites import Initialize, Scale, on_stack
 from ...flow.objects import Obj
+from ...knowledge.gradients import SCHEDULERS
 from ...knowledge.host import BEFORE_INITIALIZE
 from ...knowledge.words import Patterns
 from ...nodes import walk
@@ -245,11 +246,23 @@ def _only_evaluates(ctx: Context, unit: Unit) -> bool:
         if isinstance(node.func, ast.Attribute) and ctx.v.of(node.func.value) & unit.optimizer_objects:
             if name not in ("load_state_dict", "state_dict"):
                 return False
-        if node in (i.call for i in unit.initializes) or BEFORE_INITIALIZE.fit(name):
+        if node in (i.call for i in unit.initializes) or BEFORE_INITIALIZE.fit(name) or _stays_in_sight(ctx, node):
             continue
         if any(ctx.v.of(a) & unit.optimizer_objects for a in [*node.args, *(k.value for k in node.keywords)]):
             return False
     return True
+
+
+def _stays_in_sight(ctx: Context, call: ast.Call) -> bool:
+    """Whether all that a call does with an optimizer is told of its own calls: functions and classes of the program run
+    there, or a schedule of its learning rate is made."""
+    m, v = ctx.m, ctx.v
+    if SCHEDULERS.fit(called_name(call)):
+        return True
+    if called_name(call) == "__init__":  # of a schedule that the program derives
+        cls = m.class_of(m.function(call))
+        return cls is not None and any(SCHEDULERS.fit(last_name(base)) for base in cls.bases)
+    return bool(v.callees(call)) and all(v.callee(obj) in v.callees(call) for obj in v.of(call.func))
 
 
 def _trains_plainly(ctx: Context, unit: Unit) -> bool:
