@@ -14,7 +14,7 @@ import ast
 import re
 
 from ..nodes import walk
-from ..plan.gradients.pending import fed
+from ..plan.gradients.pending import fed, unfed
 from ..units.readers import clip_bound
 from ..units.unit import Step
 from .apx051_master_params import parameters
@@ -49,6 +49,8 @@ def apply(plan: Plan, work: Work) -> None:
             text = f"{plan.scaler_at[unscale.before]}.unscale_({unscale.optimizer})"
             lines = [unscale.loop, f"\t{text}"] if unscale.loop else [text]
             flag = plan.schedule.waits(unscale.objects)
+            if flag is not None and unfed(plan.ctx, flag, unscale.before):
+                continue
             if flag is not None and not fed(plan.ctx, flag, unscale.before):
                 lines = [f"if {flag.name}:", f"\t{text}"]
             work.draft.above(unscale.before, *lines)

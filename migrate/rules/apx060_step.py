@@ -22,7 +22,7 @@ from __future__ import annotations
 import ast
 
 from ..nodes import walk
-from ..plan.gradients.pending import fed
+from ..plan.gradients.pending import fed, told, unfed
 from ..plan.inserted import free_name
 from ..plan.schedule import Pending
 from ..units.unit import Step
@@ -84,15 +84,19 @@ def apply(plan: Plan, work: Work) -> None:
 
 def _with_flag(plan: Plan, work: Work, one: Pending) -> None:
     """The scaler takes the step where a scaled backward waits for it, else the optimizer does."""
-    draft = work.draft
-    draft.above(one.begin, f"{one.name} = False")
-    for backward in one.backwards:
-        draft.after(backward, f"{one.name} = True")
-    for clears in one.cleared:
-        draft.after(clears, f"{one.name} = False")
+    draft, flagged = work.draft, told(plan.ctx, one, plan.schedule)
+    if flagged:
+        draft.above(one.begin, f"{one.name} = False")
+        for backward in one.backwards:
+            draft.after(backward, f"{one.name} = True")
+        for clears in one.cleared:
+            draft.after(clears, f"{one.name} = False")
     for step in one.steps:
+        if unfed(plan.ctx, one, step.stmt):
+            continue  # the optimizer takes it
         if fed(plan.ctx, one, step.stmt):
-            draft.after(step.stmt, f"{plan.scaler_at[step.call]}.update()", f"{one.name} = False")
+            behind = [f"{one.name} = False"] if flagged else []
+            draft.after(step.stmt, f"{plan.scaler_at[step.call]}.update()", *behind)
             continue
         draft.rewrite(
             step.stmt,

@@ -86,6 +86,28 @@ def fed(ctx: Context, flag: Pending, stmt: ast.stmt) -> bool:
     return False
 
 
+def unfed(ctx: Context, flag: Pending, stmt: ast.stmt) -> bool:
+    """Whether none waits for certain where a statement begins: gradients are cleared above it, in the same round and
+    under no condition of their own, and no scaled backward follows between."""
+    m = ctx.m
+    for around in m.spine(stmt):
+        if around is not stmt and isinstance(around, (ast.For, ast.AsyncFor, ast.While)):
+            return False
+        block, index = m.place[around]
+        above = [one for one in flag.cleared if m.block(one) is block and m.index(one) < index]
+        if above:
+            last = max(above, key=m.start)
+            return not any(m.end(last) <= m.start(one) < m.start(stmt) for one in flag.backwards)
+    return False
+
+
+def told(ctx: Context, flag: Pending, schedule: Schedule) -> bool:
+    """Whether it takes a flag to say where a scaled backward waits to be unscaled, or for its step."""
+    mine = [one.before for one in schedule.unscales if schedule.waits(one.objects) is flag]
+    stmts = [*mine, *(step.stmt for step in flag.steps)]
+    return not all(fed(ctx, flag, stmt) or unfed(ctx, flag, stmt) for stmt in stmts)
+
+
 def _cleared(
     ctx: Context, begin: ast.stmt, steps: Sequence[Step], backwards: Sequence[ast.stmt]
 ) -> tuple[ast.stmt, ...] | None:

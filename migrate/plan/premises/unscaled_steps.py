@@ -9,10 +9,11 @@ from ...nodes import walk
 from ...units.unit import Context, Manual, Step, Unit, steps_in
 from ..blocks import common
 from ..gradients.fold import Fold
-from ..gradients.pending import pending
+from ..gradients.pending import pending, told, unfed
 from ..schedule import Schedule
 
 _PENDING = "the scaler takes it where a scaled backward waits for it, else the optimizer does, as under Apex"
+_NEVER = "no scaled backward waits for this step: the optimizer takes it, as under Apex"
 
 
 def check_steps_without_backward(ctx: Context, unit: Unit, schedule: Schedule, folded: list[Fold]) -> None:
@@ -76,7 +77,9 @@ def _flag(
     flag = pending(ctx, unit, schedule, step, folded)
     if flag is not None:
         schedule.pending.append(flag)
-        unit.infos.append((step.call, "APX060", f"there may be no scaled backward since the last step: {_PENDING}"))
+        if told(ctx, flag, schedule):
+            unit.infos.append((step.call, "APX060", f"there may be no scaled backward since the last step: {_PENDING}"))
+        unit.infos += [(one.call, "APX060", _NEVER) for one in flag.steps if unfed(ctx, flag, one.stmt)]
     elif missing is not None:
         raise missing
 
