@@ -7,7 +7,7 @@ type that it is handed (``sigmoid``) gets ``.float()`` where the program calls i
 
 ``custom_fwd`` also switches autocast off inside of the function, where O1 went on casting. A function with products or
 layers inside ran in half there and would run in float32, or meet float32 weights with half inputs, which is an error:
-such a one stays.
+such a one stays. The ``backward`` of an autograd function gets ``custom_bwd`` beside it.
 
 Another name of one (``float_function = amp.float_function``, beside a function of that name for a missing Apex)
 goes, and what it decorates, wraps or enters says torch's.
@@ -22,7 +22,7 @@ from __future__ import annotations
 import ast
 
 from ..knowledge.apex import REGISTRATIONS
-from ..units.casts import another_name, known, resolved, wraps_extension
+from ..units.casts import another_name, known, of_a_backward, resolved, wraps_extension
 from ..units.registered import registered
 from ..units.unit import Context
 from .common import Stage, Work
@@ -61,7 +61,9 @@ def apply(ctx: Context, work: Work) -> None:
                 work.note(None, ID, use, "another name of a decorator that becomes torch's")
                 continue
             dtype = "float32" if tail == "float_function" else work.native(use).settings.dtype
-            if wraps_extension(ctx, use):
+            if of_a_backward(ctx, use):
+                work.draft.replace(use, work.native(use).custom_bwd())
+            elif wraps_extension(ctx, use):
                 assert isinstance(above, ast.Call)
                 work.draft.replace(above, work.native(use).custom_forward(dtype, ctx.m.src(above.args[0])))
             else:

@@ -66,6 +66,23 @@ def _stands_in(m: Module, stmt: ast.stmt, node: ast.AST) -> bool:
     return any(m.inside(node, one) for one in other)
 
 
+def of_a_backward(ctx: Context, use: ast.expr) -> bool:
+    """Whether a cast decorates the ``backward`` of an autograd function whose ``forward`` has the same one: that has
+    switched autocast off for both, and gradients have the type of what it hands back."""
+    m = ctx.m
+    function = m.parent[use]
+    cls = m.parent.get(function)
+    named = isinstance(function, ast.FunctionDef) and function.name == "backward"
+    if not named or not isinstance(cls, ast.ClassDef) or not _decorates(use, function):
+        return False
+    tail = ctx.facts.uses[use].split(".")[-1]
+    forwards = [s for s in cls.body if isinstance(s, ast.FunctionDef) and s.name == "forward"]
+    said = [ctx.facts.uses.get(d, "") for one in forwards for d in one.decorator_list]
+    return any(last_name(base) == "Function" for base in cls.bases) and any(
+        d.startswith("apex.amp.") and d.split(".")[-1] == tail for d in said
+    )
+
+
 def wraps_extension(ctx: Context, use: ast.expr) -> bool:
     """``nms = amp.float_function(_C.nms)``: a function of an imported module, called with tensors; or one of a file
     that takes its first argument for a tensor."""
