@@ -69,6 +69,8 @@ NOT_RUN_BY_FUNCTION = Patterns(
 )
 # Functions of torch that run the module they are handed.
 RUN_BY_FUNCTION = frozenset("data_parallel checkpoint checkpoint_sequential functional_call update_bn".split())
+# Functions of libraries that make an object of a network whose `run` evaluates it: ignite's.
+MAKE_EVALUATORS = ("create_supervised_evaluator",)
 # Functions of Python that run what they are handed first, one by one, when they are read.
 MAPPING = frozenset("map starmap".split())
 # Objects with a mode or parameters that are no networks.

@@ -24,6 +24,7 @@ from ..knowledge.host import HOST_MODULES, NO_COMPUTATION
 from ..knowledge.models import (
     FORWARDING,
     LISTS_PARTS,
+    MAKE_EVALUATORS,
     MAPPING,
     MODULE_METHODS,
     NETWORK_MADE,
@@ -65,6 +66,7 @@ class Compute:
         self.model_classes = {o.key for o in self.models if o.kind == "instance"}
         if self.around:
             self.beside |= self._runs_of_listed()
+        self.beside |= self._runs_of_evaluators()
         related = {*self._related(), *ctx.partials}
         touching = ctx.touching(o for o in related if self._model(o) or self._bound(o) or self._begun(o))
         self.near = dict.fromkeys(ctx.m.in_order({*touching, *self.beside}))
@@ -73,6 +75,22 @@ class Compute:
         """The objects that may be the model or a part of it: what is reached from it, or from what holds it."""
         roots = {*self.models, *(o.key[0] for o in self.models if o.kind == "path" and o.key[1] == ELEMENT_KEY)}  # type: ignore[index]
         return {o for root in roots for o in self.ctx.beneath.get(root, ())}
+
+    def _runs_of_evaluators(self) -> frozenset[ast.Call]:
+        """Calls of what a library made of a model to evaluate it: ``create_supervised_evaluator(model).run(xs)``."""
+        m, v = self.ctx.m, self.ctx.v
+        made = {
+            call
+            for name in MAKE_EVALUATORS
+            for call in m.calls(name)
+            if call.args and self.is_model(v.of(call.args[0])) and not v.callees(call)
+        }
+        return frozenset(
+            call
+            for call in (m.calls("run") if made else ())
+            if isinstance(call.func, ast.Attribute)
+            and any(o.kind == "call" and o.key in made for o in v.of(call.func.value))
+        )
 
     def _runs_of_listed(self) -> frozenset[ast.Call]:
         """Calls of the parts that a model lists (``for name, part in model.named_children(): x = part(x)``), outside of

@@ -52,8 +52,11 @@ RUNS = {
     "a checkpointed one": "torch.utils.checkpoint.checkpoint(model, x)",
     "a checkpointed part": "checkpoint_sequential(model.layers, 2, x)",
     "the statistics of its norms": "torch.optim.swa_utils.update_bn(loader, model)",
+    "what a library made to evaluate it": "create_supervised_evaluator(model, metrics).run(loader)",
 }
 RUNS_NOT = {
+    "what a library made to train it": "create_supervised_trainer(model, optimizer).run(loader)",
+    "what a library made of another": "create_supervised_evaluator(other, metrics).run(loader)",
     "its mode": "model.train()",
     "where it is": "model.to(device)",
     "its state": "model.state_dict()",
