@@ -117,7 +117,7 @@ class _Compiler:
             self._fails(stmt, stmt)
             if isinstance(stmt, ast.If):
                 self._changes(stmt.test)
-                if ast.unparse(stmt.test) in self._asked:
+                if ast.unparse(stmt.test) in self._asked or self._turns(stmt):
                     self._fork(stmt)
                 else:
                     self._perhaps(stmt)
@@ -286,6 +286,27 @@ class _Compiler:
         is the same question: were it asked later, only the program that runs second would know the name's value."""
         asked = [n for n in walk(self.code.node) if isinstance(n, ast.If) and self.sight.relevant(n)]
         return {ast.unparse(n.test) for n in asked if not self.sight.aside(n) and not isinstance(n.test, ast.Name)}
+
+    @cached_property
+    def _switches(self) -> set[str]:
+        """What a condition of training asks in this function: flags, and what is compared with a word."""
+        tests = [n.test for n in walk(self.code.node) if isinstance(n, ast.If) and self.sight.relevant(n)]
+        parts = [part for test in tests for part in (test.values if isinstance(test, ast.BoolOp) else [test])]
+        parts = [part.left if isinstance(part, ast.Compare) else part for part in parts]
+        return {ast.unparse(part) for part in parts if isinstance(part, (ast.Name, ast.Attribute))}
+
+    def _turns(self, stmt: ast.If) -> bool:
+        """Whether an arm gives such a switch a value that is written out: were it not asked which arm runs, each run
+        would leave another one, and what is set beside it were not known to belong to it."""
+        for inner in (*stmt.body, *stmt.orelse):
+            match inner:
+                case ast.Assign(targets=[target], value=ast.Constant()) if ast.unparse(target) in self._switches:
+                    return True
+                case ast.If() if self._turns(inner):
+                    return True
+                case _:
+                    pass
+        return False
 
     def _fork(self, stmt: ast.If) -> None:
         other, end = Label(), Label()

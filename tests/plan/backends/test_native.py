@@ -6,6 +6,8 @@ import shutil
 from pathlib import Path
 
 from migrate import cli
+from migrate.engine import migrate_module
+from migrate.model import Settings
 from tests.equivalence.harness import HERE
 
 
@@ -28,3 +30,62 @@ def test_a_class_that_is_named_elsewhere_stays_and_is_native_inside(tmp_path: Pa
     case, scalers = _migrated(tmp_path, '\n\nNAMES = ["ApexScalerAccum"]\n')
     assert "class ApexScalerAccum:" in scalers and ".scaler.step(optimizer)" in scalers
     assert "import amp" not in case + scalers
+
+
+VALIDATION = """\
+import argparse
+from contextlib import suppress
+
+import torch
+from apex import amp
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--amp", action="store_true")
+parser.add_argument("--apex-amp", action="store_true")
+parser.add_argument("--native-amp", action="store_true")
+
+
+def validate(args, loader):
+    amp_autocast = suppress
+    if args.amp:
+        if has_native_amp:
+            args.native_amp = True
+        else:
+            args.apex_amp = True
+    if args.native_amp:
+        amp_autocast = torch.cuda.amp.autocast
+    elif args.apex_amp:
+        print("with Apex")
+    model = build(args.model).cuda()
+    if args.apex_amp:
+        model = amp.initialize(model, opt_level="O1")
+    with torch.no_grad():
+        for x in loader:
+            with amp_autocast():
+                print(model(x))
+
+
+def main():
+    args = parser.parse_args()
+    for args.model in args.models:
+        validate(args, data())
+
+
+main()
+"""
+
+
+def _rules(text: str) -> set[str]:
+    result = migrate_module(text, Settings())
+    assert result.new_text is not None
+    return {one.rule for one in result.findings}
+
+
+def test_a_flag_that_is_turned_on_further_up_chooses_the_same_in_each_call() -> None:
+    """The judge asks which arm has turned it on, and what is set beside it belongs to that."""
+    assert _rules(VALIDATION) == {"APX043", "APX093"}
+
+
+def test_a_flag_that_is_turned_on_behind_what_asks_it_chooses_something_else() -> None:
+    late = VALIDATION.replace("    model = build(", "    args.apex_amp = later()\n    model = build(")
+    assert "APX031" in _rules(late)
