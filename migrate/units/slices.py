@@ -15,6 +15,7 @@ class Slices:
 
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
+        self.loose = False  # whether any method that is called for its effect changes its object
         self._sets: dict[ast.AST, frozenset[str]] = {}
 
     def defines(self, stmt: ast.stmt) -> set[str]:
@@ -29,6 +30,8 @@ class Slices:
                 case ast.Subscript(value=value, ctx=ast.Store()):
                     found.add(ast.unparse(value))
                 case ast.Call(func=ast.Attribute(value=owner, attr=attr)) if attr in OWNER_WRITES:
+                    found.add(ast.unparse(owner))
+                case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner))) if self.loose:
                     found.add(ast.unparse(owner))
                 case _:
                     pass

@@ -102,13 +102,21 @@ class Planner:
         if not found:
             for put in stored(self.ctx, stmt, loss):
                 found |= self._put(put)
-        if not found and of_model:
+        if not (found or not of_model or self._kept_by_an_object(stmt, loss)):
             raise Manual(
                 site,
                 f"where `{ast.unparse(loss)}` comes from is not known: no call of the model leads to it in this file",
                 'put the forward and the loss under torch.autocast("cuda", dtype=torch.float16) where they are '
                 "computed",
             )
+
+    def _kept_by_an_object(self, stmt: ast.stmt, loss: ast.expr) -> bool:
+        """Whether the loss is made of what an object was told of the model's results: ``policy.update(log_prob)``."""
+        self._climbed, self.slices.loose = {}, True
+        try:
+            return self._sink(stmt, loss, "scaled loss", 0)
+        finally:
+            self._climbed, self.slices.loose = {}, False
 
     def _put(self, stmt: ast.stmt) -> bool:
         """Mark a statement that puts the loss away, and what leads to it."""
