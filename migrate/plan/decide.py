@@ -40,6 +40,7 @@ from .premises.called_elsewhere import review_called_elsewhere
 from .premises.caught import check_caught
 from .premises.hooked import review_products_in_hooks
 from .premises.replaced import check_replaced
+from .premises.untrained import review_untrained
 from .regions.coverage import Coverage
 from .regions.gradless import review_kept_copies
 from .regions.marks import Region
@@ -143,6 +144,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
     doubts.review_second_order(ctx, unit, planner)
     plain_backwards.review_trained_apart(ctx, unit, planner)
     doubts.review_switches(ctx, unit)
+    review_untrained(ctx, unit, planner)
     review_threads(ctx, unit, planner)
     review_runs_again(ctx, unit)
     review_kept_copies(ctx, unit, planner.scan, map(Region.stmts, planner.regions))

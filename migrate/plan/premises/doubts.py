@@ -65,7 +65,7 @@ def review_switches(ctx: Context, unit: Unit) -> None:
     for init in unit.initializes:
         cls = m.class_of(m.function(init.call))
         method = m.method(cls, "__init__") if cls is not None else None
-        if cls is None or method is None or len(_makers(ctx, method)) < 2:
+        if cls is None or method is None or len(makers(ctx, method)) < 2:
             continue
         if any(isinstance(outer, ast.If) for outer in m.spine(init.call)):
             unit.review(
@@ -76,7 +76,7 @@ def review_switches(ctx: Context, unit: Unit) -> None:
             )
 
 
-def _makers(ctx: Context, constructor: ast.AST, below: tuple[ast.AST, ...] = ()) -> set[ast.Call]:
+def makers(ctx: Context, constructor: ast.AST, below: tuple[ast.AST, ...] = ()) -> set[ast.Call]:
     """The calls that make an object with a constructor: where one that derives from it calls it, those of that one."""
     found: set[ast.Call] = set()
     for call in ctx.v.calls.get(constructor, ()):
@@ -85,5 +85,5 @@ def _makers(ctx: Context, constructor: ast.AST, below: tuple[ast.AST, ...] = ())
         if not derived or getattr(outer, "name", "") != "__init__":
             found.add(call)
         elif outer not in (constructor, *below):
-            found |= _makers(ctx, outer, (constructor, *below))
+            found |= makers(ctx, outer, (constructor, *below))
     return found

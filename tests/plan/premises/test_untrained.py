@@ -1,0 +1,69 @@
+"""An object that only evaluates, of a class whose training initializes."""
+
+from __future__ import annotations
+
+import pytest
+
+from migrate.engine import migrate_module
+from migrate.model import Settings
+
+TEXT = """\
+import torch
+from apex import amp
+
+
+class Classifier:
+    def __init__(self, args):
+        self.args = args
+        self.net = torch.nn.Linear(4, 2).cuda()
+
+    def fit(self, loader):
+        optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+        if self.args.fp16:
+            self.net, optimizer = amp.initialize(self.net, optimizer, opt_level="O1")
+        for x, y in loader:
+            loss = torch.nn.functional.cross_entropy(self.net(x), y)
+            optimizer.zero_grad()
+            if self.args.fp16:
+                with amp.scale_loss(loss, optimizer) as scaled:
+                    scaled.backward()
+            else:
+                loss.backward()
+            optimizer.step()
+
+    def predict(self, xs):
+        out = []
+        for x in xs:
+            with torch.no_grad():
+                out.append(self.net(x).argmax(1))
+        return out
+
+
+def train(args, loader):
+    model = Classifier(args)
+    model.fit(loader)
+    return model.predict(loader)
+
+
+def run(args, xs):
+    model = Classifier(args)
+    BODY
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ("return model.predict(xs)", True),
+        ("print(model.args.fp16)\n    print(model.predict(xs))", True),
+        ("model.fit(xs)\n    return model.predict(xs)", False),
+        ("return model", False),  # whoever gets it may train it
+        ("prepare(model)\n    return model.predict(xs)", False),
+        ("return model.args", False),
+        ("return model.predict(xs)\n\n\ntrain(args, loader)\nrun(args, loader)", False),  # behind a training
+    ],
+)
+def test_an_object_that_never_trains(body: str, named: bool) -> None:
+    result = migrate_module(TEXT.replace("BODY", body), Settings())
+    assert result.new_text is not None, result.findings
+    assert any("never trains here" in one.message for one in result.findings) is named
