@@ -52,9 +52,12 @@ def apply(plan: Plan, work: Work) -> None:
     if not plan.scaled:
         return
     waiting = {s for one in plan.schedule.pending for s in one.steps if not fed(plan.ctx, one, s.stmt)}
+    idle = {s for one in plan.schedule.pending for s in one.steps if unfed(plan.ctx, one, s.stmt)}
     for one in plan.schedule.pending:
         _with_flag(plan, work, one)
     for step in plan.unit.steps:
+        if step in idle:
+            continue
         if step in waiting:
             pass
         elif step.own:
