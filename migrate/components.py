@@ -228,6 +228,8 @@ def widened(program: Component, selection: Selection, imports: Imports) -> Compo
     )
     if members == set(own):  # what else is made where the program is put together: its callbacks, its losses
         members |= {one for at in amp for user in imports.importers(at) for one in imports.imported(user)}
+    if members == set(own):  # or further up: who makes objects of a class that a file between derives
+        members |= {one for user in _above(amp, imports) for one in (user, *imports.imported(user))}
     if members == set(own) or len(members) > MOST_WIDENED:
         return None
     if not any(imports.words(_FROM_APEX, one) for one in members):

@@ -338,8 +338,9 @@ for x in loader:
         ("print(epoch, learner.model.weight.grad.norm())", "unchanged"),
     ],
 )
+@pytest.mark.parametrize("derived", [False, True])
 def test_a_stuck_program_is_tried_with_what_is_made_where_it_is_put_together(
-    tmp_path: Path, body: str, status: str
+    tmp_path: Path, body: str, status: str, derived: bool
 ) -> None:
     learner = """\
 import torch
@@ -373,6 +374,9 @@ Learner(torch.nn.Linear(2, 2).cuda(), [Printer()]).fit(loader, 3, 2)
 """
     callbacks = f"class Printer:\n    def on_epoch_end(self, learner, epoch):\n        {body}\n"
     files = {"main.py": main, "learner.py": learner, "callbacks.py": callbacks}
+    if derived:
+        files["main.py"] = main.replace("learner import Learner", "own import Learner")
+        files["own.py"] = "import learner\n\n\nclass Learner(learner.Learner):\n    pass\n"
     assert _results(tmp_path, files)["learner.py"].status == status
 
 
