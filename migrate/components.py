@@ -539,13 +539,13 @@ def _asking(beside: Iterable[str], imports: Imports) -> set[str]:
     looking = {name for one in below for name in imports.words(_ONLY_LOOKS_AT, one) if not steps(name)}
     if not looking:
         return set()
-    defined = Counter(name for one in below for name in imports.outline(one).names)
+    defined = Counter(name for one in below for name in imports.defined(one))
     found = set[str]()
-    for _ in range(MOST_CALLS):
+    for _ in range(2):
         looking = {name for name in looking if defined[name] <= MOST_OF_A_NAME and not name.startswith("__")}
         more = {one for one in below if looking & imports.words(_ATTRIBUTE, one)} - found
         found |= more
-        looking = {name for one in more for name in imports.outline(one).names}
+        looking = {name for one in more for name in imports.defined(one)}
     return found
 
 
