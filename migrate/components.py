@@ -58,6 +58,8 @@ _FUNCTIONS = re.compile(rb"\bclass[ \t]+\w+\([\w.]*\bFunction\)")
 _OPTIMIZER = re.compile(rb"\bclass[ \t]+\w+\([\w.]*Optimizer\)")
 # Functions that look at gradients, and attributes that are asked for or called.
 _LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b)[\s\S])*?\.grad\b")
+# Of these the ones that do not train.
+_ONLY_LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b|\.backward\(|\.step\()[\s\S])*?\.grad\b")
 _ATTRIBUTE = re.compile(rb"\.(\w+)\b(?![ \t]*=[^=])")
 _NAME, _WORD = re.compile(rb"\b[A-Za-z_]\w+"), re.compile(rb"\b[A-Za-z_]\w*")
 _GIVES_TABLE = re.compile(rb"\breturn[ \t]+(?:\w+\.)*[0-9_]*[A-Z][A-Z0-9_]*\b")
@@ -226,6 +228,8 @@ def widened(program: Component, selection: Selection, imports: Imports) -> Compo
     )
     if members == set(own):  # what else is made where the program is put together: its callbacks, its losses
         members |= {one for at in amp for user in imports.importers(at) for one in imports.imported(user)}
+    if members == set(own):  # or further up: who makes objects of a class that a file between derives
+        members |= {one for user in _above(amp, imports) for one in (user, *imports.imported(user))}
     if members == set(own) or len(members) > MOST_WIDENED:
         return None
     if not any(imports.words(_FROM_APEX, one) for one in members):
@@ -394,7 +398,7 @@ def _told(amp: Sequence[str], imports: Imports) -> set[str]:
     refused |= {one for one in _from(beside, imports).difference(amp) if _hands_on_half(one, imports)}
     refused |= {one for one in _from(amp, imports) if imports.words(_SPREADS, one) and spreads(imports.outline(one))}
     backwards = {one for one in _below(list(beside), imports) if _multiplies_backward(one, imports)}
-    return trains | refused | backwards | _near(amp, beside, imports)
+    return trains | refused | backwards | _near(amp, beside, imports) | _asking(beside, imports).difference(amp)
 
 
 def _packages(told: Iterable[str], members: Collection[str], imports: Imports) -> set[str]:
@@ -526,6 +530,23 @@ def _near(amp: Sequence[str], beside: Iterable[str], imports: Imports) -> set[st
         if any(_touches(x, imports) or _may_hold_networks(x, imports) for x in behind):
             found |= {one, *behind}.difference(amp)
     return found | {one for one in above if _may_hold_networks(one, imports)}
+
+
+def _asking(beside: Iterable[str], imports: Imports) -> set[str]:
+    """Files that ask, by a name that few functions have, for what a function makes of gradients, and those that call
+    these: a logger that is told of a step and shows ``self.trainer.grad_norm``."""
+    below = _below(list(beside), imports)
+    looking = {name for one in below for name in imports.words(_ONLY_LOOKS_AT, one) if not steps(name)}
+    if not looking:
+        return set()
+    defined = Counter(name for one in below for name in imports.defined(one))
+    found = set[str]()
+    for _ in range(2):
+        looking = {name for name in looking if defined[name] <= MOST_OF_A_NAME and not name.startswith("__")}
+        more = {one for one in below if looking & imports.words(_ATTRIBUTE, one)} - found
+        found |= more
+        looking = {name for one in more for name in imports.defined(one)}
+    return found
 
 
 def _only_steps(location: str, users: Iterable[str], imports: Imports) -> bool:

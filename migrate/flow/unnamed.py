@@ -23,6 +23,7 @@ from .decorated import wrappers
 from .kept_lookers import KeptLookers
 from .managers import generators, handed_on
 from .objects import ELEMENT_KEY, Obj
+from .resumed import looked_at_meanwhile
 from .spelled import listed_names, meet
 from .touching import touches, touching, trains
 from .values import Values
@@ -71,7 +72,7 @@ class Unnamed:
         self._callers = _names_of(m, _CALLER)
         self._getters = _names_of(m, _GETTER) | self._callers
         self._formatted = any(".grad" in text and _FIELD.search(text) for text in texts)
-        looking = touching(m, v)
+        self.looking = looking = touching(m, v)
         unseen = [
             (cls, method)
             for cls in m.all(ast.ClassDef)
@@ -259,8 +260,15 @@ class Unnamed:
                 return not held or any(cls in self._made[name] for one in held for cls in self.v.order(one))
             case ast.Name(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
                 return bool(self._lazy) and self._goes_on(node)
+            case ast.Yield():
+                return self.m.function(node).node in self._meanwhile
             case _:
                 return False
+
+    @cached_property
+    def _meanwhile(self) -> frozenset[ast.AST]:
+        """The generators that train, and while one of which waits gradients are looked at."""
+        return looked_at_meanwhile(self.m, self.v, self._lookers)
 
     def _asks(self, call: ast.Call) -> bool:
         name = called_name(call)

@@ -38,6 +38,7 @@ from .premises import doubts, handed, plain_backwards, premises, unscaled_steps
 from .premises.again import review_runs_again
 from .premises.called_elsewhere import review_called_elsewhere
 from .premises.caught import check_caught
+from .premises.filled_groups import review_filled_groups
 from .premises.hooked import review_products_in_hooks
 from .premises.replaced import check_replaced
 from .premises.untrained import review_untrained
@@ -123,6 +124,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         check_caught(ctx, unit, schedule)
         doubts.review_hooks(ctx, unit)
         review_called_elsewhere(ctx, unit)
+        review_filled_groups(ctx, unit)
         review_products_in_hooks(ctx, unit)
         review_unreached(ctx, unit)
         review_overflow_tests(ctx, unit, state)

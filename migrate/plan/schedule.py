@@ -22,7 +22,8 @@ class Scaler:
 
 @dataclass(eq=False)
 class Unscale:
-    """``scaler.unscale_(optimizer)`` before ``before``; ``loop`` where it goes over several."""
+    """``scaler.unscale_(optimizer)`` before ``before``; ``loop`` is the header that it stands under: that of
+    a loop where it goes over several, or of an ``if``."""
 
     before: ast.stmt
     optimizer: str
@@ -64,6 +65,7 @@ class Schedule:
     rescaled_clips: dict[ast.Call, Step] = field(default_factory=dict)  # clips of gradients that stay scaled
     factors: dict[ast.Call, ast.expr] = field(default_factory=dict)  # what such a call multiplies all with that it adds
     early: dict[ast.Call, Early] = field(default_factory=dict)  # those of them that are unscaled where a step follows
+    asking: dict[Step, ast.expr] = field(default_factory=dict)  # the condition under which one is unscaled ahead of it
     divided: dict[ast.expr, Step] = field(default_factory=dict)  # gradients that are looked at while they are scaled
     scale_free: list[ast.stmt] = field(default_factory=list)  # of readers to whom the size of gradients is all one
     updates: list[Step] = field(default_factory=list)  # an update() follows these

@@ -29,8 +29,7 @@ class _Depends(Exception):
 def scale_free_reader(ctx: Context, stmt: ast.stmt) -> list[ast.stmt]:
     """The statements with which a reader, all in functions of this file, reads gradients whose size is all one to
     it; empty where it may not be."""
-    calls = [n for n in walk(stmt) if isinstance(n, ast.Call)]
-    callees = [f for c in calls for f in ctx.v.callees(c)]
+    callees = _looking(ctx, stmt)
     functions = [f for f in callees if isinstance(f, ast.FunctionDef)]
     if len(functions) < len(callees):
         return []
@@ -42,6 +41,19 @@ def scale_free_reader(ctx: Context, stmt: ast.stmt) -> list[ast.stmt]:
     except _Depends:
         return []
     return [n for f in functions for n in walk(f) if isinstance(n, ast.stmt)]
+
+
+def _looking(ctx: Context, stmt: ast.stmt) -> list[ast.AST]:
+    """The functions that a statement calls, and what looks at gradients of those that these call."""
+    found: dict[ast.AST, None] = {}
+    todo: list[ast.AST] = [stmt]
+    while todo:
+        at = todo.pop()
+        called = [f for n in walk(at) if isinstance(n, ast.Call) for f in ctx.v.callees(n)]
+        new = [f for f in called if f not in found and (at is stmt or f in ctx.unnamed.looking)]
+        found |= dict.fromkeys(new)
+        todo += new
+    return list(found)
 
 
 def _kept(ctx: Context, owners: set[ast.ClassDef | None]) -> frozenset[str]:
@@ -331,6 +343,8 @@ def gives_norm(ctx: Context, function: ast.AST) -> bool:
     """Whether a function of the file returns a norm of gradients, or something else that grows with them, and does
     nothing else."""
     if not isinstance(function, ast.FunctionDef):
+        return False
+    if any(f in ctx.unnamed.looking for n in walk(function) if isinstance(n, ast.Call) for f in ctx.v.callees(n)):
         return False
     reading = _Norm(ctx.v, function)
     try:

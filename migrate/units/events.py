@@ -10,6 +10,7 @@ from ..facts.scopes import Scope
 from ..facts.sites import Scale, opened
 from ..flow.objects import ELEMENT_KEY, Obj
 from ..nodes import children
+from .by_name import NOTHING, Said, run_by
 from .translate import passed
 from .unit import Context, Step, Unit, once_of_unit
 
@@ -50,9 +51,11 @@ def reaching_scopes(ctx: Context, unit: Unit) -> list[Scope]:
     return [ctx.m.scope_of[node] for node in ctx.m.in_order(found)]
 
 
-def events(ctx: Context, unit: Unit, scope: Scope, depth: int = 0) -> Iterator[Event]:
-    """Backwards and steps of ``unit`` as a run of ``scope`` meets them, calls of this module opened."""
-    yield from _walk(_run(ctx, unit), ctx.m.body_of(scope), depth, (), {}, ())
+def events(ctx: Context, unit: Unit, scope: Scope, depth: int = 0, said: Said = NOTHING) -> Iterator[Event]:
+    """Backwards and steps of ``unit`` as a run of ``scope`` meets them, calls of this module opened; ``said`` are the
+    words that it is handed."""
+    bound = {name: frozenset({Obj(KEY, word, word)}) for name, word in said.items()}
+    yield from _walk(_run(ctx, unit), ctx.m.body_of(scope), depth, (), bound, ())
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +114,12 @@ def _arguments(ctx: Context, call: ast.Call, callee: Scope, bound: Bound) -> Bou
     return found
 
 
+def _words(bound: Bound) -> dict[str, str]:
+    """The parameters of a call that are a word."""
+    held = ((name, objects) for name, objects in bound.items() if len(objects) == 1)
+    return {name: one.label for name, objects in held for one in objects if one.kind == KEY}
+
+
 def _walk(
     run: _Run,
     body: list[ast.stmt],
@@ -137,7 +146,7 @@ def _walk(
                     step = run.steps[node]
                     yield Event("step", _held(ctx, step.optimizer, bound, step.objects), node, under, step, path)
                 elif depth < MAX_DEPTH:
-                    for callee in ctx.v.callees(node):
+                    for callee in run_by(ctx, node, _words(bound)):
                         if callee in run.reaching:
                             scope = ctx.m.scope_of[callee]
                             handed = _arguments(ctx, node, scope, bound)

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from ..facts.names import called_name
 from ..facts.scopes import Scope
 from ..facts.sites import Scale
+from .by_name import NOTHING, Said, run_by, said_to
 from .compute import walk_now
 from .events import events, reaching
 from .translate import passed, receiver
@@ -15,9 +16,15 @@ from .unit import Context, Step, Unit, steps_in
 
 
 def lifted_steps(
-    ctx: Context, unit: Unit, scope: Scope, depth: int = 0, within: frozenset[ast.AST] | None = None
+    ctx: Context,
+    unit: Unit,
+    scope: Scope,
+    depth: int = 0,
+    within: frozenset[ast.AST] | None = None,
+    said: Said = NOTHING,
 ) -> list[Step]:
-    """Calls in ``scope`` that take a step of the unit in another function of the module, one of ``within``."""
+    """Calls in ``scope`` that take a step of the unit in another function of the module, one of ``within``; ``said``
+    are the words that it is handed."""
     m = ctx.m
     within = reaching(ctx, unit) if within is None else within
     found: list[Step] = []
@@ -27,11 +34,11 @@ def lifted_steps(
         for node in walk_now(stmt):
             if not isinstance(node, ast.Call) or m.function(node) is not scope:
                 continue
-            for callee in (c for c in ctx.v.callees(node) if c in within):
+            for callee in (c for c in run_by(ctx, node, said) if c in within):
                 inner = m.scope_of[callee]
                 steps = [*steps_in(ctx, unit, inner)]
                 if depth < 2:
-                    steps += lifted_steps(ctx, unit, inner, depth + 1, within)
+                    steps += lifted_steps(ctx, unit, inner, depth + 1, within, said_to(ctx, node, callee, said))
                 at = m.statement(node)
                 for step in steps:
                     ifs = tuple(x for x in m.spine(step.anchor)[1:] if isinstance(x, (ast.If, ast.For, ast.While)))
@@ -90,7 +97,8 @@ def lifted_backwards(ctx: Context, unit: Unit, scope: Scope) -> list[Scale]:
         for node in walk_now(stmt):
             if isinstance(node, ast.Call) and m.function(node) is scope:
                 callees = [c for c in ctx.v.callees(node) if c in within]
-                for event in (e for c in callees for e in events(ctx, unit, m.scope_of[c], 1)):
+                runs = ((m.scope_of[c], said_to(ctx, node, c, NOTHING)) for c in callees)
+                for event in (e for inner, words in runs for e in events(ctx, unit, inner, 1, words)):
                     if event.what == "backward":
                         found.append(Scale(node, None, None, event.objects, None, None, None))
     return found

@@ -12,6 +12,7 @@ from ..flow.tensors import own_gradient
 from ..knowledge import gradients
 from ..knowledge.gradients import COLLECTS
 from ..nodes import header, walk
+from .by_name import NOTHING, Said, run_by, said_to
 from .degree import gives_norm
 from .unit import Context, Unit, once_of_unit
 
@@ -120,8 +121,9 @@ def clip_bound(call: ast.Call) -> ast.expr | None:
     return named if named is not None or len(call.args) < 2 else call.args[1]
 
 
-def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> bool:
-    """Whether a statement reads or changes gradients, or hands model or optimizer to someone who may."""
+def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0, said: Said = NOTHING) -> bool:
+    """Whether a statement reads or changes gradients, or hands model or optimizer to someone who may; ``said`` are the
+    words that its function was handed."""
     m, v = ctx.m, ctx.v
     watched = unit.optimizer_objects | unit.model_objects
     for node in walk(stmt):
@@ -144,13 +146,14 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
         if clips or (isinstance(node.func, ast.Attribute) and gradients.CLIP_METHODS.fit(name)):
             if not _bounds_values(ctx, node, watched):
                 return True
-        callees = v.callees(node)
+        callees = run_by(ctx, node, said)
         for callee in [*callees, *_handed_functions(ctx, node)]:
             if any(ctx.m.inside(s.call, callee) for s in unit.steps):
                 continue  # readers before that step are found there
-            if _read_in(ctx, unit, callee, depth + 1):
+            words = said_to(ctx, node, callee, said) if callee in callees else NOTHING
+            if _read_in(ctx, unit, callee, depth + 1, words):
                 return True
-        if callees or gradients.NO_READER.fit(name) or depth:
+        if v.callees(node) or gradients.NO_READER.fit(name) or depth:
             continue
         for arg in [*node.args, *(k.value for k in node.keywords)]:
             taken = opened(v, v.of(arg))
@@ -161,21 +164,21 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0) -> 
     return False
 
 
-def _read_in(ctx: Context, unit: Unit, function: ast.AST, depth: int) -> bool:
+def _read_in(ctx: Context, unit: Unit, function: ast.AST, depth: int, said: Said = NOTHING) -> bool:
     """Whether a function reads gradients, so many calls below a statement that is looked at; of those further below it
     is not asked."""
     if depth > 3:
         return False
-    known = _looked_into(ctx, unit)
-    if (function, depth) not in known:
+    known, asked = _looked_into(ctx, unit), (function, depth, frozenset(said.items()))
+    if asked not in known:
         body: list[ast.AST] = [function.body] if isinstance(function, ast.Lambda) else [*_body(function)]
-        known[function, depth] = any(reads_gradients(ctx, unit, stmt, depth) for stmt in body)
-    return known[function, depth]
+        known[asked] = any(reads_gradients(ctx, unit, stmt, depth, said) for stmt in body)
+    return known[asked]
 
 
 @once_of_unit
-def _looked_into(ctx: Context, unit: Unit) -> dict[tuple[ast.AST, int], bool]:
-    """The functions that were looked into, and how deep below: a helper is run by many."""
+def _looked_into(ctx: Context, unit: Unit) -> dict[tuple[ast.AST, int, frozenset[tuple[str, str]]], bool]:
+    """The functions that were looked into, how deep below, and with which words: a helper is run by many."""
     return {}
 
 

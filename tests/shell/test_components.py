@@ -57,6 +57,13 @@ def _results(tmp_path: Path, files: Mapping[str, str | bytes]) -> dict[str, File
     return {one.path: one for one in _outcome(tmp_path, files).results}
 
 
+def _written(tmp_path: Path, files: Mapping[str, str | bytes]) -> dict[str, bytes]:
+    """The new texts of the files that change."""
+    with Spool() as spool:
+        outcome = analyse(collect([str(tree(tmp_path, files))]), Settings(), spool, jobs=1)
+        return {Path(one.texts.location).name: spool.get(one.texts.new) for one in outcome.changed if one.texts}
+
+
 def _selected(tmp_path: Path, files: Mapping[str, str | bytes]) -> tuple[Selection, Imports]:
     selection = collect([str(tree(tmp_path, files))])
     return selection, Imports(selection.python)
@@ -331,8 +338,9 @@ for x in loader:
         ("print(epoch, learner.model.weight.grad.norm())", "unchanged"),
     ],
 )
+@pytest.mark.parametrize("derived", [False, True])
 def test_a_stuck_program_is_tried_with_what_is_made_where_it_is_put_together(
-    tmp_path: Path, body: str, status: str
+    tmp_path: Path, body: str, status: str, derived: bool
 ) -> None:
     learner = """\
 import torch
@@ -365,8 +373,11 @@ from learner import Learner
 Learner(torch.nn.Linear(2, 2).cuda(), [Printer()]).fit(loader, 3, 2)
 """
     callbacks = f"class Printer:\n    def on_epoch_end(self, learner, epoch):\n        {body}\n"
-    found = _results(tmp_path, {"main.py": main, "learner.py": learner, "callbacks.py": callbacks})
-    assert found["learner.py"].status == status
+    files = {"main.py": main, "learner.py": learner, "callbacks.py": callbacks}
+    if derived:
+        files["main.py"] = main.replace("learner import Learner", "own import Learner")
+        files["own.py"] = "import learner\n\n\nclass Learner(learner.Learner):\n    pass\n"
+    assert _results(tmp_path, files)["learner.py"].status == status
 
 
 def test_widened_follows_names_through_packages(tmp_path: Path) -> None:
@@ -409,9 +420,7 @@ def test_the_same_with_processes(tmp_path: Path) -> None:
 
 def test_newlines_and_encodings_are_each_files_own(tmp_path: Path) -> None:
     files = {"main.py": MAIN.replace("\n", "\r\n"), "engine.py": "\ufeff" + ENGINE.rstrip("\n").replace("    ", "\t")}
-    with Spool() as spool:
-        outcome = analyse(collect([str(tree(tmp_path, files))]), Settings(), spool, jobs=1)
-        new = {Path(one.texts.location).name: spool.get(one.texts.new) for one in outcome.changed if one.texts}
+    new = _written(tmp_path, files)
     assert new["main.py"].count(b"\n") == new["main.py"].count(b"\r\n") > 10
     assert new["engine.py"].startswith(b"\xef\xbb\xbf") and not new["engine.py"].endswith(b"\n")
     assert b"\n\t\twith torch.autocast" in new["engine.py"] and b"\r" not in new["engine.py"]
@@ -570,9 +579,7 @@ def test_a_method_that_another_file_calls_of_what_it_is_handed_takes_no_scaler(t
         "handlers.py": "def attach(trainer, evaluator, data):\n"
         "    trainer.add('epoch', lambda engine: evaluator.run(data))\n",
     }
-    with Spool() as spool:
-        outcome = analyse(collect([str(tree(tmp_path, files))]), Settings(), spool, jobs=1)
-        new = {Path(one.texts.location).name: spool.get(one.texts.new) for one in outcome.changed if one.texts}
+    new = _written(tmp_path, files)
     assert b"scaler.scale(loss).backward()" in new["factory.py"]
     assert b"scaler" not in new.get("engine.py", b"")
     assert b"def create_evaluator(model, scaler):" in new["factory.py"]  # and what it defines has it from there
@@ -779,3 +786,66 @@ def test_what_another_file_has_train_belongs_to_it(tmp_path: Path, way: str) -> 
     files = {"main.py": PREPARES, "engine.py": ENGINE, "helper.py": helper, "pretraining.py": PRETRAINING}
     (program,) = components(*_selected(tmp_path, files))
     assert ("pretraining.py" in _names(program)) is (way is not NO_WAY)
+
+
+SESSION = """\
+import torch
+from apex import amp
+from log import Log
+
+
+class Session:
+    def __init__(self):
+        self.net = torch.nn.Linear(2, 1)
+        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
+        self.net, self.opt = amp.initialize(self.net, self.opt)
+        self.log = Log(self)
+
+    @property
+    def norm(self):
+        return sum(p.grad.norm() for p in self.net.parameters())
+
+    def biggest(self):
+        return max(p.grad.max() for p in self.net.parameters())
+
+    def rate(self):
+        return self.opt.param_groups[0]["lr"]
+
+    def run(self, loader):
+        for x in loader:
+            loss = self.net(x).sum()
+            self.opt.zero_grad()
+            with amp.scale_loss(loss, self.opt) as scaled:
+                scaled.backward()
+            self.log.told(loss)
+            self.opt.step()
+"""
+LOG = """\
+class Log:
+    def __init__(self, owner):
+        self.owner = owner
+
+    def told(self, loss):
+        print(loss.item(), {asked})
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "unscaled"), [("self.owner.norm", True), ("self.owner.biggest()", True), ("self.owner.rate()", False)]
+)
+def test_who_asks_its_owner_for_what_is_made_of_gradients_belongs_to_it(
+    tmp_path: Path, asked: str, unscaled: bool
+) -> None:
+    new = _written(tmp_path, {"session.py": SESSION, "log.py": LOG.replace("{asked}", asked)})["session.py"]
+    assert (b"self.scaler.unscale_(self.opt)\n            self.log.told(loss)" in new) is unscaled
+
+
+def test_so_does_what_asks_in_another_file_for_it(tmp_path: Path) -> None:
+    probe = "class Probe:\n    def __init__(self, owner):\n        self.owner = owner\n\n    def current(self):\n"
+    files = {
+        "session.py": SESSION,
+        "log.py": "from probe import Probe\n\n\n"
+        + LOG.replace("= owner\n", "= Probe(owner)\n").replace("{asked}", "self.owner.current()"),
+        "probe.py": probe + "        return self.owner.norm\n",
+    }
+    assert b"unscale_(self.opt)" in _written(tmp_path, files)["session.py"]

@@ -7,8 +7,8 @@ from textwrap import dedent
 
 import pytest
 
-from migrate.units.degree import gives_norm
-from tests.asking import context
+from migrate.units.degree import gives_norm, scale_free_reader
+from tests.asking import context, marked
 
 NORMS = {
     "the sum of powers": """
@@ -91,3 +91,41 @@ def test_a_norm(name: str) -> None:
 @pytest.mark.parametrize("name", OTHERS)
 def test_no_norm(name: str) -> None:
     assert not ask(OTHERS[name])
+
+
+ATTACK = """
+    def size(model):
+        return SIZE
+
+    def attack(model):
+        for p in model.parameters():
+            p.data.add_(p.grad / p.grad.norm())
+        print(size(model))
+
+    def train(model):
+        attack(model)  # ?
+    """
+
+
+@pytest.mark.parametrize(
+    ("size", "free"),
+    [("0", True), ("model.weight.grad.norm()", False), ("model.weight.grad / model.weight.grad.norm()", True)],
+)
+def test_what_a_reader_calls_reads_as_well(size: str, free: bool) -> None:
+    ctx = context(ATTACK.replace("SIZE", size))
+    (stmt,) = marked(ctx.m)
+    assert bool(scale_free_reader(ctx, stmt)) is free
+
+
+def test_a_norm_to_which_another_function_adds_is_none() -> None:
+    text = """
+        def more(p):
+            return p.grad.abs().max()
+
+        def norm(model):
+            total = model.weight.grad.norm() + 0 * model.weight.grad.norm() * more(model.weight)
+            return total
+        """
+    ctx = context(text)
+    function = ctx.m.defined("norm")[0]
+    assert not gives_norm(ctx, function)

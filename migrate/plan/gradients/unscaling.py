@@ -26,6 +26,7 @@ from ..inserted import free_name
 from ..schedule import Early, Schedule, Unscale
 from . import exits
 from .added import adds_a_term
+from .asked import asks_for_the_step
 from .inside import inside_with, scaled_clip
 from .looked import looked_at
 from .pace import tell_pace
@@ -98,11 +99,13 @@ def _check_thrown_away(ctx: Context, unit: Unit) -> None:
                 )
 
 
-def _readers(ctx: Context, unit: Unit, scope: Scope, moments: list[ast.Call]) -> list[ast.stmt]:
-    """The innermost statements of a function that read gradients, those in loops over parameters as the loop.
-
-    ``moments`` are the backwards and steps of the function."""
+def _readers(ctx: Context, unit: Unit, scope: Scope, sites: list[Scale], steps: list[Step]) -> list[ast.stmt]:
+    """The innermost statements of a function that read gradients, those in loops over parameters as the loop; and those
+    that call what takes a step, where a decorator of that reads them first."""
     found: list[ast.stmt] = []
+    moments = [*(s.call for s in sites), *(s.call for s in steps)]
+    backwards = [s.call for s in sites]
+    stepping = {ctx.m.statement(s.call) for s in steps if s.call not in backwards and ctx.unnamed.around(s.call)}
     starts = sorted(map(ctx.m.start, moments))
 
     def visit(body: list[ast.stmt]) -> None:
@@ -123,7 +126,7 @@ def _readers(ctx: Context, unit: Unit, scope: Scope, moments: list[ast.Call]) ->
                     visit(getattr(stmt, name, []))
                 for handler in getattr(stmt, "handlers", []):
                     visit(handler.body)
-            elif not holds and reads_gradients(ctx, unit, stmt):
+            elif stmt in stepping or (not holds and reads_gradients(ctx, unit, stmt)):
                 found.append(stmt)
 
     visit(ctx.m.body_of(scope))
@@ -137,7 +140,7 @@ def _function(
     first: dict[Step, tuple[int, ast.stmt]] = {}
     read: dict[Step, list[ast.stmt]] = defaultdict(list)
     ends: list[ast.stmt] = []  # readers behind all training
-    for reader in _readers(ctx, unit, scope, [*(s.call for s in sites), *(s.call for s in steps)]):
+    for reader in _readers(ctx, unit, scope, sites, steps):
         at = m.start(reader)
         before = [s for s in sites if m.start(s.call) < at]
         if sites and not before and not looped_back(ctx, reader, sites):
@@ -165,7 +168,7 @@ def _function(
         after = [
             s
             for s in steps
-            if m.start(s.call) > at
+            if (m.start(s.call) > at or s.anchor is reader)
             and not any(at < m.start(x.call) < m.start(s.call) and x.optimizer_objects & s.objects for x in sites)
             and not exclusive(ctx, reader, s.call)
         ]
@@ -215,13 +218,13 @@ def _function(
             if step not in first or m.start(place) < first[step][0]:
                 first[step] = (m.start(place), place)
     _unknown_readers(ctx, unit, scope, steps, sites, first)
-    unscaled = {early.step: early for early in schedule.early.values()}
+    tests = {early.step: early.test for early in schedule.early.values()} | schedule.asking
     for step, (_, place) in first.items():
-        early = unscaled.get(step)
-        if early is None:
+        test = tests.get(step)
+        if test is None:
             inner = _in_arm(ctx, unit, schedule, place, step, read[step])
             schedule.unscales.append(_unscale(ctx, step, inner))
-        elif not any(isinstance(s, ast.If) and s.test is early.test for s in m.spine(place)):
+        elif not any(isinstance(s, ast.If) and s.test is test for s in m.spine(place)):
             raise Manual(
                 place,
                 "gradients are read after every backward, and here too: unscale_ may run only once per step",
@@ -484,6 +487,12 @@ def _place(
             "until then, so what is looked at is divided by the loss scale",
         )
         return None
+    if step in unit.steps and not in_header:
+        if (test := asks_for_the_step(ctx, reader, conditions, step)) is not None:
+            if step not in schedule.asking:
+                schedule.unscales.append(Unscale(reader, step.text or "", step.objects, f"if {m.src(test)}:"))
+            schedule.asking[step] = test
+            return None
     raise Manual(
         reader,
         "gradients are read after every backward, but the optimizer steps under a condition: unscale_ may run only "

@@ -106,7 +106,8 @@ def _check_one_step(ctx: Context, unit: Unit, schedule: Schedule) -> None:
             earlier = [e for e in taken.of(event.objects) if not chosen(event, e)]
             again = any(not _apart_in(ctx, e.node, event.node) for e in earlier)
             around = backward is not None and any(x not in backward.under and x is not anchor for x in loops)
-            if again and not around and any(isinstance(s, ast.If) for s in event.under):
+            asked = any(isinstance(s, ast.If) for s in event.under) or _left_ahead(ctx, event.node)
+            if again and not around and asked:
                 unit.review(
                     event.node,
                     "APX060",
@@ -125,6 +126,15 @@ def _check_one_step(ctx: Context, unit: Unit, schedule: Schedule) -> None:
                 schedule.unfed[event.step] = missing
             taken.check(event)
             taken.add(event)
+
+
+def _left_ahead(ctx: Context, step: ast.AST) -> bool:
+    """Whether the function of a step may be left ahead of it: ``if not self.pending: return``."""
+    block, index = ctx.m.place[ctx.m.spine(step)[-1]]
+    return any(
+        isinstance(stmt, ast.If) and not stmt.orelse and isinstance(stmt.body[-1], ast.Return)
+        for stmt in block.body[:index]
+    )
 
 
 def _apart_in(ctx: Context, one: ast.AST, other: ast.AST) -> bool:

@@ -137,7 +137,29 @@ class Planner:
             self._hoist(stmt, expr)
         return found
 
+    def _without_apex(self, expr: ast.expr) -> ast.expr:
+        """A loss that moves, without a factor behind it that Apex says (its scale): that is asked where it was."""
+        m = self.ctx.m
+        use = next((one for one in self.ctx.facts.uses if m.inside(one, expr)), None)
+        match expr:
+            case _ if use is None:
+                return expr
+            case ast.BinOp(left=loss, op=ast.Mult() | ast.Div(), right=factor) if m.inside(use, factor):
+                return self._without_apex(loss)
+            case ast.List(elts=losses) | ast.Tuple(elts=losses):
+                run = [one for one in losses if self.compute.forwards(one)]
+                if len(run) == 1:
+                    return self._without_apex(run[0])
+            case _:
+                pass
+        raise Manual(
+            use,
+            "Apex is asked within a loss that has to be computed ahead of its statement, under autocast",
+            "compute the loss in a statement of its own, above the block",
+        )
+
     def _hoist(self, stmt: ast.stmt, expr: ast.expr, wish: str = "loss") -> None:
+        expr = self._without_apex(expr)
         if expr in self._hoisted:
             return
         self._hoisted.add(expr)
