@@ -178,6 +178,8 @@ def test_one_that_is_written_otherwise_is_the_same(form: tuple[str, str, str], o
         ("print(args, FLAG)", "args.n", ""),
         ("flag = FLAG\nn = b()", "n is not None", ""),
         ("put(args, FLAG)", "args.other", SETS.format(".flag")),
+        ("n = ask()", "args.other", "def ask():\n    x = FLAG\n    print(x)\n    return x\n"),
+        ("n = FLAG\nn = a()", "b(n)", ""),
     ],
 )
 def test_what_does_not_hang_on_it_is_one_question(form: tuple[str, str, str]) -> None:

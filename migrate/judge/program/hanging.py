@@ -6,7 +6,7 @@ both, neither is it; so there a value says what it hangs on: ``any(flags)`` in o
 the other on its being False. Where these are the same, so are the values, and all is as it was.
 
 Looked at are only flags and other plain values that a migration gave in another way: what losses, scalers, models and
-gradients are, the machines know. Nearly every program has none of these.
+gradients are, the machines know. Most programs have none of these.
 """
 
 from __future__ import annotations
