@@ -307,3 +307,21 @@ def test_no_more_is_remembered_than_refutes_a_way(monkeypatch: pytest.MonkeyPatc
     verdict = compared(f"if not args.ok:\n    return\n{asked}if not args.ok:\n    print(model(x))\n")
     assert not verdict.differences and len(kept) == 2
     assert kept[1] - kept[0] == {"ok"}
+
+
+WORDS = "list tuple iter enumerate len filter sorted zip set next sum chain reversed"
+
+
+@pytest.mark.parametrize(
+    ("listed", "reads"),
+    [*((name, False) for name in WORDS.split()), ("total_of", True)],
+)
+def test_whoever_only_lists_parameters_reads_no_gradients(listed: str, reads: bool) -> None:
+    stepping, after = "        optimizer.step()", "        scaler.step"
+    old = OLD.replace(stepping, f"        n = {listed}(amp.master_params(optimizer))\n{stepping}")
+    new = NEW.replace(after, f"        n = {listed}(p for one in optimizer.groups for p in one)\n{after}")
+    m = Module(HEAD + old + END)
+    v = Values(m)
+    texts = HEAD + old + END, HEAD + new + END
+    verdict = judge(m, v, collect(m, v), [texts[1]], aligned(*texts), maybe_o0=lambda call: False)
+    assert bool(verdict.differences) is reads

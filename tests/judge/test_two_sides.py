@@ -117,6 +117,17 @@ def test_two_sides_that_do_the_same_are_for_review(text: str) -> None:
     assert case.grade is Applicability.REVIEW
 
 
+def test_the_native_side_may_look_at_the_loss_scale() -> None:
+    """As Apex's side has none that anybody could look at, nothing is missing there."""
+    steps = "            self.scaler.step(self.optimizer)\n            self.scaler.update()\n"
+    assert steps in FLAGS
+    asked = "self.scaler.get_scale()"
+    looks = f"            before = {asked}\n{steps}            print({asked} < before)\n"
+    case = case_of(FLAGS.replace(steps, looks))
+    assert not case.verdict.differences and case.verdict.unknown is None
+    assert case.grade is Applicability.REVIEW
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("text", SIDES.values(), ids=SIDES)
 def test_a_fault_of_the_native_side_is_found(text: str, fault: str) -> None:

@@ -12,7 +12,7 @@ from migrate.flow.values import Values
 from migrate.judge.judge import judge
 from migrate.judge.origin import Origin
 from migrate.judge.program.program import Program
-from migrate.judge.program.unlike import unlike
+from migrate.judge.program.unlike import Comparison, unlike
 from tests.judge.support import aligned
 from tests.judge.test_refining import END, HEAD, NEW, OLD
 
@@ -36,7 +36,7 @@ def between(before: str, after: str) -> frozenset[str]:
     program = Program.legacy(m, v, collect(m, v), frozenset(), frozenset())
     other = m.rewritten([after])
     migrated = Program.migrated(other, program, Origin(m, other, aligned(before, after)))
-    return unlike(program.mattering, migrated.mattering)
+    return unlike(Comparison(program.mattering, migrated.mattering))
 
 
 CHANGED = {

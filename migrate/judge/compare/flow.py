@@ -7,9 +7,10 @@ from functools import cached_property
 
 from ...nodes import walk
 from ..program.counting import LAST_ROUND
+from ..program.hanging import hangs, plainly
 from ..run.event import Event
 from ..state import Frame
-from ..terms import TRUE, opaque
+from ..terms import TRUE, Ask, opaque
 from .forgetting import Forgetting
 from .later import left_behind
 from .pair import Both, Differs, Pair
@@ -34,6 +35,9 @@ class Flow:
         place = self.old.program.naming.place(old.node)
         slot = ("rounds", place)
         begun = slot in pair.old.frames[-1].env
+        if not begun and isinstance(old.node, ast.For) and isinstance(new.node, ast.For):
+            if self._hang_otherwise(pair, old.node.iter, new.node.iter):
+                raise Differs("order", old.node, "this loop may go another number of rounds in the new program")
         last = pair.facts.get(opaque(place, LAST_ROUND)) if begun else None
         if not begun and self._counts(old.node):
             last = False
@@ -48,6 +52,17 @@ class Flow:
         for state, event, runner in ((more.old, old, self.old), (more.new, new, self.new)):
             runner.loops.begin_round(state, event.node, more.facts)
         return [more, done] if last is None else [done] if last else [more]
+
+    def _hang_otherwise(self, pair: Pair, expr: ast.expr, other: ast.expr) -> bool:
+        """Whether two expressions hang on flags that are not the same in both programs."""
+        if self.old.evaluator.hanging is None:
+            return False
+        try:
+            before = plainly(self.old.evaluator.value(pair.old, expr, pair.facts))
+            after = plainly(self.new.evaluator.value(pair.new, other, pair.facts))
+        except Ask:
+            return False
+        return before != after and any(term is not None and hangs(term) for term in (before, after))
 
     def _counts(self, loop: ast.AST) -> bool:
         """Whether a loop has a round for certain: it goes over numbers, and says how many, or asks for the last; or it
@@ -231,8 +246,12 @@ class Flow:
         holds = self.old.evaluator.known(pair.old, old.node.test, pair.facts)
         ways = [True, False] if holds is None else [holds]
         other = holds  # in the new program, where that may be on another side
-        if self.old.evaluator.sides is not None and isinstance(new.node, ast.If):
+        if isinstance(new.node, ast.If) and (self.old.evaluator.sides is not None or holds is not None):
             other = self.new.evaluator.known(pair.new, new.node.test, pair.facts)
+            if self.old.evaluator.sides is None and other is not None and other is not holds:
+                raise Differs("order", old.node, "what only evaluates runs in one of the two programs alone")
+        if holds is None and isinstance(new.node, ast.If) and self._hang_otherwise(pair, old.node.test, new.node.test):
+            raise Differs("order", old.node, "what only evaluates may run in one of the two programs alone")
         key = (old.node, pair.old.casts, pair.new.casts, pair.new.stopped, frozenset(pair.new.scalers.items()))
         if holds is None and key in self._evaluated:
             ways = [False]

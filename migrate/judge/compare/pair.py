@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from ..program.hanging import hanging
+from ..program.mattering import plain_name
+from ..program.unlike import Comparison
 from ..run.event import Event
 from ..run.runner import Runner
 from ..state import State
@@ -20,6 +24,22 @@ class Both:
     new: Runner
     followed: set[str] = field(default_factory=set)  # what was compared on any path: losses that Apex scales
     again: set[str] = field(default_factory=set)  # names of what was asked again on the way to a difference
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """What the text of each gives names, side by side."""
+        return Comparison(self.old.program.mattering, self.new.program.mattering)
+
+    @cached_property
+    def hanging(self) -> frozenset[str]:
+        """The names that hang on changed flags. From now on values say what they hang on."""
+        sides = self.old.evaluator.sides
+        switch = {sides.switch.name, sides.switch.flag} if sides is not None else set[str]()
+        found = hanging(self.comparison, frozenset(switch))
+        if found is None:
+            return frozenset()
+        self.old.evaluator.hanging, self.new.evaluator.hanging = found
+        return frozenset(map(plain_name, found[0].names))
 
     def remember(self, names: frozenset[str], rough: bool = False, values: frozenset[Term] = frozenset()) -> None:
         """From now on both keep the values of these names, and objects, as `Memory` says."""

@@ -49,7 +49,7 @@ class Refining:
         sides = both.old.evaluator.sides
         switch = {sides.switch.name, sides.switch.flag} if sides is not None else set[str]()
         self.kept = Kept(
-            self.before.beginning | self.after.beginning | unlike(self.before, self.after) | switch
+            self.before.beginning | self.after.beginning | unlike(both.comparison) | both.hanging | switch
             | both.old.program.objects_asked | both.new.program.objects_asked
         )  # fmt: skip
         self.deciding = self.before.deciding | self.after.deciding

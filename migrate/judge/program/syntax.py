@@ -220,6 +220,15 @@ def _of_attributes(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "vars"
 
 
+def attributes_of(node: ast.expr) -> ast.expr | None:
+    """Whose attributes an expression is the dictionary of: ``vars(args)``, ``args.__dict__``."""
+    match node:
+        case ast.Attribute(value=owner, attr="__dict__") | ast.Call(func=ast.Name(id="vars"), args=[owner]):
+            return owner
+        case _:
+            return None
+
+
 def maps(m: Module, call: ast.Call) -> bool:
     """``list(map(f, xs))``, and all else that goes through a ``map`` at once: ``f`` runs there, item by item."""
     if not call.args or last_name(call.func) not in MAPPING or not isinstance(call.func, (ast.Name, ast.Attribute)):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cached_property
 
 from ...flow.arguments import default_of
 from ...knowledge.apex import of_apex
@@ -19,16 +20,18 @@ from .mattering import LOOKED_INTO, Graph, Mattering, key_or_names, keyed, plain
 from .syntax import last_name, names_in
 
 _Given = tuple[str, "ast.AST | None"]
+Change = tuple[str, list["ast.AST | None"], list["ast.AST | None"]]
 _ByName = defaultdict[str, list["ast.AST | None"]]
 _WITH = (ast.With, ast.AsyncWith)  # runs its block, whatever it is
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
 
 
-def unlike(old: Mattering, new: Mattering) -> frozenset[str]:
+def unlike(comparison: Comparison) -> frozenset[str]:
     """The names that conditions ask, and whose values may not be the same."""
+    old, new = comparison.old, comparison.new
     hanging = [_hanging(mattering.made_of(key_or_names, every=True)) for mattering in (old, new)]
     found = set[str | ast.AST]()
-    todo: list[str | ast.AST] = [*_Comparison(old, new).changed()]
+    todo: list[str | ast.AST] = [*comparison.changed]
     while todo:
         at = todo.pop()
         if at not in found:
@@ -54,26 +57,34 @@ def _by_name(given: Iterator[_Given]) -> _ByName:
     return found
 
 
-class _Comparison:
+class Comparison:
     """What the statements of both programs give a value, side by side."""
 
     def __init__(self, old: Mattering, new: Mattering) -> None:
         self.old, self.new = old, new
         self._conditions: dict[tuple[ast.AST, ast.AST], bool] = {}
 
-    def changed(self) -> set[str]:
+    @cached_property
+    def changed(self) -> frozenset[str]:
         """The names that are not given the same under the same conditions in both."""
+        return frozenset(name for name, _, _ in self.changes)
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        """Those names, each with what gives it in the old and in the new program: the statements, and the values."""
         twins = {stmt: self.new.naming.twin(stmt) for stmt in self.new.m.place}
         gone = self.old.m.place.keys() - twins.values()
-        found = {name for stmt in gone for name, _ in _given(self.old, stmt)}
+        found: list[Change] = [(name, [stmt, value], []) for stmt in gone for name, value in given_by(self.old, stmt)]
         for stmt, twin in twins.items():
             if not isinstance(twin, ast.stmt):
-                found |= {name for name, _ in _given(self.new, stmt)}
+                found += ((name, [], [stmt, value]) for name, value in given_by(self.new, stmt))
                 continue
-            ours, theirs = _by_name(_given(self.new, stmt)), _by_name(_given(self.old, twin))
-            found |= self._otherwise(stmt, twin, ours, theirs, ours.keys() | theirs.keys())
+            ours, theirs = _by_name(given_by(self.new, stmt)), _by_name(given_by(self.old, twin))
+            names = self._otherwise(stmt, twin, ours, theirs, ours.keys() | theirs.keys())
+            found += ((name, [twin, *theirs[name]], [stmt, *ours[name]]) for name in names)
             ours, theirs = _by_name(_handed(self.new, stmt)), _by_name(_handed(self.old, twin))
-            found |= self._otherwise(stmt, twin, ours, theirs, ours.keys() & theirs.keys())  # one alone reads no other
+            names = self._otherwise(stmt, twin, ours, theirs, ours.keys() & theirs.keys())  # one alone reads no other
+            found += ((name, [twin, *theirs[name]], [stmt, *ours[name]]) for name in names)
         return found
 
     def _otherwise(self, new: ast.stmt, old: ast.stmt, ours: _ByName, theirs: _ByName, names: set[str]) -> set[str]:
@@ -99,7 +110,7 @@ class _Comparison:
             if self.new.marks.kind.get(new) == "call" or last_name(new.func) not in LOOKED_INTO:
                 return self._reads_alike(new.func, old.func)  # what it is handed is another matter
         ours, theirs = children(new), children(old)
-        if len(ours) != len(theirs) or _words(new) != _words(old):
+        if len(ours) != len(theirs) or words(new) != words(old):
             return False
         return all(self._reads_alike(one, other) for one, other in zip(ours, theirs, strict=True))
 
@@ -154,10 +165,10 @@ def _asked(outer: ast.AST) -> list[ast.AST]:
             return []
 
 
-def _given(mattering: Mattering, stmt: ast.stmt) -> Iterator[_Given]:
+def given_by(mattering: Mattering, stmt: ast.stmt) -> Iterator[_Given]:
     """The names that a statement gives a value, and functions (as ``f()``) that return one, each with what it is. What
     `initialize` gives back is what it was handed."""
-    yield from _given_by(stmt, mattering)
+    yield from _given_first(stmt, mattering)
     for node in (inner for part in header(stmt) for inner in walk(part)):
         if isinstance(node, ast.NamedExpr):
             yield from ((name, node.value) for name in key_or_names(node.target, mattering.scoped))
@@ -175,7 +186,7 @@ def _handed(mattering: Mattering, stmt: ast.stmt) -> Iterator[_Given]:
             yield from mattering.handed(node, scoped=True)
 
 
-def _given_by(stmt: ast.stmt, mattering: Mattering) -> Iterator[_Given]:
+def _given_first(stmt: ast.stmt, mattering: Mattering) -> Iterator[_Given]:
     match stmt:
         case ast.Assign(value=value) if mattering.marks.kind.get(value) == "initialize":
             pass
@@ -211,7 +222,7 @@ def _given_by(stmt: ast.stmt, mattering: Mattering) -> Iterator[_Given]:
             pass
 
 
-def _words(node: ast.AST) -> tuple[object, ...]:
+def words(node: ast.AST) -> tuple[object, ...]:
     """What a node says that is no node."""
     return tuple(
         getattr(node, name, None)

@@ -34,6 +34,9 @@ class Binding:
     def bind(self, state: State, target: ast.expr, term: Term, facts: Facts) -> None:
         """Give a target its value; one that is not kept takes the place of what was."""
         kept = self.memory.holds_objects(term) or self._matters(target)
+        if self.evaluator.hanging is not None:
+            known = term != self.variables.unknown(target)
+            self.evaluator.hanging.note(state, target, term if known else None)
         match target:
             case ast.Name(id=name):
                 env = self.variables.env_to_set(state, target, name)
@@ -172,6 +175,8 @@ class Binding:
                 env[name] = ("apex", alias.name if alias.asname else "apex")
             elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "apex" and not node.level:
                 env[name] = ("apex", f"{node.module}.{alias.name}")
+            if self.evaluator.hanging is not None and name in env:
+                self.evaluator.hanging.note_name(state, self.program.mattering.scoped_name(name, node), env[name])
         frame.pc += 1
 
     def define(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:

@@ -98,7 +98,8 @@ class Results:
         if last == "enter_context" and call.args:
             return inside(self.value(state, call.args[0], facts))
         if last in WRAPPERS and call.args:
-            return self.value(state, call.args[0], facts)
+            given = self.value(state, call.args[0], facts)
+            return TRUE if last == "bool" and given[0] == "apex" else given
         if isinstance(call.func, ast.Attribute):
             owner = self.value(state, call.func.value, facts)
             if owner[0] == "scaled" or (last in SELF_METHODS and owner[0] == "obj"):
@@ -110,12 +111,12 @@ class Results:
         by_name = isinstance(call.func, ast.Name)
         if by_name and last in PURE:
             terms = [self.value(state, a, facts) for a in call.args if not isinstance(a, ast.Starred)]
-            if last in ("getattr", "hasattr") and terms and terms[0][0] == "apex":
+            if last == "getattr" and terms and terms[0][0] == "apex":
                 return TRUE
-            if last == "hasattr" and len(terms) == 2 and terms[1] == ("k", MARK) and terms[0][0] == "obj":
-                return ("k", self.legacy and all((key, MARK) in state.heap for key in terms[0][1]))
             if last == "hasattr" and len(call.args) == 2 and self._wraps_nothing(*call.args):
                 return FALSE
+            if last == "hasattr" and len(terms) == 2:
+                return self.has(state, *terms)
             if last == "getattr" and len(terms) >= 2 and terms[1][0] == "k":
                 return self.variables.attribute(state, terms[0], str(terms[1][1]), call)
             return made_of(last, *terms)
@@ -130,6 +131,14 @@ class Results:
         if by_name and last in ("zip", "enumerate"):
             return _rows(last, [self.value(state, a, facts) for a in call.args], bool(call.keywords))
         return None
+
+    def has(self, state: State, owner: Term, name: Term) -> Term:
+        """Whether an object has an attribute."""
+        if owner[0] == "apex":
+            return TRUE
+        if name == ("k", MARK) and owner[0] == "obj":
+            return ("k", self.legacy and all((key, MARK) in state.heap for key in owner[1]))
+        return made_of("hasattr", owner, name)
 
     def _wraps_nothing(self, owner: ast.expr, name: ast.expr) -> bool:
         """Whether an attribute by which wrappers keep an optimizer is asked of one of torch's, which keeps none:

@@ -164,7 +164,9 @@ class Runner:
 
     def _case(self, state: State, frame: Frame, op: Op, facts: Facts) -> None:
         assert isinstance(op.node, ast.match_case) and op.target is not None
-        term: Term = ("v", self.program.naming.place(op.node.body[0]), "case")
+        whole, place = self.m.parent[op.node], self.program.naming.place(op.node.body[0])
+        assert isinstance(whole, ast.Match)
+        term = self.evaluator.asked_of(state, whole.subject, ("v", place, "case"))
         rest = isinstance(op.node.pattern, ast.MatchAs) and op.node.pattern.pattern is None and op.node.guard is None
         frame.pc = frame.pc + 1 if rest or truth(term, facts) else op.target.at
 

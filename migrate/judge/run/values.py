@@ -9,8 +9,9 @@ from typing import Any
 
 from ..owners import Owners
 from ..program.counting import LAST_ROUND
+from ..program.hanging import Hanging
 from ..program.program import Program
-from ..program.syntax import names_in
+from ..program.syntax import attributes_of, names_in
 from ..sides import Sides, Switch
 from ..state import Crash, Frame, Key, LegacyRaises, State
 from ..terms import AUTOCAST, Ask, Facts, Term, compared, known, made_of, negated, opaque, record, truth
@@ -27,6 +28,7 @@ _COMPARE = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge",
 }  # fmt: skip
 
+_ASKED = (("op", "hasattr"), ("op", "get"), ("op", "in"))  # which say something of what is not known
 _Read = Callable[[State, Any, Facts], Term]
 
 
@@ -50,6 +52,7 @@ class Evaluator:
         self._behind, self._legacy = Behind(program), legacy
         self._said: dict[ast.expr, set[str]] = {}
         self._loosely = False
+        self.hanging: Hanging | None = None  # set before anything is evaluated, if at all
         self._fixed: dict[ast.expr, tuple[Term | None, Term | None, _Read]] = {}
         self._reads: dict[type[ast.expr], _Read] = {
             ast.Name: self._name, ast.Attribute: self._attribute, ast.Subscript: self._subscript,
@@ -91,7 +94,34 @@ class Evaluator:
         elif isinstance(expr, ast.Constant):
             plain = isinstance(expr.value, (bool, int, float, str, type(None)))
             term = ("k", expr.value) if plain else opaque(place(expr))
-        return term, ("obj", held) if held else None, self._reads.get(type(expr), self._opaque)
+        read = self._reads.get(type(expr), self._opaque)
+        if self.hanging is not None and (names := self.hanging.behind(expr)):
+            read = self._saying(read, expr, self.hanging, names)
+        return term, ("obj", held) if held else None, read
+
+    def _saying(self, read: _Read, expr: ast.expr, hangs: Hanging, names: frozenset[str]) -> _Read:
+        """Reads an expression that may hang on changed flags: of what is not known it is said on which."""
+        by_itself = _reads_one(expr)
+        open_ = ("v", "attr", "sub", "seq", "dict") if by_itself else ("v", "attr", "sub")
+
+        def said(state: State, expr: ast.expr, facts: Facts) -> Term:
+            term = read(state, expr, facts)
+            if term[0] not in open_ and term[:2] not in _ASKED:
+                return term
+            if by_itself and hangs.knows(state, names, self._is_bound(state, expr)):
+                return term
+            return _of(term, hangs.said(state, names))
+
+        return said
+
+    def asked_of(self, state: State, subject: ast.expr, term: Term) -> Term:
+        """A question about what an expression stands for, and which flags that hangs on."""
+        return _of(term, self.hanging.said(state, self.hanging.behind(subject))) if self.hanging is not None else term
+
+    def _is_bound(self, state: State, expr: ast.expr) -> bool:
+        """Whether an expression is a variable that has a value."""
+        env = self.variables.env_of(state, expr, expr.id) if isinstance(expr, ast.Name) else None
+        return env is not None and isinstance(expr, ast.Name) and expr.id in env
 
     def known(self, state: State, test: ast.expr, facts: Facts) -> bool | None:
         """Whether a condition holds, without a question; None where that is open."""
@@ -194,11 +224,16 @@ class Evaluator:
             loop, holds = self.program.last_rounds[expr]
             last = opaque(self.naming.place(loop), LAST_ROUND)
             return last if holds else negated(last)
-        match expr.left:
-            case ast.Call(func=ast.Attribute(value=table, attr="get"), args=[asked, *_]) if (
+        match expr:
+            case ast.Compare(left=ast.Call(func=ast.Attribute(value=table, attr="get"), args=[asked, *_])) if (
                 self._new_option(expr, table, asked, "opt_level")
             ):
                 return switched_by(self.program.m.src(table))
+            case ast.Compare(left=ast.Constant(str(name)), ops=[ast.In() | ast.NotIn() as op], comparators=[held]) if (
+                (owner := attributes_of(held)) is not None
+            ):
+                there = self._results.has(state, self.value(state, owner, facts), ("k", name))
+                return there if isinstance(op, ast.In) else negated(there)
         if len(expr.ops) == 1 and (self.sides is None or not self.sides.asks(expr)):  # as nearly always
             left, right = self.value(state, expr.left, facts), self.value(state, expr.comparators[0], facts)
             return compared(_COMPARE[type(expr.ops[0])], left, right)
@@ -265,7 +300,24 @@ class Evaluator:
         return self._said[expr]
 
     def _unless_constant(self, state: State, expr: ast.expr, facts: Facts) -> Term:
-        return opaque(self.naming.place(expr)) if isinstance(expr, ast.Constant) else self.value(state, expr, facts)
+        term = self.value(state, expr, facts)
+        return opaque(self.naming.place(expr)) if term[0] == "k" else term
+
+
+def _of(term: Term, flags: tuple[Term, ...]) -> Term:
+    """A value that hangs on flags."""
+    return ("op", "of", term, ("seq", flags)) if flags else term
+
+
+def _reads_one(expr: ast.expr) -> bool:
+    """Whether an expression reads one name, attribute or key, by itself."""
+    match expr:
+        case ast.Attribute(value=owner, attr=name):
+            return name != "__dict__" and isinstance(owner, (ast.Name, ast.Attribute, ast.Subscript))
+        case ast.Subscript(value=owner, slice=ast.Constant(value=str())):
+            return not isinstance(owner, ast.Call) and getattr(owner, "attr", "") != "__dict__"
+        case _:
+            return isinstance(expr, ast.Name)
 
 
 def _item(state: State, owner: Term, at: Term) -> Term:

@@ -149,7 +149,7 @@ class Variables:
             found: Term | None = dict(owner[1]).get(attr)
             if found is not None:
                 return found
-        if (owner, attr) not in state.heap and self.memory.loses(attr):
+        if (owner, attr) not in state.heap and self.memory.loses(attr) and owner[:2] != ("op", "of"):
             return opaque(self.naming.place(node), attr)
         return state.heap.get((owner, attr), ("attr", since(state, owner, attr), attr))
 

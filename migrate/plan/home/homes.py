@@ -495,7 +495,23 @@ class Finder(Handing):
                 self._slots(scaler, place)
                 if place.owner is not None:
                     self._tell_listed(scaler, place.owner)
+                if place.scope is not None:
+                    self._tell_local(scaler, place.scope)
         return self.homes
+
+    def _tell_local(self, scaler: Scaler, scope: Scope) -> None:
+        """Who lists all variables of a function (``log(locals())``) finds the scaler among them."""
+        m = self.ctx.m
+        for call in m.in_order([*m.calls("locals"), *m.calls("vars"), *m.calls("dir")]):
+            if not isinstance(call.func, ast.Name) or call.args or m.function(call) is not scope:
+                continue
+            match m.parent[call]:
+                case ast.Subscript() | ast.Attribute(attr="get" | "update" | "setdefault"):
+                    pass
+                case ast.Compare(ops=[ast.In() | ast.NotIn()]):
+                    pass
+                case _:
+                    self.unit.review(call, "APX020", f"this lists `{scaler.name}`, too, from now on")
 
     def _tell_listed(self, scaler: Scaler, owner: ast.ClassDef) -> None:
         """Who lists all attributes of an object finds the scaler among them."""

@@ -890,3 +890,44 @@ def test_who_lists_the_attributes_of_an_object_that_it_is_handed_is_told_of_the_
     text = text.replace("Trainer(build()).step(x)", "trainer = Trainer(build())\ntrainer.step(x)\nstateful(trainer)")
     result = migrate_module(text, Settings())
     assert [f.message for f in result.findings if f.rule == "APX020"] == ["this lists obj.scaler, too, from now on"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("locals()", True),
+        ("sorted(vars())", True),
+        ("dir()", True),
+        ('locals()["loss"]', False),
+        ('"loss" in locals()', False),
+        ('locals().get("loss")', False),
+        ("vars(args)", False),
+        ("other()", False),
+        ("globals()", False),
+    ],
+)
+def test_who_lists_all_variables_of_a_function_is_told_of_the_scaler(text: str, told: bool) -> None:
+    result = migrate_module(LOCAL.replace("LIST", text), Settings())
+    assert result.new_text is not None
+    assert any("this lists `scaler`, too" in found.message for found in result.findings) is told
+
+
+LOCAL = """\
+import torch
+from apex import amp
+
+
+def other():
+    return locals()
+
+
+def main(args, model, optimizer, loader):
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    for x in loader:
+        loss = model(x).sum()
+        optimizer.zero_grad()
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()
+    print(LIST)
+"""
