@@ -92,8 +92,8 @@ def analyse_file(source: Source, settings: Settings, engine: Engine) -> FileResu
                 result = migrate_notebook(text, settings, source.neighbours, engine)
             else:
                 result = engine(text, settings, source.neighbours)
-        if not result.parsed:
-            return _unparseable(source.shown, text, result)
+            if not result.parsed:
+                return _unparseable(source.shown, text, result)
         new = None if result.new_text is None else encode(result.new_text, encoding)
     except (RecursionError, MemoryError):  # the parser reports a full stack as the latter
         return problem(

@@ -38,7 +38,7 @@ def _imports_bare(text: bytes) -> bool:
     """Whether a text imports Apex where a failure is not caught."""
     try:
         tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return True
     caught: set[ast.AST] = set()
     for node in walk(tree):

@@ -64,11 +64,11 @@ _ATTRIBUTE = re.compile(rb"\.(\w+)\b(?![ \t]*=[^=])")
 _NAME, _WORD = re.compile(rb"\b[A-Za-z_]\w+"), re.compile(rb"\b[A-Za-z_]\w*")
 _GIVES_TABLE = re.compile(rb"\breturn[ \t]+(?:\w+\.)*[0-9_]*[A-Z][A-Z0-9_]*\b")
 _SCALER = re.compile(rb"\.(\w*scaler\w*)")
-_SWITCH = re.compile(rb"\b(\w*(?:apex|APEX)\w*)\s*(?::[^=\n]+)?=(?!=)")
+_SWITCH = re.compile(rb"\b(\w{0,80}?(?:apex|APEX)\w{0,80})\s{0,40}(?::[^=\n]{1,200})?=(?!=)")
 _FUSED_ADAM = re.compile(rb"\bFusedAdam\b")
 _COUNTED = re.compile(  # group["step"], optimizer.param_groups[0].get("step"), "step" in group
-    rb"group\w*(?:\[[\w-]*\])?[ \t]*(?:\[|\.(?:get|setdefault|pop)\()[ \t]*[\"'](?:step|bias_correction)[\"']"
-    rb"|[\"'](?:step|bias_correction)[\"'][ \t]+(?:not[ \t]+)?in[ \t]+[\w.]*group"
+    rb"group\w{0,80}(?:\[[\w-]*\])?[ \t]*(?:\[|\.(?:get|setdefault|pop)\()[ \t]*[\"'](?:step|bias_correction)[\"']"
+    rb"|[\"'](?:step|bias_correction)[\"'][ \t]+(?:not[ \t]+)?in[ \t]+[\w.]{0,80}group"
 )
 _THREADS = re.compile(rb"\bThread(?:Pool|PoolExecutor)?\(")
 _HANDED = re.compile(rb"[(,=][ \t]*(?:self\.)?(?:model|net|network|encoder|decoder)[,)]")
@@ -83,7 +83,7 @@ _IN_PLACE = re.compile(rb"\.(?:add(?:mm|mv|r|bmm)|baddbmm)_\(")
 _BEGINS, _SCALES = re.compile(rb"\binitialize\("), re.compile(rb"\bscale_loss\(")
 # Where Apex's amp may come from, one of which a unit has in its program.
 _FROM_APEX = re.compile(
-    rb"\bapex\.amp\b|\bfrom[ \t]+apex[ \t]+import\b|\bimport[ \t]+(?:[\w., \t]*,[ \t]*)?apex\b"
+    rb"\bapex\.amp\b|\bfrom[ \t]+apex[ \t]+import\b|\bimport[ \t]+(?:\w[\w., \t]{0,400},[ \t]*)?apex\b"
     rb"|\b(?:import_module|__import__)\(\s*[\"']apex\b"
 )
 _YIELDS = re.compile(rb"\byield\b")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -45,11 +46,16 @@ def page_text(wanted: str, known: Sequence[Page]) -> str:
         if wanted.upper() in page.notes:
             return f"{wanted.upper()}  {page.notes[wanted.upper()]}\n\nA finding of:\n\n{_render(page)}"
     ids = ", ".join(sorted({page.id for page in known}.union(*(page.notes for page in known)))) or "there are none"
-    raise UserError(f"there is no rule {wanted}; the rules are: {ids}.")
+    raise UserError(f"there is no rule {wanted or 'of an empty name'}; the rules are: {ids}.")
+
+
+def _words(module: ModuleType) -> str:
+    """What stands at the top of a module, also where Python was told to forget it (-OO). A test asks each for some."""
+    return inspect.getdoc(module) or ast.get_docstring(ast.parse(inspect.getsource(module))) or ""
 
 
 def _page(module: ModuleType) -> Page:
-    title, _, text = inspect.getdoc(module).partition("\n")  # type: ignore[union-attr]  # a test asks for one
+    title, _, text = _words(module).partition("\n")
     return Page(
         id=module.ID,
         title=title.strip(),

@@ -39,9 +39,9 @@ _BY_PATH = re.compile(
 _OF_PACKAGE = re.compile(rb"import_module\(\s*f?[\"'](?:\w+\.)*(\w+)\.\w*[{%\"']")
 _REPLACED = re.compile(rb"\bsys\.modules\[\s*[\"']([\w.]+)[\"']")  # a module that is read or replaced by its name
 _WAYS = (b"run_path(", b"run_module(", b"import_module(", b"__import__(", b"_from_file_location(", b"exec(", b"sys.")
-_SPELLED = re.compile(rb"(\w+)(?:\.py)?[\"']")
+_SPELLED = re.compile(rb"(?<!\w)(\w+)(?:\.py)?[\"']")
 _DEVICE = re.compile(rb"[\"'](?:cuda|cpu|mps)[\"']")  # as a whole string no module of that name is meant
-_DOTTED = re.compile(rb"\w+(?:\.\w+)+")
+_DOTTED = re.compile(rb"(?<!\w)\w+(?:\.\w+)+")
 
 
 def module_name(location: str) -> str:

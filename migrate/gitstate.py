@@ -127,7 +127,8 @@ def _git(top: Path, *words: str) -> bytes:
         ) from error
     if run.returncode == 0:
         return run.stdout
-    said = os.fsdecode(run.stderr).strip().partition("\n")[0]
+    lines = os.fsdecode(run.stderr).strip().split("\n")
+    said = next((line for line in lines if line.startswith("fatal: ")), lines[0])  # warnings may stand before it
     if "Not a valid object name HEAD" in said:
         return b""
     raise UserError(f"nothing was written, because git says: {said} (or say --allow-dirty).")

@@ -10,8 +10,10 @@ from contextlib import suppress
 from .reading import read
 
 _SAY_SO = ("setup.py", "setup.cfg", "pyproject.toml", "requirements.txt", "requirement.txt", "environment.yml")
-_VERSION = rb"""\s*(?:[=<>~!]=|[=<>])\s*["']?\d"""
-_PINNED = re.compile(rb"""(?:^|["'-])\s*([A-Za-z][\w.-]*?)\s*(?:\[[\w, -]*\])?""" + _VERSION, re.MULTILINE)
+_VERSION = rb"""[ \t]*(?:[=<>~!]=|[=<>])\s*["']?\d"""
+_PINNED = re.compile(
+    rb"""(?:^|["'-])[ \t]*([A-Za-z][\w.-]{0,80}?)[ \t]{0,40}(?:\[[\w, -]{0,200}\])?""" + _VERSION, re.MULTILINE
+)
 
 
 class Requirements:

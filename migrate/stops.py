@@ -100,7 +100,7 @@ def begin_worker(parent: Connection, ours: Connection) -> None:
     ours.close()
     for one in _SIGNALS:
         signal.signal(one, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # by which the first process ends its workers
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # who ends this worker alone means it
     if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)  # it was born while they were held
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()

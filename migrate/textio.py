@@ -19,6 +19,8 @@ _PYTHON_2_LINE = re.compile(
     ) | <> | `[^`]+` | \b0[0-7]+\b | \b\d+[lL]\b | \b[uU][rR]["'] | def\s+\w+\s*\([^)]*\(\w+\s*,""",
     re.VERBOSE,
 )
+_NEWLINE = re.compile(r"\r\n|\n|\r")
+_LONGEST = 1000  # characters of a line that somebody wrote
 
 
 class Undecodable(Exception):
@@ -50,9 +52,9 @@ def looks_like_python_2(error: SyntaxError, text: str) -> bool:
     """Whether a text that Python 3 rejects is plainly Python 2."""
     if str(error.msg).startswith(_PYTHON_2_ERRORS):
         return True
-    lines = text.splitlines()
+    lines = _NEWLINE.split(text)  # as Python counts them: a form feed ends none
     at = (error.lineno or 0) - 1
-    return 0 <= at < len(lines) and bool(_PYTHON_2_LINE.search(lines[at]))
+    return 0 <= at < len(lines) and bool(_PYTHON_2_LINE.search(lines[at][:_LONGEST]))
 
 
 def _first_line(error: Exception) -> str:

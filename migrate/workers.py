@@ -106,7 +106,7 @@ def _pool(size: int) -> Iterator[ProcessPoolExecutor]:
             yield pool
         except BaseException:  # Ctrl-C: nobody waits for what the processes are still at
             for process in multiprocessing.active_children():
-                process.terminate()
+                process.kill()  # one that was stopped (SIGSTOP) would keep SIGTERM for later
             raise
         finally:
             pool.shutdown(cancel_futures=True)

@@ -20,8 +20,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 # Code in these runs at another time than the statement that holds them.
 _LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
-_NOT_AUTOCAST = re.compile(r"(?:disable|no|without|suspend)\w*?_?autocast", re.I)
-_CLIPPING = re.compile(r"clip_grad|grad_norm(?!\w*meter)", re.I)
+_NOT_AUTOCAST = re.compile(r"(?:disable|no|without|suspend)\w{0,80}?_?autocast", re.I)
+_CLIPPING = re.compile(r"clip_grad|grad_norm(?!\w{0,80}meter)", re.I)
 _OPTIMIZER = re.compile(r"[Oo]ptim|(?:^|_)opts?(?:$|_|[A-Z\d])")
 _SCHEDULER = re.compile(r"sched", re.I)
 # Functions that are given a scaler to write its state somewhere or to read it back.

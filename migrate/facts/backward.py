@@ -14,7 +14,7 @@ HOOKED = re.compile(
     rb"\.register_(?!\w*forward)\w*hook\(\s*(?:(?:functools\.)?partial\(\s*)?(lambda\b[^\n]*|[\w.]+)"
 )
 _PRODUCT = re.compile(rf"\.(?:{'|'.join(sorted(BACKWARD_PRODUCTS))})\(|[\w\])][ \t]*@[ \t]*[\w(]")
-_CALLED = re.compile(r"(\w+)\(")
+_CALLED = re.compile(r"(?<!\w)(\w+)\(")
 
 _Text = tuple[str, frozenset[str], bool]  # a function: its name, those that it calls, whether it computes products
 

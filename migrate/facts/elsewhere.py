@@ -31,23 +31,23 @@ _BODY = r"([^\n]*\n?(?:\1[ \t]+[^\n]*\n?|[ \t\r]*\n)*)"
 _CLASS = re.compile(r"^([ \t]*)class[ \t]+(\w+)[ \t]*(?:" + _PARENTHESES + ")?" + _BODY, re.M)
 _FUNCTION = re.compile(r"^([ \t]*)(?:async[ \t]+)?def[ \t]+(\w+)[ \t]*" + _PARENTHESES + _BODY, re.M)
 _GIVEN = re.compile(r"\b((?:self\.)?\w+)[ \t]*=[ \t]*((?:\w+\.)*\w+)")
-_EACH = re.compile(r"\bfor[ \t]+([\w, ()]+?)[ \t]+in[ \t]+(?:(?:enumerate|zip|reversed)\()?([\w., ]+)")
+_EACH = re.compile(r"\bfor[ \t]+([\w(][\w, ()]{0,200}?)[ \t]+in[ \t]+(?:(?:enumerate|zip|reversed)\()?([\w., ]+)")
 _CALLED = re.compile(r"(?<![\w.])(\w+(?:\.\w+)*|\)(?=\())(?:\[[^\[\]\n]*\])?\(")
 _NO_CODE = re.compile(r"#[^\n]*|\"{3}.*?\"{3}|'{3}.*?'{3}", re.S)
 _NAME, _SOURCE = re.compile(r"\w+"), re.compile(r"((?:self\.)?\w+)(?:\.values|\.items)?(?![\w.])")
 _RETURNED = re.compile(r"\breturn[ \t]+((?:\w+\.)*\w+)(\()?")
 # A list, dictionary or tuple that is given back: as it stands there, or under a name.
 _RETURN = re.compile(r"\breturn\b")
-_GIVES_MANY = re.compile(r"\breturn[ \t]*(?:[\[{]|\(?[\w.]+(?:\([^()\n]*\))?[ \t]*,)")
+_GIVES_MANY = re.compile(r"\breturn[ \t]*(?:[\[{]|\(?[\w.]{1,200}(?:\([^()\n]*\))?[ \t]*,)")
 _MANY = re.compile(r"(?<![\w.])(\w+)[ \t]*=[ \t]*(?:[\[{]|(?:collections\.)?(?:dict|list|OrderedDict|defaultdict)\()")
 _SET = re.compile(r"\bself\.(\w+)[ \t]*(?:=[^=]|,(?=[^()\n]{0,200}=[^=]))")
 # What no region may be around, or what runs later than it is called.
 _APART = re.compile(r"\.backward\(|\.step\(|\bzero_grad\(|\byield\b|\bscale_loss\(")
 _HALF, _METHODS = ("|".join(sorted(names)) for names in (operations.O1_HALF, operations.O1_HALF_METHODS))
 _YIELD = re.compile(r"\byield\b")
-_RUN = re.compile(r"\w*(?:model|net|network|encoder|decoder|critic|backbone|discriminator)\Z")
+_RUN = re.compile(r"\A\w*(?:model|net|network|encoder|decoder|critic|backbone|discriminator)\Z")
 _FILLS = "|".join(sorted(operations.FILLS))
-_FILLS_FAR = re.compile(rf"\.(?:{_FILLS})\([^\n]*-?\b(?:\d\.?\d*e(?:[5-9]|\d\d)|\d{{6,}})\b")
+_FILLS_FAR = re.compile(rf"\.(?:{_FILLS})\([^\n]{{0,400}}-?\b(?:\d\.?\d*e(?:[5-9]|\d\d)|\d{{6,}})\b")
 _ADDS_PART = re.compile(r"^[ \t]+\w+[ \t]*\+=[ \t]*self\.[\w.]+(?:\[.*\])?[ \t\r]*$", re.M)
 _PRODUCT = re.compile(
     rf"\b(?:torch|F|functional)\.(?:{_HALF})\(|[\w\])]\.(?<!\bnp\.)(?<!\bnumpy\.)(?:{_METHODS})\("

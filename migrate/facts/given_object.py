@@ -27,7 +27,7 @@ _CALLED = re.compile(rf"(?<![\w.])({_PATH})\(")
 _PASSES = re.compile(rf"(?<![\w.])({_PATH})\(([^()]*)\)")
 _DOTTED = re.compile(rf"(?:^|[,=])\s*({_PATH})\s*(?=,|\Z)")
 _RETURNED = re.compile(rf"\breturn[ \t]+({_PATH})[ \t]*$", re.M)
-_INNER = re.compile(r"\bdef[ \t]+\w+[ \t]*\(([^()]*)|\blambda[ \t]+([^:\n]*):")
+_INNER = re.compile(r"\bdef[ \t]+\w+[ \t]*\(([^()]*)|\blambda[ \t]+(?![ \t])([^:\n]{0,400}):")
 # A weak reference that is asked, and what a dictionary holds under a name: attributes as others are.
 _ASKED, _UNDER = re.compile(r"\(\)(?=\.)"), re.compile(r"\[[\"'](\w+)[\"']\]")
 _SHORT = re.compile(r"(?:net|model)_?[A-Z0-9]\w*|[GD](?:_\w+)?")  # netG, model1, G_ema

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 
-_MAY_BE = re.compile(r"\band\b[^#\n]*\.step\(|\.step\([^()]*(?:\([^()]*\)[^()]*)*\)\s*(?:for|if)\b")
+_MAY_BE = re.compile(r"\band\b[^#\n]{0,400}\.step\(|\.step\([^()]*(?:\([^()]*\)[^()]*)*\)\s*(?:for|if)\b")
 
 
 def lengthen(tree: ast.Module, text: str) -> set[ast.stmt]:

@@ -10,7 +10,9 @@ from ..knowledge import operations
 
 _GIVEN = re.compile(r"^[ \t]+(\w+)[ \t]*([-+*/]?)=(?!=)[ \t]*([^\n]*)$", re.M)
 _BOUND = re.compile(
-    r"\bfor[ \t]+([\w, \t()]{1,200}?)[ \t]+in\b|\bas[ \t]+(\w+)|(\w+)[ \t]*:=|^[ \t]+([\w(][\w, \t()]*)=(?!=)", re.M
+    r"\bfor[ \t]+([\w(][\w, \t()]{0,199}?)[ \t]+in\b|\bas[ \t]+(\w+)"
+    r"|(?<!\w)(\w+)[ \t]*:=|^[ \t]+([\w(][\w, \t()]*)=(?!=)",
+    re.M,
 )
 _NAME = re.compile(r"\w+")
 _WIDE = re.compile(r"\.(?:float|double|long|int|bool|item)\(\)\Z")

@@ -17,16 +17,27 @@ class Classes(Solver):
 
     # ------------------------------------------------------------ bases
 
-    def order(self, cls: ast.ClassDef, below: tuple[ast.ClassDef, ...] = ()) -> list[ast.ClassDef]:
-        """A class and its bases in this module, each behind all that inherit from it; ``below`` are those that a base
-        is looked up for: two classes of one name may seem to inherit from each other."""
-        found = [cls]
-        for base in cls.bases:
-            for held in tuple(self._pts[self._expr(base)]):
-                if held.kind == "class" and isinstance(held.key, ast.ClassDef) and held.key not in (cls, *below):
-                    inner = self.order(held.key, (cls, *below))
-                    found = [c for c in found if c not in inner] + inner
-        return found
+    def order(self, cls: ast.ClassDef) -> list[ast.ClassDef]:
+        """A class and its bases in this module, each behind all that inherit from it. Each is gone into once, from the
+        last base on: there are many ways to one behind diamonds, and two classes of one name may seem to inherit from
+        each other."""
+        found: list[ast.ClassDef] = []
+        seen = {cls}
+        todo = [(cls, self._bases(cls))]
+        while todo:
+            one, bases = todo[-1]
+            base = bases.pop() if bases else None
+            if base is None:
+                found.append(one)
+                todo.pop()
+            elif base not in seen:
+                seen.add(base)
+                todo.append((base, self._bases(base)))
+        return found[::-1]
+
+    def _bases(self, cls: ast.ClassDef) -> list[ast.ClassDef]:
+        held = (one for base in cls.bases for one in tuple(self._pts[self._expr(base)]))
+        return [one.key for one in held if one.kind == "class" and isinstance(one.key, ast.ClassDef)]
 
     def _line(self, cls: ast.ClassDef) -> list[ast.ClassDef] | None:
         """A class and those of this module that it inherits from, in order; None where a base may be one of several."""
@@ -82,10 +93,12 @@ class Classes(Solver):
 
     # ------------------------------------------------------------ members
 
-    def _member(self, obj: Obj, owner: ast.ClassDef, attr: str, dst: Var, below: tuple[ast.ClassDef, ...] = ()) -> None:
+    def _member(
+        self, obj: Obj, owner: ast.ClassDef, attr: str, dst: Var, seen: set[ast.ClassDef] | None = None
+    ) -> None:
         """A method or class attribute, looked up through the bases that stand in this module: that of the first class
-        in Python's order which has it, where each base can be only one."""
-        line = None if below or self._owns(owner, attr) else self._line(owner)
+        in Python's order which has it, where each base can be only one; else that of each, once (``seen``)."""
+        line = None if seen is not None or self._owns(owner, attr) else self._line(owner)
         if line is not None:
             first = next((cls for cls in line if self._owns(cls, attr)), None)
             if first is not None:
@@ -101,13 +114,15 @@ class Classes(Solver):
         scope = self.m.scope_of[owner]
         if attr in scope.names:
             self._flow(("n", scope, attr), dst)
+        seen = set() if seen is None else seen
+        seen.add(owner)
         for base in owner.bases:
             if isinstance(base, (ast.Name, ast.Attribute)):
                 own = self._name(base.id, self.m.scope(owner)) if isinstance(base, ast.Name) else self._expr(base)
                 for held in tuple(self._pts[own]):
                     if held.kind == "class" and isinstance(held.key, ast.ClassDef):
-                        if held.key not in (owner, *below):
-                            self._member(obj, held.key, attr, dst, (owner, *below))
+                        if held.key not in seen:
+                            self._member(obj, held.key, attr, dst, seen)
 
     def _methods(
         self, owner: ast.ClassDef, *names: str, known: dict[ast.ClassDef, list[ast.AST]] | None = None

@@ -8,6 +8,7 @@ find ``@logged`` over a step, whose wrapper takes a norm first. The decorator of
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from ..facts.module import Module
 from ..nodes import walk
@@ -19,8 +20,9 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 def wrappers(m: Module, v: Values) -> dict[ast.AST, list[ast.AST]]:
     """By function what its decorators, or those of its class, run around it."""
     found: dict[ast.AST, list[ast.AST]] = {}
+    begins = {cls: begin for cls in m.all(ast.ClassDef) if (begin := m.method(cls, "__init_subclass__")) is not None}
     for cls in m.all(ast.ClassDef):
-        named, made = _wrapping(m, v, cls)
+        named, made = _wrapping(m, v, cls, begins)
         for method in cls.body if made else ():
             if isinstance(method, _FUNCTIONS) and (method.name in named if named else method not in made):
                 found.setdefault(method, []).extend(made)
@@ -63,9 +65,11 @@ def _run(m: Module, v: Values, kind: str, key: object) -> list[ast.AST]:
     return []
 
 
-def _wrapping(m: Module, v: Values, cls: ast.ClassDef) -> tuple[set[str], list[ast.AST]]:
+def _wrapping(
+    m: Module, v: Values, cls: ast.ClassDef, begins: Mapping[ast.ClassDef, ast.AST]
+) -> tuple[set[str], list[ast.AST]]:
     """The functions that may be wrapped around methods of a class, and the names of those methods where it is handed
-    them: what its decorators, its metaclass and ``__init_subclass__`` of its bases define."""
+    them: what its decorators, its metaclass and ``__init_subclass__`` of its bases (``begins``, of all) define."""
     named, made = set[str](), list[ast.AST]()
     for decorator in cls.decorator_list:
         call = decorator if isinstance(decorator, ast.Call) else None
@@ -75,9 +79,8 @@ def _wrapping(m: Module, v: Values, cls: ast.ClassDef) -> tuple[set[str], list[a
     for one in (o.key for k in cls.keywords if k.arg == "metaclass" for o in v.of(k.value) if o.kind == "class"):
         assert isinstance(one, ast.ClassDef)
         made += [n for method in one.body if isinstance(method, _FUNCTIONS) for n in _inside(v, method)]
-    for base in v.order(cls)[1:]:
-        begin = m.method(base, "__init_subclass__")
-        made += _inside(v, begin) if begin is not None else []
+    for base in v.order(cls)[1:] if begins else ():
+        made += _inside(v, begins[base]) if base in begins else []
     return named, made
 
 

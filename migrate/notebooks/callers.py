@@ -55,7 +55,7 @@ def _more(old: bytes, new: bytes) -> dict[str, str]:
 
 def _asked(data: bytes) -> dict[str, set[str]]:
     """The parameters without a default of each function of a file's own level."""
-    with suppress(SyntaxError, ValueError, RecursionError):
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
         functions = [n for n in ast.parse(data).body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
         return {one.name: _required(one.args) for one in functions}
     return {}

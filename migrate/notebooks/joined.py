@@ -21,8 +21,8 @@ _HELD = "#apex2native:line "
 _MARK = re.compile(rf"^{_BEGIN}(\d+)$", re.M)
 _HOLDER = re.compile(rf"(?:(?:pass|None)  )?{_HELD}(\d+)")
 _SHELL = re.compile(r"^(\s*)(?:[%!]|\?{1,2}\w)|^\s*[\w.]+\?{1,2}\s*$")
-_ASSIGNED = re.compile(r"^(\s*[\w, ]+=\s*)[%!]")
-_COMMAND = re.compile(r"\s*(?:[\w, ]+=\s*)?%")
+_ASSIGNED = re.compile(r"^(\s*\w[\w, ]*=\s*)[%!]")
+_COMMAND = re.compile(r"\s*(?:\w[\w, ]*=\s*)?%")
 _OF_PYTHON = re.compile(r"^%%(?:time|timeit|capture|prun|python3?|debug)\b")
 
 

@@ -54,7 +54,7 @@ _OTHER = re.compile(
     re.I | re.X,
 )
 _QUOTED = re.compile(
-    r"[`\[]+apex[`\]]+|\bapex\s*[=>]=\s*\d|\[mypy-apex|\bimport\s+[\w, ]*\bapex\b|[\"']apex\.\*[\"']", re.I
+    r"[`\[]apex[`\]]|\bapex\s*[=>]=\s*\d|\[mypy-apex|\bimport\s+[\w, ]{0,200}\bapex\b|[\"']apex\.\*[\"']", re.I
 )
 _OF_AMP = re.compile(r"\bamp\.(?:initialize|scale_loss|master_params|load_state_dict)\(")
 
@@ -63,7 +63,7 @@ _LONGEST = 4000  # characters of a line that somebody wrote
 # What is looked for first, as that is quick: without one of these there is no mention.
 _HINTS = (b"apex", b"_ext", b"loss-scale ", b"loss-scale=", b"loss_scale ", b"loss_scale=", b"amp.initialize(")
 _LEVELS = (b"O0", b"O1", b"O2", b"O3")
-_LEVEL_HINT = re.compile(rb"(?:level|lvl|mode|fp16|amp|apex)[\"']?\s*[:=\s]\s*[\"'\\]*o[0-3]")
+_LEVEL_HINT = re.compile(rb"(?:level|lvl|mode|fp16|amp|apex)[\"']?(?:\s*[:=]\s*|\s+)[\"'\\]*o[0-3]")
 
 
 def hinted(data: bytes) -> bool:

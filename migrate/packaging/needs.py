@@ -13,10 +13,13 @@ from .words import PARTS
 
 _EXTENSIONS = frozenset({"amp_C", "apex_C"})
 _CALLS = frozenset({"import_module", "__import__"})
-_MAYBE = re.compile(r"\b(?:import|from|import_module|__import__)\b[^#\n]*\b(?:apex|amp_C|apex_C)\b")
+_WORD = re.compile(r"\b(?:import|from|import_module|__import__)\b")
+_NAME = re.compile(r"\b(?:apex|amp_C|apex_C)\b")
 _STATEMENT = re.compile(r"\s*(?:import\s+(?:\w+\s*,\s*)*apex|from\s+apex)\b")
 _OURS = re.compile(
-    rf"^[ \t]*from\s+apex(?:\.(?:{PARTS})\b|\s+import\s+\(?\s*(?:\w+\s*,\s*)*(?:{PARTS})\b)|\bapex\.(?:{PARTS})\b", re.M
+    rf"^[ \t]*from\s+apex(?:\.(?:{PARTS})\b"
+    rf"|\s+import\s+(?:\(\s*)?(?:\w+\s*,\s*)*(?:{PARTS})\b)|\bapex\.(?:{PARTS})\b",
+    re.M,
 )
 
 
@@ -52,7 +55,7 @@ class Needs:
 
 def imports(text: str) -> int | None:
     """The first line that imports Apex, wherever it stands; None where none does."""
-    if not _MAYBE.search(text):
+    if not any((word := _WORD.search(line)) and _NAME.search(line, word.end()) for line in text.split("\n")):
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

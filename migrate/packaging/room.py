@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .. import textio
-from ..errors import reason
+from ..errors import Tangled, reason
 from ..journal import digest
+from ..limits import guarded
 from ..model import Applicability, Change, FileResult, Finding, Severity
 from ..outcome import Analysed, Outcome, Texts
 from ..reading import SOURCE_LIMIT, read
@@ -37,6 +38,7 @@ _LOOKS: Mapping[Kind, Callable[[str], list[Mention]]] = {
     Kind.DOCS: lines.look,
 }
 _MARKS = (b"\xff\xfe", b"\xfe\xff")  # of UTF-16, where words look otherwise
+_NOT_KNOWN = "what it says of Apex is not known"
 _BULKY = 256 * 1024  # JSON and text of that size is data
 
 
@@ -58,7 +60,10 @@ def around(outcome: Outcome, selection: Selection, spool: Spool, *, fix: bool) -
         try:
             found = _look(beside)
         except OSError as error:
-            unread.append(_unread(beside, error))
+            unread.append(_unread(beside, f"this file cannot be read, so {_NOT_KNOWN}: {reason(error)}"))
+            continue
+        except (Tangled, RecursionError, MemoryError):
+            unread.append(_unread(beside, f"this file is too tangled to follow, so {_NOT_KNOWN}"))
             continue
         if found is not None:
             looked.append(found)
@@ -113,8 +118,11 @@ def _look(beside: Beside) -> _Looked | None:
     if not (lines.hinted(data) or data.startswith(_MARKS)):
         return None
     text = _python(data) if what is Kind.SETUP_PY else decode(data)
-    mentions = tuple(_LOOKS[what](text.text)) if text is not None else ()
-    return _Looked(beside, data, text, mentions) if text is not None and mentions else None
+    if text is None:
+        return None
+    with guarded():
+        mentions = tuple(_LOOKS[what](text.text))
+    return _Looked(beside, data, text, mentions) if mentions else None
 
 
 def _python(data: bytes) -> Text | None:
@@ -125,8 +133,7 @@ def _python(data: bytes) -> Text | None:
     return Text(text, encoding)  # this encoding writes its own mark
 
 
-def _unread(beside: Beside, error: OSError) -> FileResult:
-    message = f"this file cannot be read, so what it says of Apex is not known: {reason(error)}"
+def _unread(beside: Beside, message: str) -> FileResult:
     return FileResult(beside.shown, "unchanged", findings=(Finding(FOUND, Severity.INFO, 1, 1, message),))
 
 

@@ -30,15 +30,18 @@ _EGG = re.compile(r"\S+#(?:.*&)?egg=(?:nvidia[-_.])?apex(?:[&\[].*)?", re.I)
 _FORK = re.compile(r"(?:git\+)?(?:https?|ssh|git)(?:://|@)\S+/apex(?:\.git)?/?(?:@[\w./-]+)?(?:#\S*)?", re.I)
 _FILE = re.compile(r"(?:file:|https?:)?\S*/?apex-\d[\w.+]*-\S+\.whl|(?:file:|\.{1,2}/|/)(?:\S*/)?apex/?", re.I)
 _EDITABLE = re.compile(r"(?:-e|--editable)[\s=]+")
+_LONGEST = 2000  # characters of a requirement that somebody wrote
 _PIP_OPTION = re.compile(r"\s--?[a-z].*", re.S)
 
 
 def requirement(text: str) -> bool | None:
     """Whether a requirement is Apex's for sure (True), or by its name (False); None for another one."""
     text = re.sub(r"\\\r?\n", " ", text).strip()
-    text = re.sub(r"(?:^|\s)#.*", "", text).strip()
+    text = " ".join(re.sub(r"(?:^|\s)#.*", "", text).split())
     editable = _EDITABLE.match(text)
     text = _PIP_OPTION.sub("", text[editable.end() :] if editable else text).strip().strip("\"'")
+    if len(text) > _LONGEST:
+        return None
     if _OURS.search(text) and not re.search(r"\s", re.sub(r"\s*@\s*", "@", text.partition(";")[0].strip())):
         return True
     if named := _NAME.fullmatch(text):

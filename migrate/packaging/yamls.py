@@ -11,7 +11,7 @@ from .texts import comments_above, lines, whole_lines
 from .words import WORD, requirement
 
 _TOP = re.compile(r"([\w.-]+)\s*:")
-_ITEM = re.compile(r"(\s*)-\s+(.*?)\s*$", re.S)
+_ITEM = re.compile(r"(\s*)-\s+(.*)", re.S)
 
 
 def look(text: str) -> list[Mention]:

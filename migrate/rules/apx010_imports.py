@@ -245,16 +245,13 @@ def _still_read(ctx: Context, work: Work, stmt: ast.Assign) -> bool:
     for target in stmt.targets:
         if not isinstance(target, (ast.Name, ast.Attribute)):
             return True
-        for node in m.nodes:
-            if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
-                continue
-            if m.statement(node) is stmt:
-                continue  # `apex = apex.amp`
-            same = (
-                isinstance(node, ast.Attribute) and isinstance(target, ast.Attribute) and node.attr == target.attr
-            ) or (isinstance(node, ast.Name) and isinstance(target, ast.Name) and node.id == target.id)
-            if same and not work.draft.gone(node):
-                return True
+        if isinstance(target, ast.Name):
+            same: list[ast.Name | ast.Attribute] = [n for n in m.all(ast.Name) if n.id == target.id]
+        else:
+            same = [n for n in m.all(ast.Attribute) if n.attr == target.attr]
+        reads = (n for n in same if isinstance(n.ctx, ast.Load) and m.statement(n) is not stmt)  # not `apex = apex.amp`
+        if any(not work.draft.gone(node) for node in reads):
+            return True
     return False
 
 

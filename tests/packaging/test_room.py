@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -322,3 +323,11 @@ def test_the_seed_of_hashes_makes_no_difference(tmp_path: Path) -> None:
         for seed in ("0", "1", "7")
     }
     assert len(outputs) == 1
+
+
+@pytest.mark.parametrize("name", [name for name, text in AROUND.items() if "apex" in text])
+def test_a_line_without_an_end_is_read_in_time(tmp_path: Path, name: str) -> None:
+    root = tree(tmp_path, {"x.py": NATIVE, name: AROUND[name].replace("apex", f"apex{' ' * 100_000}x")})
+    begun = time.process_time()
+    run(root)
+    assert time.process_time() - begun < 3

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
+
 import pytest
 
+from migrate import answers
 from migrate.engine import migrate_module
 from migrate.model import Applicability, Settings
+from migrate.notebooks import callers
+from tests.shell.support import tool, tree
 
 TRAIN = """\
 import torch
@@ -78,3 +84,31 @@ def test_it_ends_in_words(text: str) -> None:
     result = migrate_module(text, Settings())
     assert result.new_text is not None or result.findings
     assert "nested" not in " ".join(finding.message for finding in result.findings)
+
+
+# More than Python's parser takes: it says so with a MemoryError, which is none.
+TOO_DEEP = b"import apex\nx = " + b"-" * 200_000 + b"1\n"
+
+
+def test_a_text_that_is_nested_too_deeply_beside_the_ones_that_change() -> None:
+    assert answers._imports_bare(TOO_DEEP)
+    assert callers._more(TOO_DEEP, TOO_DEEP) == {}
+
+
+@pytest.mark.parametrize("warnings", ["default", "error"])
+def test_what_python_has_to_say_of_a_target_is_kept_to_itself(tmp_path: Path, warnings: str) -> None:
+    tree(tmp_path, {"x.py": "import apex\nx = 1or 2\nprint 'x'\n", "y.py": "import apex\nx = '\\d' is 1\n"})
+    run = tool(tmp_path, "--check", PYTHONWARNINGS=warnings)
+    assert run.stderr == ""
+    assert "line 3: this file mentions apex and is written in Python 2" in run.stdout
+
+
+def test_many_ways_to_one_base() -> None:
+    layers = "".join(
+        f"class L{i}(D{i}):\n    pass\n\n\nclass R{i}(D{i}):\n    pass\n\n\nclass D{i + 1}(L{i}, R{i}):\n    pass\n\n\n"
+        for i in range(40)
+    )
+    begun = time.process_time()
+    result = migrate_module(TRAIN.format(before=f"class D0:\n    pass\n\n\n{layers}", scaled=SCALED), Settings())
+    assert [unit.applicability for unit in result.units] == [Applicability.SAFE]
+    assert time.process_time() - begun < 20

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -11,7 +12,7 @@ import pytest
 
 from migrate import explain
 from migrate.errors import UserError
-from tests.shell.support import tool, tree
+from tests.shell.support import PROJECT, tool, tree
 
 
 @pytest.fixture
@@ -69,3 +70,10 @@ def test_the_command() -> None:
     unknown = tool("explain", "APX777")
     assert unknown.returncode == 2
     assert "the rules are: APX000, APX001" in unknown.stderr
+
+
+def test_a_python_that_forgets_docstrings() -> None:
+    words = [sys.executable, "-OO", "-m", "migrate", "explain"]
+    run = subprocess.run(words, cwd=PROJECT, capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout == explain.listing(explain.pages())

@@ -154,6 +154,18 @@ def test_a_worker_that_is_ended_costs_nothing_but_its_work(tmp_path: Path) -> No
     assert {path.read_text() for path in root.glob("*.py")} == {NATIVE + "# FAST\n"}
 
 
+@pytest.mark.parametrize("number", STOPS)
+def test_workers_that_were_stopped_end_as_well(tmp_path: Path, number: signal.Signals) -> None:
+    root = tree(tmp_path, {f"{at}.py": LEGACY for at in range(12)})
+    child = started(SLOW, root, "-j", "2")
+    pids = workers(root, 2)
+    for one in pids:
+        os.kill(one, signal.SIGSTOP)
+    os.kill(child.pid, number)
+    assert ended(child) == (128 + number, f"apex2native: {SAID[number]}.\n")
+    assert gone(pids)
+
+
 def test_nohup_is_respected(tmp_path: Path) -> None:
     root = tree(tmp_path, {f"{at}.py": LEGACY + "# FAST\n" for at in range(12)})
     child = started(SLOW, root, "-j", "2", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))

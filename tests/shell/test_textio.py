@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import codecs
+import time
 
 import pytest
 from hypothesis import given
@@ -75,3 +76,19 @@ def test_python_2_is_told_from_broken_syntax(text: str, is_python_2: bool) -> No
     with pytest.raises(SyntaxError) as caught:
         ast.parse(text)
     assert looks_like_python_2(caught.value, text) is is_python_2
+
+
+def test_a_long_line_is_not_looked_at_to_its_end() -> None:
+    text = "def a(" * 50_000
+    with pytest.raises(SyntaxError) as caught:
+        ast.parse(text)
+    begun = time.process_time()
+    assert not looks_like_python_2(caught.value, text)
+    assert time.process_time() - begun < 1
+
+
+def test_lines_are_counted_as_python_does() -> None:
+    text = "\f\nx = 1\n\f\nexcept Error, error: pass\n"
+    with pytest.raises(SyntaxError) as caught:
+        ast.parse(text)
+    assert looks_like_python_2(caught.value, text)

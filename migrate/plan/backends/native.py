@@ -16,7 +16,7 @@ from ...nodes import Arm, arms, walk
 from ...rewrite.arms import LOOSER
 from ...units.unit import Context, Unit
 
-_APEX_SCALER = re.compile(r"apex\w*scaler", re.I)
+_APEX_SCALER = re.compile(r"apex\w{0,80}scaler", re.I)
 _NATIVE = frozenset("autocast torch.autocast torch.amp.autocast torch.cuda.amp.autocast amp.autocast".split())
 
 

@@ -18,7 +18,7 @@ from ...nodes import walk
 from ...units.unit import Context
 
 _PARSERS = frozenset("parse Version LooseVersion StrictVersion parse_version".split())
-_NUMBER = re.compile(r"(\d+)\.(\d+)")
+_NUMBER = re.compile(r"(?<!\d)(\d+)\.(\d+)")
 
 
 @once
