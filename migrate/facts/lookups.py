@@ -56,6 +56,22 @@ class Lookups(Syntax):
             found[node.attr].append(node)
         return found
 
+    def reads(self, target: ast.Name | ast.Attribute) -> Sequence[ast.Name | ast.Attribute]:
+        """Where variables, or attributes, of the name of a target are read, in order."""
+        kind, name = (ast.Name, target.id) if isinstance(target, ast.Name) else (ast.Attribute, target.attr)
+        return self._read.get((kind, name), ())
+
+    @cached_property
+    def _read(self) -> dict[tuple[type, str], list[ast.Name | ast.Attribute]]:
+        found: dict[tuple[type, str], list[ast.Name | ast.Attribute]] = defaultdict(list)
+        for name in self.all(ast.Name):
+            if isinstance(name.ctx, ast.Load):
+                found[ast.Name, name.id].append(name)
+        for attribute in self.all(ast.Attribute):
+            if isinstance(attribute.ctx, ast.Load):
+                found[ast.Attribute, attribute.attr].append(attribute)
+        return found
+
     def calls(self, name: str) -> Sequence[ast.Call]:
         """The calls of a function or method of this name, in order."""
         return self._by_callee.get(name, ())

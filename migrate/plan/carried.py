@@ -7,9 +7,10 @@ Where one is not known (a caller in another file, an argument of unknown code), 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..facts.names import called_name, last_name
+from ..facts.once import once
 from ..facts.scopes import Scope
 from ..flow.objects import Obj, by_name
 from ..knowledge.host import CHECKPOINTS
@@ -92,18 +93,40 @@ def _stored(ctx: Context, target: ast.expr) -> str | None:
 
 def _mixed(ctx: Context, target: ast.expr) -> str | None:
     """Why what holds amp may hold something else than amp or a constant."""
-    if not isinstance(target, (ast.Name, ast.Attribute)):
-        return None
-    m = ctx.m
-    name = target.id if isinstance(target, ast.Name) else target.attr
-    home = m.binding_scope(name, m.scope(target)) if isinstance(target, ast.Name) else None
-    owners = ctx.v.of(target.value) if isinstance(target, ast.Attribute) else frozenset()
-    attributes = [n for n in m.attributes(name) if isinstance(n.ctx, ast.Store) and ctx.v.of(n.value) & owners]
-    for node in m.stores(name, home) if isinstance(target, ast.Name) else attributes:
-        above = m.parent[node]
+    match target:
+        case ast.Name(id=name):
+            holder: object = ctx.m.binding_scope(name, ctx.m.scope(target))
+        case ast.Attribute(value=owner, attr=name):
+            holder = ctx.v.of(owner)
+        case _:
+            return None
+    known = _known_to_mix(ctx)
+    if (name, holder) not in known:
+        known[name, holder] = _mixes(ctx, _places(ctx, target))
+    return known[name, holder]
+
+
+@once
+def _known_to_mix(ctx: Context) -> dict[tuple[str, object], str | None]:
+    """What was found out for a name or an attribute: it may be given something in many places."""
+    return {}
+
+
+def _places(ctx: Context, target: ast.Name | ast.Attribute) -> Sequence[ast.expr]:
+    """Where the same name, or the same attribute of an object that it may be, is given something."""
+    m, v = ctx.m, ctx.v
+    if isinstance(target, ast.Name):
+        return m.stores(target.id, m.binding_scope(target.id, m.scope(target)))
+    owners = v.of(target.value)
+    return [n for n in m.attributes(target.attr) if isinstance(n.ctx, ast.Store) and v.of(n.value) & owners]
+
+
+def _mixes(ctx: Context, places: Sequence[ast.expr]) -> str | None:
+    for node in places:
+        above = ctx.m.parent[node]
         value = above.value if isinstance(above, (ast.Assign, ast.AnnAssign)) else None
         if value is None or not _amp_or_constant(ctx, value):
-            return f"is kept in {m.src(node)}, which may hold something else too"
+            return f"is kept in {ctx.m.src(node)}, which may hold something else too"
     return None
 
 

@@ -219,11 +219,8 @@ def _flag_import(ctx: Context, work: Work, stmt: ast.stmt) -> None:
     if not sometimes_imported(ctx, home, name):
         return
     asked = any(
-        n.id == name
-        and isinstance(n.ctx, ast.Load)
-        and m.binding_scope(name, m.scope(n)) is home
-        and not draft.gone(n)
-        for n in m.all(ast.Name)
+        isinstance(n.ctx, ast.Load) and m.binding_scope(name, m.scope(n)) is home and not draft.gone(n)
+        for n in m.named(name)
     )
     if not asked:
         return
@@ -245,12 +242,8 @@ def _still_read(ctx: Context, work: Work, stmt: ast.Assign) -> bool:
     for target in stmt.targets:
         if not isinstance(target, (ast.Name, ast.Attribute)):
             return True
-        if isinstance(target, ast.Name):
-            same: list[ast.Name | ast.Attribute] = [n for n in m.all(ast.Name) if n.id == target.id]
-        else:
-            same = [n for n in m.all(ast.Attribute) if n.attr == target.attr]
-        reads = (n for n in same if isinstance(n.ctx, ast.Load) and m.statement(n) is not stmt)  # not `apex = apex.amp`
-        if any(not work.draft.gone(node) for node in reads):
+        # not by itself: `apex = apex.amp`
+        if any(m.statement(n) is not stmt and not work.draft.gone(n) for n in m.reads(target)):
             return True
     return False
 

@@ -144,6 +144,11 @@ def cluster(n: int) -> Files:
     return files
 
 
+def names_of_amp(n: int) -> Files:
+    """A name that is given amp again and again."""
+    return {"x.py": HEAD + "held = amp\n" * n + "\n\n" + MAIN + "\n\nif held is not None:\n    main(None, [])\n"}
+
+
 def amp_of_amp(n: int) -> Files:
     """Names that stand for something of themselves."""
     return {"x.py": "import apex\n" + "apex = apex.amp\n" * n + "x = apex\nwhile x:\n    x = x.next\n"}
@@ -162,6 +167,7 @@ SHAPES: dict[Callable[[int], Files], tuple[int, ...]] = {
     literal: (25_000, 50_000, 100_000),
     long_function: (1000, 2000, 4000),
     cluster: (100, 200, 400),
+    names_of_amp: (1000, 2000, 4000),
     amp_of_amp: (1, 2, 4),
 }
 

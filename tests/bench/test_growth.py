@@ -41,6 +41,7 @@ SIZES: dict[Callable[[int], Files], int] = {
     shapes.literal: 500,
     shapes.long_function: 200,
     shapes.cluster: 60,
+    shapes.names_of_amp: 200,
 }
 
 
