@@ -31,6 +31,8 @@ class Attributes(Classes):
                         if meet(name, attr):
                             self._flow(("f", obj, name), dst)
                     self._member(obj, obj.key, attr, dst)
+                    if obj.kind == "instance":
+                        self._asked_for_others(obj, obj.key, attr, dst)
                 case _:
                     if attr in SELF_METHODS and obj.kind in ("call", "param", "path"):
                         self._add(dst, obj)  # `model.cuda` called gives the model; `ddp.module` is it
@@ -38,6 +40,20 @@ class Attributes(Classes):
 
         self._each(base, of_obj)
         self._loads.append((base, attr, dst, ""))
+
+    def _asked_for_others(self, obj: Obj, cls: ast.ClassDef, attr: str, dst: Var) -> None:
+        """What an object lacks and another one of its has: ``__getattr__`` that hands on what it is asked for."""
+        names = self.asks_for_others(cls)
+        if not names or attr in SELF_METHODS or attr in names or any(self._owns(one, attr) for one in self.order(cls)):
+            return
+        for name in names:
+            if (obj, name, attr, dst) not in self._lent:  # an object may stand for itself
+                self._lent.add((obj, name, attr, dst))
+                self._attribute(("f", obj, name), attr, dst)
+
+    @cached_property
+    def _lent(self) -> set[tuple[Obj, str, str, Var]]:
+        return set()
 
     @cached_property
     def _patterns(self) -> list[str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from ..facts.names import is_property
+from ..nodes import positional_parameters, walk
 from .dispatched import dispatched
 from .objects import Obj, Var
 from .solver import Solver
@@ -150,6 +152,34 @@ class Classes(Solver):
         found = next(iter(self._methods(owner, name)), None)
         return found if found is not None and is_property(found) else None
 
+    def stood_for(self, objects: Iterable[Obj]) -> list[Obj]:
+        """Objects, and those that they ask for what they lack themselves, see `asks_for_others`."""
+        found = dict.fromkeys(objects)
+        todo = [*found]
+        while todo:
+            one = todo.pop()
+            cls = one.key if one.kind == "instance" and isinstance(one.key, ast.ClassDef) else None
+            names = self.asks_for_others(cls) if cls is not None else []
+            for behind in (more for name in names for more in self._pts.get(("f", one, name), ())):
+                if behind not in found:
+                    found[behind] = None
+                    todo.append(behind)
+        return [*found]
+
+    def asks_for_others(self, cls: ast.ClassDef) -> list[str]:
+        """The attributes of an object whose objects it asks for what it lacks itself: its ``__getattr__`` gives back
+        ``getattr(self.inner, name)``."""
+        return [name for one in self.order(cls) for name in self._asking.get(one, ())] if self._asking else []
+
+    @cached_property
+    def _asking(self) -> dict[ast.ClassDef, list[str]]:
+        found: dict[ast.ClassDef, list[str]] = {}
+        for method in self.m.all(ast.FunctionDef):
+            cls = self.m.class_of(self.m.scope_of[method]) if method.name == "__getattr__" else None
+            if cls is not None and len(names := positional_parameters(method)) == 2:
+                found[cls] = [*dict.fromkeys(_inner_asked(method, *names))]
+        return found
+
     def declared(self, cls: ast.ClassDef) -> list[str]:
         """The fields that a dataclass or a NamedTuple declares, in order."""
         return [n.target.id for n in cls.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)]
@@ -197,3 +227,16 @@ class Classes(Solver):
                 found += more
                 todo += more
         return found
+
+
+def _inner_asked(method: ast.AST, own: str, name: str) -> Iterator[str]:
+    """The attributes of whose objects a ``__getattr__`` asks for the name that it is handed."""
+    for node in walk(method):
+        match node:
+            case ast.Call(
+                func=ast.Name(id="getattr"),
+                args=[ast.Attribute(value=ast.Name(id=owner), attr=inner), ast.Name(id=asked), *_],
+            ) if owner == own and asked == name:
+                yield inner
+            case _:
+                pass

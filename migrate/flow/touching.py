@@ -66,7 +66,7 @@ def _readers(m: Module, v: Values, function: ast.AST) -> list[ast.AST]:
     if not isinstance(function, ast.FunctionDef) or not is_property(function):
         return []
     reads = [n for n in m.attributes(function.name) if isinstance(n.ctx, ast.Load)]
-    held = [(n, o.key) for n in reads for o in v.of(n.value) if o.kind == "instance"]
+    held = [(n, o.key) for n in reads for o in v.stood_for(v.of(n.value)) if o.kind == "instance"]
     return [
         m.function(n).node
         for n, owner in held

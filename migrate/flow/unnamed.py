@@ -197,7 +197,8 @@ class Unnamed:
         """The properties of this program that reading an attribute runs."""
         if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load) or node.attr not in self._read:
             return []
-        owners = [o.key for o in self.v.of(node.value) if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
+        held = self.v.stood_for(self.v.of(node.value))
+        owners = [o.key for o in held if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
         return [one for owner in owners if (one := self.v.property_of(owner, node.attr)) is not None]
 
     @cached_property

@@ -95,8 +95,8 @@ PLAIN = {
 BY_CALL = "sized(self.model)"
 SEEN = {
     "nothing is read": ({}, "safe", False),
-    "a decorator ahead of a step": ({"LOGGED": "self.model.weight.grad", "STEPPED": "@logged"}, "manual", False),
-    "a decorator that calls what reads": ({"LOGGED": BY_CALL, "STEPPED": "@logged"}, "manual", False),
+    "a decorator ahead of a step": ({"LOGGED": "self.model.weight.grad", "STEPPED": "@logged"}, "safe", True),
+    "a decorator that calls what reads": ({"LOGGED": BY_CALL, "STEPPED": "@logged"}, "safe", True),
     "a decorator of a backward": ({"LOGGED": "self.model.weight.grad", "BACK": "@logged"}, "manual", False),
     "a decorator between them": (
         {"LOGGED": "self.model.weight.grad", "REPORTED": "@logged", "BETWEEN": "self.report()"},

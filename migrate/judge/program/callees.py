@@ -63,7 +63,7 @@ class Callees:
             stored = isinstance(node.ctx, ast.Store) and isinstance(self.m.parent[node], ast.Assign)
             properties = getters if isinstance(node.ctx, ast.Load) else setters if stored else {}
             if node.attr in properties:
-                held = {o.key for o in self.v.of(node.value) if o.kind == "instance"}
+                held = {o.key for o in self.v.stood_for(self.v.of(node.value)) if o.kind == "instance"}
                 classes = {cls for made in held if isinstance(made, ast.ClassDef) for cls in self.v.order(made)}
                 for function in properties[node.attr]:
                     owner = self.m.class_of(self.m.scope_of[function])
