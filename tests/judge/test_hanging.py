@@ -228,3 +228,53 @@ def test_a_value_without_its_places() -> None:
     assert plainly(("and", flag, TRUE)) == plainly(flag) != plainly(("and", flag, NONE))
     assert plainly(("apex", "amp")) == TRUE and plainly(("scaler", 1)) is None
     assert plainly(("dict", (("n", TRUE), ("m", ("scaler", 1))))) == ("seq", (TRUE, NONE))
+
+
+# What the new text leaves out of the old one, and what asks for something that it is made of.
+OF_APEX_ALONE = {
+    "a flag that is off where there is no Apex": (
+        "args.flag = args.amp\nif not importlib.util.find_spec('apex'):\n    args.flag = False",
+        "args.flag = args.amp",
+        "any([args.flag])",
+        ("", ""),
+    ),
+    "a parameter that only Apex asked for": (
+        "n = track(a(), True)",
+        "n = track(a())",
+        "b(n)",
+        ("def track(x, delay):\n    print(x)\n    return x\n", "def track(x):\n    print(x)\n    return x\n"),
+    ),
+    "the same by its name": (
+        "n = track(a(), delay=True)",
+        "n = track(a())",
+        "b(n)",
+        ("def track(x, delay):\n    print(x)\n    return x\n", "def track(x):\n    print(x)\n    return x\n"),
+    ),
+    "a flag in the place of an import": (
+        "if args.fp16:\n    from apex import amp as helper",
+        "if args.fp16:\n    helper = True",
+        "any([helper])",
+        ("", ""),
+    ),
+}
+
+
+def left_out(old: str, new: str, asked: str, more: tuple[str, str]) -> Verdict:
+    asks = ASKS.replace("{}", asked)
+    before, after = (
+        f"import importlib.util\n{HEAD}{body}" + textwrap.indent(f"{behind}\n{asks}", "    ") + f"\n\n{functions}{END}"
+        for body, behind, functions in ((OLD, old, more[0]), (NEW, new, more[1]))
+    )
+    m = Module(before)
+    v = Values(m)
+    return judge(m, v, collect(m, v), [after], aligned(before, after), maybe_o0=lambda call: False)
+
+
+@pytest.mark.parametrize("case", OF_APEX_ALONE)
+def test_what_only_apex_was_asked_for_is_no_other_flag(case: str) -> None:
+    assert not left_out(*OF_APEX_ALONE[case]).differences
+
+
+def test_a_flag_that_is_off_for_another_reason_is_another_one() -> None:
+    old, new, asked, more = OF_APEX_ALONE["a flag that is off where there is no Apex"]
+    assert left_out(old.replace("'apex'", "'numba'"), new, asked, more).differences

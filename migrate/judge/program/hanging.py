@@ -19,7 +19,7 @@ from itertools import pairwise
 
 from ...facts.names import imports_apex
 from ...knowledge.apex import of_apex
-from ...nodes import children, header, walk
+from ...nodes import children, header, named_parameters, positional_parameters, walk
 from ..state import State
 from ..terms import NONE, TRUE, Term, is_deep
 from .mattering import Mattering, keyed, plain_name
@@ -101,6 +101,8 @@ def hanging(comparison: Comparison, switch: frozenset[str]) -> tuple[Hanging, Ha
             continue
         if not ours and (name in old.presence or _runs_without_apex(old, theirs[0])):
             continue
+        if not theirs and plain_name(name) in old.of_apex and _flags_of(new, ours) == {TRUE}:
+            continue  # what was imported at times is True there
         if not _is_another_matter(old, theirs) and not _is_another_matter(new, ours):
             before, after = (_forms(one, given) for one, given in ((old, theirs), (new, ours)))
             if theirs and ours and before == after and None not in before:
@@ -152,9 +154,12 @@ def _find_apart(old: Reading, new: Reading, twin: Callable[[ast.AST], ast.AST | 
     if not apart:
         return {}
     stmts = {source: stmt for stmt in new.m.place if (source := twin(stmt)) is not None}
+    functions = {twin(one): one for one in new.m.scope_of if isinstance(one, FUNCTIONS)}
     found: Flags = {}
     for reading, stmt, node in apart:
         other = stmts.get(stmt)
+        if reading is old and _goes_to_nobody(old, functions, node):
+            continue
         if other is None or isinstance(stmt, FUNCTIONS) or _form(old, stmt) == _form(new, other):
             continue  # defaults are what parameters are given
         if _of_the_machines(old.mattering, stmt) or _of_the_machines(new.mattering, other):
@@ -164,6 +169,25 @@ def _find_apart(old: Reading, new: Reading, twin: Callable[[ast.AST], ast.AST | 
             name = reading.apart[node] = f"@{old.m.start(stmt)}"
             found[name] = {here} - {()}, {there} - {()}
     return found
+
+
+def _goes_to_nobody(old: Reading, functions: Mapping[ast.AST | None, ast.AST], node: ast.expr) -> bool:
+    """Whether a call hands something to a parameter that the function has no more: Apex alone asked for it. Of the old
+    program's functions those of the new one."""
+    above = old.m.parent[node]
+    call = old.m.parent[above] if isinstance(above, ast.keyword) else above
+    callees = [one for one in old.v.callees(call) if isinstance(one, FUNCTIONS)] if isinstance(call, ast.Call) else []
+    for function in callees:
+        assert isinstance(call, ast.Call)
+        names = positional_parameters(function)
+        if old.m.self_name(old.m.scope_of[function]) in names[:1]:
+            names = names[1:]
+        place = call.args.index(node) if node in call.args else len(names)
+        name = above.arg if isinstance(above, ast.keyword) else names[place] if place < len(names) else None
+        left = functions.get(function)
+        if name is None or not isinstance(left, FUNCTIONS) or name in named_parameters(left):
+            return False
+    return bool(callees)
 
 
 def _presence(comparison: Comparison, old: Reading, new: Reading) -> frozenset[str]:
@@ -268,6 +292,8 @@ def _form(reading: Reading, node: ast.AST) -> object:
             return (type(op), *parts) if len(parts) > 1 else parts[0] if parts else neutral
         case ast.UnaryOp(op=ast.Not(), operand=inner) if isinstance(holds := _form(reading, inner), bool):
             return not holds
+        case ast.Call(func=func, args=[ast.Constant(value=str(name))]) if last_name(func) == "find_spec":
+            return True if of_apex(name) is not None else (words(node), *(_form(reading, x) for x in children(node)))
         case ast.IfExp(test=test, body=body, orelse=orelse) if isinstance(holds := _form(reading, test), bool):
             return _form(reading, body if holds else orelse)
         case ast.Constant(value=bool(value)):
