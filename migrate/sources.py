@@ -34,7 +34,7 @@ _SKIPPED = frozenset(
 # A folder named build may hold sources; these names inside it say that it is output.
 _BUILD_OUTPUT = re.compile(r"lib|(lib|temp|bdist)\..*|CMakeCache\.txt")
 _SOURCES = (".py", NOTEBOOK)
-_MARKERS = (b"apex", b"APEXEngine")
+_MARKERS = (b"apex", b"APEXEngine", b"amp_C")
 _WORD = re.compile(rb"\bapex\b")
 # Lines with amp in them, and what is called of it where it came from somewhere else.
 _AMP = re.compile(rb"^[^#\n]*\b(?:amp|fp16_utils)\b", re.M)

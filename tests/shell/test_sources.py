@@ -219,3 +219,10 @@ def test_names_that_are_no_text_can_be_reported(tmp_path: Path) -> None:
     except OSError:
         pytest.skip("this file system wants UTF-8")
     assert shown(collect([str(tmp_path)])) == ["\\xff.py"]
+
+
+def test_a_file_that_has_apexs_kernels_alone_is_one_of_its_users(tmp_path: Path) -> None:
+    """It says nothing of Apex by name, and cannot be imported without its build."""
+    kernels = "import amp_C\n\n\ndef mix(flag, lists):\n    amp_C.multi_tensor_axpby(1, flag, lists, 1, 1)\n"
+    tree(tmp_path, {"ema.py": kernels, "other.py": "x = 'amp'\n"})
+    assert shown(collect([str(tmp_path)])) == ["ema.py"]
