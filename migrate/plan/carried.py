@@ -31,6 +31,8 @@ _LOOKS = frozenset("vars print len str repr isinstance hasattr getattr setattr d
 _FAILS = frozenset("bool isinstance float int len round sum max min abs".split())
 _FILLS = frozenset("append add insert setdefault".split())
 
+_Holder = Scope | frozenset[Obj] | None  # whose a variable is, or an attribute
+
 
 def holders(ctx: Context, labels: frozenset[str] = AMP) -> Iterator[ast.expr]:
     """Every expression that may stand for amp itself (or for another object of Apex)."""
@@ -95,38 +97,35 @@ def _mixed(ctx: Context, target: ast.expr) -> str | None:
     """Why what holds amp may hold something else than amp or a constant."""
     match target:
         case ast.Name(id=name):
-            holder: object = ctx.m.binding_scope(name, ctx.m.scope(target))
+            holder: _Holder = ctx.m.binding_scope(name, ctx.m.scope(target))
         case ast.Attribute(value=owner, attr=name):
             holder = ctx.v.of(owner)
         case _:
             return None
     known = _known_to_mix(ctx)
     if (name, holder) not in known:
-        known[name, holder] = _mixes(ctx, _places(ctx, target))
+        known[name, holder] = _mixes(ctx, name, holder)
     return known[name, holder]
 
 
 @once
-def _known_to_mix(ctx: Context) -> dict[tuple[str, object], str | None]:
+def _known_to_mix(ctx: Context) -> dict[tuple[str, _Holder], str | None]:
     """What was found out for a name or an attribute: it may be given something in many places."""
     return {}
 
 
-def _places(ctx: Context, target: ast.Name | ast.Attribute) -> Sequence[ast.expr]:
-    """Where the same name, or the same attribute of an object that it may be, is given something."""
+def _mixes(ctx: Context, name: str, holder: _Holder) -> str | None:
     m, v = ctx.m, ctx.v
-    if isinstance(target, ast.Name):
-        return m.stores(target.id, m.binding_scope(target.id, m.scope(target)))
-    owners = v.of(target.value)
-    return [n for n in m.attributes(target.attr) if isinstance(n.ctx, ast.Store) and v.of(n.value) & owners]
-
-
-def _mixes(ctx: Context, places: Sequence[ast.expr]) -> str | None:
+    places: Sequence[ast.expr]
+    if isinstance(holder, frozenset):
+        places = [n for n in m.attributes(name) if isinstance(n.ctx, ast.Store) and v.of(n.value) & holder]
+    else:
+        places = m.stores(name, holder)
     for node in places:
-        above = ctx.m.parent[node]
+        above = m.parent[node]
         value = above.value if isinstance(above, (ast.Assign, ast.AnnAssign)) else None
         if value is None or not _amp_or_constant(ctx, value):
-            return f"is kept in {ctx.m.src(node)}, which may hold something else too"
+            return f"is kept in {m.src(node)}, which may hold something else too"
     return None
 
 

@@ -12,6 +12,10 @@ from typing import NamedTuple
 from unittest import mock
 
 from migrate import engine
+from migrate.facts.module import Module
+from migrate.facts.sites import collect
+from migrate.flow.values import Values
+from migrate.judge.judge import judge
 from migrate.judge.verdict import Verdict
 from migrate.model import ALONE, Applicability, ModuleResult, Neighbours, Settings, worst
 from migrate.plan.plan import Plan
@@ -89,6 +93,13 @@ def script_case(name: str) -> Case | None:
 
 
 # ---------------------------------------------------------------- run maps
+
+
+def verdict_of(old: str, new: str) -> Verdict:
+    """The judge on two texts of one file, the second of which somebody wrote."""
+    m = Module(old)
+    v = Values(m)
+    return judge(m, v, collect(m, v), [new], aligned(old, new), maybe_o0=lambda call: False)
 
 
 def aligned(old: str, new: str) -> list[Run]:

@@ -6,14 +6,10 @@ import textwrap
 
 import pytest
 
-from migrate.facts.module import Module
-from migrate.facts.sites import collect
-from migrate.flow.values import Values
-from migrate.judge.judge import judge
 from migrate.judge.program.hanging import plainly
 from migrate.judge.terms import NONE, TRUE
 from migrate.judge.verdict import Verdict
-from tests.judge.support import aligned, judged_case
+from tests.judge.support import judged_case, verdict_of
 from tests.judge.test_refining import END, HEAD, NEW, OLD
 
 ASKS = "if {}:\n    optimizer.zero_grad()\n"
@@ -140,12 +136,8 @@ FORMS = {
 def with_flag(form: tuple[str, str, str], old: str, new: str) -> Verdict:
     setting, asked, more = form
     behind = textwrap.indent(f"{setting}\n{ASKS.replace('{}', asked)}", "    ")
-    before, after = (
-        f"{HEAD}{body}{behind}\n\n{more}{END}".replace("FLAG", flag) for body, flag in ((OLD, old), (NEW, new))
-    )
-    m = Module(before)
-    v = Values(m)
-    return judge(m, v, collect(m, v), [after], aligned(before, after), maybe_o0=lambda call: False)
+    texts = (f"{HEAD}{body}{behind}\n\n{more}{END}".replace("FLAG", flag) for body, flag in ((OLD, old), (NEW, new)))
+    return verdict_of(*texts)
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
@@ -202,13 +194,9 @@ EVALUATES = "def evaluate(model):\n    with torch.no_grad():\n        print(nn.f
 def test_what_it_decides(asks: str, more: str) -> None:
     behind = textwrap.indent(f"flag = FLAG\n{asks}", "    ")
     for new, differs in (("True", True), ("False", False)):
-        before, after = (
-            f"{HEAD}{body}{behind}\n\n{more}{END}".replace("FLAG", flag) for body, flag in ((OLD, "False"), (NEW, new))
-        )
-        m = Module(before)
-        v = Values(m)
-        verdict = judge(m, v, collect(m, v), [after], aligned(before, after), maybe_o0=lambda call: False)
-        assert ("order" in {one.kind for one in verdict.differences}) is differs
+        flags = ((OLD, "False"), (NEW, new))
+        texts = (f"{HEAD}{body}{behind}\n\n{more}{END}".replace("FLAG", flag) for body, flag in flags)
+        assert ("order" in {one.kind for one in verdict_of(*texts).differences}) is differs
 
 
 ASKED_OF_THE_FILE = ('"amp" in globals()', 'globals().get("amp")', 'hasattr(sys.modules[__name__], "amp")')
@@ -261,13 +249,11 @@ OF_APEX_ALONE = {
 
 def left_out(old: str, new: str, asked: str, more: tuple[str, str]) -> Verdict:
     asks = ASKS.replace("{}", asked)
-    before, after = (
+    texts = (
         f"import importlib.util\n{HEAD}{body}" + textwrap.indent(f"{behind}\n{asks}", "    ") + f"\n\n{functions}{END}"
         for body, behind, functions in ((OLD, old, more[0]), (NEW, new, more[1]))
     )
-    m = Module(before)
-    v = Values(m)
-    return judge(m, v, collect(m, v), [after], aligned(before, after), maybe_o0=lambda call: False)
+    return verdict_of(*texts)
 
 
 @pytest.mark.parametrize("case", OF_APEX_ALONE)

@@ -9,15 +9,11 @@ import weakref
 
 import pytest
 
-from migrate.facts.module import Module
-from migrate.facts.sites import collect
-from migrate.flow.values import Values
 from migrate.judge.compare.forgetting import Kept
 from migrate.judge.compare.search import Search
-from migrate.judge.judge import judge
 from migrate.judge.program.syntax import names_in, stored_names
 from migrate.judge.verdict import Verdict
-from tests.judge.support import aligned, judged_case
+from tests.judge.support import judged_case, verdict_of
 
 HEAD = """\
 import torch
@@ -60,10 +56,7 @@ main(a(), b())
 def compared(behind: str, more: str = "") -> Verdict:
     """The judge on a program with some code behind its training, that is the same in both texts."""
     text = textwrap.indent(textwrap.dedent(behind), "    ")
-    old, new = (HEAD + body + text + more + END for body in (OLD, NEW))
-    m = Module(old)
-    v = Values(m)
-    return judge(m, v, collect(m, v), [new], aligned(old, new), maybe_o0=lambda call: False)
+    return verdict_of(*(HEAD + body + text + more + END for body in (OLD, NEW)))
 
 
 # Two questions by one name: what it holds changes between them. Only where the first is answered yes and the second no
@@ -320,8 +313,4 @@ def test_whoever_only_lists_parameters_reads_no_gradients(listed: str, reads: bo
     stepping, after = "        optimizer.step()", "        scaler.step"
     old = OLD.replace(stepping, f"        n = {listed}(amp.master_params(optimizer))\n{stepping}")
     new = NEW.replace(after, f"        n = {listed}(p for one in optimizer.groups for p in one)\n{after}")
-    m = Module(HEAD + old + END)
-    v = Values(m)
-    texts = HEAD + old + END, HEAD + new + END
-    verdict = judge(m, v, collect(m, v), [texts[1]], aligned(*texts), maybe_o0=lambda call: False)
-    assert bool(verdict.differences) is reads
+    assert bool(verdict_of(HEAD + old + END, HEAD + new + END).differences) is reads

@@ -9,11 +9,10 @@ import pytest
 from migrate.facts.module import Module
 from migrate.facts.sites import collect
 from migrate.flow.values import Values
-from migrate.judge.judge import judge
 from migrate.judge.origin import Origin
 from migrate.judge.program.program import Program
 from migrate.judge.program.unlike import Comparison, unlike
-from tests.judge.support import aligned
+from tests.judge.support import aligned, verdict_of
 from tests.judge.test_refining import END, HEAD, NEW, OLD
 
 CLEARS = "\nif {}:\n    optimizer.zero_grad()\n"
@@ -118,8 +117,4 @@ def test_one_answer_for_what_differs_would_hide_a_difference() -> None:
         ("args.flag = False", "args.flag = True", "getattr(args, 'flag')"),
         ("run = {}\nrun['flag'] = False", "run = {}\nrun['flag'] = True", "run.get('flag')"),
     ):
-        before, after = texts(old, new, asked)
-        m = Module(before)
-        v = Values(m)
-        verdict = judge(m, v, collect(m, v), [after], aligned(before, after), maybe_o0=lambda call: False)
-        assert [one.kind for one in verdict.differences] == ["order"], old
+        assert [one.kind for one in verdict_of(*texts(old, new, asked)).differences] == ["order"], old

@@ -30,12 +30,16 @@ class Both:
         """What the text of each gives names, side by side."""
         return Comparison(self.old.program.mattering, self.new.program.mattering)
 
+    @property
+    def switch(self) -> frozenset[str]:
+        """The names of what chooses one of two backends."""
+        sides = self.old.evaluator.sides
+        return frozenset({sides.switch.name, sides.switch.flag}) if sides is not None else frozenset()
+
     @cached_property
     def hanging(self) -> frozenset[str]:
         """The names that hang on changed flags. From now on values say what they hang on."""
-        sides = self.old.evaluator.sides
-        switch = {sides.switch.name, sides.switch.flag} if sides is not None else set[str]()
-        found = hanging(self.comparison, frozenset(switch))
+        found = hanging(self.comparison, self.switch)
         if found is None:
             return frozenset()
         self.old.evaluator.hanging, self.new.evaluator.hanging = found

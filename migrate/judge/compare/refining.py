@@ -46,10 +46,8 @@ class Refining:
         self.both, self.begun = both, begun
         self.announced, self.allows = announced, allows
         self.before, self.after = both.old.program.mattering, both.new.program.mattering
-        sides = both.old.evaluator.sides
-        switch = {sides.switch.name, sides.switch.flag} if sides is not None else set[str]()
         self.kept = Kept(
-            self.before.beginning | self.after.beginning | unlike(both.comparison) | both.hanging | switch
+            self.before.beginning | self.after.beginning | unlike(both.comparison) | both.hanging | both.switch
             | both.old.program.objects_asked | both.new.program.objects_asked
         )  # fmt: skip
         self.deciding = self.before.deciding | self.after.deciding

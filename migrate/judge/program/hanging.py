@@ -18,13 +18,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ...facts.names import imports_apex
-from ...knowledge.apex import of_apex
 from ...nodes import children, header, named_parameters, positional_parameters, walk
 from ..state import State
 from ..terms import NONE, TRUE, Term, is_deep
 from .mattering import Mattering, keyed, plain_name
 from .reading import Graph, Reading
-from .syntax import FUNCTIONS, last_name
+from .syntax import FUNCTIONS
 from .unlike import Comparison, words
 
 _NOTED: Term = ("noted",)  # in the heap: what a name was given last
@@ -199,19 +198,10 @@ def _presence(comparison: Comparison, old: Reading, new: Reading) -> frozenset[s
         name
         for name, values in given.items()
         if plain_name(name) not in new.every
-        and any((isinstance(one, ast.Constant) and one.value is True) or _finds_apex(one) for one in values)
-        and all(one is not None and (_is_flag(one) or _finds_apex(one)) for one in values)
+        and any(one is not None and _form(old, one) is True for one in values)
+        and all(one is not None and (_is_flag(one) or _form(old, one) is True) for one in values)
     }
     return frozenset(flags) | old.of_apex
-
-
-def _finds_apex(node: ast.AST | None) -> bool:
-    """Whether an expression looks whether Apex is there."""
-    match node:
-        case ast.Compare(left=ast.Call(func=func, args=[ast.Constant(value=str(name))]), ops=[ast.IsNot()]):
-            return last_name(func) == "find_spec" and of_apex(name) is not None
-        case _:
-            return False
 
 
 def _find_gone(old: Reading, new: Reading) -> Flags:
@@ -292,8 +282,6 @@ def _form(reading: Reading, node: ast.AST) -> object:
             return (type(op), *parts) if len(parts) > 1 else parts[0] if parts else neutral
         case ast.UnaryOp(op=ast.Not(), operand=inner) if isinstance(holds := _form(reading, inner), bool):
             return not holds
-        case ast.Call(func=func, args=[ast.Constant(value=str(name))]) if last_name(func) == "find_spec":
-            return True if of_apex(name) is not None else (words(node), *(_form(reading, x) for x in children(node)))
         case ast.IfExp(test=test, body=body, orelse=orelse) if isinstance(holds := _form(reading, test), bool):
             return _form(reading, body if holds else orelse)
         case ast.Constant(value=bool(value)):

@@ -10,7 +10,7 @@ from functools import cached_property
 from ...knowledge.apex import of_apex
 from ...nodes import children, header, walk
 from .mattering import Mattering
-from .syntax import FUNCTIONS, last_name, set_by_name, stored_names
+from .syntax import FUNCTIONS, finds_apex, last_name, set_by_name, stored_names
 from .unlike import given_by
 
 _ANY = "*"  # an attribute of which it is not written which
@@ -41,7 +41,9 @@ class Reading:
         return frozenset(names | defined | {f"{name}()" for name in defined} | {n.arg for n in m.all(ast.arg)})
 
     def is_apex(self, node: ast.AST) -> bool:
-        """Whether a name says that Apex is there, or is something of it."""
+        """Whether an expression says that Apex is there, or is something of it."""
+        if finds_apex(node):
+            return True
         if isinstance(node, ast.Name):
             return self.mattering.scoped(node) in self.presence or node.id in self.of_apex
         held = self.v.of(node) if isinstance(node, ast.Attribute) else ()
@@ -243,8 +245,6 @@ class Reading:
             for part in parts:
                 found[part].add(name)
         return found
-
-
 
 
 def _spells(node: ast.AST) -> bool:

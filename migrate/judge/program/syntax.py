@@ -9,7 +9,7 @@ from ...facts.module import Module
 from ...facts.scaler_names import SCALERS
 from ...knowledge.models import MAPPING, OPTIONS
 from ...nodes import walk
-from ..names import NOT_ANY
+from ..names import ASKS, NOT_ANY
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 EXITS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
@@ -218,6 +218,16 @@ def _of_attributes(node: ast.expr) -> bool:
     if isinstance(node, ast.Attribute):
         return node.attr == "__dict__"
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "vars"
+
+
+def finds_apex(node: ast.AST) -> bool:
+    """Whether an expression looks for Apex by its name: ``find_spec("apex")``, ``is_package_available("apex")``."""
+    match node:
+        case ast.Call(func=func, args=[ast.Constant(value=str(name)), *_]):
+            last = last_name(func)
+            return (last == "find_spec" or ASKS.search(last) is not None) and name.split(".")[0] == "apex"
+        case _:
+            return False
 
 
 def attributes_of(node: ast.expr) -> ast.expr | None:

@@ -9,11 +9,11 @@ from ...facts.predicates import looks_for_amp, predicate
 from ...flow.arguments import argument, default_of
 from ...knowledge.gradients import WRAPPED_OPTIMIZERS
 from ...nodes import positional_parameters
-from ..names import ASKS, OF_WORDS, OPTIMIZERS, PURE, SELF_METHODS, WRAPPERS
+from ..names import OF_WORDS, OPTIMIZERS, PURE, SELF_METHODS, WRAPPERS
 from ..owners import Owners
 from ..program.definitions import NAMESPACES
 from ..program.program import Program
-from ..program.syntax import asked_for, last_name
+from ..program.syntax import asked_for, finds_apex, last_name
 from ..state import Frame, State
 from ..terms import FALSE, NONE, TRUE, Facts, Term, inside, made_of, opaque, record, truth
 from .lookup import Evaluate, Lookup
@@ -125,9 +125,8 @@ class Results:
                 return _of_word(last, *(self.value(state, a, facts) for a in (call.func.value, *call.args)))
         if last == "get" and asked_for(call) and not self.v.callees(call):
             return self._of_get(state, call, facts)
-        if (last == "find_spec" or ASKS.search(last)) and call.args and isinstance(call.args[0], ast.Constant):
-            if str(call.args[0].value).split(".")[0] == "apex":
-                return TRUE
+        if finds_apex(call):
+            return TRUE
         if by_name and last in ("zip", "enumerate"):
             return _rows(last, [self.value(state, a, facts) for a in call.args], bool(call.keywords))
         return None
