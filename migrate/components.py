@@ -198,7 +198,7 @@ def _made_behind(location: str, imports: Imports) -> set[str]:
 
 def components(selection: Selection, imports: Imports) -> list[Component]:
     """The programs of a tree that consist of several files, sorted by their first names."""
-    amp = [source.location for source in selection.amp]
+    amp = [source.location for source in selection.amp if _has_neighbours(source.location, imports)]
     joints = _joints(amp, imports)
     handing = _handing_over(amp, imports) | _adding_far(amp, imports)
     told = _told(amp, imports) | handing
@@ -212,6 +212,11 @@ def components(selection: Selection, imports: Imports) -> list[Component]:
         members = set(amp).union(*(_ways(one, amp, imports) for one in amp))
     found = [_component(group, selection, imports) for group in _joined(amp, members, joints, imports)]
     return sorted((one for one in found if one is not None), key=lambda one: min(s.shown for s in one.sources))
+
+
+def _has_neighbours(location: str, imports: Imports) -> bool:
+    """Whether a file imports another of the tree, or one imports it: else it is a program by itself."""
+    return bool(imports.imported(location) or imports.importers(location))
 
 
 def widened(program: Component, selection: Selection, imports: Imports) -> Component | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 _REMEMBERED = 4096  # names of which is known what one set of patterns says
 
@@ -32,14 +32,35 @@ class Patterns:
     def __init__(self, *patterns: str, but: str = "", exact: bool = False) -> None:
         self.patterns = tuple(word for text in patterns for word in text.split())
         self._but = Patterns(but, exact=exact) if but else None
-        self._found = re.compile("|".join(map(_regex, self.patterns)), re.S if exact else re.S | re.I).search
+        self._exact = exact
+        plain = self.patterns if exact else tuple(map(str.lower, self.patterns))
+        self._words = frozenset(one for one in plain if one.isidentifier())
+        self._begin = tuple(one[:-1] for one in plain if one[-1:] == "*" and one[:-1].isidentifier())
+        self._end = tuple(one[1:] for one in plain if one[:1] == "*" and one[1:].isidentifier())
+        self._within = tuple(one[1:-1] for one in plain if one[:1] == one[-1:] == "*" and one[1:-1].isidentifier())
+        self._other = tuple(one for one in plain if not one.strip("*").isidentifier())
         self.fit = lru_cache(_REMEMBERED)(self._fits)  # a program asks of the same names again and again
+
+    @cached_property
+    def _found(self) -> re.Pattern[str]:
+        """The patterns that are more than a word with open ends."""
+        return re.compile("|".join(map(_regex, self._other)), re.S if self._exact else re.S | re.I)
 
     def _fits(self, name: str) -> bool:
         """Whether one of the patterns is all of ``name``, or of its word where somebody decorated that: ``__net__``."""
         if name[:2] == "__" and name not in _PYTHONS:
             name = _undecorated(name)
-        return self._found(name) is not None and not (self._but is not None and self._but.fit(name))
+        return self._has(name) and not (self._but is not None and self._but.fit(name))
+
+    def _has(self, name: str) -> bool:
+        plain = name if self._exact else name.lower()
+        return (
+            plain in self._words
+            or plain.startswith(self._begin)
+            or plain.endswith(self._end)
+            or any(one in plain for one in self._within)
+            or (bool(self._other) and self._found.search(name) is not None)
+        )
 
 
 def _undecorated(name: str) -> str:

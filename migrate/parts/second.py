@@ -16,7 +16,7 @@ from ..exports import module_name, takings, within_apex
 from ..facts.module import Module
 from ..facts.sites import collect
 from ..flow.values import Values
-from ..knowledge.apex import FRAMEWORK_BACKENDS
+from ..knowledge.apex import BUILT, FRAMEWORK_BACKENDS
 from ..memory import give_back
 from ..model import (
     Applicability,
@@ -45,6 +45,10 @@ _FRAMEWORK = re.compile(
     rf"\b(?:{'|'.join(FRAMEWORK_BACKENDS)})\s*=\s*[\"']apex[\"']|APEXEngine\b|\bapex[\"']?\s*[:=]\s*True"
 )
 _MARKERS = ("apex", "amp_C", "APEXEngine")
+# What has to stand in a text with a name of Apex in it: an import, or a call that imports by name.
+_IMPORTS = re.compile(
+    rf"(?:\b(?:from|import)|,)(?:[ \t\f]|\\\r?\n)*(?:apex|{'|'.join(BUILT)})\b|\bimport_module\b|__import__"
+)
 _TEXTS = "APX093"  # what is said of texts that speak of Apex, once all is settled
 
 
@@ -93,6 +97,8 @@ class _Taken:
 
 def _again(file: FileText, first: ModuleResult, text: str, settings: Settings, stays: bool) -> ModuleResult:
     """What becomes of one file in the second look; ``stays``: nothing but a list of what is left."""
+    if not _IMPORTS.search(text) and not _FRAMEWORK.search(text):
+        return first
     ctx = _context(text, file.neighbours, settings)
     named = [*ctx.facts.uses.values(), *(name for names in ctx.facts.imports.values() for name in names)]
     if not any(map(_part, named)) and not _FRAMEWORK.search(text):

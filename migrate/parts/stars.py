@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection
 
 from ..facts.module import Module
 from ..knowledge.apex import FP16_UTILS
+
+_STAR = re.compile(r"\bimport(?:[ \t\f]|\\\r?\n)*\*")
 
 # What each package gives a star, of what rules know.
 _GIVES = {
@@ -24,7 +27,7 @@ def spelled_out(text: str, taken: Collection[str]) -> str:
     """A file's text with such stars as names, where no other star may give it any of them, on the same lines.
 
     ``taken`` are the names that other files import from it: what they may take of a star is not told."""
-    if "*" not in text or "apex" not in text:
+    if "apex" not in text or not _STAR.search(text):
         return text
     m = Module(text)
     stars = [stmt for stmt in m.all(ast.ImportFrom) if stmt.names[0].name == "*"]

@@ -12,6 +12,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import lru_cache
 
 from ..model import Finding, Severity
 from ..units.unit import Context
@@ -46,8 +47,13 @@ def apply(ctx: Context, work: Work) -> None:
             work.findings.append(Finding(ID, Severity.INFO, lines[0], lines[0], message, lines=tuple(lines[1:])))
 
 
-def _speaking(text: str) -> Iterator[tuple[int, str]]:
+@lru_cache(4)  # the second look at a file reads what the first one has written
+def _speaking(text: str) -> tuple[tuple[int, str], ...]:
     """The lines on which a comment or a string speaks of Apex, with what it says there."""
+    return tuple(_spoken(text))
+
+
+def _spoken(text: str) -> Iterator[tuple[int, str]]:
     try:
         for token in tokenize.generate_tokens(io.StringIO(_plain(text)).readline):
             if token.type == tokenize.COMMENT or tokenize.tok_name[token.type] in ("STRING", "FSTRING_MIDDLE"):
