@@ -72,7 +72,7 @@ class Refining:
             pairs += search.pairs
             if self.real is not None:
                 return Verdict((self.real,), None, pairs)
-            if pairs > MAX_PAIRS or (verdict.unknown is None and not verdict.differences):
+            if search.bounded or (verdict.unknown is None and not verdict.differences):
                 return Verdict((), verdict.unknown, pairs)
             break
         self._remember_all()
