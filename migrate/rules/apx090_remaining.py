@@ -16,7 +16,6 @@ from ..knowledge.apex import DELETED_PARTS, FP16_UTILS, FUSED_PARTS
 from ..model import Finding, Severity
 from ..plan.backends.outdated import natives
 from ..plan.carried import AMP
-from ..plan.premises.unbound import unbound_amp
 from ..units.unit import Context
 from .common import Stage, Work
 
@@ -93,8 +92,6 @@ def apply(ctx: Context, work: Work) -> None:
         if line in named or _of_parts(dotted) is not (work.sites is not None):
             continue
         severity, message, suggestion = _say(dotted, work.untouched, ctx.settings.keep_fused)
-        if (unbound := unbound_amp(ctx, node)) is not None:
-            severity, (message, suggestion) = Severity.MANUAL, unbound
         if dotted.split(".")[-1] in ("float_function", "half_function") and not ctx.facts.initializes:
             message += "; where no amp.initialize has run this decorator does nothing"
         open_sites.setdefault((message, severity, suggestion), []).append(line)
