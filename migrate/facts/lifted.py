@@ -1,6 +1,6 @@
 """Names of Apex that one function imports and another reads, where they have no value: a NameError.
 
-A trainer imports amp in its ``__init__``, under ``if args.fp16``, and scales the loss in another method. What such a line
+A trainer imports amp in its ``__init__``, under ``if args.fp16``, and scales the loss in another method. What that line
 is to do is plain, so the program is read as if the import were the file's own (``global amp``), and the plan says so.
 """
 
