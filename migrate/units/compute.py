@@ -9,6 +9,7 @@ from functools import cached_property
 from ..facts.constructed import asked_elsewhere
 from ..facts.names import called_name, last_name
 from ..facts.networks import (
+    handed_called,
     idles_elsewhere,
     is_network,
     kept_elsewhere,
@@ -77,7 +78,8 @@ class Compute:
         return {o for root in roots for o in self.ctx.beneath.get(root, ())}
 
     def _runs_of_evaluators(self) -> frozenset[ast.Call]:
-        """Calls of what a library made of a model to evaluate it: ``create_supervised_evaluator(model).run(xs)``."""
+        """Calls of what a library made of a model to evaluate it: ``create_supervised_evaluator(model).run(xs)``, or
+        of another file's function that runs it."""
         m, v = self.ctx.m, self.ctx.v
         made = {
             call
@@ -85,12 +87,15 @@ class Compute:
             for call in m.calls(name)
             if call.args and self.is_model(v.of(call.args[0])) and not v.callees(call)
         }
-        return frozenset(
-            call
-            for call in (m.calls("run") if made else ())
-            if isinstance(call.func, ast.Attribute)
-            and any(o.kind == "call" and o.key in made for o in v.of(call.func.value))
-        )
+        if not made:
+            return frozenset()
+
+        def held(expr: ast.expr) -> bool:
+            return any(o.kind == "call" and o.key in made for o in v.of(expr))
+
+        plain = {call for call in m.calls("run") if isinstance(call.func, ast.Attribute) and held(call.func.value)}
+        handing = {c for c in m.all(ast.Call) if any(map(held, handed_called(v, c, "run", self.ctx.facts.elsewhere)))}
+        return frozenset(plain | handing)
 
     def _runs_of_listed(self) -> frozenset[ast.Call]:
         """Calls of the parts that a model lists (``for name, part in model.named_children(): x = part(x)``), outside of
