@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from ..facts.constructed import asked_elsewhere
+from ..facts.module import Module
 from ..facts.names import called_name, last_name
 from ..facts.networks import (
     handed_called,
@@ -211,7 +212,7 @@ class Compute:
         if name[:1].isupper() or name == "__init__":  # a constructor, of what derives from it as well
             asked = asked_elsewhere(v, call, self.ctx.facts.elsewhere, self.is_model)
             return any(map(self._runs_itself, asked))
-        return not NOT_RUN_BY_FUNCTION.fit(name) and self.takes_model(call)
+        return not NOT_RUN_BY_FUNCTION.fit(name) and self.takes_model(call) and not _hands_back(self.ctx.m, call)
 
     def _trains_itself(self, forwards: list[ast.AST]) -> bool:
         """Whether a network's forward trains what it holds, where the loss is scaled in its own class: what it runs is
@@ -588,6 +589,17 @@ def _no_module(obj: Obj) -> bool:
             return NO_MODULE_MADE.fit(obj.label)
         case "path":
             return isinstance(obj.key, tuple) and isinstance(obj.key[0], Obj) and _no_module(obj.key[0])
+        case _:
+            return False
+
+
+def _hands_back(m: Module, call: ast.Call) -> bool:
+    """Whether a function takes nothing but a model, with options, and its result takes that one's place:
+    ``model = auto_wrap(model)``."""
+    plain = all(isinstance(k.value, (ast.Constant, ast.Attribute)) for k in call.keywords)
+    match m.parent[call]:
+        case ast.Assign(targets=[target], value=value) if value is call and len(call.args) == 1 and plain:
+            return m.src(target) == m.src(call.args[0])
         case _:
             return False
 
