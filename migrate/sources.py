@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from .copies import copies
 from .errors import UserError, reason
 from .exports import within_apex
 from .journal import JOURNAL, STAGING
@@ -136,6 +137,10 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
                 candidates.append(found)
         elif found is not None:
             problems.append(found)
+    folders = copies(python, paths)
+    problems += [_of_copy(source) for source in candidates if source.location.startswith(folders)]
+    candidates = [source for source in candidates if not source.location.startswith(folders)]
+    amp = [source for source in amp if not source.location.startswith(folders)]
     return Selection(
         scanned=scanned,
         candidates=tuple(sorted(candidates, key=lambda source: source.shown)),
@@ -147,6 +152,19 @@ def collect(paths: Sequence[str], exclude: Sequence[str] = ()) -> Selection:
         spelling=frozenset(spelling),
         beside=tuple(beside),
     )
+
+
+def _of_copy(source: Source) -> FileResult:
+    """What is said of a file of a copy of Apex."""
+    finding = Finding(
+        rule=RULE,
+        severity=Severity.INFO,
+        line=1,
+        end_line=1 if source.shown.endswith(NOTEBOOK) else max(len(read(source.location).splitlines()), 1),
+        message="part of a copy of Apex, which is left as it is",
+        suggestion="Where no other file needs Apex any more, the copy can go.",
+    )
+    return FileResult(path=source.shown, status="unchanged", findings=(finding,))
 
 
 def only_folder(paths: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from functools import cached_property
 
 from ..nodes import walk
 from .files import FENCE, Copied, File, asks_for_main, closed, empty_tables, join, names_main, reached_from
+from .lifted import lift
 from .lookups import Lookups
 from .scopes import Scope
 from .short import lengthen
@@ -51,6 +52,7 @@ class Module(Lookups):
         self._rewritten: tuple[tuple[str, ...], Module] | None = None
         self._file_of: dict[Scope, File] = {}
         self.copied: list[Copied] = []
+        self.lifted: list[ast.Name] = []  # reads of amp that have no value: another function imports it
         self.modules: dict[tuple[ast.AST, str], Scope] = {}  # names that an import makes stand for a file
         start, first = 0, 1
         for number, text in enumerate(texts):
@@ -65,7 +67,9 @@ class Module(Lookups):
             scope = Scope(tree, None)
             self.files.append(File(number, text, start, first, fence, scope))
             self._file_of[scope] = self.files[-1]
+            known = len(self.nodes)
             self._add(scope)
+            self.lifted += lift(self, scope, self.nodes[known:])
             start, first = start + length + len(FENCE), fence + 1
         # Its statements in the order in which the files are imported; those of one file have that file's tree above.
         self.tree = self.files[0].tree

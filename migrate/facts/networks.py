@@ -123,6 +123,15 @@ def runs_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere, models: Coll
     return any(o in models or is_network(v, o, elsewhere) or _made_elsewhere(v, o, elsewhere) for o in objects)
 
 
+def handed_called(v: Values, call: ast.Call, method: str, elsewhere: Elsewhere) -> list[ast.expr]:
+    """The arguments of a call of another file's function of which it calls a method."""
+    if not isinstance(call.func, ast.Name) or not comes_from_elsewhere(v, call.func):
+        return []
+    places = {at for at, called in elsewhere.methods.get(name_elsewhere(v, call.func), ()) if called == method}
+    handed = [*enumerate(call.args), *((k.arg, k.value) for k in call.keywords)]
+    return [arg for at, arg in handed if at in places]
+
+
 def idles_elsewhere(v: Values, call: ast.Call, elsewhere: Elsewhere) -> bool:
     """Whether all that a call may run are methods of other files that run nothing of what they hold or are handed."""
     func = call.func

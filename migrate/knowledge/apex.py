@@ -26,6 +26,11 @@ FUSED_PARTS = frozenset(
     "clip_grad_norm_ FusedDense MLP multi_tensor_applier multi_tensor_l2norm multi_tensor_scale multi_tensor_axpby "
     "multi_tensor_adam flatten unflatten".split()
 )
+# What the classes of Apex's parts call what they are made of, their first parameter.
+FIRST_PARAMETERS = frozenset(
+    "params module model optimizer init_optimizer normalized_shape hidden_size num_features mlp_sizes in_features "
+    "embed_dim input_size in_channels".split()
+)
 # Modules that only a build of Apex makes; importing one asks whether that is there.
 EXTENSIONS = frozenset(
     "amp_C apex_C xentropy_cuda fused_layer_norm_cuda fast_layer_norm fused_adam_cuda syncbn focal_loss_cuda mlp_cuda "

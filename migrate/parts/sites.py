@@ -14,7 +14,7 @@ from ..facts.names import called_name
 from ..facts.nearest import import_of
 from ..facts.scopes import Scope
 from ..flow.objects import by_name
-from ..knowledge.apex import of_apex
+from ..knowledge.apex import FIRST_PARAMETERS, of_apex
 from ..units.unit import Context
 
 _DEEP = ("contrib",)  # whose names stand one package further down
@@ -241,13 +241,20 @@ def computed(ctx: Context, name: str, *, chosen: bool = True) -> bool:
                 if re.search(rf"\b{re.escape(name)}\b", text):
                     return True
             case ast.Call(func=ast.Name(id="eval")) if isinstance(above, ast.Call) and above.func is node:
-                if chosen:
+                if chosen and _may_make_part(above):
                     return True
             case ast.Call(func=ast.Name(id="globals"), args=[]):
                 told = isinstance(above, ast.Attribute) and above.attr == "update"  # which asks for none
                 if isinstance(above, (ast.Subscript, ast.Attribute, ast.Compare)) and not told:
                     return True
     return False
+
+
+def _may_make_part(call: ast.Call) -> bool:
+    """Whether a call may make a part of Apex: what each is made of comes first, and is no text."""
+    if not call.args:
+        return any(k.arg is None or k.arg in FIRST_PARAMETERS for k in call.keywords)
+    return not (isinstance(call.args[0], ast.Constant) and isinstance(call.args[0].value, str))
 
 
 def quoted(m: Module, name: str) -> bool:

@@ -20,6 +20,7 @@ from .pager import paged
 
 _STYLES = {"safe": "green", "review": "yellow", "manual": "bold red", "info": "cyan"}
 _PAST = {True: "changed", False: "to change"}
+_MANY_PLACES = 20  # of what is only to be known
 _MANY_FILES = 3  # that the same is said of, until it is said once
 _WIDE = 60  # columns; narrower, three columns of text are harder to read than lines
 _PROGRESS_FROM = 64  # candidates; fewer are done before a bar can be read
@@ -108,8 +109,12 @@ def print_summary(console: Console, outcome: Outcome, *, written: bool, again: s
         console.print()
         console.print(Text(f"In {len({path for path, _ in places})} files", style="bold"))
         _print_finding(console, places[0][1], "")
-        for path, finding in places:
+        most = len(places) if places[0][1].severity is not Severity.INFO else _MANY_PLACES
+        for path, finding in places[:most]:
             console.print(Text(f"          {harmless.line(path)}: {_where(finding)}"))
+        if places[most:]:
+            more = f"and {len(places) - most} more; the JSON report (--report-json FILE) has all of them"
+            console.print(Text(f"          {more}"))
     print_around(console, outcome.results)
     for line in (_verdict(outcome, written=written), _next(outcome, written=written, again=again)):
         if line:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 
 from ..facts.names import called_name
+from ..facts.nearest import import_of
 from ..flow.objects import WRAPPERS
 from ..knowledge.apex import FP16_UTILS, of_apex
 from ..model import Severity
@@ -373,7 +374,8 @@ def _needed(
         if isinstance(node.ctx, ast.Load):
             key = (m.binding_scope(node.id, m.scope(node)), node.id)
             if key in keys and id(node) not in tests and not work.draft.gone(node):
-                return True
+                if import_of(m, node) in (None, alias):  # in a handler another library may have the name
+                    return True
     return False
 
 

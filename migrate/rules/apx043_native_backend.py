@@ -32,7 +32,7 @@ elif use_amp == "native":
     loss_scaler = NativeScaler()
 """
 AFTER = """\
-if use_amp == "apex" or use_amp == "native":
+if use_amp in ("apex", "native"):
     amp_autocast = torch.cuda.amp.autocast
     loss_scaler = NativeScaler()
 """

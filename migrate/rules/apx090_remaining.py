@@ -16,7 +16,6 @@ from ..knowledge.apex import DELETED_PARTS, FP16_UTILS, FUSED_PARTS
 from ..model import Finding, Severity
 from ..plan.backends.outdated import natives
 from ..plan.carried import AMP
-from ..plan.premises.unbound import unbound_amp
 from ..units.unit import Context
 from .common import Stage, Work
 
@@ -93,8 +92,6 @@ def apply(ctx: Context, work: Work) -> None:
         if line in named or _of_parts(dotted) is not (work.sites is not None):
             continue
         severity, message, suggestion = _say(dotted, work.untouched, ctx.settings.keep_fused)
-        if (unbound := unbound_amp(ctx, node)) is not None:
-            severity, (message, suggestion) = Severity.MANUAL, unbound
         if dotted.split(".")[-1] in ("float_function", "half_function") and not ctx.facts.initializes:
             message += "; where no amp.initialize has run this decorator does nothing"
         open_sites.setdefault((message, severity, suggestion), []).append(line)
@@ -133,6 +130,8 @@ def _unbound(ctx: Context, name: ast.Name) -> bool:
 
 def _imported(ctx: Context, work: Work, name: str) -> str:
     """What is to be said of a name that an import brings in: of a part of Apex, whether it is used."""
+    if work.sites is None and name == "apex.amp" and work.migrated and not _left(ctx, work):
+        return f"{name}~"
     if work.sites is None or not _of_parts(name):
         return name
     if name.endswith(".*"):
@@ -142,6 +141,11 @@ def _imported(ctx: Context, work: Work, name: str) -> str:
     if not uses and (ctx.taken[0] if ctx.taken else frozenset()) & {name.split(".")[-1], "*"}:
         return f"{name}^"
     return f"{name}?" if not uses else f"{name}!" if any(use.lineno in told for use in uses) else name
+
+
+def _left(ctx: Context, work: Work) -> bool:
+    """Whether a use of amp is left in the program."""
+    return any(d.startswith("apex.amp") and not work.draft.gone(use) for use, d in ctx.facts.uses.items())
 
 
 def _served(ctx: Context, work: Work) -> str:
@@ -184,7 +188,8 @@ def _about(dotted: str, untouched: str, keep_fused: bool) -> tuple[Severity, str
         said = "names that a star brings in from Apex are not followed"
         return Severity.MANUAL, said, "import them by their names (from apex.optimizers import FusedAdam) and run again"
     if dotted.endswith("~"):
-        said = "nothing in this file needs apex any more, which stays imported, as other files may take it from here"
+        said = f"nothing in this file needs {dotted[:-1]} any more"
+        said = f"{said}, which stays imported, as other files may take it from here"
         return Severity.REVIEW, said, None
     part = dotted.split(".")[1] if "." in dotted else ""
     if dotted == "apex.optimizers.FP16_Optimizer":

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from ..facts.constructed import asked_elsewhere
+from ..facts.module import Module
 from ..facts.names import called_name, last_name
 from ..facts.networks import (
+    handed_called,
     idles_elsewhere,
     is_network,
     kept_elsewhere,
@@ -77,7 +79,8 @@ class Compute:
         return {o for root in roots for o in self.ctx.beneath.get(root, ())}
 
     def _runs_of_evaluators(self) -> frozenset[ast.Call]:
-        """Calls of what a library made of a model to evaluate it: ``create_supervised_evaluator(model).run(xs)``."""
+        """Calls of what a library made of a model to evaluate it: ``create_supervised_evaluator(model).run(xs)``, or
+        of another file's function that runs it."""
         m, v = self.ctx.m, self.ctx.v
         made = {
             call
@@ -85,12 +88,15 @@ class Compute:
             for call in m.calls(name)
             if call.args and self.is_model(v.of(call.args[0])) and not v.callees(call)
         }
-        return frozenset(
-            call
-            for call in (m.calls("run") if made else ())
-            if isinstance(call.func, ast.Attribute)
-            and any(o.kind == "call" and o.key in made for o in v.of(call.func.value))
-        )
+        if not made:
+            return frozenset()
+
+        def held(expr: ast.expr) -> bool:
+            return any(o.kind == "call" and o.key in made for o in v.of(expr))
+
+        plain = {call for call in m.calls("run") if isinstance(call.func, ast.Attribute) and held(call.func.value)}
+        handing = {c for c in m.all(ast.Call) if any(map(held, handed_called(v, c, "run", self.ctx.facts.elsewhere)))}
+        return frozenset(plain | handing)
 
     def _runs_of_listed(self) -> frozenset[ast.Call]:
         """Calls of the parts that a model lists (``for name, part in model.named_children(): x = part(x)``), outside of
@@ -206,7 +212,7 @@ class Compute:
         if name[:1].isupper() or name == "__init__":  # a constructor, of what derives from it as well
             asked = asked_elsewhere(v, call, self.ctx.facts.elsewhere, self.is_model)
             return any(map(self._runs_itself, asked))
-        return not NOT_RUN_BY_FUNCTION.fit(name) and self.takes_model(call)
+        return not NOT_RUN_BY_FUNCTION.fit(name) and self.takes_model(call) and not _hands_back(self.ctx.m, call)
 
     def _trains_itself(self, forwards: list[ast.AST]) -> bool:
         """Whether a network's forward trains what it holds, where the loss is scaled in its own class: what it runs is
@@ -583,6 +589,17 @@ def _no_module(obj: Obj) -> bool:
             return NO_MODULE_MADE.fit(obj.label)
         case "path":
             return isinstance(obj.key, tuple) and isinstance(obj.key[0], Obj) and _no_module(obj.key[0])
+        case _:
+            return False
+
+
+def _hands_back(m: Module, call: ast.Call) -> bool:
+    """Whether a function takes nothing but a model, with options, and its result takes that one's place:
+    ``model = auto_wrap(model)``."""
+    plain = all(isinstance(k.value, (ast.Constant, ast.Attribute)) for k in call.keywords)
+    match m.parent[call]:
+        case ast.Assign(targets=[target], value=value) if value is call and len(call.args) == 1 and plain:
+            return m.src(target) == m.src(call.args[0])
         case _:
             return False
 

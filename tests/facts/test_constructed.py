@@ -74,3 +74,47 @@ def test_a_constructor_that_runs_a_method(made: str, inside: bool) -> None:
     assert new is not None
     before = new[: new.index(f"made = {made}")]
     assert ("torch.autocast" in before) is inside
+
+
+EVALUATED = """\
+import torch
+from apex import amp
+from bars import run_with_bar, watch
+from ignite.engine import create_supervised_evaluator
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+evaluator = create_supervised_evaluator(model, metrics)
+for x, y in loader:
+    loss = model(x, y)
+    optimizer.zero_grad()
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    optimizer.step()
+CALL
+"""
+BARS = """\
+def run_with_bar(engine, loader, said=None):
+    engine.run(loader)
+
+
+def watch(engine):
+    engine.on(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "inside"),
+    [
+        ("run_with_bar(evaluator, rows)", True),
+        ("run_with_bar(loader=rows, engine=evaluator)", True),
+        ("run_with_bar(rows, evaluator)", False),
+        ("watch(evaluator)", False),
+    ],
+)
+def test_a_function_that_runs_what_a_library_made_to_evaluate(call: str, inside: bool) -> None:
+    """The evaluation ran in float32, which was not said."""
+    others = Neighbours(elsewhere=elsewhere([outline(BARS)]))
+    new = migrate_module(EVALUATED.replace("CALL", call), Settings(), others).new_text
+    assert new is not None and (f"    {call}" in new) is inside

@@ -49,6 +49,27 @@ def test_build_output_is_left_out_but_a_package_named_build_is_not(tmp_path: Pat
     assert shown(collect([str(tmp_path)])) == ["models/build/__init__.py"]
 
 
+PACKAGE = {"apex/amp/__init__.py": "", "apex/parallel/__init__.py": "", "apex/amp/handle.py": LEGACY}
+
+
+@pytest.mark.parametrize(
+    ("folder", "named", "left"),
+    [
+        ("vendor/apex-master", ".", ["train.py"]),  # its examples and tests too
+        ("", ".", ["examples/x.py", "train.py"]),  # a tree of which Apex is a part, or Apex's own
+        ("vendor/apex-master", "vendor/apex-master", ["examples/x.py"]),
+        ("vendor/apex-master", "vendor/apex-master/examples", ["x.py"]),
+    ],
+)
+def test_a_copy_of_apex_is_left_as_it_is(tmp_path: Path, folder: str, named: str, left: list[str]) -> None:
+    files = {**PACKAGE, "examples/x.py": LEGACY}
+    tree(tmp_path, {"train.py": LEGACY, **{str(Path(folder, name)): text for name, text in files.items()}})
+    selection = collect([str(tmp_path / named)])
+    assert shown(selection) == left
+    assert all("copy of Apex" in said for said in problems(selection).values())
+    assert len(problems(selection)) == {"train.py": 2, "examples/x.py": 1, "x.py": 0}[left[0]]
+
+
 def test_a_skipped_folder_that_is_named_is_entered(tmp_path: Path) -> None:
     tree(tmp_path, {"venv/x.py": LEGACY})
     assert shown(collect([str(tmp_path / "venv")])) == ["x.py"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ...facts.names import makes_context
 from ...facts.scopes import Scope
@@ -25,11 +25,11 @@ def scale_plain_backwards(ctx: Context, unit: Unit) -> None:
     if not unit.scales or _steps_others(ctx, unit):
         return
     found: list[Scale] = []
-    for node in _plain_backwards(ctx, unit, []):
+    callers = {m.function(c) for s in unit.scales for c in ctx.v.calls.get(m.function(s.call).node, ())}
+    for node in _plain_backwards(ctx, unit, [], callers):
         if not isinstance(node.func, ast.Attribute):
             continue
-        near = scales_in(ctx, unit, m.function(node))
-        beside = next((s for s in near if _same_round(ctx, s.call, node)), None)
+        beside, optimizers = _beside(ctx, unit, node)
         alone = isinstance(m.parent[node], ast.Expr) and not node.args
         if beside is None or not alone or _scaled_by_hand(node) or asks_for_its_own(ctx, node):
             continue
@@ -37,7 +37,7 @@ def scale_plain_backwards(ctx: Context, unit: Unit) -> None:
             continue
         owner = node.func.value
         held = beside.optimizer_objects
-        found.append(Scale(node, owner, beside.optimizers, held, None, None, None))
+        found.append(Scale(node, owner, optimizers, held, None, None, None))
         unit.review(
             node,
             "APX042",
@@ -45,6 +45,34 @@ def scale_plain_backwards(ctx: Context, unit: Unit) -> None:
             "in it leaves the step out, which Apex did not look at",
         )
     unit.scales += found
+
+
+def _beside(ctx: Context, unit: Unit, node: ast.Call) -> tuple[Scale | None, ast.expr | None]:
+    """The scaled backward that runs in the same round as a plain one, perhaps in a function that is called beside it,
+    and the optimizer as this function has it."""
+    m = ctx.m
+    for scale in scales_in(ctx, unit, m.function(node)):
+        if _same_round(ctx, scale.call, node):
+            return scale, scale.optimizers
+    for scale in unit.scales:
+        for call in ctx.v.calls.get(m.function(scale.call).node, ()):
+            if _same_round(ctx, call, node):
+                handed = [*call.args, *(k.value for k in call.keywords)]
+                handed += _of_object(ctx, scale, m.function(node))
+                own = [one for one in handed if ctx.v.of(one) & scale.optimizer_objects]
+                return (scale, own[0]) if own else (None, None)
+    return None, None
+
+
+def _of_object(ctx: Context, scale: Scale, scope: Scope) -> list[ast.expr]:
+    """``self.optimizer`` of a scaled backward, where ``scope`` is a method of the same class and may write it too."""
+    own = ctx.m.function(scale.call)
+    both = ctx.m.class_of(own) is not None and ctx.m.class_of(own) is ctx.m.class_of(scope)
+    match scale.optimizers:
+        case ast.Attribute(value=ast.Name(id=name)) if both and name == ctx.m.self_name(own) == ctx.m.self_name(scope):
+            return [scale.optimizers]
+        case _:
+            return []
 
 
 def _backward_functions(ctx: Context) -> set[str]:
@@ -126,11 +154,14 @@ def _behind_training(ctx: Context, unit: Unit, node: ast.Call) -> bool:
     return all(m.end(call) <= m.start(node) and set(m.loops(call)) - around for call in mine)
 
 
-def _plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> Iterator[ast.Call]:
-    """Backwards without a scale that may run in the same process as scaled ones of the unit."""
+def _plain_backwards(
+    ctx: Context, unit: Unit, folded: list[Fold], around: Collection[Scope] = ()
+) -> Iterator[ast.Call]:
+    """Backwards without a scale that may run in the same process as scaled ones of the unit, or in functions
+    ``around``."""
     m = ctx.m
     dropped = [s for f in folded for s in (f.stmt.orelse if f.arm == "body" else f.stmt.body)]
-    places = _reached(ctx, {m.function(s.call) for s in unit.moments})
+    places = _reached(ctx, {*(m.function(s.call) for s in unit.moments), *around})
     aliases = {s.alias for s in unit.scales}
     withs = {s.with_ for s in unit.scales if s.with_ is not None}
     sites = {s.call for s in unit.scales}

@@ -71,7 +71,7 @@ def check(ctx: Context, unit: Unit) -> None:
         )
     for init in unit.initializes:
         _check_stand_in(ctx, init)
-    check_bound(ctx)
+    check_bound(ctx, unit)
     check_stash(ctx)
     for name in sorted(ctx.facts.ambiguous & {"amp", "apex"}):
         raise Manual(unit.line_node, f"`{name}` may be Apex or another module here: two backends side by side")

@@ -117,7 +117,7 @@ def train(batches):
     [
         ("yield scaled", "safe"),
         ("yield loss", "manual"),  # a backward without a scale in a block of Apex's
-        ("scaled.backward(retain_graph=True)\n    yield loss", "manual"),  # and one behind it
+        ("scaled.backward(retain_graph=True)\n    yield loss", "review"),  # one behind it is scaled now
     ],
 )
 def test_what_a_context_manager_hands_out_goes_by_any_name(body: str, grade: str) -> None:

@@ -66,7 +66,7 @@ def main():
     loader = [(torch.randn(4, 3, 4, 4).to(device), torch.randint(0, 5, (4,)).to(device)) for _ in range(4)]
     amp_autocast = suppress
     loss_scaler = None
-    if use_amp == 'apex' or use_amp == 'native':
+    if use_amp in ('apex', 'native'):
         amp_autocast = torch.cuda.amp.autocast
         loss_scaler = NativeScaler()
         print('Using native Torch AMP. Training in mixed precision.')

@@ -14,7 +14,7 @@ def main(args, model, optimizer, loader):
 
     amp_autocast = suppress  # do nothing
     loss_scaler = None
-    if use_amp == "apex" or use_amp == "native":
+    if use_amp in ("apex", "native"):
         amp_autocast = torch.cuda.amp.autocast
         loss_scaler = NativeScaler()
         if args.local_rank == 0:
