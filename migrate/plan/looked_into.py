@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ..facts.module import Module
 from ..facts.names import called_name
 from ..facts.once import once
 from ..flow.objects import Obj
@@ -148,7 +149,7 @@ def _look(ctx: Context, node: ast.expr, holders: Mapping[ast.expr, bool]) -> Loo
         case ast.For(iter=source) | ast.AsyncFor(iter=source) | ast.comprehension(iter=source) if source is node:
             return Look(node, sure, entries=False)
         case ast.Call(args=args) if node in args and called_name(above) in _SHOWS:
-            return Look(whole, sure, entries=False, empty=called_name(above) == "bool")
+            return Look(whole, sure, entries=False, empty=_asks_whether_any(m, above))
         case ast.FormattedValue() | ast.BinOp(op=ast.Mod()):
             return Look(node, sure, entries=False)
         case ast.Tuple() if isinstance(outer := m.parent[above], ast.BinOp) and isinstance(outer.op, ast.Mod):
@@ -159,6 +160,15 @@ def _look(ctx: Context, node: ast.expr, holders: Mapping[ast.expr, bool]) -> Loo
             return None
         case _:
             return Look(node, sure, entries=False, empty=True) if is_test(ctx, node) else None
+
+
+def _asks_whether_any(m: Module, call: ast.Call) -> bool:
+    """``bool(state)``, ``len(state) > 0``."""
+    match m.parent[call]:
+        case ast.Compare(left=left, ops=[ast.Gt() | ast.Eq() | ast.NotEq()], comparators=[ast.Constant(value=0)]):
+            return left is call and called_name(call) == "len"
+        case _:
+            return called_name(call) == "bool"
 
 
 def _is_scale(ctx: Context, call: ast.expr) -> bool:

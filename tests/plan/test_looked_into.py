@@ -38,6 +38,7 @@ SAYS = {
     'name = "loss_scaler0"\nprint(loaded["amp"][name])': "manual",
     'print("amp" in state, len(state), state["amp"] is None)': "safe",
     'if state["amp"]:\n    torch.save(state["amp"], "amp.pt")': "safe",
+    'print(len(state["amp"]) > 0, bool(state["amp"]))': "safe",
     'config = {"amp": {"opt_level": "O1"}}\nprint(len(config["amp"]), config["amp"]["opt_level"])': "safe",
     'again = dict(loaded)\nagain.pop("amp", None)': "safe",
 }
