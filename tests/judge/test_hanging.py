@@ -237,6 +237,14 @@ def test_what_it_decides(asks: str, more: str) -> None:
         assert ("order" in {one.kind for one in verdict_of(*texts).differences}) is differs
 
 
+def test_a_function_that_clears_and_is_chosen_by_a_flag_is_not_followed() -> None:
+    more = f"{CHOSEN}@choose\ndef clear(one):\n    one.zero_grad()\n"
+    for new, known in (("True", False), ("False", True)):
+        behind = "    clear(optimizer)\n"
+        texts = (f"{HEAD}{body}{behind}\n\n{more}{END}".replace("FLAG", f) for body, f in ((OLD, "False"), (NEW, new)))
+        assert (verdict_of(*texts).unknown is None) is known
+
+
 ASKED_OF_THE_FILE = ('"amp" in globals()', 'globals().get("amp")', 'hasattr(sys.modules[__name__], "amp")')
 OF_OTHERS = ('hasattr(torch.cuda, "amp")', 'getattr(torch.cuda, "amp", None)', '"amp" in args', 'b("amp")')
 

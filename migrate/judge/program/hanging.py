@@ -21,7 +21,7 @@ from ...facts.names import imports_apex
 from ...nodes import children, header, named_parameters, positional_parameters, walk
 from ..state import State
 from ..terms import NONE, TRUE, Term, is_deep
-from .answering import answering
+from .answering import answering, decorated
 from .mattering import Mattering, keyed, plain_name
 from .reading import Graph, Reading
 from .syntax import FUNCTIONS
@@ -54,6 +54,11 @@ class Hanging:
     def answers(self, expr: ast.expr) -> frozenset[str]:
         """Those of the results that an expression runs without a call, or that stand behind a decorator."""
         return frozenset(answering(self.reading.m, self.reading.v, expr) & self.names)
+
+    def replaced(self, call: ast.Call) -> bool:
+        """Whether a decorator that hangs on a changed flag may have put another function in the place of what is
+        called."""
+        return any(not self.names.isdisjoint(decorated(one)) for one in self.reading.v.callees(call))
 
     def note(self, state: State, target: ast.expr, term: Term | None) -> None:
         """A name, attribute or key was given a value; None where nobody knows it."""
@@ -122,6 +127,7 @@ def hanging(comparison: Comparison, switch: frozenset[str]) -> tuple[Hanging, Ha
         return None
     forward = _reached(flags, [old.onwards, new.onwards])
     asked = {name for reading in (old, new) for expr in _asked(reading) for name in reading.wholly(expr)}
+    asked |= {name for reading in (old, new) for one in reading.mattering.marks.functions for name in decorated(one)}
     names = frozenset(forward & _reached(asked & forward, [old.graph, new.graph])) - switch
     if not names:
         return None
