@@ -80,6 +80,10 @@ class Values(Calls):
                 self._run[call] = known
         return known
 
+    def has_method(self, owner: ast.ClassDef, name: str) -> bool:
+        """Whether a class, or a base of it in this module, defines a method."""
+        return bool(self._methods(owner, name))
+
     def run_by(self, node: ast.AST) -> list[ast.AST]:
         """Functions of this module that a node may run: a call, or what Python calls without one (decorators, the class
         of what is raised, what a loop goes through, what `map` is handed)."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
 
 from ..facts.module import Module
 from ..knowledge.apex import CASTS, REGISTRATIONS, RESOLVED
-from ..nodes import walk
 from ..units.casts import another_name, resolved
 from ..units.options import set_at_once
 from ..units.registered import registered
@@ -24,11 +22,11 @@ from .carried import (
     unknown_reader,
 )
 from .home.set_ahead import set_ahead
+from .looked_into import unknown_look
+from .saved_entries import all_entries, saved_entries, scale_entry, unknown_entries
 
 _SCALERS = ("_amp_state.loss_scalers", "_amp_state._amp_state.loss_scalers")
 _ITEM = frozenset(f"apex.amp.{name}[]" for name in _SCALERS)
-# What a saved state calls its entries, before and after.
-SAVED = {"loss_scale": "scale", "unskipped": "_growth_tracker"}
 
 
 def assign_state(ctx: Context, units: list[Unit]) -> dict[int, list[tuple[ast.expr, str]]]:
@@ -112,7 +110,7 @@ def unresolved(ctx: Context) -> Manual | None:
         elif dotted in AMP and asks_a_flag(ctx, use) and may_be_another(ctx, use):
             said = f"{ctx.m.src(use)} may be asked of something else than Apex, and is kept or asked for here"
             return Manual(use, said, "from apex import amp, and amp itself where Apex's is meant")
-    return next(_unknown_entries(ctx.m), None)
+    return unknown_look(ctx) or next(unknown_entries(ctx.m), None)
 
 
 def _resolved(ctx: Context, use: ast.expr, dotted: str) -> Manual | None:
@@ -126,14 +124,6 @@ def _resolved(ctx: Context, use: ast.expr, dotted: str) -> Manual | None:
         return _scaler_use(ctx, use, kind)
     if kind is not None or tail in RESOLVED:
         decorates = isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef)) and use in above.decorator_list
-        if tail == "state_dict" and isinstance(above, ast.Call) and called:
-            inside = _looks_inside(ctx, use, above)
-            if inside is not None:
-                return Manual(
-                    inside,
-                    f"{m.src(inside)} reads Apex's own entries, which a GradScaler's state does not have",
-                    "scaler.get_scale() for the loss scale; one GradScaler has one, for all losses",
-                )
         if tail in REGISTRATIONS and isinstance(above, ast.Call) and called:
             return _registration(ctx, use, above, tail)
         if called or decorates or (tail in CASTS and another_name(ctx, use) is not None):
@@ -211,135 +201,6 @@ def _alias(ctx: Context, use: ast.expr) -> ast.expr | None:
     if isinstance(owner, ast.Subscript) and any(n.endswith("loss_scalers") for n in ctx.v.apex_names(owner.value)):
         return None
     return owner
-
-
-# ---------------------------------------------------------------- entries of the state
-
-
-def scale_entry(m: Module, use: ast.expr) -> ast.expr | None:
-    """The whole of ``amp.state_dict()["loss_scaler0"]["loss_scale"]`` around its ``amp.state_dict``."""
-    entry = m.parent[m.parent[use]]
-    whole = m.parent.get(entry)
-    if (
-        isinstance(entry, ast.Subscript)
-        and entry.value is m.parent[use]
-        and isinstance(whole, ast.Subscript)
-        and whole.value is entry
-        and isinstance(whole.ctx, ast.Load)
-        and isinstance(whole.slice, ast.Constant)
-        and whole.slice.value == "loss_scale"
-    ):
-        return whole
-    return None
-
-
-def all_entries(m: Module, use: ast.expr) -> tuple[ast.Call, list[ast.Subscript]] | None:
-    """``amp.state_dict().values()`` that a loop goes over for the scales alone: the call, and every
-    ``entry["loss_scale"]``."""
-    call = m.parent[use]
-    values = m.parent.get(call)
-    whole = m.parent.get(values) if values is not None else None
-    loop = m.parent.get(whole) if whole is not None else None
-    if not (isinstance(values, ast.Attribute) and values.attr == "values" and isinstance(whole, ast.Call)):
-        return None
-    if not isinstance(loop, (ast.For, ast.comprehension)) or loop.iter is not whole:
-        return None
-    if not isinstance(loop.target, ast.Name):
-        return None
-    within = loop if isinstance(loop, ast.For) else m.parent[loop]
-    reads: list[ast.Subscript] = []
-    for node in walk(within):
-        if isinstance(node, ast.Name) and node.id == loop.target.id and isinstance(node.ctx, ast.Load):
-            read = m.parent[node]
-            if not (isinstance(read, ast.Subscript) and isinstance(read.ctx, ast.Load)):
-                return None
-            if not (isinstance(read.slice, ast.Constant) and read.slice.value == "loss_scale"):
-                return None
-            reads.append(read)
-    return whole, reads
-
-
-def saved_entries(m: Module) -> Iterator[ast.Subscript]:
-    """``saved["loss_scaler0"]["loss_scale"]`` and ``…["unskipped"]`` of a state that was kept."""
-    for node in m.all(ast.Subscript):
-        if _saved_entry(node):
-            assert isinstance(node.value, ast.Subscript)
-            if not isinstance(node.value.value, ast.Call):
-                yield node
-
-
-def _saved_entry(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Subscript)
-        and isinstance(node.ctx, ast.Load)
-        and isinstance(node.slice, ast.Constant)
-        and node.slice.value in SAVED
-        and isinstance(node.value, ast.Subscript)
-        and (_constant(node.value.slice) == "loss_scaler0" or _numbered(node.value.slice))
-    )
-
-
-def _constant(expr: ast.expr) -> object:
-    return expr.value if isinstance(expr, ast.Constant) else None
-
-
-def _numbered(key: ast.expr) -> bool:
-    """``"loss_scaler%d" % i`` and the other ways to write it: an entry for each loss. All of them become the one of
-    the one scaler, which the report says where there are several losses."""
-    match key:
-        case ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Mod()):
-            return text in ("loss_scaler%d", "loss_scaler%s", "loss_scaler%i")
-        case ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Add(), right=ast.Call(func=ast.Name(id="str"))):
-            return text == "loss_scaler"
-        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format"), args=[_]):
-            return text in ("loss_scaler{}", "loss_scaler{:d}", "loss_scaler{0}")
-        case ast.JoinedStr(values=[ast.Constant(value="loss_scaler"), ast.FormattedValue()]):
-            return True
-        case _:
-            return False
-
-
-def _unknown_entries(m: Module) -> Iterator[Manual]:
-    """Entries of Apex's state that are read, or made, in another way."""
-    for node in m.all(ast.Constant):
-        if not (isinstance(node.value, str)):
-            continue
-        prefix, named, number = node.value.partition("loss_scaler")
-        if prefix or not named or not number.isdigit():
-            continue
-        above = m.parent[node]
-        if isinstance(above, ast.Subscript) and _saved_entry(m.parent[above]):
-            continue
-        if isinstance(above, ast.Subscript) and isinstance(above.value, ast.Call) and _read(m.parent[above]):
-            continue  # of the state itself: looked at there
-        yield Manual(
-            node,
-            f'"{node.value}" is an entry of Apex\'s own state, which a GradScaler\'s does not have',
-            'saved["scale"] for the loss scale of a saved state, scaler.get_scale() for the current one',
-        )
-
-
-def _read(node: ast.AST) -> bool:
-    return isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
-
-
-def _looks_inside(ctx: Context, use: ast.expr, call: ast.Call) -> ast.expr | None:
-    """Where the entries of the state itself are read in a way that is not `scale_entry` or `all_entries`."""
-    m = ctx.m
-    if scale_entry(m, use) is not None or all_entries(m, use) is not None:
-        return None
-    for node in m.nodes:
-        if not isinstance(node, (ast.Subscript, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
-            continue
-        held = ctx.v.of(node.value)
-        if node.value is not call and not (held and all(o.key is call for o in held)):
-            continue
-        if _saved_entry(m.parent[node]) and node.value is not call:
-            continue
-        if isinstance(node, ast.Attribute) and node.attr not in ("values", "items", "keys", "get", "pop"):
-            continue
-        return node
-    return None
 
 
 def _handle(ctx: Context, init: ast.Call) -> Manual | None:

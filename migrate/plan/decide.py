@@ -23,6 +23,7 @@ from .gradients.fold import Fold, folds
 from .home import scaling
 from .home.homes import Finder
 from .levels import review_levels
+from .looked_into import review_looks
 from .overflow import review_overflow_tests, review_unchecked
 from .plan import Plan
 from .precision import hazards
@@ -90,6 +91,8 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
             unit.review(init.call, "APX021", text)
         for text in read.infos:
             unit.infos.append((init.call, "APX021", text))
+    if state:
+        review_looks(ctx, unit)
     merged: list[Fold] = []
     schedule = Schedule()
     if unit.served and state:

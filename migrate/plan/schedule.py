@@ -22,13 +22,14 @@ class Scaler:
 
 @dataclass(eq=False)
 class Unscale:
-    """``scaler.unscale_(optimizer)`` before ``before``; ``loop`` is the header that it stands under: that of
-    a loop where it goes over several, or of an ``if``."""
+    """``scaler.unscale_(optimizer)`` before ``before``, or ``behind`` it, at the end of a block; ``loop`` is the header
+    that it stands under: that of a loop where it goes over several, or of an ``if``."""
 
     before: ast.stmt
     optimizer: str
     objects: frozenset[Obj]
     loop: str | None = None
+    behind: bool = False
 
 
 @dataclass(frozen=True, eq=False)

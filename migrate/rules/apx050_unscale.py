@@ -53,7 +53,7 @@ def apply(plan: Plan, work: Work) -> None:
                 continue
             if flag is not None and not fed(plan.ctx, flag, unscale.before):
                 lines = [f"if {flag.name}:", f"\t{text}"]
-            work.draft.above(unscale.before, *lines)
+            (work.draft.after if unscale.behind else work.draft.above)(unscale.before, *lines)
             work.note(plan.unit.number, ID, unscale.before, "gradients are unscaled before they are read")
     for clip, anchor in plan.schedule.moved.items():
         if plan.scaled:

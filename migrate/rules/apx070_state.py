@@ -2,9 +2,10 @@
 
 The two dictionaries differ: Apex wrote ``{"loss_scaler0": {"loss_scale", "unskipped"}}``, a GradScaler
 writes ``{"scale", "growth_factor", …}``. A checkpoint written by the legacy code does not load into a
-GradScaler (``KeyError: 'scale'``) until it is converted. Reads of the loss scale become ``get_scale()``;
-between an overflow and ``update()`` that is still the old one, which the report then says. Where no loss is scaled (a
-script that only evaluates) nothing asks for the state, and what saves or loads it goes.
+GradScaler (``KeyError: 'scale'``) until it is converted; what else looks into a saved state is named.
+Reads of the loss scale become ``get_scale()``; between an overflow and ``update()`` that is still the old one, which
+the report then says. Where no loss is scaled (a script that only evaluates) nothing asks for the state, and what saves
+or loads it goes.
 
 Source: apex/amp/frontend.py at tag 25.05 (state_dict); torch/amp/grad_scaler.py (state_dict).
 """
@@ -14,9 +15,9 @@ from __future__ import annotations
 import ast
 
 from ..model import Severity
-from ..plan.bare import SAVED, all_entries, scale_entry
 from ..plan.carried import may_be_nothing
 from ..plan.home.set_ahead import said
+from ..plan.saved_entries import SAVED, all_entries, scale_entry
 from .common import Plan, Stage, Work
 
 ID = "APX070"

@@ -133,6 +133,35 @@ FORMS = {
 }  # fmt: skip
 
 
+def own(method: str, says: str) -> str:
+    return f"{OWN}    def {method}:\n        return {says}\n"
+
+
+RUN = "run = Config(FLAG)"
+BY_THE_FILE = "USED = FLAG\nclass Config:\n    def __contains__(self, x):\n        return USED\n"
+ENDS = "    def __exit__(self, *x):\n        pass\n"
+TOLD = "def choose(on):\n    return lambda f: f if on else b\n@choose(FLAG)\n"
+CHOSEN = "USED = FLAG\ndef two(*x):\n    return 0\ndef choose(f):\n    return f if USED else two\n"
+FORMS |= {
+    "__bool__": (RUN, "run", own("__bool__(self)", "self.flag")),
+    "__bool__, turned round": (RUN, "not run", own("__bool__(self)", "self.flag")),
+    "__len__": (RUN, "args.n or run", own("__len__(self)", "1 if self.flag else 0")),
+    "__len__, asked": (RUN, "len(run)", own("__len__(self)", "1 if self.flag else 0")),
+    "__eq__": (RUN, "run == 1", own("__eq__(self, x)", "self.flag == x")),
+    "__contains__": ("run = Config()", "'x' in run", BY_THE_FILE),
+    "__iter__": (RUN, "list(run)", own("__iter__(self)", "iter([1] if self.flag else [])")),
+    "__enter__": (f"{RUN}\nwith run as x:\n    b()", "x", own("__enter__(self)", "self.flag") + ENDS),
+    "__str__": (RUN, "f'{run}' == 'x'", own("__str__(self)", "'x' if self.flag else 'y'")),
+    "a decorator that chooses": ("pass", "ask()", f"{CHOSEN}@choose\ndef ask():\n    return 1\n"),
+    "a decorator that is told": ("pass", "ask()", f"{TOLD}def ask():\n    return 1\n"),
+    "a decorator of a method": (
+        "run = Config()",
+        "run.ask()",
+        f"{CHOSEN}class Config:\n    @choose\n    def ask(self):\n        return 1\n",
+    ),
+}
+
+
 def with_flag(form: tuple[str, str, str], old: str, new: str) -> Verdict:
     setting, asked, more = form
     behind = textwrap.indent(f"{setting}\n{ASKS.replace('{}', asked)}", "    ")
@@ -143,6 +172,15 @@ def with_flag(form: tuple[str, str, str], old: str, new: str) -> Verdict:
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_another_flag_is_another_answer(form: tuple[str, str, str]) -> None:
     assert [one.kind for one in with_flag(form, "False", "True").differences] == ["order"]
+
+
+EXPRESSIONS = ["by vars", "a sum", "a function elsewhere", "as json", "an object", "__eq__", "of a function"]
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+@pytest.mark.parametrize("new", ["args.two", "args.one and args.two"])
+def test_another_option_is_another_answer(name: str, new: str) -> None:
+    assert with_flag(FORMS[name], "args.one", new).differences
 
 
 @pytest.mark.parametrize("form", [*FORMS.values()][::3], ids=[*FORMS][::3])
@@ -197,6 +235,14 @@ def test_what_it_decides(asks: str, more: str) -> None:
         flags = ((OLD, "False"), (NEW, new))
         texts = (f"{HEAD}{body}{behind}\n\n{more}{END}".replace("FLAG", flag) for body, flag in flags)
         assert ("order" in {one.kind for one in verdict_of(*texts).differences}) is differs
+
+
+def test_a_function_that_clears_and_is_chosen_by_a_flag_is_not_followed() -> None:
+    more = f"{CHOSEN}@choose\ndef clear(one):\n    one.zero_grad()\n"
+    for new, known in (("True", False), ("False", True)):
+        behind = "    clear(optimizer)\n"
+        texts = (f"{HEAD}{body}{behind}\n\n{more}{END}".replace("FLAG", f) for body, f in ((OLD, "False"), (NEW, new)))
+        assert (verdict_of(*texts).unknown is None) is known
 
 
 ASKED_OF_THE_FILE = ('"amp" in globals()', 'globals().get("amp")', 'hasattr(sys.modules[__name__], "amp")')

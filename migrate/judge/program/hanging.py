@@ -21,6 +21,7 @@ from ...facts.names import imports_apex
 from ...nodes import children, header, named_parameters, positional_parameters, walk
 from ..state import State
 from ..terms import NONE, TRUE, Term, is_deep
+from .answering import answering, decorated
 from .mattering import Mattering, keyed, plain_name
 from .reading import Graph, Reading
 from .syntax import FUNCTIONS
@@ -49,6 +50,15 @@ class Hanging:
         if found and isinstance(self.reading.m.parent[expr], (ast.Attribute, ast.Subscript)):
             found -= self.reading.parts - self.reading.besides
         return frozenset(found)
+
+    def answers(self, expr: ast.expr) -> frozenset[str]:
+        """Those of the results that an expression runs without a call, or that stand behind a decorator."""
+        return frozenset(answering(self.reading.m, self.reading.v, expr) & self.names)
+
+    def replaced(self, call: ast.Call) -> bool:
+        """Whether a decorator that hangs on a changed flag may have put another function in the place of what is
+        called."""
+        return any(not self.names.isdisjoint(decorated(one)) for one in self.reading.v.callees(call))
 
     def note(self, state: State, target: ast.expr, term: Term | None) -> None:
         """A name, attribute or key was given a value; None where nobody knows it."""
@@ -107,6 +117,8 @@ def hanging(comparison: Comparison, switch: frozenset[str]) -> tuple[Hanging, Ha
             if theirs and ours and before == after and None not in before:
                 continue
             here, there = (_flags_of(one, given) for one, given in ((old, theirs), (new, ours)))
+            if here == there and theirs and ours:  # `args.one` is `args.two` now
+                here, there = ({("k", repr(form)) for form in forms if form is not None} for forms in (before, after))
             if here or there or (theirs and ours):
                 known = flags.setdefault(name, (set(), set()))
                 known[0].update(here)
@@ -115,6 +127,7 @@ def hanging(comparison: Comparison, switch: frozenset[str]) -> tuple[Hanging, Ha
         return None
     forward = _reached(flags, [old.onwards, new.onwards])
     asked = {name for reading in (old, new) for expr in _asked(reading) for name in reading.wholly(expr)}
+    asked |= {name for reading in (old, new) for one in reading.mattering.marks.functions for name in decorated(one)}
     names = frozenset(forward & _reached(asked & forward, [old.graph, new.graph])) - switch
     if not names:
         return None
@@ -314,9 +327,13 @@ def _runs_without_apex(reading: Reading, node: ast.AST | None) -> bool:
 
 def _is_another_matter(reading: Reading, given: Sequence[ast.AST | None]) -> bool:
     """Whether what a statement gives, here with the values, is no flag: an object, or what `_of_the_machines` says."""
-    held = reading.v.of
-    objects = any(isinstance(value, ast.alias) or (isinstance(value, ast.expr) and held(value)) for value in given[1:])
+    objects = any(isinstance(value, ast.alias) or _is_object(reading, value) for value in given[1:])
     return objects or any(_of_the_machines(reading.mattering, node) for node in given if node is not None)
+
+
+def _is_object(reading: Reading, value: ast.AST | None) -> bool:
+    """Whether a value is something that was made; an attribute of what nobody here made (an option) may be a flag."""
+    return isinstance(value, ast.expr) and any(obj.kind != "path" for obj in reading.v.of(value))
 
 
 def _of_the_machines(mattering: Mattering, code: ast.AST) -> bool:

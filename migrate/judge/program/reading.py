@@ -9,6 +9,7 @@ from functools import cached_property
 
 from ...knowledge.apex import of_apex
 from ...nodes import children, header, walk
+from .answering import answering, decorated, entered
 from .mattering import Mattering
 from .syntax import FUNCTIONS, finds_apex, last_name, set_by_name, stored_names
 from .unlike import given_by
@@ -89,6 +90,10 @@ class Reading:
         return found
 
     def _names_of(self, node: ast.AST) -> set[str]:
+        """The names that a node hangs on by itself, and what it runs without a call."""
+        return self._spelled(node) | answering(self.m, self.v, node)
+
+    def _spelled(self, node: ast.AST) -> set[str]:
         match node:
             case ast.Name():
                 return {self.mattering.scoped(node)}
@@ -148,12 +153,17 @@ class Reading:
                 if not followed or value is None or isinstance(value, _LISTED) or any(map(_spells, walk(value))):
                     self.besides.add(name)
             if isinstance(stmt, FUNCTIONS):
-                around = set[str]().union(*map(read, (*header(stmt), *stmt.decorator_list)))
-                found[stmt.name] |= around | ({f"{stmt.name}()"} if stmt.decorator_list else set())
+                around = set[str]().union(decorated(stmt), *map(read, (*header(stmt), *stmt.decorator_list)))
+                found[self.mattering.scoped_name(stmt.name, stmt)] |= around | {f"{stmt.name}()"}
                 found[f"{stmt.name}()"] |= around
                 if stmt.name == "__getattr__":
                     found[_ANY].add(f"{stmt.name}()")
-            for node in (inner for part in header(stmt) for inner in walk(part)):
+            for item in stmt.items if isinstance(stmt, (ast.With, ast.AsyncWith)) else ():
+                for name in self.given(item.optional_vars) if item.optional_vars is not None else ():
+                    found[name] |= (more := entered(self.v, item.context_expr))
+                    self.besides |= {name} if more else set()
+            decorators = stmt.decorator_list if isinstance(stmt, (*FUNCTIONS, ast.ClassDef)) else []
+            for node in (inner for part in (*header(stmt), *decorators) for inner in walk(part)):
                 self._add(found, node, chosen, read)
         for attribute in self.m.all(ast.Attribute):
             held = {_ANY} if _ANY in found else set[str]()

@@ -181,8 +181,9 @@ def _handed(mattering: Mattering, stmt: ast.stmt) -> Iterator[_Given]:
     if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef)):
         inside = stmt.body[0]
         yield from ((mattering.scoped_name(name, inside), default_of(stmt, name)) for name in named_parameters(stmt))
-    for node in (inner for part in header(stmt) for inner in walk(part)):
-        if isinstance(node, ast.Call) and mattering.marks.kind.get(node) == "call":
+    decorators = stmt.decorator_list if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+    for node in (inner for part in (*header(stmt), *decorators) for inner in walk(part)):
+        if isinstance(node, ast.Call) and mattering.marks.kind.get(node, "call") == "call":
             yield from mattering.handed(node, scoped=True)
 
 

@@ -8,7 +8,7 @@ from ...flow.objects import Obj
 from ...nodes import named_parameters
 from ..code import Op
 from ..program.program import Program
-from ..state import Frame, Key, State
+from ..state import Frame, Key, State, Unfollowed
 from ..terms import TRUE, Facts, Term, made_of, opaque, truth
 from .arguments import Arguments, name_called_by
 from .event import Event
@@ -33,6 +33,9 @@ class Calls:
 
     def inline(self, state: State, frame: Frame, call: ast.Call | ast.Attribute, facts: Facts) -> Event | None:
         """A call of a function of the program: which of those it may run is a question."""
+        hanging = self.evaluator.hanging
+        if hanging is not None and isinstance(call, ast.Call) and hanging.replaced(call):
+            raise Unfollowed("a function that a decorator chooses by a flag which is another one now")
         made = self._made_class(call, facts)
         every = self._callees(state, call, facts) if made is None else self.v.functions(made)
         callees = [c for c in every if c in self.program.marks.functions]

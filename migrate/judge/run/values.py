@@ -95,7 +95,9 @@ class Evaluator:
             plain = isinstance(expr.value, (bool, int, float, str, type(None)))
             term = ("k", expr.value) if plain else opaque(place(expr))
         read = self._reads.get(type(expr), self._opaque)
-        if self.hanging is not None and (names := self.hanging.behind(expr)):
+        if self.hanging is not None and (answers := self.hanging.answers(expr)):
+            term, held, read = None, frozenset(), self._answering(self.hanging, answers)
+        elif self.hanging is not None and (names := self.hanging.behind(expr)):
             read = self._saying(read, expr, self.hanging, names)
         return term, ("obj", held) if held else None, read
 
@@ -111,6 +113,14 @@ class Evaluator:
             if by_itself and hangs.knows(state, names, self._is_bound(state, expr)):
                 return term
             return _of(term, hangs.said(state, names))
+
+        return said
+
+    def _answering(self, hangs: Hanging, names: frozenset[str]) -> _Read:
+        """Reads an expression for which a method answers that may hang on changed flags."""
+
+        def said(state: State, expr: ast.expr, facts: Facts) -> Term:
+            return _of(opaque(self.naming.place(expr)), hangs.said(state, names))
 
         return said
 

@@ -27,6 +27,7 @@ from ..schedule import Early, Schedule, Unscale
 from . import exits
 from .added import adds_a_term
 from .asked import asks_for_the_step
+from .block_ends import block_ends
 from .inside import inside_with, scaled_clip
 from .looked import looked_at
 from .pace import tell_pace
@@ -115,6 +116,9 @@ def _readers(ctx: Context, unit: Unit, scope: Scope, sites: list[Scale], steps: 
                     found.append(stmt)
                 continue
             holds = holds_any(ctx, stmt, starts)
+            if not holds and ctx.unnamed.at_end(stmt):
+                found.append(stmt)
+                continue
             if isinstance(stmt, _COMPOUND) and (holds or not isinstance(stmt, (ast.For, ast.While))):
                 if isinstance(stmt, ast.If) and holds and reads_gradients(ctx, unit, stmt.test):
                     if not any(within(ctx, call, stmt.test) for call in moments):
@@ -218,6 +222,11 @@ def _function(
             if step not in first or m.start(place) < first[step][0]:
                 first[step] = (m.start(place), place)
     _unknown_readers(ctx, unit, scope, steps, sites, first)
+    at_end = block_ends(ctx, unit, scope, steps, sites)
+    for step, block in at_end.items():
+        if step not in first or first[step][0] > m.start(block.body[-1]):
+            first.pop(step, None)
+            schedule.unscales.append(Unscale(block.body[-1], step.text or "", step.objects, behind=True))
     tests = {early.step: early.test for early in schedule.early.values()} | schedule.asking
     for step, (_, place) in first.items():
         test = tests.get(step)
@@ -231,7 +240,8 @@ def _function(
                 "move these readers under the step's condition, after scaler.unscale_(optimizer)",
             )
     for step in steps:
-        if step not in first and (step.own or step.anchor in schedule.moved.values() or perhaps_in_loop(ctx, step)):
+        alone = step.own or step.anchor in schedule.moved.values() or perhaps_in_loop(ctx, step)
+        if alone and step not in first and step not in at_end:
             schedule.unscales.append(_unscale(ctx, step, step.anchor))
 
 
