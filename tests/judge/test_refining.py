@@ -9,6 +9,7 @@ import weakref
 
 import pytest
 
+from migrate.judge.compare import search
 from migrate.judge.compare.forgetting import Kept
 from migrate.judge.compare.search import Search
 from migrate.judge.program.syntax import names_in, stored_names
@@ -314,3 +315,12 @@ def test_whoever_only_lists_parameters_reads_no_gradients(listed: str, reads: bo
     old = OLD.replace(stepping, f"        n = {listed}(amp.master_params(optimizer))\n{stepping}")
     new = NEW.replace(after, f"        n = {listed}(p for one in optimizer.groups for p in one)\n{after}")
     assert bool(verdict_of(HEAD + old + END, HEAD + new + END).differences) is reads
+
+
+def test_a_search_with_too_many_ways_open_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends the whole, whatever a search that remembers more would come to."""
+    assert compared("") == Verdict((), None, compared("").pairs)
+    monkeypatch.setattr(search, "MAX_OPEN", 1)
+    verdict = compared("")
+    assert verdict.unknown == "it has more paths than can be followed" and not verdict.differences
+    assert 1 < verdict.pairs < 50
