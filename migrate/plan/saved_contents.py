@@ -1,0 +1,107 @@
+"""What lies in amp's saved state is looked at: how many scalers, what they are called, one after the other.
+
+A checkpoint is followed by the name under which the state was put into it (``state["amp"] = amp.state_dict()``), and
+an object by its attribute. Whether there is a state at all may be asked: it is one before and after.
+
+Source: apex/amp/frontend.py at tag 25.05 (one entry for each loss); torch/amp/grad_scaler.py (five of one scaler).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from ..facts.module import Module
+from ..units.unit import Context, Unit
+
+_SAID = (
+    "looks at what lies in amp's state: Apex's had an entry for each loss (`loss_scaler0`), of its scale and a count, "
+    "a GradScaler's has five of the one scaler, by other names, and none where it is off"
+)
+_MEMBERS = frozenset("keys values items".split())
+_COUNTS = frozenset("len set list tuple sorted dict iter enumerate zip max min any all next str repr print".split())
+
+
+def review_saved_contents(ctx: Context, unit: Unit, state: Sequence[tuple[ast.expr, str]]) -> None:
+    """Names the places that look into a saved state of amp's."""
+    m = ctx.m
+    saved = [m.parent[use] for use, kind in state if kind == "state_dict"]
+    calls = [call for call in saved if isinstance(call, ast.Call)]
+    keys, attributes = _names(m, calls)
+    asked: list[ast.expr] = [*calls, *_entries(m, keys)]
+    asked += [node for node in m.all(ast.Attribute) if node.attr in attributes]
+    told = {use for use, kind in state if kind != "state_dict"}
+    for node in asked:
+        for place in (node, *_read_again(m, node)):
+            use = _looks_into(m, place)
+            if use is not None and use not in told:
+                unit.review(use, "APX070", f"`{m.src(use)}` {_SAID}")
+
+
+def _names(m: Module, calls: Sequence[ast.Call]) -> tuple[set[str], set[str]]:
+    """The keys and the attributes under which amp's state is kept."""
+    keys, attributes = set[str](), set[str]()
+    for call in calls:
+        match m.parent[call]:
+            case ast.Dict(keys=named, values=values):
+                named_so = [key for key, value in zip(named, values, strict=True) if value is call]
+                keys |= {key.value for key in named_so if isinstance(key, ast.Constant) and isinstance(key.value, str)}
+            case ast.Assign(targets=targets):
+                for target in targets:
+                    match target:
+                        case ast.Subscript(slice=ast.Constant(value=str() as key)):
+                            keys.add(key)
+                        case ast.Attribute(attr=name):
+                            attributes.add(name)
+            case ast.keyword(arg=str() as name) as keyword:
+                above = m.parent[keyword]
+                if isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id == "dict":
+                    keys.add(name)
+            case _:
+                pass
+    return keys, attributes
+
+
+def _entries(m: Module, keys: set[str]) -> Iterator[ast.expr]:
+    """``checkpoint["amp"]``, ``checkpoint.get("amp")``."""
+    if not keys:
+        return
+    for node in m.all(ast.Subscript):
+        if isinstance(node.slice, ast.Constant) and node.slice.value in keys and isinstance(node.ctx, ast.Load):
+            yield node
+    for name in ("get", "pop"):
+        for call in m.calls(name):
+            if call.args and isinstance(call.args[0], ast.Constant) and call.args[0].value in keys:
+                yield call
+
+
+def _read_again(m: Module, node: ast.expr) -> Iterator[ast.expr]:
+    """Where the name is read, in the same function, that is given an expression."""
+    match m.parent[node]:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is node:
+            scope = m.function(node)
+            for read in m.own(scope, ast.Name):
+                if read.id == name and isinstance(read.ctx, ast.Load) and m.start(read) > m.start(node):
+                    yield read
+        case _:
+            pass
+
+
+def _looks_into(m: Module, node: ast.expr) -> ast.expr | None:
+    """The expression that looks into a state, where one does."""
+    match m.parent[node]:
+        case ast.Call(func=ast.Name(id=name), args=args) as call if node in args and name in _COUNTS:
+            return call
+        case ast.Attribute(attr=name) as above if name in _MEMBERS:
+            return above
+        case ast.Subscript(value=value) as above if value is node:
+            return above
+        case ast.Compare(left=left, ops=ops, comparators=comparators) as test:
+            if any(isinstance(op, (ast.Eq, ast.NotEq)) for op in ops):
+                return test
+            contained = any(isinstance(op, (ast.In, ast.NotIn)) for op in ops) and node in comparators
+            return test if contained and left is not node else None
+        case ast.For(iter=gone_over) | ast.comprehension(iter=gone_over) if gone_over is node:
+            return node
+        case _:
+            return None
