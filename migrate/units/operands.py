@@ -60,6 +60,11 @@ def in_place(call: ast.Call) -> list[ast.expr]:
     return list(call.args) if name in operations.PRODUCTS_IN_PLACE else []
 
 
+def stays(op: ast.operator) -> bool:
+    """Whether ``x += y`` keeps the type of a tensor ``x``, where O1 made a new one of the wider type."""
+    return isinstance(op, _PROMOTING)
+
+
 def beside_number(v: Values, node: ast.BinOp) -> ast.expr | None:
     """The operand of ``x * scale`` whose other one is a float32 tensor without dimensions: O1 made float32 of both,
     torch gives the result the operand's own type."""

@@ -35,6 +35,7 @@ class Seen:
         self.mixed: dict[ast.expr, ast.expr] = {}  # half factor of a product with one that is not, likewise
         self.handed: dict[ast.expr, ast.Call] = {}  # operand that code of another file makes float32 -> the call
         self.doubles: dict[ast.expr, ast.Call] = {}  # what may be float64 and a model or a loss is handed -> the call
+        self.narrow: dict[ast.AugAssign, None] = {}  # `x += y` of half and float32: O1 made float32 of it
         self.emptied: dict[ast.Call, str] = {}  # calls of such code that is handed a list of half results: what it does
         self._memo: dict[tuple[ast.AST, bool, tuple[tuple[str, Value], ...]], Value] = {}
         self._calls: dict[ast.Call, bool] = {}
