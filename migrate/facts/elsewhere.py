@@ -249,8 +249,10 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
     parts = {**{one.name: one for one in functions}, **_methods(classes)}
     leaving = _handed(parts, lambda one: one.leaves)
     computing = _handed(parts, lambda one: one.multiplies or one.widens or one.spreads)
-    leaving = _put_by(leaving, classes, parts, lambda one: one.leaves)
-    computing = _put_by(computing, classes, parts, lambda one: one.multiplies or one.widens or one.spreads)
+    shared = [{name: one for name, one in parts.items() if name.partition(".")[0] == cls.name} for cls in classes]
+    shared += [{one.name: one for one in file.functions} for file in outlines]
+    leaving = _put_by(leaving, shared, lambda one: one.leaves)
+    computing = _put_by(computing, shared, lambda one: one.multiplies or one.widens or one.spreads)
     emptying = {name: frozenset(enumerate(one.parameters)) for name, one in parts.items() if one.leaves}
     emptying = {name: handed for name, handed in emptying.items() if name not in leaving}
     used = frozenset(
@@ -570,19 +572,15 @@ def _handed(functions: Mapping[str, _Function], does: Callable[[_Function], bool
 
 
 def _put_by(
-    found: dict[str, Handed],
-    classes: Iterable[_Class],
-    parts: Mapping[str, _Function],
-    does: Callable[[_Function], bool],
+    found: dict[str, Handed], shared: Iterable[Mapping[str, _Function]], does: Callable[[_Function], bool]
 ) -> dict[str, Handed]:
-    """These, and the methods of classes that put by a tensor which they are handed, and of which another method does
-    that with what is put by there."""
+    """These, and the methods of a class, or functions of a file, that put by a tensor which they are handed, and of
+    which another one does that with what is put by there."""
     more = dict(found)
-    for cls in classes:
-        methods = {name: one for name, one in parts.items() if name.partition(".")[0] == cls.name}
-        read = {attribute for one in methods.values() if does(one) for attribute in one.reads}
-        for name, one in methods.items():
-            mine = {given for attribute, given in one.puts_by if attribute in read}
+    for functions in shared:
+        read = {place for one in functions.values() if does(one) for place in one.reads}
+        for name, one in functions.items():
+            mine = {given for place, given in one.puts_by if place in read}
             handed = frozenset((n, given) for n, given in enumerate(one.parameters) if given in mine)
             if handed:
                 more[name] = more.get(name, frozenset()) | handed

@@ -1,4 +1,5 @@
-"""What a method puts by in its object, by its text: ``self.kept.append(p)``, ``for row in p: self.rows[n] = row``."""
+"""What a method puts by in its object, by its text: ``self.kept.append(p)``, ``for row in p: self.rows[n] = row``;
+and a function in a constant of its file (``ROWS.append(p)``)."""
 
 from __future__ import annotations
 
@@ -6,11 +7,11 @@ import re
 from collections.abc import Collection
 
 _PUT_BY = re.compile(
-    r"\bself\.(\w+)(?:\[[^\[\]\n]*\])?"
+    r"(?:\bself\.(?=\w)|(?<![\w.])(?=[A-Z][A-Z0-9_]+\b))(\w+)(?:\[[^\[\]\n]*\])?"
     r"(?:[ \t]*[-+*/]?=(?!=)|\.(?:append|extend|add|insert|appendleft|copy_)\()([^\n]*)"
 )
 _GOES_OVER = re.compile(r"\bfor[ \t]+(\w+)[ \t]+in[ \t]+([^\n:]+):")
-_OWN = re.compile(r"\bself\.(\w+)\b(?!\()")
+_OWN = re.compile(r"(?:\bself\.(?=\w)|(?<![\w.])(?=[A-Z][A-Z0-9_]+\b))(\w+)\b(?!\()")
 _NAME = re.compile(r"\w+")
 # What is put by is no half tensor any more, or is no tensor.
 _NO_HALF = re.compile(r"\.(?:float|double|item|numpy|cpu|tolist|argmax|long|int|bool|size)\(|[=!<>]=|\blen\(|\.shape\b")
@@ -18,7 +19,7 @@ _ASKED_TYPE = re.compile(r"\b(?:isinstance|is_tensor|type)\([ \t]*(\w+)")
 
 
 def own_attributes(body: str) -> frozenset[str]:
-    """The attributes of its object that a method names, calls of its methods aside."""
+    """The attributes of its object that a method names, calls of its methods aside, and the constants of its file."""
     return frozenset(_OWN.findall(body))
 
 

@@ -12,6 +12,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from ..facts.module import Module
+from ..facts.names import called_name
 from ..units.unit import Context, Unit
 
 _SAID = (
@@ -54,8 +55,8 @@ def _names(m: Module, calls: Sequence[ast.Call]) -> tuple[set[str], set[str]]:
                         case ast.Attribute(attr=name):
                             attributes.add(name)
             case ast.keyword(arg=str() as name) as keyword:
-                above = m.parent[keyword]
-                if isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id == "dict":
+                above = m.parent[keyword]  # dict(amp=…), checkpoint.update(amp=…)
+                if isinstance(above, ast.Call) and called_name(above) in ("dict", "update"):
                     keys.add(name)
             case _:
                 pass

@@ -137,7 +137,9 @@ class Seen:
 
     def _creates(self, call: ast.Call) -> bool:
         """Whether a call makes a new tensor of the default type."""
-        made = called_name(call) in operations.CREATE and self._of_torch(call.func)
+        name = called_name(call)
+        filled = name == "full" and len(call.args) > 1 and operands.no_integer(call.args[1])
+        made = (filled or name in operations.CREATE) and self._of_torch(call.func)
         return made and not any(k.arg == "dtype" for k in call.keywords)
 
     def _of_torch(self, func: ast.expr) -> bool:

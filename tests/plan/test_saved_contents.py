@@ -27,7 +27,7 @@ torch.save(KEPT, "last.pt")
 def look(state):
     ASKED
 """
-KEPT = ('{"amp": amp.state_dict(), "epoch": 1}', "dict(amp=amp.state_dict())")
+KEPT = ('{"amp": amp.state_dict(), "epoch": 1}', "dict(amp=amp.state_dict())", "state.update(amp=amp.state_dict())")
 LOOKS = [
     'return len(state["amp"])',
     'return [s["loss_scale"] for s in state["amp"].values()]',

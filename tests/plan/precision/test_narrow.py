@@ -31,6 +31,8 @@ for x, y in loader:
     ("place", "named", "float_"),
     [
         ("out += torch.zeros(2)", True, True),
+        ("out += torch.full((2,), -1.5)", True, True),
+        ("out += torch.full((2,), 3)", False, True),
         ("out *= F.softmax(out, 1)", True, True),
         ("out /= 2.0", False, True),
         ("out = out + torch.zeros(2)", False, False),
