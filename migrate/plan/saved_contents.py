@@ -1,7 +1,8 @@
 """What lies in amp's saved state is looked at: how many scalers, what they are called, one after the other.
 
 A checkpoint is followed by the name under which the state was put into it (``state["amp"] = amp.state_dict()``), and
-an object by its attribute. Whether there is a state at all may be asked: it is one before and after.
+an object by its attribute, a call by the parameter. Whether there is a state at all may be asked: there is one before
+and after.
 
 Source: apex/amp/frontend.py at tag 25.05 (one entry for each loss); torch/amp/grad_scaler.py (five of one scaler).
 """
@@ -13,6 +14,8 @@ from collections.abc import Iterator, Sequence
 
 from ..facts.module import Module
 from ..facts.names import called_name
+from ..facts.scopes import Scope
+from ..units.translate import passed
 from ..units.unit import Context, Unit
 
 _SAID = (
@@ -33,7 +36,7 @@ def review_saved_contents(ctx: Context, unit: Unit, state: Sequence[tuple[ast.ex
     asked += [node for node in m.all(ast.Attribute) if node.attr in attributes]
     told = {use for use, kind in state if kind != "state_dict"}
     for node in asked:
-        for place in (node, *_read_again(m, node)):
+        for place in (node, *_read_again(ctx, node)):
             use = _looks_into(m, place)
             if use is not None and use not in told:
                 unit.review(use, "APX070", f"`{m.src(use)}` {_SAID}")
@@ -76,16 +79,25 @@ def _entries(m: Module, keys: set[str]) -> Iterator[ast.expr]:
                 yield call
 
 
-def _read_again(m: Module, node: ast.expr) -> Iterator[ast.expr]:
-    """Where the name is read, in the same function, that is given an expression."""
-    match m.parent[node]:
-        case ast.Assign(targets=[ast.Name(id=name)], value=value) if value is node:
-            scope = m.function(node)
-            for read in m.own(scope, ast.Name):
-                if read.id == name and isinstance(read.ctx, ast.Load) and m.start(read) > m.start(node):
-                    yield read
-        case _:
-            pass
+def _read_again(ctx: Context, node: ast.expr) -> Iterator[ast.expr]:
+    """Where the name is read that is given an expression in the same function, or is handed it in a call."""
+    m, above = ctx.m, ctx.m.parent[node]
+    if isinstance(above, ast.Assign) and len(above.targets) == 1 and isinstance(above.targets[0], ast.Name):
+        yield from _reads(m, m.function(node), above.targets[0].id, m.start(node))
+    call = m.parent[above] if isinstance(above, ast.keyword) else above
+    if not isinstance(call, ast.Call):
+        return
+    for callee in ctx.v.callees(call):
+        scope = m.scope_of[callee]
+        for name in scope.params:
+            if passed(ctx, call, scope, name) is node:
+                yield from _reads(m, scope, name, -1)
+
+
+def _reads(m: Module, scope: Scope, name: str, after: int) -> Iterator[ast.expr]:
+    for read in m.own(scope, ast.Name):
+        if read.id == name and isinstance(read.ctx, ast.Load) and m.start(read) > after:
+            yield read
 
 
 def _looks_into(m: Module, node: ast.expr) -> ast.expr | None:

@@ -24,6 +24,14 @@ for x, y in loader:
 torch.save(KEPT, "last.pt")
 
 
+def tell(held):
+    return len(held)
+
+
+def keep(held):
+    return held
+
+
 def look(state):
     ASKED
 """
@@ -34,8 +42,15 @@ LOOKS = [
     'for name in state["amp"]:\n        print(name)',
     'held = state["amp"]\n    return set(held)',
     'return state.get("amp") == {}',
+    'return tell(state["amp"])',
+    'return tell(held=state["amp"])',
 ]
-OTHERS = ['return "amp" in state', 'return state["amp"] is None', 'return len(state["epoch"])', 'return state["amp"]']
+OTHERS = [
+    'return "amp" in state',
+    'return state["amp"] is None',
+    'return len(state["epoch"])',
+    'return keep(state["amp"])',
+]
 
 
 @pytest.mark.parametrize("kept", KEPT)
