@@ -22,6 +22,7 @@ from .asked import asking, asks, both
 from .given_object import Paths, getters, paths, runs_of_given
 from .idle import idle
 from .parameters import parameters_of
+from .put_by import own_attributes, puts_by
 from .sober import joined, sober
 from .swallowing import swallows
 from .widths import of_wide, wide
@@ -158,6 +159,7 @@ class _Function:
     ``multiplies`` one that computes a product of torch, ``widens`` one that computes what O1 ran in float32,
     ``spreads`` one that does so where autocast does not, ``yields`` a generator, ``leaves`` one that takes something
     from the GPU; ``tensors`` are names that it takes for tensors, ``hands`` what it hands to which function;
+    ``puts_by`` which attribute of its object gets which parameter, ``reads`` are the attributes that it names;
     ``powers`` one with powers in it, ``swallows`` one that keeps exceptions to itself, ``many`` is one that gives back
     a list, dictionary or tuple, ``paths`` are the attributes of what it is given, ``asks`` the parameters that it only
     asks for their state."""
@@ -183,6 +185,8 @@ class _Function:
     asks: frozenset[str]
     powers: bool
     swallows: bool
+    puts_by: frozenset[tuple[str, str]]
+    reads: frozenset[str]
 
     @property
     def works(self) -> bool:
@@ -245,6 +249,10 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
     parts = {**{one.name: one for one in functions}, **_methods(classes)}
     leaving = _handed(parts, lambda one: one.leaves)
     computing = _handed(parts, lambda one: one.multiplies or one.widens or one.spreads)
+    shared = [{name: one for name, one in parts.items() if name.partition(".")[0] == cls.name} for cls in classes]
+    shared += [{one.name: one for one in file.functions} for file in outlines]
+    leaving = _put_by(leaving, shared, lambda one: one.leaves)
+    computing = _put_by(computing, shared, lambda one: one.multiplies or one.widens or one.spreads)
     emptying = {name: frozenset(enumerate(one.parameters)) for name, one in parts.items() if one.leaves}
     emptying = {name: handed for name, handed in emptying.items() if name not in leaving}
     used = frozenset(
@@ -426,6 +434,8 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             asks=asks(parameters, names, body),
             powers="**" in body or ".pow(" in body,
             swallows=swallows(name, parameters, body),
+            puts_by=puts_by(body, names),
+            reads=own_attributes(body),
         )
 
 
@@ -559,6 +569,22 @@ def _handed(functions: Mapping[str, _Function], does: Callable[[_Function], bool
         name: frozenset((n, one) for n, one in enumerate(functions[name].parameters) if one in tensors)
         for name, tensors in found.items()
     }
+
+
+def _put_by(
+    found: dict[str, Handed], shared: Iterable[Mapping[str, _Function]], does: Callable[[_Function], bool]
+) -> dict[str, Handed]:
+    """These, and the methods of a class, or functions of a file, that put by a tensor which they are handed, and of
+    which another one does that with what is put by there."""
+    more = dict(found)
+    for functions in shared:
+        read = {place for one in functions.values() if does(one) for place in one.reads}
+        for name, one in functions.items():
+            mine = {given for place, given in one.puts_by if place in read}
+            handed = frozenset((n, given) for n, given in enumerate(one.parameters) if given in mine)
+            if handed:
+                more[name] = more.get(name, frozenset()) | handed
+    return more
 
 
 def _many(body: str) -> bool:

@@ -47,6 +47,7 @@ from .regions.coverage import Coverage
 from .regions.gradless import review_kept_copies
 from .regions.marks import Region
 from .regions.planner import Planner
+from .saved_contents import review_saved_contents
 from .scaler_at import settle_scalers
 from .schedule import Schedule
 from .unreached import check_one_of_several, review_unreached
@@ -131,6 +132,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         review_products_in_hooks(ctx, unit)
         review_unreached(ctx, unit)
         review_overflow_tests(ctx, unit, state)
+        review_saved_contents(ctx, unit, state)
         if scaled:
             review_unchecked(unit)
     planner = Planner(ctx, unit)

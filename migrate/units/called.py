@@ -53,6 +53,8 @@ class Called(Seen, ABC):
             return NOTHING
         tensor = name == "add" and HALF in owner.flat
         own = isinstance(func, ast.Attribute) and bool(self.ctx.v.callees(node))  # a method of the program
+        if name in operations.OWNER_WRITES and not own:
+            self._hands_on(frame, node)  # `meter.add(pred)`: that of a class of another file
         if name in operations.CONTAINER_WRITES and isinstance(func, ast.Attribute) and args and not tensor and not own:
             key = key_of(func.value)
             item = args[-1].element if name == "extend" else args[-1]

@@ -60,6 +60,11 @@ def in_place(call: ast.Call) -> list[ast.expr]:
     return list(call.args) if name in operations.PRODUCTS_IN_PLACE else []
 
 
+def stays(op: ast.operator) -> bool:
+    """Whether ``x += y`` keeps the type of a tensor ``x``, where O1 made a new one of the wider type."""
+    return isinstance(op, _PROMOTING)
+
+
 def beside_number(v: Values, node: ast.BinOp) -> ast.expr | None:
     """The operand of ``x * scale`` whose other one is a float32 tensor without dimensions: O1 made float32 of both,
     torch gives the result the operand's own type."""
@@ -120,15 +125,15 @@ def _created(call: ast.Call) -> bool:
         return False
     first, name = call.args[0], called_name(call)
     if name in ("tensor", "as_tensor"):
-        return _number(first)
+        return no_integer(first)
     return name in operations.CREATE and isinstance(first, (ast.List, ast.Tuple)) and not first.elts
 
 
-def _number(node: ast.expr) -> bool:
+def no_integer(node: ast.expr) -> bool:
     """Whether a number that is no integer is written here."""
     inner = node.operand if isinstance(node, ast.UnaryOp) else node
     if isinstance(inner, ast.Call):
         return called_name(inner) in ("float", "log", "sqrt", "exp")
     if isinstance(inner, ast.BinOp):
-        return _number(inner.left) or _number(inner.right) or isinstance(inner.op, ast.Div)
+        return no_integer(inner.left) or no_integer(inner.right) or isinstance(inner.op, ast.Div)
     return isinstance(inner, ast.Constant) and isinstance(inner.value, float)

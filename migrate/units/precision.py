@@ -23,7 +23,7 @@ from .called import Called
 from .contents import arithmetic, dictionary, item_of, nested, part_of, spread, with_item
 from .frames import MAX_DEPTH, Env, Frame, key_of, merge, said
 from .halves import FLOAT, HALF, NOTHING, OTHER, Value, join, joined, many, of, proved
-from .seen import properties
+from .seen import a_loss, properties
 
 MAX_ROUNDS = 4  # in which what one function leaves behind reaches another
 
@@ -115,8 +115,12 @@ class Precision(Called):
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 self._assign(frame, target, self._expr(frame, value, env), env)
             case ast.AugAssign(target=target, op=op, value=value):
-                old = self._read(target, env)
-                held = arithmetic(old, self._expr(frame, value, env), op, self._cast(frame, stmt))
+                old, new = self._read(target, env), self._expr(frame, value, env)
+                held = arithmetic(old, new, op, self._cast(frame, stmt))
+                if operands.stays(op) and old.flat == {HALF} and new.flat == {FLOAT} and not (old.holds or new.holds):
+                    held = old
+                    if not (a_loss(target) or a_loss(value)):
+                        self.narrow[stmt] = None
                 self._assign(frame, target, held, env)
             case ast.Return(value=value):
                 if value is not None:

@@ -35,6 +35,7 @@ class Seen:
         self.mixed: dict[ast.expr, ast.expr] = {}  # half factor of a product with one that is not, likewise
         self.handed: dict[ast.expr, ast.Call] = {}  # operand that code of another file makes float32 -> the call
         self.doubles: dict[ast.expr, ast.Call] = {}  # what may be float64 and a model or a loss is handed -> the call
+        self.narrow: dict[ast.AugAssign, None] = {}  # `x += y` of half and float32: O1 made float32 of it
         self.emptied: dict[ast.Call, str] = {}  # calls of such code that is handed a list of half results: what it does
         self._memo: dict[tuple[ast.AST, bool, tuple[tuple[str, Value], ...]], Value] = {}
         self._calls: dict[ast.Call, bool] = {}
@@ -136,7 +137,9 @@ class Seen:
 
     def _creates(self, call: ast.Call) -> bool:
         """Whether a call makes a new tensor of the default type."""
-        made = called_name(call) in operations.CREATE and self._of_torch(call.func)
+        name = called_name(call)
+        filled = name == "full" and len(call.args) > 1 and operands.no_integer(call.args[1])
+        made = (filled or name in operations.CREATE) and self._of_torch(call.func)
         return made and not any(k.arg == "dtype" for k in call.keywords)
 
     def _of_torch(self, func: ast.expr) -> bool:

@@ -39,6 +39,30 @@ class Meter:
         return torch.cat(self.kept).sum()
 
 
+class Taken:
+    def __init__(self):
+        self.kept, self.sizes = [], []
+
+    def add(self, rows, n):
+        self.sizes.append(n)
+        for row in rows:
+            self.kept.append(row)
+
+    def mean(self):
+        return torch.stack(self.kept).cpu().numpy().mean() / len(self.sizes)
+
+
+ROWS = []
+
+
+def note(p):
+    ROWS.append(p)
+
+
+def summary():
+    return torch.cat(ROWS).cpu().numpy()
+
+
 METERS = {"total": total}
 """
 PROGRAM = """\
@@ -46,12 +70,12 @@ import torch
 from apex import amp
 from torch import nn
 import work
-from work import Meter, top, total, METERS
+from work import Meter, Taken, top, total, METERS
 
 model = nn.Linear(4, 4)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
-meter = Meter()
+meter, taken = Meter(), Taken()
 for x in data:
     out = model(x)
     loss = out.mean()
@@ -105,6 +129,9 @@ def test_what_does_not_stays_outside() -> None:
         ("work.to_numpy(out)", "work.to_numpy(out.float())"),
         ("top(out)", "top(out)"),
         ("work.total(loss)", "work.total(loss)"),
+        ("meter.update(out)", "meter.update(out.float())"),
+        ("work.note(out)", "work.note(out.float())"),
+        ("taken.add(out * 2, 4)", "taken.add((out * 2).float(), 4)"),
     ],
 )
 def test_behind_the_step_it_is_handed_float32(call: str, new: str) -> None:

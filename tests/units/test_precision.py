@@ -169,7 +169,7 @@ STATEMENTS = {
     "value = x\nif a:\n    value = out\nelse:\n    value = loss": "float/half",
     "value = out\nif a:\n    value = loss\n    break": "half",
     "value = out\nif a:\n    raise E": "half",
-    "value = out\nvalue += loss": "float",
+    "value = out\nvalue += loss": "half",  # in place it stays what it was
     "value: object = out": "half",
     "value, b = out, loss": "half",
     "b, value = out.max(1)": "other",

@@ -96,6 +96,10 @@ _SAID_HANDED = (
 )
 
 
+_SAID_NARROW = (
+    "stays half, as it is in place, where O1 made a new float32 tensor of a half and a float32 one: with `.float()` "
+    "where the left side comes from, it is one"
+)
 _SAID_DOUBLE = (
     "float64 is handed to a model or a loss here: Apex cast it as it did float32, autocast leaves float64 alone, and a "
     "product of both types is an error; .float() makes it float32, where it stands in no list or dictionary"
@@ -200,6 +204,8 @@ class _Search:
             if self._stays(call):
                 said = f"`{self.m.src(call.func)}` of another file {does}, where O1 made them float32: "
                 self.unit.review(call, "APX032", f"{said}they stay half now; `.float()` before that keeps it")
+        for stmt in filter(self._stays, precision.narrow):
+            self.unit.review(stmt, "APX032", f"`{self.m.src(stmt)}` {_SAID_NARROW}")
         doubles = [(call, operand) for operand, call in precision.doubles.items() if self._stays(call)]
         doubles = [(call, operand) for call, operand in doubles if precision.value(operand).flat <= _FLOATING | {OTHER}]
         sure = [(call, operand) for call, operand in doubles if precision.value(operand).flat <= _FLOATING]

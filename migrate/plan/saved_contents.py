@@ -1,0 +1,126 @@
+"""What lies in amp's saved state is looked at where no value is known to be it: in a function that is handed a
+checkpoint by nobody here. What is known to be one is looked at in `looked_into.py`.
+
+A checkpoint is followed by the name under which the state was put into it (``state["amp"] = amp.state_dict()``), and
+an object by its attribute, a call by the parameter. Whether there is a state at all may be asked: there is one before
+and after.
+
+Source: apex/amp/frontend.py at tag 25.05 (one entry for each loss); torch/amp/grad_scaler.py (five of one scaler).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from ..facts.module import Module
+from ..facts.names import called_name
+from ..facts.scopes import Scope
+from ..units.translate import passed
+from ..units.unit import Context, Unit
+from .looked_into import looks
+from .saved_entries import is_saved_entry
+
+_SAID = (
+    "looks at what lies in amp's state: Apex's had an entry for each loss (`loss_scaler0`), of its scale and a count, "
+    "a GradScaler's has five of the one scaler, by other names, and none where it is off"
+)
+_MEMBERS = frozenset("keys values items".split())
+_COUNTS = frozenset("len set list tuple sorted dict iter enumerate zip max min any all next str repr print".split())
+
+
+def review_saved_contents(ctx: Context, unit: Unit, state: Sequence[tuple[ast.expr, str]]) -> None:
+    """Names the places that look into a saved state of amp's."""
+    m = ctx.m
+    saved = [m.parent[use] for use, kind in state if kind == "state_dict"]
+    calls = [call for call in saved if isinstance(call, ast.Call)]
+    keys, attributes = _names(m, calls)
+    asked = [*_entries(ctx, keys), *(node for node in m.all(ast.Attribute) if node.attr in attributes)]
+    told = {use for use, kind in state if kind != "state_dict"}
+    known = [(m.start(look.node), m.end(look.node)) for look in looks(ctx)]
+    for node in asked:
+        for place in (node, *_read_again(ctx, node)):
+            use = _looks_into(m, place)
+            if use is None or use in told or is_saved_entry(m.parent[use]):
+                continue
+            if not any(start < m.end(use) and m.start(use) < end for start, end in known):
+                unit.review(use, "APX070", f"`{m.src(use)}` {_SAID}")
+
+
+def _names(m: Module, calls: Sequence[ast.Call]) -> tuple[set[str], set[str]]:
+    """The keys and the attributes under which amp's state is kept."""
+    keys, attributes = set[str](), set[str]()
+    for call in calls:
+        match m.parent[call]:
+            case ast.Dict(keys=named, values=values):
+                named_so = [key for key, value in zip(named, values, strict=True) if value is call]
+                keys |= {key.value for key in named_so if isinstance(key, ast.Constant) and isinstance(key.value, str)}
+            case ast.Assign(targets=targets):
+                for target in targets:
+                    match target:
+                        case ast.Subscript(slice=ast.Constant(value=str() as key)):
+                            keys.add(key)
+                        case ast.Attribute(attr=name):
+                            attributes.add(name)
+            case ast.keyword(arg=str() as name) as keyword:
+                above = m.parent[keyword]  # dict(amp=…), checkpoint.update(amp=…)
+                if isinstance(above, ast.Call) and called_name(above) in ("dict", "update"):
+                    keys.add(name)
+            case _:
+                pass
+    return keys, attributes
+
+
+def _entries(ctx: Context, keys: set[str]) -> Iterator[ast.expr]:
+    """``checkpoint["amp"]``, ``checkpoint.get("amp")``; of a dictionary that is written out here more is known."""
+    for node in (*ctx.m.all(ast.Subscript), *ctx.m.all(ast.Call)) if keys else ():
+        match node:
+            case ast.Subscript(value=base, slice=ast.Constant(value=key), ctx=ast.Load()):
+                pass
+            case ast.Call(func=ast.Attribute(value=base, attr="get" | "pop"), args=[ast.Constant(value=key), *_]):
+                pass
+            case _:
+                continue
+        if key in keys and not any(isinstance(held.key, ast.Dict) for held in ctx.v.of(base)):
+            yield node
+
+
+def _read_again(ctx: Context, node: ast.expr) -> Iterator[ast.expr]:
+    """Where the name is read that is given an expression in the same function, or is handed it in a call."""
+    m, above = ctx.m, ctx.m.parent[node]
+    if isinstance(above, ast.Assign) and len(above.targets) == 1 and isinstance(above.targets[0], ast.Name):
+        yield from _reads(m, m.function(node), above.targets[0].id, m.start(node))
+    call = m.parent[above] if isinstance(above, ast.keyword) else above
+    if not isinstance(call, ast.Call):
+        return
+    for callee in ctx.v.callees(call):
+        scope = m.scope_of[callee]
+        for name in scope.params:
+            if passed(ctx, call, scope, name) is node:
+                yield from _reads(m, scope, name, -1)
+
+
+def _reads(m: Module, scope: Scope, name: str, after: int) -> Iterator[ast.expr]:
+    for read in m.own(scope, ast.Name):
+        if read.id == name and isinstance(read.ctx, ast.Load) and m.start(read) > after:
+            yield read
+
+
+def _looks_into(m: Module, node: ast.expr) -> ast.expr | None:
+    """The expression that looks into a state, where one does."""
+    match m.parent[node]:
+        case ast.Call(func=ast.Name(id=name), args=args) as call if node in args and name in _COUNTS:
+            return call
+        case ast.Attribute(attr=name) as above if name in _MEMBERS:
+            return above
+        case ast.Subscript(value=value) as above if value is node:
+            return above
+        case ast.Compare(left=left, ops=ops, comparators=comparators) as test:
+            if any(isinstance(op, (ast.Eq, ast.NotEq)) for op in ops):
+                return test
+            contained = any(isinstance(op, (ast.In, ast.NotIn)) for op in ops) and node in comparators
+            return test if contained and left is not node else None
+        case ast.For(iter=gone_over) | ast.comprehension(iter=gone_over) if gone_over is node:
+            return node
+        case _:
+            return None
