@@ -242,11 +242,20 @@ def _thrown_away(ctx: Context, unit: Unit, node: ast.Call) -> bool:
     """Whether a backward's gradients are zeroed in its own block, and no step of the unit stands there."""
     m = ctx.m
     here = m.function(node)
-    if scales_in(ctx, unit, here) or steps_in(ctx, unit, here):
+    if scales_in(ctx, unit, here) or steps_in(ctx, unit, here) or _takes_a_step(ctx, unit, here):
         return False
     block, index = m.place[m.statement(node)]
     return any(
         isinstance(n, ast.Attribute) and n.attr == "zero_grad" for s in block.body[index + 1 :] for n in walk(s)
+    )
+
+
+def _takes_a_step(ctx: Context, unit: Unit, scope: Scope) -> bool:
+    """Whether a function steps the unit's optimizer, as far as its own text says so."""
+    called = (call.func for call in ctx.m.own(scope, ast.Call))
+    return any(
+        isinstance(func, ast.Attribute) and func.attr == "step" and bool(ctx.v.of(func.value) & unit.optimizer_objects)
+        for func in called
     )
 
 
