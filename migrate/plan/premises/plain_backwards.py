@@ -26,10 +26,12 @@ def scale_plain_backwards(ctx: Context, unit: Unit) -> None:
         return
     found: list[Scale] = []
     callers = {m.function(c) for s in unit.scales for c in ctx.v.calls.get(m.function(s.call).node, ())}
+    if _steps_others(ctx, unit, callers):
+        callers = set()
     for node in _plain_backwards(ctx, unit, [], callers):
         if not isinstance(node.func, ast.Attribute):
             continue
-        beside, optimizers = _beside(ctx, unit, node)
+        beside, optimizers = _beside(ctx, unit, node, callers)
         alone = isinstance(m.parent[node], ast.Expr) and not node.args
         if beside is None or not alone or _scaled_by_hand(node) or asks_for_its_own(ctx, node):
             continue
@@ -47,14 +49,16 @@ def scale_plain_backwards(ctx: Context, unit: Unit) -> None:
     unit.scales += found
 
 
-def _beside(ctx: Context, unit: Unit, node: ast.Call) -> tuple[Scale | None, ast.expr | None]:
-    """The scaled backward that runs in the same round as a plain one, perhaps in a function that is called beside it,
-    and the optimizer as this function has it."""
+def _beside(
+    ctx: Context, unit: Unit, node: ast.Call, callers: Collection[Scope]
+) -> tuple[Scale | None, ast.expr | None]:
+    """The scaled backward that runs in the same round as a plain one, perhaps in a function that one of the ``callers``
+    calls beside it, and the optimizer as this function has it."""
     m = ctx.m
     for scale in scales_in(ctx, unit, m.function(node)):
         if _same_round(ctx, scale.call, node):
             return scale, scale.optimizers
-    for scale in unit.scales:
+    for scale in unit.scales if m.function(node) in callers else ():
         for call in ctx.v.calls.get(m.function(scale.call).node, ()):
             if _same_round(ctx, call, node):
                 handed = [*call.args, *(k.value for k in call.keywords)]
@@ -86,9 +90,9 @@ def _backward_functions(ctx: Context) -> set[str]:
     }
 
 
-def _steps_others(ctx: Context, unit: Unit) -> bool:
+def _steps_others(ctx: Context, unit: Unit, around: Collection[Scope] = ()) -> bool:
     """Whether an optimizer that is not the unit's is stepped where its own are, or around there."""
-    near = _reached(ctx, {ctx.m.function(s.call) for s in unit.moments})
+    near = _reached(ctx, {*(ctx.m.function(s.call) for s in unit.moments), *around})
     for node in (call for scope in near for call in ctx.m.own(scope, ast.Call)):
         if isinstance(node.func, ast.Attribute) and node.func.attr == "step":
             known = ctx.v.of(node.func.value) & unit.optimizer_objects or ctx.v.callees(node)
@@ -238,11 +242,20 @@ def _thrown_away(ctx: Context, unit: Unit, node: ast.Call) -> bool:
     """Whether a backward's gradients are zeroed in its own block, and no step of the unit stands there."""
     m = ctx.m
     here = m.function(node)
-    if scales_in(ctx, unit, here) or steps_in(ctx, unit, here):
+    if scales_in(ctx, unit, here) or steps_in(ctx, unit, here) or _takes_a_step(ctx, unit, here):
         return False
     block, index = m.place[m.statement(node)]
     return any(
         isinstance(n, ast.Attribute) and n.attr == "zero_grad" for s in block.body[index + 1 :] for n in walk(s)
+    )
+
+
+def _takes_a_step(ctx: Context, unit: Unit, scope: Scope) -> bool:
+    """Whether a function steps the unit's optimizer, as far as its own text says so."""
+    called = (call.func for call in ctx.m.own(scope, ast.Call))
+    return any(
+        isinstance(func, ast.Attribute) and func.attr == "step" and bool(ctx.v.of(func.value) & unit.optimizer_objects)
+        for func in called
     )
 
 
