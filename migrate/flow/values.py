@@ -309,8 +309,8 @@ class Values(Calls):
                 self._attribute(self._expr(base), attr, var)
             case ast.Subscript(value=base, slice=ast.Slice() as cut):
                 self._each(self._expr(base), lambda obj: self._slice(node, obj, cut, var))
-            case ast.Subscript(value=base, slice=index):
-                self._load(self._expr(base), self._key(index), var)
+            case ast.Subscript(value=base, slice=index):  # `list(nets.values())[1]`: any of them
+                self._load(self._expr(base), ELEMENT_KEY if _lists_values(base) else self._key(index), var)
             case ast.Tuple(elts=elts) | ast.List(elts=elts) | ast.Set(elts=elts):
                 whole = Obj("seq", node, "list")
                 for number, elt in enumerate(elts):
@@ -371,6 +371,15 @@ class Values(Calls):
         if not makes_context(function):
             self._add(("r", function), whole)
         return self._field(whole, ELEMENT_KEY)
+
+
+def _lists_values(expr: ast.expr) -> bool:
+    """Whether an expression makes a list of what a dictionary holds."""
+    match expr:
+        case ast.Call(func=ast.Name(id="list" | "tuple"), args=[ast.Call(func=ast.Attribute(attr="values"), args=[])]):
+            return True
+        case _:
+            return False
 
 
 def _summed(node: ast.expr) -> list[ast.expr]:

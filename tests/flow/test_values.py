@@ -25,6 +25,7 @@ HOLDS = {
     "its value itself": ("ask((x := A()))", "A()"),
     "either arm": ("ask(A() if y else B())", "A(), B()"),
     "either side": ("ask(A() or B())", "A(), B()"),
+    "one of a dictionary's values": ("d = {}\nd['a'], d['b'] = A(), B()\nask(list(d.values())[1])", "A(), B()"),
     "what is awaited": ("async def f():\n    ask(await A())", "A()"),
     "a with": ("with A() as x:\n    ask(x)", "A()"),
     "a name that nothing binds": ("ask(x)", ""),

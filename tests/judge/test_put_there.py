@@ -39,7 +39,15 @@ def _grades(outcome: ModuleResult) -> list[str]:
 
 @pytest.mark.parametrize(
     "put",
-    ["p.grad = g", "p.grad = g.clone()", "p.grad.data = g", "p.grad = g.clone() if p.grad is None else p.grad + g"],
+    [
+        "p.grad = g",
+        "p.grad = g.clone()",
+        "p.grad.data = g",
+        "p.grad = g.clone() if p.grad is None else p.grad + g",
+        "p.grad += g",
+        "p.grad.add_(g, alpha=0.1)",
+        "p.grad.data.copy_(g)",
+    ],
 )
 def test_a_step_would_divide_them_too(put: str) -> None:
     outcome = _migrated(ahead=GRADS + put)
@@ -52,6 +60,8 @@ def test_a_step_would_divide_them_too(put: str) -> None:
     [
         "for p in params:\n            p.grad = torch.zeros_like(p)",
         "for p in params:\n            p.grad = None",
+        "for p in params:\n            p.grad.add_(p.grad * 0)",
+        "for p in params:\n            p.grad += p.data\n        optimizer.zero_grad()",
         "for p in other.parameters():\n            p.grad = torch.ones_like(p)\n        optimizer.zero_grad()",
         "grads = torch.autograd.grad(net(x).sum(), params)",
     ],

@@ -180,9 +180,11 @@ class Gradients:
         raise Differs(kind, left.site, message)
 
     def _tell_put(self, after: str) -> None:
-        """Gradients that were put there are divided by a loss scale that never multiplied them."""
+        """Gradients that were put there are divided by a loss scale that never multiplied them; where all are divided,
+        they were unscaled twice."""
+        parts = after.split()
         for place, node in self._put.items():
-            if f"{place}:1/S" in after.split():
+            if f"{place}:1/S" in parts and any(part.endswith(":1") for part in parts):
                 message = (
                     "the step would divide by the loss scale also those gradients that no backward left, but which are "
                     "put there"

@@ -20,6 +20,8 @@ from .marks import Marks
 from .objects import Objects
 from .syntax import last_name
 
+_PUT_THERE = frozenset("add_ sub_ copy_ addcmul_ addcdiv_ lerp_".split())
+
 
 class Gradients:
     """Finds them in one program. What was found in the old one, ``old``, holds for the same statements of the new."""
@@ -133,15 +135,21 @@ class Gradients:
         return not (isinstance(above, ast.Attribute) and above.attr in kept)
 
     def _puts(self, grad: ast.Attribute) -> bool:
-        """Whether a gradient is put there that no backward left: ``p.grad = g``, or ``p.grad.data``. What is made of
-        gradients alone, or of zeros, is none."""
+        """Whether a gradient is put there that no backward left: ``p.grad = g``, ``p.grad += g``, ``p.grad.add_(g)``,
+        or the same of ``p.grad.data``. What is made of gradients alone, or of zeros, is none."""
         above = self.m.parent[grad]
         target = above if isinstance(above, ast.Attribute) and above.attr == "data" else grad
-        stmt = self.m.parent[target]
-        if not isinstance(target.ctx, ast.Store) or not isinstance(stmt, ast.Assign) or target not in stmt.targets:
-            return False
-        value = stmt.value
-        made = (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
+        made: tuple[ast.expr, ...]
+        match self.m.parent[target]:
+            case ast.Assign(targets=targets, value=value) if target in targets:
+                made = (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
+            case ast.AugAssign(op=ast.Add() | ast.Sub(), value=value) as stmt if stmt.target is target:
+                made = (value,)
+            case ast.Attribute(attr=attr) as method if attr in _PUT_THERE:
+                call = self.m.parent[method]
+                made = tuple(call.args) if isinstance(call, ast.Call) and call.func is method else ()
+            case _:
+                return False
         return any(not _none_new(one) for one in made)
 
     def _reading_call(self, call: ast.Call) -> bool:
