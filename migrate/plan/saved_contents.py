@@ -34,11 +34,11 @@ def review_saved_contents(ctx: Context, unit: Unit, state: Sequence[tuple[ast.ex
     keys, attributes = _names(m, calls)
     asked: list[ast.expr] = [*calls, *_entries(m, keys)]
     asked += [node for node in m.all(ast.Attribute) if node.attr in attributes]
-    told = {use for use, kind in state if kind != "state_dict"}
+    told = [use for use, kind in state if kind != "state_dict"]  # reads that have a finding of their own
     for node in asked:
         for place in (node, *_read_again(ctx, node)):
             use = _looks_into(m, place)
-            if use is not None and use not in told:
+            if use is not None and not any(m.inside(use, one) for one in told):
                 unit.review(use, "APX070", f"`{m.src(use)}` {_SAID}")
 
 
