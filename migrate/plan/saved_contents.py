@@ -36,12 +36,12 @@ def review_saved_contents(ctx: Context, unit: Unit, state: Sequence[tuple[ast.ex
     calls = [call for call in saved if isinstance(call, ast.Call)]
     keys, attributes = _names(m, calls)
     asked = [*_entries(ctx, keys), *(node for node in m.all(ast.Attribute) if node.attr in attributes)]
-    told = {use for use, kind in state if kind != "state_dict"}
+    told = [use for use, kind in state if kind != "state_dict"]  # reads that have a finding of their own
     known = [(m.start(look.node), m.end(look.node)) for look in looks(ctx)]
     for node in asked:
         for place in (node, *_read_again(ctx, node)):
             use = _looks_into(m, place)
-            if use is None or use in told or is_saved_entry(m.parent[use]):
+            if use is None or is_saved_entry(m.parent[use]) or any(m.inside(use, one) for one in told):
                 continue
             if not any(start < m.end(use) and m.start(use) < end for start, end in known):
                 unit.review(use, "APX070", f"`{m.src(use)}` {_SAID}")
