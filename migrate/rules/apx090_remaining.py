@@ -104,7 +104,7 @@ def apply(ctx: Context, work: Work) -> None:
 
 def _of_parts(dotted: str) -> bool:
     """Whether a name is one of Apex's other parts, which are looked at once amp is settled."""
-    return dotted in ("apex~", "star") or dotted.split(".")[1:2] not in ([], ["amp"])
+    return dotted in ("apex~", "star") or dotted.rstrip("~").split(".")[1:2] not in ([], ["amp"])
 
 
 def _sites(ctx: Context, work: Work) -> list[tuple[ast.AST, str]]:
