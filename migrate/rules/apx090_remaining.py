@@ -190,7 +190,7 @@ def _about(dotted: str, untouched: str, keep_fused: bool) -> tuple[Severity, str
     if dotted.endswith("~"):
         said = f"nothing in this file needs {dotted[:-1]} any more"
         said = f"{said}, which stays imported, as other files may take it from here"
-        return Severity.REVIEW, said, None
+        return Severity.REVIEW if dotted == "apex~" else Severity.MANUAL, said, None
     part = dotted.split(".")[1] if "." in dotted else ""
     if dotted == "apex.optimizers.FP16_Optimizer":
         message = "FP16_Optimizer scales losses by itself, and apex.optimizers has none any more"

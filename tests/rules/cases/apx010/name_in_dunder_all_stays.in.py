@@ -1,4 +1,4 @@
-# expect: review nothing in this file needs apex.amp any more
+# expect: manual apex.amp
 # rule: APX020
 import torch
 from apex import amp
