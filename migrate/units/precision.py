@@ -117,7 +117,8 @@ class Precision(Called):
             case ast.AugAssign(target=target, op=op, value=value):
                 old, new = self._read(target, env), self._expr(frame, value, env)
                 held = arithmetic(old, new, op, self._cast(frame, stmt))
-                if operands.stays(op) and old.flat == {HALF} and new.flat == {FLOAT} and not (old.holds or new.holds):
+                alone = not (isinstance(target, ast.Subscript) or old.holds or new.holds)  # an item is copied into
+                if operands.stays(op) and alone and old.flat == {HALF} and new.flat == {FLOAT}:
                     held = old
                     if not (a_loss(target) or a_loss(value)):
                         self.narrow[stmt] = None
