@@ -7,7 +7,8 @@ from textwrap import dedent, indent
 import pytest
 
 from migrate import engine
-from migrate.model import Settings
+from migrate.model import Applicability, Settings
+from tests.judge.support import judged_case
 
 HEAD = """\
 import torch
@@ -831,8 +832,11 @@ def main"""
     text = MANAGED.replace("FIRST", "pass").replace("LEAVE", "pass").replace("LAST", last)
     text = text.replace("STEP", "optimizer.step()").replace("with around(net, optimizer)", f"with {block}")
     text = text.replace("as stack:", "as stack:\n            stack.enter_context(around(net, optimizer))")
-    text = "from contextlib import ExitStack\n" + text.replace("def main", handing)
-    assert _grades(text) == ["manual" if "grad" in last else "safe"]
+    case = judged_case("from contextlib import ExitStack\n" + text.replace("def main", handing))
+    assert case is not None and case.grade is Applicability.SAFE
+    unscale = "            scaler.unscale_(optimizer)\n"  # inside of the block, whose end looks at gradients
+    assert (unscale in case.text) is ("grad" in last)
+    assert (case.judged(case.text.replace(unscale, "")) is not None) is ("grad" in last)
 
 
 TWICE = (
