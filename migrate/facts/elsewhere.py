@@ -22,7 +22,7 @@ from .asked import asking, asks, both
 from .given_object import Paths, getters, paths, runs_of_given
 from .idle import idle
 from .parameters import parameters_of
-from .put_by import own_attributes, puts_by
+from .put_by import asked_for_type, own_attributes, puts_by
 from .sober import joined, sober
 from .swallowing import swallows
 from .widths import of_wide, wide
@@ -57,7 +57,6 @@ _PRODUCT = re.compile(
 _MATMUL = re.compile(r"[\w\])][ \t]*@[ \t]*[\w(]")  # numpy has the same sign
 _STRING = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
 # What takes a result from the GPU, and what it may be no half one before.
-_ASKED_TYPE = re.compile(r"\b(?:isinstance|is_tensor|type)\([ \t]*(\w+)")
 _LEAVES = re.compile(r"\.(?:cpu|numpy)\(\)")
 _AS_TENSOR = (
     r"(?<![\w.])(\w+)(?:\[[^\[\]\n]*\])?\.(?:detach|data|cpu|cuda|numpy|clone|view|reshape|permute|transpose|squeeze|"
@@ -427,7 +426,7 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             yields="yield" in body and bool(_YIELD.search(body)),
             leaves=bool(_LEAVES.search(body)) and any(map(_leaves, body.splitlines())),
             tensors=frozenset(name for found in _TENSOR.findall(body) for name in found if name)
-            - frozenset(_ASKED_TYPE.findall(body)),
+            - asked_for_type(body),
             hands=frozenset((name, one) for name, given in _HANDS.findall(body) for one in _NAME.findall(given)),
             many=_many(body),
             paths=paths(parameters, body),

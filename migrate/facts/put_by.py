@@ -18,6 +18,11 @@ _NO_HALF = re.compile(r"\.(?:float|double|item|numpy|cpu|tolist|argmax|long|int|
 _ASKED_TYPE = re.compile(r"\b(?:isinstance|is_tensor|type)\([ \t]*(\w+)")
 
 
+def asked_for_type(body: str) -> frozenset[str]:
+    """The names of which a function asks the type: they may hold something else than a tensor."""
+    return frozenset(_ASKED_TYPE.findall(body))
+
+
 def own_attributes(body: str) -> frozenset[str]:
     """The attributes of its object that a method names, calls of its methods aside, and the constants of its file."""
     return frozenset(_OWN.findall(body))
@@ -25,7 +30,7 @@ def own_attributes(body: str) -> frozenset[str]:
 
 def puts_by(body: str, parameters: Collection[str]) -> frozenset[tuple[str, str]]:
     """The attributes that a method puts something by in, with the parameters which that is, or is a row of."""
-    rows, asked = dict(_GOES_OVER.findall(body)), frozenset(_ASKED_TYPE.findall(body))
+    rows, asked = dict(_GOES_OVER.findall(body)), asked_for_type(body)
     found = set[tuple[str, str]]()
     for attribute, given in _PUT_BY.findall(body):
         named = [] if _NO_HALF.search(given) else _NAME.findall(given)

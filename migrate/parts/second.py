@@ -97,11 +97,12 @@ class _Taken:
 
 def _again(file: FileText, first: ModuleResult, text: str, settings: Settings, stays: bool) -> ModuleResult:
     """What becomes of one file in the second look; ``stays``: nothing but a list of what is left."""
-    if not _IMPORTS.search(text) and not _FRAMEWORK.search(text):
+    told = _FRAMEWORK.search(text) is not None
+    if not told and not _IMPORTS.search(text):
         return first
     ctx = _context(text, file.neighbours, settings)
     named = [*ctx.facts.uses.values(), *(name for names in ctx.facts.imports.values() for name in names)]
-    if not any(map(_part, named)) and not _FRAMEWORK.search(text):
+    if not told and not any(map(_part, named)):
         return first
     work = begun(ctx)
     work.sites = Sites(ctx)

@@ -98,9 +98,9 @@ def _holders(ctx: Context, states: set[Obj], given: list[ast.expr]) -> Iterator[
     """The items by the keys under which a state is saved, of what it is saved in or loaded from."""
     m, v = ctx.m, ctx.v
     keys, wholes = set[str](), set[Obj]()
-    items = [node for node in (*m.all(ast.Subscript), *m.all(ast.Call)) if _item(node) is not None]
+    items = [node for node in (*m.all(ast.Subscript), *m.all(ast.Call)) if item_by_key(node) is not None]
     for node in items:
-        base, key = _item(node) or (node, "")
+        base, key = item_by_key(node) or (node, "")
         stored = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
         if node in given or (stored and v.of(node) & states):
             keys.add(key)
@@ -111,12 +111,12 @@ def _holders(ctx: Context, states: set[Obj], given: list[ast.expr]) -> Iterator[
                 keys.add(one.value)
                 wholes |= v.of(node)
     for node in items:
-        base, key = _item(node) or (node, "")
+        base, key = item_by_key(node) or (node, "")
         if key in keys and any(obj in wholes or _is_loaded(obj) for obj in v.of(base)):
             yield node, True
 
 
-def _item(node: ast.expr) -> tuple[ast.expr, str] | None:
+def item_by_key(node: ast.expr) -> tuple[ast.expr, str] | None:
     """The dictionary and the key of which an expression is the item."""
     match node:
         case ast.Subscript(value=base, slice=ast.Constant(value=str(key))):

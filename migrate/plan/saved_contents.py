@@ -18,7 +18,7 @@ from ..facts.names import called_name
 from ..facts.scopes import Scope
 from ..units.translate import passed
 from ..units.unit import Context, Unit
-from .looked_into import looks
+from .looked_into import item_by_key, looks
 from .saved_entries import is_saved_entry
 
 _SAID = (
@@ -74,14 +74,9 @@ def _names(m: Module, calls: Sequence[ast.Call]) -> tuple[set[str], set[str]]:
 def _entries(ctx: Context, keys: set[str]) -> Iterator[ast.expr]:
     """``checkpoint["amp"]``, ``checkpoint.get("amp")``; of a dictionary that is written out here more is known."""
     for node in (*ctx.m.all(ast.Subscript), *ctx.m.all(ast.Call)) if keys else ():
-        match node:
-            case ast.Subscript(value=base, slice=ast.Constant(value=key), ctx=ast.Load()):
-                pass
-            case ast.Call(func=ast.Attribute(value=base, attr="get" | "pop"), args=[ast.Constant(value=key), *_]):
-                pass
-            case _:
-                continue
-        if key in keys and not any(isinstance(held.key, ast.Dict) for held in ctx.v.of(base)):
+        base, key = item_by_key(node) or (node, "")
+        stored = isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
+        if key in keys and not stored and not any(isinstance(held.key, ast.Dict) for held in ctx.v.of(base)):
             yield node
 
 
