@@ -45,6 +45,20 @@ class Lookups(Syntax):
             found[node.id].append(node)
         return found
 
+    def loads(self, name: str, scope: Scope | None) -> Sequence[ast.Name]:
+        """Where a name that belongs to ``scope`` is read, in order."""
+        if name not in self._loads:
+            by_scope: dict[Scope | None, list[ast.Name]] = defaultdict(list)
+            for node in self.named(name):
+                if isinstance(node.ctx, ast.Load):
+                    by_scope[self.binding_scope(name, self.scope(node))].append(node)
+            self._loads[name] = by_scope
+        return self._loads[name].get(scope, ())
+
+    @cached_property
+    def _loads(self) -> dict[str, dict[Scope | None, list[ast.Name]]]:
+        return {}
+
     def attributes(self, attr: str) -> Sequence[ast.Attribute]:
         """Where an attribute of this name stands, in order."""
         return self._by_attribute.get(attr, ())

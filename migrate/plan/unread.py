@@ -65,8 +65,8 @@ def unread_locals(ctx: Context, new: Sequence[str]) -> Iterator[ast.Assign]:
     begins = {m.statement(init.call) for init in ctx.facts.initializes}
     changed = [file for file in m.files if new[file.number] != file.text]
     after = m.rewritten(new) if changed else m
-    told = dict(one for file in changed for one in _functions(after, after.files[file.number]))
-    for path, node in (one for file in changed for one in _functions(m, file)):
+    told = _functions(after, [after.files[file.number] for file in changed])
+    for path, node in _functions(m, changed).items():
         now = told.get(path)
         if node is None or now is None or _said(now) & _LOOKS_AROUND:
             continue
@@ -107,8 +107,8 @@ def lost_readers(
     are known to go."""
     changed = [file for file in ctx.m.files if new[file.number] != file.text]
     after = ctx.m.rewritten(new) if changed else ctx.m
-    told = dict(one for file in changed for one in _functions(after, after.files[file.number]))
-    for path, node in (one for file in changed for one in _functions(ctx.m, file)):
+    told = _functions(after, [after.files[file.number] for file in changed])
+    for path, node in _functions(ctx.m, changed).items():
         now = told.get(path)
         if node is None or now is None:
             continue
@@ -137,14 +137,14 @@ def _overlap(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]])
     return any(a < d and c < b for a, b in some for c, d in others)
 
 
-def _functions(m: Module, file: File) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef | None]]:
-    """All functions of a file by their full names; None for a name that several have."""
+def _functions(m: Module, files: Sequence[File]) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef | None]:
+    """All functions of files by their full names; None for a name that several have."""
     inner: dict[Scope, list[Scope]] = defaultdict(list)
     for scope in m.scope_of.values():
         if scope.parent is not None:
             inner[scope.parent].append(scope)
     found: dict[str, ast.FunctionDef | ast.AsyncFunctionDef | None] = {}
-    todo: list[tuple[Scope, str]] = [(file.scope, str(file.number))]
+    todo: list[tuple[Scope, str]] = [(file.scope, str(file.number)) for file in reversed(files)]
     while todo:
         scope, path = todo.pop()
         if isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -153,7 +153,7 @@ def _functions(m: Module, file: File) -> Iterator[tuple[str, ast.FunctionDef | a
         elif isinstance(scope.node, ast.ClassDef):
             path = f"{path}.{scope.node.name}"
         todo += [(one, path) for one in inner[scope]]
-    return iter(found.items())
+    return found
 
 
 def _said(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:

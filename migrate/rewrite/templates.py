@@ -72,7 +72,7 @@ class Templates:
 def _alias(m: Module, file: File) -> str | None:
     """The name that a module-level import gives torch."""
     found: str | None = None
-    for node in m.all(ast.Import):
+    for node in m.own(file.scope, ast.Import):
         if m.scope(node) is file.scope:
             for alias in node.names:
                 if alias.name == "torch" and alias.asname:

@@ -370,12 +370,10 @@ def _needed(
     if not local and (ctx.exported(stmt) & {name, "*"} or listed(ctx, home, name)):
         return True
     keys = {(home, name), *((c.scope, c.name) for c in m.copied if (c.source, c.original) == (home, name))}
-    for node in (one for called in {called for _, called in keys} for one in m.named(called)):
-        if isinstance(node.ctx, ast.Load):
-            key = (m.binding_scope(node.id, m.scope(node)), node.id)
-            if key in keys and id(node) not in tests and not work.draft.gone(node):
-                if import_of(m, node) in (None, alias):  # in a handler another library may have the name
-                    return True
+    for node in (one for home, called in keys for one in m.loads(called, home)):
+        if id(node) not in tests and not work.draft.gone(node):
+            if import_of(m, node) in (None, alias):  # in a handler another library may have the name
+                return True
     return False
 
 

@@ -48,7 +48,7 @@ def another_name(ctx: Context, use: ast.expr) -> ast.Assign | None:
     if ctx.exported(stmt) & {name, "*"} or listed(ctx, home, name) or not all(_stands_in(m, stmt, n) for n in others):
         return None
     tail = ctx.facts.uses[use].split(".")[-1]
-    reads = [n for n in m.named(name) if isinstance(n.ctx, ast.Load) and m.binding_scope(name, m.scope(n)) is home]
+    reads = m.loads(name, home)
     alike = all(ctx.facts.uses.get(n) == ctx.facts.uses[use] and resolved(ctx, n, tail) for n in reads)
     if tail == "disable_casts":
         alike = alike and all(isinstance(call := m.parent[n], ast.Call) and call.func is n for n in reads)

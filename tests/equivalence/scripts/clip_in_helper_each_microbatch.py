@@ -15,7 +15,7 @@ def backward(model, optimizer, loss, max_norm):
 def train(model, optimizer, rounds, max_norm):
     for batches in rounds:
         for x, y in batches:
-            loss = 100 * nn.functional.cross_entropy(model(x), y) / len(batches)
+            loss = 1000 * nn.functional.cross_entropy(model(x), y) / len(batches)
             norm = backward(model, optimizer, loss, max_norm)
             print("%.6f %.5f" % (loss.item(), norm))
         optimizer.step()
