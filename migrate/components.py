@@ -177,9 +177,12 @@ def _elsewhere(at: str, imports: Imports) -> Elsewhere:
 
 def _made_behind(location: str, imports: Imports) -> set[str]:
     """The files that one imports with classes of which its functions make objects, and those with their bases:
-    ``return Evaluator(model)``, ``return EVALUATORS[name](model)``."""
-    called = {name for one in imports.outline(location).functions for name in one.called}
+    ``return Evaluator(model)``, ``return EVALUATORS[name](model)``; and with the bases of its own classes."""
+    outline = imports.outline(location)
+    called = {name for one in outline.functions for name in one.called}
     made = {name for one in called if (name := one.rpartition(".")[2])[:1].isupper()}
+    bases = {base for cls in outline.classes for base in cls.bases} - {cls.name for cls in outline.classes}
+    made |= {base for base in bases if _taken(base, location, imports)}
     if not made:
         return set()
     found = set[str]()
@@ -194,6 +197,13 @@ def _made_behind(location: str, imports: Imports) -> set[str]:
                 found.add(one)
                 todo.append((one, {base for cls in meant for base in cls.bases if not base.isupper()}))
     return found - {location}
+
+
+def _taken(name: str, location: str, imports: Imports) -> bool:
+    """Whether a file imports a name from another of the tree."""
+    meant = imports.meant(location)
+    froms = (dotted.rpartition(".") for dotted in meant)
+    return any(last == name and (meant.get(module) or meant[f"{module}.{last}"]) for module, _, last in froms if module)
 
 
 def components(selection: Selection, imports: Imports) -> list[Component]:

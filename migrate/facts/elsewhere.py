@@ -21,6 +21,7 @@ from ..knowledge.models import (
 from .asked import asking, asks, both
 from .given_object import Paths, getters, paths, runs_of_given
 from .idle import idle
+from .looks_into import added_to, adds_input, looked_into
 from .parameters import parameters_of
 from .put_by import asked_for_type, own_attributes, puts_by
 from .sober import joined, sober
@@ -82,6 +83,8 @@ _NO_HALF = re.compile(
 )
 _NO_TENSORS = HOST_MODULES | frozenset("self torch F functional nn optim dist wandb writer summary tf pd plt".split())
 
+_NOTHING = frozenset[str]()
+
 Handed = frozenset[tuple[int, str]]  # parameters of a function, by number and name
 
 
@@ -102,7 +105,9 @@ class Elsewhere:
     list, dictionary or tuple. ``idle`` are methods that run nothing of what they hold or are handed, ``asking`` says
     for a function which parameters it only asks for their state, ``sober`` whether all functions of a name compute
     nothing where O1's casts would have reached it. ``swallowing`` are functions that keep to themselves what their
-    block raises, or a function that they were handed, and classes whose objects do so at the end of a block."""
+    block raises, or a function that they were handed, and classes whose objects do so at the end of a block.
+    ``looking`` are functions and methods that look into what they are handed, or put it by where another method does,
+    ``adding_input`` networks whose forward adds what it is handed in place to something else."""
 
     networks: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
@@ -121,6 +126,8 @@ class Elsewhere:
     asking: Mapping[str, Handed] = field(default_factory=dict)
     sober: Mapping[str, bool] = field(default_factory=dict)
     swallowing: frozenset[str] = frozenset()
+    looking: Mapping[str, Handed] = field(default_factory=dict)
+    adding_input: frozenset[str] = frozenset()
 
     def with_(self, other: Elsewhere) -> Elsewhere:
         """This, and what another has."""
@@ -144,6 +151,8 @@ class Elsewhere:
             both(self.asking, other.asking),
             joined(self.sober, other.sober),
             self.swallowing | other.swallowing,
+            {**self.looking, **other.looking},
+            self.adding_input | other.adding_input,
         )
 
 
@@ -161,7 +170,8 @@ class _Function:
     ``puts_by`` which attribute of its object gets which parameter, ``reads`` are the attributes that it names;
     ``powers`` one with powers in it, ``swallows`` one that keeps exceptions to itself, ``many`` is one that gives back
     a list, dictionary or tuple, ``paths`` are the attributes of what it is given, ``asks`` the parameters that it only
-    asks for their state."""
+    asks for their state; ``looks`` are the names that it looks into, ``adds`` the parameters that it adds to in place,
+    ``adds_input`` one that adds a parameter in place to something else."""
 
     name: str
     parameters: tuple[str, ...]
@@ -186,11 +196,14 @@ class _Function:
     swallows: bool
     puts_by: frozenset[tuple[str, str]]
     reads: frozenset[str]
+    looks: frozenset[str]
+    adds: frozenset[str]
+    adds_input: bool
 
     @property
     def works(self) -> bool:
         """Whether it computes something where O1's casts reached it, or may run a network."""
-        computes = self.multiplies or self.widens or self.spreads or self.powers
+        computes = _computes(self) or self.powers
         return computes or self.apart or self.builds or bool(_applied(self))
 
 
@@ -246,12 +259,14 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
     multiplying = _all(lambda found: _computing(functions, classes, plain, found, _product))
     widening = _all(lambda found: _computing(functions, classes, plain, found, _float_work))
     parts = {**{one.name: one for one in functions}, **_methods(classes)}
-    leaving = _handed(parts, lambda one: one.leaves)
-    computing = _handed(parts, lambda one: one.multiplies or one.widens or one.spreads)
+    leaving = _handed(parts, _taken_away)
+    computing = _handed(parts, _computed_with)
+    looking = _handed(parts, lambda one: one.looks)
     shared = [{name: one for name, one in parts.items() if name.partition(".")[0] == cls.name} for cls in classes]
     shared += [{one.name: one for one in file.functions} for file in outlines]
-    leaving = _put_by(leaving, shared, lambda one: one.leaves)
-    computing = _put_by(computing, shared, lambda one: one.multiplies or one.widens or one.spreads)
+    leaving = _put_by(leaving, shared, lambda one: one.reads if one.leaves else _NOTHING)
+    computing = _put_by(computing, shared, lambda one: one.reads if _computes(one) else _NOTHING)
+    looking = _put_by(looking, shared, lambda one: one.looks & one.reads)
     emptying = {name: frozenset(enumerate(one.parameters)) for name, one in parts.items() if one.leaves}
     emptying = {name: handed for name, handed in emptying.items() if name not in leaving}
     used = frozenset(
@@ -291,6 +306,8 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
             [one.name for one in functions if one.swallows]
             + [cls.name for cls in classes if "__exit__" in cls.methods and cls.methods["__exit__"].swallows]
         ),
+        looking,
+        frozenset(cls.name for cls in classes if "forward" in cls.methods and cls.methods["forward"].adds_input),
     )
 
 
@@ -435,6 +452,9 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             swallows=swallows(name, parameters, body),
             puts_by=puts_by(body, names),
             reads=own_attributes(body),
+            looks=looked_into(body),
+            adds=added_to(body, names),
+            adds_input=name == "forward" and adds_input(body, names),
         )
 
 
@@ -551,17 +571,17 @@ def _kept(cls: _Class, classes: Collection[_Class]) -> frozenset[str]:
     return frozenset(attributes | back)
 
 
-def _handed(functions: Mapping[str, _Function], does: Callable[[_Function], bool]) -> dict[str, Handed]:
-    """The functions that do something, themselves or by others that they hand it, with the parameters that they take
-    for tensors."""
+def _handed(functions: Mapping[str, _Function], does: Callable[[_Function], frozenset[str]]) -> dict[str, Handed]:
+    """The functions that do something with names of theirs, themselves or by others that they hand it, with the
+    parameters among these."""
     found: dict[str, frozenset[str]] = {}
     todo = True
     while todo:
         todo = False
         names = {f"self.{method}" if method else name for name in found for _, _, method in [name.partition(".")]}
         for name, one in functions.items():
-            mine = one.tensors if does(one) else frozenset[str]()
-            mine = frozenset({*mine, *(given for callee, given in one.hands if callee in names)} & {*one.parameters})
+            mine = frozenset({*does(one), *(given for callee, given in one.hands if callee in names)})
+            mine &= frozenset(one.parameters)
             if mine and mine != found.get(name):
                 found[name], todo = mine, True
     return {
@@ -570,14 +590,26 @@ def _handed(functions: Mapping[str, _Function], does: Callable[[_Function], bool
     }
 
 
+def _computes(function: _Function) -> bool:
+    return function.multiplies or function.widens or function.spreads
+
+
+def _taken_away(function: _Function) -> frozenset[str]:
+    return function.tensors if function.leaves else _NOTHING
+
+
+def _computed_with(function: _Function) -> frozenset[str]:
+    return function.adds | (function.tensors if _computes(function) else _NOTHING)
+
+
 def _put_by(
-    found: dict[str, Handed], shared: Iterable[Mapping[str, _Function]], does: Callable[[_Function], bool]
+    found: dict[str, Handed], shared: Iterable[Mapping[str, _Function]], does: Callable[[_Function], frozenset[str]]
 ) -> dict[str, Handed]:
-    """These, and the methods of a class, or functions of a file, that put by a tensor which they are handed, and of
-    which another one does that with what is put by there."""
+    """These, and the methods of a class, or functions of a file, that put by what they are handed, and of which another
+    one does that with an attribute, or constant, where it is put by."""
     more = dict(found)
     for functions in shared:
-        read = {place for one in functions.values() if does(one) for place in one.reads}
+        read = {place for one in functions.values() for place in does(one)}
         for name, one in functions.items():
             mine = {given for place, given in one.puts_by if place in read}
             handed = frozenset((n, given) for n, given in enumerate(one.parameters) if given in mine)

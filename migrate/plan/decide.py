@@ -29,6 +29,7 @@ from .plan import Plan
 from .precision import hazards
 from .precision.added import review_added
 from .precision.filled import review_filled
+from .precision.own_input import review_own_input
 from .precision.policy import tell_policy
 from .precision.products import review_products
 from .precision.stored import review_stored
@@ -178,6 +179,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         review_stored(ctx, unit, coverage, widened)
         review_filled(ctx, unit, coverage)
         review_added(ctx, unit, coverage)
+        review_own_input(ctx, unit)
     return plan
 
 

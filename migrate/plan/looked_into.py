@@ -40,7 +40,8 @@ class Look:
 @once
 def looks(ctx: Context) -> tuple[Look, ...]:
     """All of them, in order."""
-    return tuple(_looks(ctx))
+    states = saved_states(ctx)
+    return tuple(look for node in states if (look := _look(ctx, node, states)) is not None)
 
 
 def unknown_look(ctx: Context) -> Manual | None:
@@ -71,12 +72,17 @@ def review_looks(ctx: Context, unit: Unit) -> None:
             unit.review(look.node, "APX070", f"{said}: that of a scaler which is off (O0) is empty, Apex's was not")
 
 
-def _looks(ctx: Context) -> Iterator[Look]:
+@once
+def saved_states(ctx: Context) -> Mapping[ast.expr, bool]:
+    """Where a state stands, in order: whether it is one for certain."""
     m, v = ctx.m, ctx.v
     saved = [m.parent[use] for use, dotted in ctx.facts.uses.items() if dotted in _STATE]
     loaded = [m.parent[use] for use, dotted in ctx.facts.uses.items() if dotted in _LOADS]
     calls = [one for one in saved if isinstance(one, ast.Call)]
     states = {obj for call in calls for obj in v.of(call)} | {Obj("call", call) for call in calls}
+    copies = (call for name in ("deepcopy", "copy", "dict") for call in m.calls(name))
+    copied = [call for call in copies if any(one in calls or v.of(one) & states for one in call.args)]
+    states |= {obj for call in copied for obj in v.of(call)} | {Obj("call", call) for call in copied}
     given = [one.args[0] for one in loaded if isinstance(one, ast.Call) and one.args]
     holders = dict(_holders(ctx, states, given))
     for call in calls:
@@ -88,10 +94,7 @@ def _looks(ctx: Context) -> Iterator[Look]:
             found = v.of(node)
             if found & held:
                 holders[node] = found <= held
-    for node in sorted(holders, key=m.start):
-        look = _look(ctx, node, holders)
-        if look is not None:
-            yield look
+    return {node: holders[node] for node in sorted(holders, key=m.start)}
 
 
 def _holders(ctx: Context, states: set[Obj], given: list[ast.expr]) -> Iterator[tuple[ast.expr, bool]]:
@@ -110,6 +113,16 @@ def _holders(ctx: Context, states: set[Obj], given: list[ast.expr]) -> Iterator[
             if isinstance(one, ast.Constant) and isinstance(one.value, str) and v.of(value) & states:
                 keys.add(one.value)
                 wholes |= v.of(node)
+    # dict(amp=…), package.update(amp=…), package.update({"amp": …}), package.setdefault("amp", …)
+    for call in (*m.calls("dict"), *m.calls("update"), *m.calls("setdefault")):
+        named = {one.arg for one in call.keywords if one.arg is not None and v.of(one.value) & states}
+        match call.args:
+            case [ast.Constant(value=str(key)), value] if v.of(value) & states:
+                named.add(key)
+        if named or any(v.of(one) & wholes for one in call.args):
+            keys |= named
+            filled = call.func.value if isinstance(call.func, ast.Attribute) else call
+            wholes |= v.of(filled) | ({Obj("call", call)} if filled is call else set())
     for node in items:
         base, key = item_by_key(node) or (node, "")
         if key in keys and any(obj in wholes or _is_loaded(obj) for obj in v.of(base)):

@@ -2,8 +2,8 @@
 checkpoint by nobody here. What is known to be one is looked at in `looked_into.py`.
 
 A checkpoint is followed by the name under which the state was put into it (``state["amp"] = amp.state_dict()``), and
-an object by its attribute, a call by the parameter. Whether there is a state at all may be asked: there is one before
-and after.
+an object by its attribute, a call by the parameter; one of a function of another file by that file's text. Whether
+there is a state at all may be asked: there is one before and after.
 
 Source: apex/amp/frontend.py at tag 25.05 (one entry for each loss); torch/amp/grad_scaler.py (five of one scaler).
 """
@@ -15,10 +15,11 @@ from collections.abc import Iterator, Sequence
 
 from ..facts.module import Module
 from ..facts.names import called_name
+from ..facts.networks import handed_elsewhere
 from ..facts.scopes import Scope
 from ..units.translate import passed
 from ..units.unit import Context, Unit
-from .looked_into import item_by_key, looks
+from .looked_into import item_by_key, looks, saved_states
 from .saved_entries import is_saved_entry
 
 _SAID = (
@@ -35,9 +36,14 @@ def review_saved_contents(ctx: Context, unit: Unit, state: Sequence[tuple[ast.ex
     saved = [m.parent[use] for use, kind in state if kind == "state_dict"]
     calls = [call for call in saved if isinstance(call, ast.Call)]
     keys, attributes = _names(m, calls)
-    asked = [*_entries(ctx, keys), *(node for node in m.all(ast.Attribute) if node.attr in attributes)]
+    entries = list(_entries(ctx, keys))
+    asked = [*entries, *(node for node in m.all(ast.Attribute) if node.attr in attributes)]
     told = [use for use, kind in state if kind != "state_dict"]  # reads that have a finding of their own
     known = [(m.start(look.node), m.end(look.node)) for look in looks(ctx)]
+    for node in dict.fromkeys((*entries, *saved_states(ctx))):
+        call = m.parent[m.parent[node]] if isinstance(m.parent[node], ast.keyword) else m.parent[node]
+        if isinstance(call, ast.Call) and node in handed_elsewhere(ctx.v, call, ctx.facts.elsewhere.looking):
+            unit.review(call, "APX070", f"`{m.src(call.func)}` of another file {_SAID}")
     for node in asked:
         for place in (node, *_read_again(ctx, node)):
             use = _looks_into(m, place)

@@ -64,18 +64,32 @@ def summary():
 
 
 METERS = {"total": total}
+
+
+def shifted(p, by):
+    p += by
+    return p
+
+
+def doubled(p):
+    p *= 2.0
+    return p
+
+
+class Later(Meter):
+    pass
 """
 PROGRAM = """\
 import torch
 from apex import amp
 from torch import nn
 import work
-from work import Meter, Taken, top, total, METERS
+from work import Later, Meter, Taken, top, total, METERS
 
 model = nn.Linear(4, 4)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
-meter, taken = Meter(), Taken()
+meter, taken, later = Meter(), Taken(), Later()
 for x in data:
     out = model(x)
     loss = out.mean()
@@ -132,6 +146,9 @@ def test_what_does_not_stays_outside() -> None:
         ("meter.update(out)", "meter.update(out.float())"),
         ("work.note(out)", "work.note(out.float())"),
         ("taken.add(out * 2, 4)", "taken.add((out * 2).float(), 4)"),
+        ("work.shifted(out, bias)", "work.shifted(out.float(), bias)"),
+        ("work.doubled(out)", "work.doubled(out)"),
+        ("later.update(out)", "later.update(out.float())"),
     ],
 )
 def test_behind_the_step_it_is_handed_float32(call: str, new: str) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from migrate.engine import migrate_module
-from migrate.model import Settings
+from migrate.facts.elsewhere import elsewhere, outline
+from migrate.model import Neighbours, Settings
 
 TEXT = """\
 import torch
@@ -59,3 +60,56 @@ def test_what_looks_into_the_state(kept: str, asked: str) -> None:
     result = migrate_module(TEXT.replace("KEPT", kept).replace("ASKED", asked), Settings())
     assert result.new_text is not None
     assert any("looks at what lies in amp's state" in f.message for f in result.findings) is (asked in LOOKS)
+
+
+OTHER = """\
+class Keep:
+    def note(self, state):
+        self.state = state
+
+    def save(self, state):
+        self.saved = state
+
+    def describe(self):
+        return sorted(self.state)
+
+
+def tell(state):
+    return ", ".join(f"{key}: {len(part)}" for key, part in state.items())
+
+
+def hand_on(state):
+    return tell(state)
+
+
+def count(state):
+    return len(state["steps"])
+
+
+def write(state, path):
+    torch.save(state, path)
+
+
+def is_there(state):
+    return state is not None
+"""
+FAR = {
+    "far.tell(amp.state_dict())": True,
+    "far.hand_on(state=amp.state_dict())": True,
+    'package = {"amp": amp.state_dict()}\nfar.tell(package["amp"])': True,
+    "held = amp.state_dict()\nfar.count(held)": True,
+    "kept = far.Keep()\nkept.note(amp.state_dict())": True,
+    "kept = far.Keep()\nkept.save(amp.state_dict())": False,
+    'far.write(amp.state_dict(), "amp.pt")': False,
+    "far.is_there(amp.state_dict())": False,
+    "far.tell(model.state_dict())": False,
+}
+
+
+@pytest.mark.parametrize("asked", FAR)
+def test_what_another_file_looks_into(asked: str) -> None:
+    training = TEXT.partition("torch.save")[0]
+    beside = Neighbours(elsewhere=elsewhere([outline(OTHER)]))
+    result = migrate_module(f"import far\n{training}{asked}\n", Settings(), beside)
+    assert result.new_text is not None
+    assert any("of another file looks at" in f.message for f in result.findings) is FAR[asked]
