@@ -10,7 +10,8 @@ O1 also cast the operands of its float32 functions (``sum``, ``pow``, ``exp``, `
 were called; natively only a region does. Behind a region such an operand gets ``.float()``, and so does the
 half factor of a product with a float32 tensor, which would be an error. The factors of a product that is
 added in place (``dist.addmm_(x, y.t())``) get the type of what they are added to, as O1 cast them to that;
-autocast leaves operations in place alone.
+autocast leaves operations in place alone. A model whose forward adds its own input in place to what a layer gave
+(``out += x``) is named: a half result stays half, where O1 made a new float32 tensor of it.
 
 Under autocast as well: a variance (``x.var(0)``, ``torch.std(x)``) is computed in the type it is handed, which O1 cast
 to float32, and the square of what float16 holds is often none that it holds; what is a tensor for sure gets

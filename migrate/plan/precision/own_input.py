@@ -17,12 +17,13 @@ from ...units.unit import Context, Unit
 def review_own_input(ctx: Context, unit: Unit) -> None:
     """Name the models of a unit that do so."""
     if unit.by_functions:
-        for node, name in _adding(ctx, unit):
+        found = dict(_adding(ctx, unit))
+        for node in ctx.m.in_order(found):
             unit.review(
                 node,
                 "APX032",
-                f"the forward of {name} adds its own input in place (`out += x`): where that is float32 the result "
-                "stays half, O1 made a new float32 tensor of it; `out = out + x` does so natively",
+                f"the forward of {found[node]} adds its own input in place (`out += x`): where that is float32 the "
+                "result stays half, O1 made a new float32 tensor of it; `out = out + x` does so natively",
             )
 
 
