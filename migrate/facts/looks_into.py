@@ -11,7 +11,7 @@ _LOOKED_INTO = re.compile(
     rf"\b(?:{'|'.join(_SHOWS)})\([ \t]*(?:self\.)?(\w+)[ \t]*[,)]"  # of a longer expression something else is shown
     rf"|{_VALUE}\.(?:keys|values|items|get|pop)\(|{_VALUE}\["
     r"|\bin[ \t]+(?:self\.)?(\w+)[ \t]*(?![\w.(\[ \t])"
-    rf"|{_VALUE}[ \t]*[!=]=|[!=]=[ \t]*(?:self\.)?(\w+)\b(?![.(\[])"
+    rf"|{_VALUE}[ \t]*[!=]=(?![ \t]*None\b)|[!=]=[ \t]*(?:self\.)?(\w+)\b(?![.(\[])"
     r"|\{(?:self\.)?(\w+)(?:![rsa])?(?::[^{}\n]{0,80})?\}"
 )
 _ADDED_TO = re.compile(r"^[ \t]+(\w+)(?:\[[^\[\]\n]*\])?[ \t]*[-+*/]=[ \t]*([^\n]+)", re.M)

@@ -91,7 +91,7 @@ def write(state, path):
 
 
 def is_there(state):
-    return state is not None
+    return state is not None and state != None
 """
 FAR = {
     "far.tell(amp.state_dict())": True,
