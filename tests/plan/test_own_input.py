@@ -58,6 +58,13 @@ def test_what_is_added_in_place(forward: str, far: bool) -> None:
     assert any("adds its own input in place" in one.message for one in found) is FORWARDS[forward]
 
 
+def test_a_sum_of_known_types_is_named_once() -> None:
+    net = NET.replace("FORWARD", "out = self.body(x)\n        out += x")
+    text = PROGRAM.replace("FROM", net).replace("LEVEL", "O1").replace("model(x)", "model(torch.randn(2, 4))")
+    (said,) = (one.message for one in migrate_module(text, Settings()).findings if one.rule == "APX032")
+    assert said.startswith("`out += x` stays half")
+
+
 def test_o2_casts_the_input() -> None:
     net = NET.replace("FORWARD", "out = self.body(x)\n        out += x")
     found = migrate_module(PROGRAM.replace("FROM", net).replace("LEVEL", "O2"), Settings()).findings
