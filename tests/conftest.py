@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import settings
 
@@ -11,6 +12,11 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 # Who tests on a terminal that is none of a person's would wait for the pager's end for ever.
 os.environ["PAGER"] = "cat"
+
+# Started by `nohup`, or in the background of a script, all that tests start would inherit that these are ignored.
+for number, default in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, default)
 
 # A busy machine is no fault of the code: how long something takes is for the benchmarks.
 settings.register_profile("without a deadline", deadline=None)
