@@ -41,8 +41,8 @@ def review_saved_contents(ctx: Context, unit: Unit, state: Sequence[tuple[ast.ex
     told = [use for use, kind in state if kind != "state_dict"]  # reads that have a finding of their own
     known = [(m.start(look.node), m.end(look.node)) for look in looks(ctx)]
     for node in dict.fromkeys((*entries, *saved_states(ctx))):
-        call = m.parent[m.parent[node]] if isinstance(m.parent[node], ast.keyword) else m.parent[node]
-        if isinstance(call, ast.Call) and node in handed_elsewhere(ctx.v, call, ctx.facts.elsewhere.looking):
+        call = _handing(m, node)
+        if call is not None and node in handed_elsewhere(ctx.v, call, ctx.facts.elsewhere.looking):
             unit.review(call, "APX070", f"`{m.src(call.func)}` of another file {_SAID}")
     for node in asked:
         for place in (node, *_read_again(ctx, node)):
@@ -91,14 +91,21 @@ def _read_again(ctx: Context, node: ast.expr) -> Iterator[ast.expr]:
     m, above = ctx.m, ctx.m.parent[node]
     if isinstance(above, ast.Assign) and len(above.targets) == 1 and isinstance(above.targets[0], ast.Name):
         yield from _reads(m, m.function(node), above.targets[0].id, m.start(node))
-    call = m.parent[above] if isinstance(above, ast.keyword) else above
-    if not isinstance(call, ast.Call):
+    call = _handing(m, node)
+    if call is None:
         return
     for callee in ctx.v.callees(call):
         scope = m.scope_of[callee]
         for name in scope.params:
             if passed(ctx, call, scope, name) is node:
                 yield from _reads(m, scope, name, -1)
+
+
+def _handing(m: Module, node: ast.expr) -> ast.Call | None:
+    """The call that an expression stands in as an argument, or as what is called."""
+    above = m.parent[node]
+    call = m.parent[above] if isinstance(above, ast.keyword) else above
+    return call if isinstance(call, ast.Call) else None
 
 
 def _reads(m: Module, scope: Scope, name: str, after: int) -> Iterator[ast.expr]:
