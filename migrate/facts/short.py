@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 _MAY_BE = re.compile(r"\band\b[^#\n]{0,400}\.step\(|\.step\([^()]*(?:\([^()]*\)[^()]*)*\)\s*(?:for|if)\b")
 
 
@@ -18,14 +19,19 @@ def lengthen(tree: ast.Module, text: str) -> set[ast.stmt]:
     found: set[ast.stmt] = set()
     if not _MAY_BE.search(text):
         return found
-    for node in ast.walk(tree):
-        for name in ("body", "orelse", "finalbody"):
+    todo: list[ast.AST] = [tree]
+    while todo:
+        node = todo.pop()
+        for name in _BLOCKS:
             block = getattr(node, name, None)
-            for index, stmt in enumerate(block if isinstance(block, list) else []):
-                long = _long(stmt, text)
+            if not isinstance(block, list):
+                continue
+            for index, stmt in enumerate(block):
+                long = _long(stmt, text) if isinstance(stmt, (ast.Expr, ast.Assign)) else None
                 if long is not None:
-                    block[index] = ast.copy_location(long, stmt)  # type: ignore[index]
+                    block[index] = ast.copy_location(long, stmt)
                     found.add(long)
+            todo += block
     return found
 
 

@@ -8,12 +8,12 @@ Source: readings of migrated repositories by people who had not written the tool
 
 from __future__ import annotations
 
-import io
 import re
 import tokenize
 from collections.abc import Iterator
 from functools import lru_cache
 
+from ..facts.tokens import tokens
 from ..model import Finding, Severity
 from ..units.unit import Context
 from .common import Stage, Work
@@ -54,15 +54,8 @@ def _speaking(text: str) -> tuple[tuple[int, str], ...]:
 
 
 def _spoken(text: str) -> Iterator[tuple[int, str]]:
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(_plain(text)).readline):
-            if token.type == tokenize.COMMENT or tokenize.tok_name[token.type] in ("STRING", "FSTRING_MIDDLE"):
-                for number, line in enumerate(token.string.splitlines()):
-                    if _SPEAKS.search(line):
-                        yield token.start[0] + number, line.strip()
-    except (tokenize.TokenError, SyntaxError):
-        return  # what ast reads and this does not: form feeds, odd endings
-
-
-def _plain(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    for token in tokens(text):
+        if token.type == tokenize.COMMENT or tokenize.tok_name[token.type] in ("STRING", "FSTRING_MIDDLE"):
+            for number, line in enumerate(token.string.splitlines()):
+                if _SPEAKS.search(line):
+                    yield token.start[0] + number, line.strip()

@@ -10,12 +10,12 @@ Source: readings of migrated repositories by people who had not written the tool
 from __future__ import annotations
 
 import ast
-import io
 import re
 import tokenize
 from collections.abc import Iterator
 
 from ..facts.files import File
+from ..facts.tokens import tokens
 from ..units.unit import Context
 from .common import Stage, Work
 
@@ -61,11 +61,8 @@ def _texts(ctx: Context, file: File) -> Iterator[tuple[int, int, str]]:
     }
     if "\r" in file.text.replace("\r\n", ""):
         return  # whose lines are others to tokenize
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(file.text).readline):
-            line = file.first + token.start[0] - 1
-            help_text = token.type == tokenize.STRING and line in helps
-            if (help_text or token.type == tokenize.COMMENT) and token.start[0] == token.end[0]:
-                yield line, token.start[1], token.string
-    except (tokenize.TokenError, SyntaxError):
-        return  # what ast reads and this does not: form feeds, odd endings
+    for token in tokens(file.text):
+        line = file.first + token.start[0] - 1
+        help_text = token.type == tokenize.STRING and line in helps
+        if (help_text or token.type == tokenize.COMMENT) and token.start[0] == token.end[0]:
+            yield line, token.start[1], token.string

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..facts.names import called_name, last_name
 from ..facts.networks import gives_several
@@ -23,6 +23,7 @@ from .registered import handed_float
 from .seen import Seen, specials
 from .translate import partial_of, passed, receiver
 
+_Known = Mapping[ast.expr, Value]  # what the arguments of a call hold, and the object it is a method of
 _EMPTY = frozenset("list dict set deque OrderedDict".split())  # what they make holds nothing yet
 
 
@@ -45,6 +46,9 @@ class Called(Seen, ABC):
         args = [self._expr(frame, a, env) for a in node.args]
         named = [self._expr(frame, k.value, env) for k in node.keywords]
         given = [*args, *named]
+        known = dict(zip([*node.args, *(k.value for k in node.keywords)], given, strict=True))
+        if isinstance(func, ast.Attribute):
+            known[func.value] = owner
         name = self._label(func) or last_name(func)
         if name in _EMPTY and not args and isinstance(func, (ast.Name, ast.Attribute)) and not owner.flat & {HALF}:
             if not any(k.arg != "maxlen" for k in node.keywords):
@@ -77,7 +81,7 @@ class Called(Seen, ABC):
         if runs or self._weighs(node):
             self._part_types(frame, node, args)
         if runs:
-            return self._model(frame, node, name, env)
+            return self._model(frame, node, name, env, known)
         if (said := made_double(self.ctx.v, node, [owner, *given])) is not None:
             if DOUBLE in said.flat:
                 return said
@@ -90,10 +94,10 @@ class Called(Seen, ABC):
         callees = self.ctx.v.callees(node)
         if any(o.kind == "class" for o in objects):
             for callee in callees:
-                self._enter(frame, callee, node, env)
+                self._enter(frame, callee, node, env, known)
         elif callees:
-            return joined([self._enter(frame, c, node, env) for c in callees])
-        if (made := called or self._made(frame, node, env)) is not None:
+            return joined([self._enter(frame, c, node, env, known) for c in callees])
+        if (made := called or self._made(node, known)) is not None:
             return made
         if node in handed_float(self.ctx):
             return of(FLOAT)
@@ -138,27 +142,28 @@ class Called(Seen, ABC):
 
     # ------------------------------------------------------------ of the program
 
-    def _enter(self, frame: Frame, callee: ast.AST, call: ast.Call, env: Env) -> Value:
+    def _enter(self, frame: Frame, callee: ast.AST, call: ast.Call, env: Env, known: _Known) -> Value:
         """What a function of this module returns, run with the arguments of a call."""
         assert isinstance(callee, FunctionNode)
-        inner = self._bound(frame, callee, call, env)
+        inner = self._bound(frame, callee, call, env, known)
         if frame.depth < MAX_DEPTH and callee not in self._stack:
             self.entered[callee].add(call)
         return self._run_with(frame, callee, self._cast(frame, call), inner)
 
-    def _bound(self, frame: Frame, callee: FunctionNode, call: ast.Call, env: Env) -> Env:
-        """What the parameters of a function hold in a call."""
+    def _bound(self, frame: Frame, callee: FunctionNode, call: ast.Call, env: Env, known: _Known) -> Env:
+        """What the parameters of a function hold in a call; of what the call is handed that is known already."""
         scope, rest, more = self.ctx.m.scope_of[callee], callee.args.vararg, callee.args.kwarg
         found: Env = {}
         for name in scope.params:
             arg = passed(self.ctx, call, scope, name)
             if arg is not None:
-                found[name] = self._expr(frame, arg, env)
+                held = known.get(arg)
+                found[name] = self._expr(frame, arg, env) if held is None else held
         spread = any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
         if not (spread or rest or more) or partial_of(self.ctx, call) is not None:
             return found
         positional = positional_parameters(callee)[receiver(self.ctx, call, scope) :]
-        given, others = self._in_order(frame, call.args, env)
+        given, others = self._in_order(call.args, known)
         spare = given[len(positional) :]
         for name, held in zip(positional, given, strict=False):
             found.setdefault(name, held)
@@ -169,10 +174,10 @@ class Called(Seen, ABC):
             several = Value(items=tuple(spare)) if spare else NOTHING
             found[rest.arg] = several if exact else many(joined([*spare, others or NOTHING]))
         named = {p.arg for p in (*callee.args.args, *callee.args.kwonlyargs)}
-        left = {k.arg: self._expr(frame, k.value, env) for k in call.keywords if k.arg and k.arg not in named}
+        left = {k.arg: known[k.value] for k in call.keywords if k.arg and k.arg not in named}
         for keyword in call.keywords:
             if keyword.arg is None:
-                held = self._expr(frame, keyword.value, env)
+                held = known[keyword.value]
                 fields = dict(zip(held.names, held.items or (), strict=False)) or dict.fromkeys(named, held.element)
                 found |= {name: value for name, value in fields.items() if name in named and name not in found}
                 left |= {name: value for name, value in fields.items() if name not in named}
@@ -182,11 +187,11 @@ class Called(Seen, ABC):
             found[more.arg] = many(joined(left.values())) if "**" in left else named_ones
         return found
 
-    def _in_order(self, frame: Frame, args: list[ast.expr], env: Env) -> tuple[list[Value], Value | None]:
+    def _in_order(self, args: list[ast.expr], known: _Known) -> tuple[list[Value], Value | None]:
         """The arguments by position, as far as it is known; and any of those behind ``*xs`` of unknown length."""
         given, others = list[Value](), None
         for arg in args:
-            held = self._expr(frame, arg, env)
+            held = known[arg]
             starred = isinstance(arg, ast.Starred)
             if others is not None or (starred and held.items is None):
                 others = join(others or NOTHING, held.element if starred else held)
@@ -328,12 +333,12 @@ class Called(Seen, ABC):
             return of(HALF)
         return of(OTHER)
 
-    def _model(self, frame: Frame, node: ast.Call, name: str, env: Env) -> Value:
+    def _model(self, frame: Frame, node: ast.Call, name: str, env: Env, known: _Known) -> Value:
         """The result of a model call: of its own ``forward``, where that is here."""
         cast = self._cast(frame, node)
         callees = self.ctx.v.callees(node)
         if callees:
-            return joined([self._enter(frame, c, node, env) for c in callees])
+            return joined([self._enter(frame, c, node, env, known) for c in callees])
         if not cast:
             return of(FLOAT)
         held = self.ctx.v.of(node.func)
@@ -385,7 +390,7 @@ class Called(Seen, ABC):
             case _:
                 return None
 
-    def _made(self, frame: Frame, node: ast.Call, env: Env) -> Value | None:
+    def _made(self, node: ast.Call, known: _Known) -> Value | None:
         """An object that is made of its fields: a dataclass or NamedTuple of the file, a `namedtuple`, a namespace."""
         if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
             return None
@@ -393,7 +398,7 @@ class Called(Seen, ABC):
         if fields is None:
             return None
         given = dict(zip(fields, node.args, strict=False)) | {k.arg: k.value for k in node.keywords if k.arg}
-        held = {name: self._expr(frame, value, env) for name, value in given.items()}
+        held = {name: known[value] for name, value in given.items()}
         for obj in self.ctx.v.of(node):
             for name, value in held.items():
                 self.kept.made(obj, name, value)

@@ -78,7 +78,7 @@ def record(fields: dict[str, Value]) -> Value:
 
 def join(one: Value, other: Value) -> Value:
     """What holds for either of two values."""
-    if one == other:
+    if one is other or one == other:
         return one
     if one.items is not None and other.items is not None and one.names == other.names:
         if len(one.items) == len(other.items):

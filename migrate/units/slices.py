@@ -7,6 +7,7 @@ import ast
 from ..knowledge.operations import OWNER_WRITES
 from ..nodes import walk
 from .compute import walk_now
+from .frames import said
 from .unit import Context
 
 
@@ -17,6 +18,7 @@ class Slices:
         self.ctx = ctx
         self.loose = False  # whether any method that is called for its effect changes its object
         self._sets: dict[ast.AST, frozenset[str]] = {}
+        self._texts: dict[ast.expr, str] = {}
 
     def defines(self, stmt: ast.stmt) -> set[str]:
         """Texts (``loss``, ``self.loss_G``) that a statement may assign, nested statements included."""
@@ -26,13 +28,13 @@ class Slices:
                 case ast.Name(id=name, ctx=ast.Store()):
                     found.add(name)
                 case ast.Attribute(ctx=ast.Store()):
-                    found.add(ast.unparse(node))
+                    found.add(self._says(node))
                 case ast.Subscript(value=value, ctx=ast.Store()):
-                    found.add(ast.unparse(value))
+                    found.add(self._says(value))
                 case ast.Call(func=ast.Attribute(value=owner, attr=attr)) if attr in OWNER_WRITES:
-                    found.add(ast.unparse(owner))
+                    found.add(self._says(owner))
                 case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner))) if self.loose:
-                    found.add(ast.unparse(owner))
+                    found.add(self._says(owner))
                 case _:
                     pass
             if isinstance(node, ast.Call):
@@ -57,14 +59,21 @@ class Slices:
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load):
                 found.add(n.id)
             elif isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load):
-                found.add(ast.unparse(n))
+                found.add(self._says(n))
         return found
+
+    def _says(self, expr: ast.expr) -> str:
+        """The text of an expression; of each link of a chain of calls it is asked again and again."""
+        text = self._texts.get(expr)
+        if text is None:
+            text = self._texts[expr] = said(expr)
+        return text
 
     def _set_by(self, call: ast.Call) -> set[str]:
         """Attributes of the receiver that a method of this module sets, as the caller would write them."""
         if not isinstance(call.func, ast.Attribute):
             return set()
-        base = ast.unparse(call.func.value)
+        base = self._says(call.func.value)
         found: set[str] = set()
         for callee in self.ctx.v.callees(call):
             found |= {f"{base}.{attr}" for attr in self.attributes_set(callee)}

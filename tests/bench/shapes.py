@@ -67,6 +67,24 @@ def calls_twice(n: int) -> Files:
     return {"x.py": HEAD + "".join(parts) + MAIN.replace("model(x)", "helper_0(model, x)")}
 
 
+def calls_in_calls(n: int) -> Files:
+    """Calls of functions, methods and constructors of the program in each other, and of Python's."""
+    own = (
+        "class Held:\n    def __init__(self, x):\n        self.x = x\n\n"
+        "    def me(self, y=0):\n        return self\n\n\n"
+        "def given(x):\n    return x\n\n\ndef asked(a):\n    return a and given(a)\n\n\n"
+    )
+    lines = (
+        f"out = {'given(' * n}model(x){')' * n}",
+        f"held = {'Held(' * n}out{')' * n}{'.me(out)' * n}",
+        f"if {'asked(' * n}args.flag{')' * n}:\n            print(held)",
+        f"if args.options{'.get(1, {})' * n}:\n            print(out)",
+        f"if args.name{'.lower().strip()' * n} == 'x':\n            print(out)",
+    )
+    body = "".join(f"        {line}\n" for line in lines)
+    return {"x.py": HEAD + own + MAIN.replace("        loss =", f"{body}        loss =")}
+
+
 def elif_chain(n: int) -> Files:
     """One ``if`` of many arms, in the loop."""
     arms = "".join(f"        {'elif' if i else 'if'} args.kind == {i}:\n            x = x * {i}\n" for i in range(n))
@@ -158,6 +176,7 @@ SHAPES: dict[Callable[[int], Files], tuple[int, ...]] = {
     training_functions: (30, 60, 120),
     one_optimizer: (25, 50, 100),
     calls_twice: (12, 24, 48),
+    calls_in_calls: (5, 10, 20),
     elif_chain: (200, 400, 800),
     ifs_in_the_loop: (25, 50, 100),
     forwards: (25, 50, 100),
@@ -223,7 +242,7 @@ def parsed(text: str) -> float:
 def beside_parsing(lines: int, chosen: Sequence[str], limit: float) -> None:
     """Files of one length: what each costs, the whole process, and what it may."""
     for shape in SHAPES:
-        if shape in (cluster, calls_twice, amp_of_amp) or (chosen and shape.__name__ not in chosen):
+        if shape in (cluster, calls_twice, calls_in_calls, amp_of_amp) or (chosen and shape.__name__ not in chosen):
             continue
         text = of_lines(shape, lines)
         before, cost, after = parsed(text), measure({"x.py": text}, limit), parsed(text)

@@ -74,6 +74,12 @@ def test_work_grows_as_the_program_does(tmp_path: Path, shape: Callable[[int], F
     assert math.log2((twice - least) / (some - least)) <= MOST
 
 
+def test_calls_in_calls_are_looked_at_once(tmp_path: Path) -> None:
+    calls(tmp_path / "first", shapes.calls_in_calls(1))  # what is looked for once in a process
+    some, twice = (calls(tmp_path / str(n), shapes.calls_in_calls(n)) for n in (6, 12))
+    assert twice < 2 * some  # 2 ** 12 calls of any of them are more than all the rest
+
+
 def test_lines_are_traced_in_time_that_grows_as_they_do() -> None:
     def seconds(count: int) -> float:
         text = "x = 1\n" * count

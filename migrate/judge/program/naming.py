@@ -21,6 +21,7 @@ class Naming:
     def __init__(self, m: Module, v: Values, old: Module | None = None, origin: Origin | None = None) -> None:
         self.m, self.v, self.old, self.origin = m, v, old or m, origin
         self.folded: Mapping[ast.AST, ast.AST] = {}  # for a call of an arm that went, its like in the other one
+        self.alike: Mapping[ast.AST, ast.AST] = {}  # for a call of the old program another one that is as good as it
         self.rescaled: frozenset[ast.AST] = frozenset()  # calls that a rule made up for the scale
         self._places: dict[ast.AST, int] = {}
         self._keys: dict[ast.AST, frozenset[Key]] = {}
@@ -40,15 +41,22 @@ class Naming:
         """As `place`, of what a call gives that nobody knows: where an arm went, that is what the other one gives."""
         return self.place(self.folded.get(call, call))
 
+    def made(self, call: ast.AST) -> int:
+        """As `place`, of what a call makes: of calls that are as good as each other that of the first."""
+        source = call if self.origin is None else self.origin.of(call)
+        like = self.alike.get(source) if source is not None else None
+        return self.place(call) if like is None else self._of_old(like)
+
     def made_up(self, expr: ast.BinOp) -> bool:
         """Whether a rule divides what a call gives by the scale that was in it: it is what it was before."""
         return isinstance(expr.op, ast.Div) and self.twin(expr) is None and self.twin(expr.left) in self.rescaled
 
     def _place(self, node: ast.AST) -> int:
         source = node if self.origin is None else self.origin.of(node)
-        if source is None:
-            return -1 - self.m.start(node)
-        return self.old.end(source.func) if isinstance(source, ast.Call) else self.old.start(source)
+        return -1 - self.m.start(node) if source is None else self._of_old(source)
+
+    def _of_old(self, node: ast.AST) -> int:
+        return self.old.end(node.func) if isinstance(node, ast.Call) else self.old.start(node)
 
     def line(self, node: ast.AST) -> int:
         """The line of the old text that a node comes from; 0 where it is new."""
@@ -71,6 +79,8 @@ class Naming:
                 return ("apex", obj.label)
             case "module":
                 return ("module", self.m.file(obj.key).number)  # type: ignore[arg-type]
+            case "call" if isinstance(obj.key, ast.AST):
+                return ("call", self.made(obj.key))
             case _:
                 return (obj.kind, self.place(obj.key) if isinstance(obj.key, ast.AST) else str(obj.key))
 

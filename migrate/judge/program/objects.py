@@ -18,6 +18,7 @@ from ...flow.values import Values
 from ...knowledge.models import NO_NETWORK
 from ..names import TRAINING
 from ..state import Key
+from .alike import made_alike
 from .naming import Naming
 from .syntax import last_name
 
@@ -65,8 +66,10 @@ def known_objects(m: Module, v: Values, naming: Naming, facts: Facts) -> Objects
     scales: dict[ast.Call, frozenset[Key]] = {}
     for scale in facts.scales:
         optimizers |= scale.optimizer_objects
-        scales[scale.call] = frozenset(naming.key(o) for o in scale.optimizer_objects)
     optimizers |= {o for call in _of_own_scalers(m, v) for o in v.of(call.args[0])}
+    naming.alike = made_alike(m, v, optimizers, models)
+    for scale in facts.scales:
+        scales[scale.call] = frozenset(naming.key(o) for o in scale.optimizer_objects)
     levels = [argument(init.call, 3, "opt_level") for init in facts.initializes]
     cast: frozenset[Key] = frozenset()
     elsewhere = NOWHERE

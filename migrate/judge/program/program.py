@@ -91,6 +91,7 @@ class Program:
         """The new program. What the two have to do alike is marked in both: they go together from here on."""
         v = Values(m)
         naming = Naming(m, v, old.m, origin)
+        naming.alike = old.naming.alike
         return cls(m, v, naming, replace(old.objects, naming=naming, scales={}), old)
 
     # ------------------------------------------------------------ what has a part in training

@@ -52,11 +52,16 @@ class Results:
             return done
         if last == "super" and state.frames and (own := self.variables.receiver(state.frames[-1])) in env:
             return env[own]
-        for found_by in (self._of_amp, self._of_wrapper, self._of_builtin, self._of_scaled, self._of_predicate):
+        for found_by in (self._of_amp, self._of_wrapper):
             found = found_by(state, call, last, facts)
             if found is not None:
                 return found
-        return made
+        # once, as it may be a call of a method in turn: `words.lower().strip().startswith("adam")`
+        owner = self.value(state, call.func.value, facts) if isinstance(call.func, ast.Attribute) else None
+        if owner is not None and (owner[0] == "scaled" or (last in SELF_METHODS and owner[0] == "obj")):
+            return owner
+        found = self._of_builtin(state, call, last, owner, facts) or self._of_scaled(state, call, last, facts)
+        return found or self._of_predicate(state, call, last, owner, facts) or made
 
     def _known_of(self, call: ast.Call) -> tuple[str, tuple[str, int], Term]:
         """What is the same whenever a call is made: its name, where its result is kept, and what it gives where nobody
@@ -100,13 +105,9 @@ class Results:
         if last in WRAPPERS and call.args:
             given = self.value(state, call.args[0], facts)
             return TRUE if last == "bool" and given[0] == "apex" else given
-        if isinstance(call.func, ast.Attribute):
-            owner = self.value(state, call.func.value, facts)
-            if owner[0] == "scaled" or (last in SELF_METHODS and owner[0] == "obj"):
-                return owner
         return None
 
-    def _of_builtin(self, state: State, call: ast.Call, last: str, facts: Facts) -> Term | None:
+    def _of_builtin(self, state: State, call: ast.Call, last: str, owner: Term | None, facts: Facts) -> Term | None:
         """Functions of Python that make something of values alone."""
         by_name = isinstance(call.func, ast.Name)
         if by_name and last in PURE:
@@ -120,11 +121,11 @@ class Results:
             if last == "getattr" and len(terms) >= 2 and terms[1][0] == "k":
                 return self.variables.attribute(state, terms[0], str(terms[1][1]), call)
             return made_of(last, *terms)
-        if last in OF_WORDS and isinstance(call.func, ast.Attribute) and not self.v.callees(call):
+        if last in OF_WORDS and owner is not None and not self.v.callees(call):
             if len(call.args) == OF_WORDS[last] and not call.keywords:
-                return _of_word(last, *(self.value(state, a, facts) for a in (call.func.value, *call.args)))
-        if last == "get" and asked_for(call) and not self.v.callees(call):
-            return self._of_get(state, call, facts)
+                return _of_word(last, owner, *(self.value(state, a, facts) for a in call.args))
+        if last == "get" and owner is not None and asked_for(call) and not self.v.callees(call):
+            return self._of_get(state, call, owner, facts)
         if finds_apex(call):
             return TRUE
         if by_name and last in ("zip", "enumerate"):
@@ -158,17 +159,18 @@ class Results:
             return scaled[0] if scaled else None
         return None
 
-    def _of_predicate(self, state: State, call: ast.Call, last: str, facts: Facts) -> Term | None:
+    def _of_predicate(self, state: State, call: ast.Call, last: str, owner: Term | None, facts: Facts) -> Term | None:
         """A function that only looks something up: ``def is_apex_available(): return _has_apex``."""
-        if state.frames and state.frames[-1].code.node in self._asked and last == "get" and call.args:
-            return self._of_get(state, call, facts)
+        asking = bool(state.frames) and state.frames[-1].code.node in self._asked
+        if asking and last == "get" and call.args and owner is not None:
+            return self._of_get(state, call, owner, facts)
         callees = [*self.v.callees(call)]
         if len(callees) == 1 and (there := looks_for_amp(callees[0])) is not None:
             return ("k", there)
         said = predicate(callees[0]) if len(callees) == 1 else None
         if said is None or callees[0] in self._asked:
             return None
-        frame = self._frame(state, call, callees[0], facts)
+        frame = self._frame(state, call, callees[0], owner, facts)
         if frame is None:
             return None
         state.frames.append(frame)
@@ -179,16 +181,18 @@ class Results:
             self._asked.discard(callees[0])
             state.frames.pop()
 
-    def _frame(self, state: State, call: ast.Call, callee: ast.AST, facts: Facts) -> Frame | None:
+    def _frame(
+        self, state: State, call: ast.Call, callee: ast.AST, owner: Term | None, facts: Facts
+    ) -> Frame | None:
         """The parameters of a predicate in a call of it; None where an argument is not in its place."""
         assert isinstance(callee, ast.FunctionDef)
         scope = self.program.m.scope_of[callee]
         frame, own = Frame(self.program.code(callee)), self.program.m.self_name(scope)
         names = positional_parameters(callee)
         if own is not None:
-            if not isinstance(call.func, ast.Attribute) or call.func.attr != callee.name:
+            if owner is None or last_name(call.func) != callee.name:
                 return None
-            frame.env[own] = self.value(state, call.func.value, facts)
+            frame.env[own] = owner
             names.remove(own)
         for number, name in enumerate([*names, *(a.arg for a in callee.args.kwonlyargs)]):
             given = argument(call, number if number < len(names) else len(call.args), name)
@@ -198,10 +202,9 @@ class Results:
             frame.env[name] = self.value(state, given, facts)
         return frame
 
-    def _of_get(self, state: State, call: ast.Call, facts: Facts) -> Term:
+    def _of_get(self, state: State, call: ast.Call, owner: Term, facts: Facts) -> Term:
         """``cfg.get("fp16", False)``: the item, or what is there instead."""
-        assert isinstance(call.func, ast.Attribute)
-        item = self.item(state, self.value(state, call.func.value, facts), self.value(state, call.args[0], facts))
+        item = self.item(state, owner, self.value(state, call.args[0], facts))
         return made_of("get", item, *(self.value(state, a, facts) for a in call.args[1:])) if item[0] == "sub" else item
 
     def _scaled_loss(self, state: State, call: ast.Call, facts: Facts) -> Term:
