@@ -33,7 +33,8 @@ scaler.step(optimizer)
 scaler.update()
 """
 NOTES = {
-    "APX052": "A clip after every micro-batch moves under the condition of the step.",
+    "APX052": "A clip after every micro-batch moves under the condition of the step, ahead of what looks at gradients "
+    "there.",
     "APX053": "A clip of gradients that were still scaled keeps the threshold that really acted.",
     "APX054": "What reads gradients after every micro-batch makes up for the loss scale where no step follows.",
     "APX055": "A reader to whom the size of gradients is all one (FGM, PGD) sees scaled ones.",
