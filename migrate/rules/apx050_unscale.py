@@ -14,6 +14,7 @@ import ast
 import re
 
 from ..nodes import walk
+from ..plan.blocks import common
 from ..plan.gradients.pending import fed, unfed
 from ..units.readers import clip_bound
 from ..units.unit import Step
@@ -97,8 +98,10 @@ def _ahead_of_readers(plan: Plan, clip: ast.stmt, anchor: ast.stmt) -> ast.stmt:
     m = plan.ctx.m
     objects = frozenset(o for step in plan.unit.steps if step.anchor is anchor for o in step.objects)
     for one in plan.schedule.unscales:
-        beside = m.parent[one.before] is m.parent[anchor] and one.loop is None and not one.behind
-        if beside and one.objects & objects and m.start(clip) < m.start(one.before) < m.start(anchor):
+        if one.behind or not one.objects & objects or not m.start(clip) < m.start(one.before) < m.start(anchor):
+            continue
+        tops = common(plan.ctx, one.before, anchor)
+        if tops is not None and tops[0] is one.before and (one.loop or "for").startswith("for"):
             return one.before
     return anchor
 

@@ -17,5 +17,6 @@ def train(args, model, loader, fisher):
             if args.natural:
                 for n, p in model.named_parameters():
                     p.grad *= fisher[n]
-            optimizer.step()
+            with torch.autograd.profiler.record_function("step"):
+                optimizer.step()
             optimizer.zero_grad()

@@ -15,6 +15,7 @@ def train(args, model, loader, fisher):
             if args.natural:
                 for n, p in model.named_parameters():
                     p.grad *= fisher[n]
-            scaler.step(optimizer)
-            scaler.update()
+            with torch.autograd.profiler.record_function("step"):
+                scaler.step(optimizer)
+                scaler.update()
             optimizer.zero_grad()
