@@ -11,6 +11,7 @@ import ast
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 from ..facts.module import Module
 from ..facts.names import called_name
@@ -35,6 +36,11 @@ class Origin:
     def of(self, node: ast.AST) -> ast.AST | None:
         """The old node that ``node`` of the new module comes from."""
         return self._found.get(node)
+
+    @cached_property
+    def kept(self) -> frozenset[ast.AST]:
+        """The old nodes that stand in the new module."""
+        return frozenset(self._found.values())
 
     def _offset(self, at: int) -> int | None:
         index = bisect_right(self._starts, at) - 1

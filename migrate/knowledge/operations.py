@@ -132,6 +132,8 @@ KEEP = frozenset(
     "fill_diagonal_ detach_ pin_memory values list tuple reversed iter copy deepcopy index_fill scatter movedim "
     "rearrange roi_align".split()
 )
+# That of the tensor among what comes in: what all processes have of it.
+ACROSS = frozenset("mesh_reduce allreduce allgather all_gather gather_for_metrics nested_concat".split())
 # The widest that comes in.
 PROMOTE = frozenset(
     "add sub mul div true_divide add_ sub_ mul_ div_ lerp where addcmul addcdiv maximum minimum".split()

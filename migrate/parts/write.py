@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from ..facts.module import Module
 from ..facts.torchs import spelled_out
 from ..model import Severity
 from ..nodes import walk
@@ -116,16 +117,52 @@ def fold_statements(ctx: Context, work: Work, sites: Sequence[Site]) -> None:
         if site.call is None or site.use not in work.replaced:
             continue
         mine = m.statement(site.call)
+        if (ahead := _ahead(ctx, work, mine, site.use)) is not None:
+            draft.delete(ahead)
+            work.note(None, "APX011", ahead, "what follows returns the same now")
+            continue
         holder = m.parent[mine]
         if not isinstance(holder, ast.If) or m.is_elif(holder) or draft.gone(holder):
             continue
         arms = [holder.body, holder.orelse]
-        if any(len(arm) != 1 for arm in arms) or not all(isinstance(n, (*_PLAIN, *_SIGNS)) for n in walk(holder.test)):
+        if any(len(arm) != 1 for arm in arms) or not _unasked(m, holder.test):
             continue
         theirs, arm = (holder.orelse[0], "orelse") if mine is holder.body[0] else (holder.body[0], "body")
         if _done(ctx, work, mine, site.use) == _done(ctx, work, theirs, None):
             draft.unwrap(holder, arm)
             work.note(None, "APX011", holder, "both arms are the same now")
+
+
+def _ahead(ctx: Context, work: Work, mine: ast.stmt, use: ast.expr) -> ast.stmt | None:
+    """The guard of an import and the ``if``, or one of them, around nothing but ``return FusedLayerNorm(n)``, where the
+    statement behind returns the same; None for anything else."""
+    m, outer = ctx.m, mine
+    while isinstance(mine, ast.Return):
+        above = m.parent[outer]
+        block = getattr(above, "body", [])
+        match above:
+            case ast.Try(handlers=handlers, orelse=[], finalbody=[]):
+                passes = all(isinstance(s, ast.Pass) for handler in handlers for s in handler.body)
+                goes = passes and all(isinstance(s, ast.ImportFrom) for s in block[:-1])
+            case ast.If(test=test, orelse=[]):
+                goes = len(block) == 1 and not m.is_elif(above) and _unasked(m, test)
+            case _:
+                break
+        if not goes or block[-1] is not outer or work.draft.gone(above):
+            return None
+        outer = above
+    if outer is mine:
+        return None
+    below = m.block(outer).body
+    behind = below[below.index(outer) + 1 :][:1]
+    same = bool(behind) and isinstance(behind[0], ast.Return)
+    return outer if same and _done(ctx, work, mine, use) == _done(ctx, work, behind[0], None) else None
+
+
+def _unasked(m: Module, test: ast.expr) -> bool:
+    """Whether a condition may go unasked: it is made of plain names, or asks whether there is a GPU."""
+    gpu = isinstance(test, ast.Call) and m.src(test.func) == "torch.cuda.is_available"
+    return gpu or all(isinstance(n, (*_PLAIN, *_SIGNS)) for n in walk(test))
 
 
 def _done(ctx: Context, work: Work, stmt: ast.stmt, use: ast.expr | None) -> str:

@@ -14,6 +14,7 @@ import ast
 import re
 
 from ..nodes import walk
+from ..plan.blocks import common
 from ..plan.gradients.pending import fed, unfed
 from ..units.readers import clip_bound
 from ..units.unit import Step
@@ -33,7 +34,8 @@ scaler.step(optimizer)
 scaler.update()
 """
 NOTES = {
-    "APX052": "A clip after every micro-batch moves under the condition of the step.",
+    "APX052": "A clip after every micro-batch moves under the condition of the step, ahead of what looks at gradients "
+    "there.",
     "APX053": "A clip of gradients that were still scaled keeps the threshold that really acted.",
     "APX054": "What reads gradients after every micro-batch makes up for the loss scale where no step follows.",
     "APX055": "A reader to whom the size of gradients is all one (FGM, PGD) sees scaled ones.",
@@ -60,9 +62,10 @@ def apply(plan: Plan, work: Work) -> None:
             guard = _own_guard(work, clip, anchor)
             text = _moved_text(plan, work, clip)
             lines = [text] if guard is None else [f"if {work.m.src(guard.test)}:", f"\t{text}"]
-            if work.m.owns_lines(anchor):
+            place = _ahead_of_readers(plan, clip, anchor)
+            if work.m.owns_lines(place):
                 lines = work.draft.take_comments(guard or clip) + lines
-            work.draft.before(anchor, *lines)
+            work.draft.before(place, *lines)
             work.draft.delete(guard or clip)
             rule = "APX053" if clip in plan.schedule.scaled_clips else "APX052"
             work.note(plan.unit.number, rule, clip, "the clip moves under the condition of the step")
@@ -87,6 +90,20 @@ def _scaler_near(plan: Plan, call: ast.Call, step: Step) -> str:
     if m.function(step.call) is m.function(call):
         return plan.scaler_at[step.call]
     return next(plan.scaler_at[s.call] for s in plan.unit.scales if m.function(s.call) is m.function(call))
+
+
+def _ahead_of_readers(plan: Plan, clip: ast.stmt, anchor: ast.stmt) -> ast.stmt:
+    """Where a clip goes that moves under the step's condition: ahead of the step, and of what reads or changes
+    gradients ahead of that, to which they were clipped before."""
+    m = plan.ctx.m
+    objects = frozenset(o for step in plan.unit.steps if step.anchor is anchor for o in step.objects)
+    for one in plan.schedule.unscales:
+        if one.behind or not one.objects & objects or not m.start(clip) < m.start(one.before) < m.start(anchor):
+            continue
+        tops = common(plan.ctx, one.before, anchor)
+        if tops is not None and tops[0] is one.before and (one.loop or "for").startswith("for"):
+            return one.before
+    return anchor
 
 
 def _own_guard(work: Work, clip: ast.stmt, anchor: ast.stmt) -> ast.If | None:

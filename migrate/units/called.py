@@ -82,6 +82,8 @@ class Called(Seen, ABC):
             self._part_types(frame, node, args)
         if runs:
             return self._model(frame, node, name, env, known)
+        if self._of_a_base(node) or self._weighs(node):
+            return of(HALF if self._cast(frame, node) else FLOAT)
         if (said := made_double(self.ctx.v, node, [owner, *given])) is not None:
             if DOUBLE in said.flat:
                 return said
@@ -108,6 +110,14 @@ class Called(Seen, ABC):
             return self._unknown(frame, node, name)
         rest = args if receiver else args[1:]
         return self._known(frame, node, name, first, rest, given)
+
+    def _of_a_base(self, node: ast.Call) -> bool:
+        """Whether a network's own method has its results from a network of a library: ``super().forward(x)``."""
+        match node.func:
+            case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="forward" | "__call__"):
+                return not self.ctx.v.callees(node) and self.compute.own_method(self.ctx.m.function(node))
+            case _:
+                return False
 
     def _called(self, frame: Frame, node: ast.Call, name: str, args: list[Value]) -> Value | None:
         """What comes of a function of the file that is handed to somebody who calls it, `map(f, xs)`, `max(xs, key=f)`;
@@ -295,6 +305,8 @@ class Called(Seen, ABC):
             if name in operations.OF_ONE:
                 return Value(first.flat)
             return Value(frozenset().union(*(g.flat for g in (first, *given))))
+        if name in operations.ACROSS:
+            return joined(g for g in given if g.flat & {HALF, FLOAT, MAYBE})
         if name in operations.JOIN:
             items = (*(first.items or ()), *((first.each,) if first.each is not None else ()))
             if items and any(proved(i) for i in items):

@@ -131,6 +131,8 @@ OUTSIDE = {
     "sorted([(0, out)])[0][1]": "half",
     "list(zip(*[(out, y) for i in x]))[0]": " [half]",
     "unknown(out)": "maybe",
+    "xm.mesh_reduce('out', out, torch.cat)": "half",
+    "hvd.allgather(x)": "other",
     "unknown(x)": "other",
     "torch.cat([out, out])": "half",
     "torch.cat([out, y])": "half",
@@ -275,6 +277,26 @@ def test_a_model_of_the_file() -> None:
         "h.float()": "float",
         "self.layers[0](h)": "maybe",
     }.items():
+        top = dedent(text.replace("{body}", body))
+        loop = LOOP.replace("loss = F.mse_loss(out, y)", "loss = criterion(out, y)")
+        assert types(top + loop + "    value = out  # ?\n") == answer, body
+
+
+def test_a_network_that_derives_from_one_of_a_library() -> None:
+    text = """
+        import torch.nn as nn
+        from apex import amp
+        from transformers import BertModel
+        class Encoder(BertModel):
+            def __init__(self, size):
+                super().__init__(CONFIG)
+                self.project = nn.Linear(4, size) if size else None
+            def forward(self, x):
+                every, pooled = super().forward(unknown(x))
+                return {body}
+        model, optimizer = amp.initialize(Encoder(2), SGD(1), opt_level="O1")
+    """
+    for body, answer in {"every[:, 0]": "half", "pooled": "half", "self.project(unknown(pooled))": "half"}.items():
         top = dedent(text.replace("{body}", body))
         loop = LOOP.replace("loss = F.mse_loss(out, y)", "loss = criterion(out, y)")
         assert types(top + loop + "    value = out  # ?\n") == answer, body

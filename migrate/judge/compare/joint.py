@@ -97,7 +97,8 @@ class Joint:
         """Whether a reader stands here in the new program that a rule moved: it sees unscaled gradients."""
         if not self.moved or new.kind not in ("enter", "read"):
             return False
-        written = old.kind != new.kind and not self.both.line(new.node)  # where the moved one stands now
+        apart = old.kind != new.kind or self.both.stands(old.node)
+        written = apart and not self.both.line(new.node)  # where the moved one stands now
         if new.kind == "read":
             if self.both.source(new.node) not in self.moved and not written:
                 return False

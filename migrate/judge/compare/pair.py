@@ -56,6 +56,11 @@ class Both:
         assert origin is not None
         return origin.of(node)
 
+    def stands(self, node: ast.AST) -> bool:
+        """Whether a node of the old program is one of the new one, too."""
+        origin = self.new.program.naming.origin
+        return origin is not None and node in origin.kept
+
     def line(self, node: ast.AST) -> int:
         """The line of the old text that a node of the new program comes from; 0 where a rule wrote it."""
         return self.new.program.naming.line(node)

@@ -528,6 +528,7 @@ def stays_in_place(ctx: Context, unit: Unit, schedule: Schedule, clip: ast.stmt)
     early = _early(ctx, schedule, clip, step, conditions, unit.scales)
     if early is not None:
         schedule.early.update((call, early) for call in calls)
+        schedule.unscales = [u for u in schedule.unscales if not _comes_behind(ctx, u, early)]
     until = "scaled until then" if early is None else "scaled in the rounds without one"
     unit.reviews = [one for one in unit.reviews if one[:2] != (clip, "APX052")]
     unit.review(
@@ -537,6 +538,12 @@ def stays_in_place(ctx: Context, unit: Unit, schedule: Schedule, clip: ast.stmt)
         f"{until}, so the clip acts at its threshold times the loss scale there",
     )
     return True
+
+
+def _comes_behind(ctx: Context, unscale: Unscale, early: Early) -> bool:
+    """Whether an ``unscale_`` stands in the rounds in which another one has come before it, at the clip."""
+    asked = any(isinstance(s, ast.If) and s.test is early.test for s in ctx.m.spine(unscale.before))
+    return asked and bool(unscale.objects & early.step.objects)
 
 
 def _early(

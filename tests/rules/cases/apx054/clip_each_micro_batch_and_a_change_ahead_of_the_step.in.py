@@ -1,0 +1,24 @@
+# expect: review the clip acts at its threshold times the loss scale there
+# expect: info the loss scale moves at another pace
+import torch
+from apex import amp
+
+
+def train(args, model, loader, fisher):
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    if args.fp16:
+        model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    for step, x in enumerate(loader):
+        loss = model(x).sum()
+        if args.fp16:
+            with amp.scale_loss(loss, optimizer) as scaled_loss:
+                scaled_loss.backward()
+            torch.nn.utils.clip_grad_norm_(amp.master_params(optimizer), args.clip)
+        else:
+            loss.backward()
+        if (step + 1) % args.accumulate == 0:
+            if args.natural:
+                for n, p in model.named_parameters():
+                    p.grad *= fisher[n]
+            optimizer.step()
+            optimizer.zero_grad()
