@@ -1,4 +1,4 @@
-# expect: manual
+# expect: review
 import torch
 from apex import amp
 

@@ -1,0 +1,21 @@
+# expect: manual
+import torch
+from apex import amp
+
+
+def backward(loss, model, optimizer):
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+    for p in model.parameters():
+        p.grad.mul_(0.5)
+
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+for i, (x, y) in enumerate(loader):
+    loss = criterion(model(x), y)
+    backward(loss, model, optimizer)
+    if i % 4 == 3:
+        optimizer.step()
+        optimizer.zero_grad()
