@@ -36,10 +36,10 @@ from .parts.second import second
 from .plan.backends import arms, foreign, sides
 from .plan.backends.outdated import outdated
 from .plan.bare import assign_state, unresolved
-from .plan.carried import through_parameter
 from .plan.decide import decide, forget_covered
 from .plan.home import scaling
 from .plan.idle_imports import idle_imports
+from .plan.listed_state import asks_the_scaler
 from .plan.plan import Plan
 from .plan.premises import handed
 from .plan.premises.idle_state import idle_state
@@ -523,7 +523,7 @@ def _amp_left(ctx: Context, work: Work) -> dict[int, int]:
     """The first line of each file (by number) that still needs amp to be initialized, here or in another file."""
     found: dict[int, int] = {}
     for use, dotted in ctx.facts.uses.items():
-        if dotted.startswith("apex.amp.") and not work.draft.gone(use) and not through_parameter(ctx, use):
+        if dotted.startswith("apex.amp.") and not work.draft.gone(use) and not asks_the_scaler(ctx, use):
             file = ctx.m.file(use)
             line = use.lineno - file.first + 1
             found[file.number] = min(line, found.get(file.number, line))

@@ -22,6 +22,7 @@ from .carried import (
     unknown_reader,
 )
 from .home.set_ahead import set_ahead
+from .listed_state import among_others, asks_the_scaler, listed
 from .looked_into import unknown_look
 from .saved_entries import all_entries, saved_entries, scale_entry, unknown_entries
 
@@ -47,10 +48,15 @@ def assign_state(ctx: Context, units: list[Unit]) -> dict[int, list[tuple[ast.ex
 
 def _kind(ctx: Context, use: ast.expr, dotted: str) -> str | None:
     """What a use asks of the state: see `state_kind`; ``taken`` and ``handed`` where a parameter takes the scaler;
-    ``set`` where the loss scale is set ahead of training, ``set alias`` by way of a variable."""
+    ``set`` where the loss scale is set ahead of training, ``set alias`` by way of a variable; ``listed`` where amp is
+    put among other things that have a state, ``asked`` where it is asked for it as one of them."""
     kind = state_kind(dotted)
     if kind in ("state_dict", "load_state_dict") and through_parameter(ctx, use):
         return "taken"
+    if kind in ("state_dict", "load_state_dict") and among_others(ctx, use):
+        return "asked"
+    if use in listed(ctx):
+        return "listed"
     if dotted in AMP and not is_test(ctx, use) and handed_for_state(ctx, use) is not None:
         return "handed"
     if kind == "state_dict":
@@ -122,6 +128,9 @@ def _resolved(ctx: Context, use: ast.expr, dotted: str) -> Manual | None:
     kind = state_kind(dotted)
     if kind in ("scalers", "scaler", "scale", "other"):
         return _scaler_use(ctx, use, kind)
+    if kind is not None and called and among_others(ctx, use) and not asks_the_scaler(ctx, use):
+        said = f"{m.src(use)} is asked of amp and of other things here, and where amp is put among them is not known"
+        return Manual(use, said, "put the GradScaler among them: it has state_dict() and load_state_dict() too")
     if kind is not None or tail in RESOLVED:
         decorates = isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef)) and use in above.decorator_list
         if tail in REGISTRATIONS and isinstance(above, ast.Call) and called:

@@ -54,6 +54,10 @@ def settle_scalers(ctx: Context, unit: Unit, plan: Plan) -> None:
         for use, kind in plan.state:
             if kind in ("taken", "alias", "set alias", "other"):
                 continue
+            if kind == "asked":
+                if isinstance(use, ast.Attribute) and use.attr == "load_state_dict":
+                    unit.review(use, "APX070", OLD_STATE)
+                continue
             if kind == "saved":
                 _saved_entry(unit, scalers, use)
                 continue

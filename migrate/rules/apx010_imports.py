@@ -19,7 +19,8 @@ from ..knowledge.apex import FP16_UTILS, of_apex
 from ..model import Severity
 from ..nodes import walk
 from ..parts.sites import Role, computed
-from ..plan.carried import AMP, asks_a_flag, becomes_true, imported_here, sometimes_imported, through_parameter
+from ..plan.carried import AMP, asks_a_flag, becomes_true, imported_here, sometimes_imported
+from ..plan.listed_state import asks_the_scaler
 from ..plan.premises.unbound import asked_elsewhere
 from ..units.available import Key, taken_unasked, unasked
 from ..units.unit import Context, listed
@@ -205,7 +206,7 @@ def _live(ctx: Context, work: Work, use: ast.expr) -> bool:
     """Whether a use of amp still needs it: no question for what amp has, and no parameter that takes the scaler."""
     above = ctx.m.parent[use]
     asked = isinstance(above, ast.expr) and ctx.conditions.constant(above) is not None
-    return not (work.draft.gone(use) or asked or through_parameter(ctx, use))
+    return not (work.draft.gone(use) or asked or asks_the_scaler(ctx, use))
 
 
 def _flag_import(ctx: Context, work: Work, stmt: ast.stmt) -> None:

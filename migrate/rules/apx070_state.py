@@ -46,6 +46,10 @@ def apply(plan: Plan, work: Work) -> None:
             text = "this parameter now takes the GradScaler, which has a state of its own"
             work.find(plan.unit.number, ID, Severity.INFO, use, text)
             continue
+        if kind == "asked":
+            text = "the GradScaler is among what is asked for its state here, and has a state of its own"
+            work.find(plan.unit.number, ID, Severity.INFO, use, text)
+            continue
         if kind == "saved":
             assert isinstance(use, ast.Subscript) and isinstance(use.value, ast.Subscript)
             assert isinstance(use.slice, ast.Constant)
@@ -74,6 +78,9 @@ def apply(plan: Plan, work: Work) -> None:
             at_times = not plan.always and may_be_nothing(plan.ctx, use)
             work.draft.replace(use, f"{scaler} if {scaler}.is_enabled() else None" if at_times else scaler)
             work.note(plan.unit.number, ID, use, "the GradScaler is handed on in amp's place")
+        elif kind == "listed":
+            work.draft.replace(use, scaler)
+            work.note(plan.unit.number, ID, use, "the GradScaler stands among what is asked for its state")
         elif kind == "entry" and (entry := scale_entry(work.m, use)) is not None:
             work.draft.replace(entry, f"{scaler}.get_scale()")
             work.note(plan.unit.number, "APX071", use, "the loss scale is the scaler's")

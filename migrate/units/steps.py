@@ -56,7 +56,7 @@ def _steps_of_its_own(ctx: Context, scaled: frozenset[Obj]) -> list[Step]:
     found: list[Step] = []
     for node in ctx.m.in_order(n for obj in scaled for n in ctx.steps_of.get(obj, ())):
         call = ctx.m.parent[node]
-        if isinstance(call, ast.Call) and _taken_by_itself(ctx, node, scaled):
+        if isinstance(call, ast.Call) and _taken_by_itself(ctx, node, scaled) and not _of_itself(ctx, node, scaled):
             stmt, held = ctx.m.statement(call), ctx.v.of(node.value) & scaled
             found.append(Step(call, node.value, held, stmt, stmt, ctx.m.src(node.value), own=True))
     return found
@@ -76,6 +76,17 @@ def _taken_by_itself(ctx: Context, method: ast.Attribute, scaled: frozenset[Obj]
     return bool(callees) and known and alone and not any(ctx.v.of(n.value) & scaled for n in steps)
 
 
+def _of_itself(ctx: Context, method: ast.Attribute, scaled: frozenset[Obj]) -> bool:
+    """Whether an optimizer's own ``step`` calls a method of the same object (``self.second_step()``): a part of that
+    step, which Apex left out, and a scaler does, as a whole."""
+    m, scope = ctx.m, ctx.m.function(method)
+    inside = getattr(scope.node, "name", "") == "step"
+    if not inside or not isinstance(method.value, ast.Name) or method.value.id != m.self_name(scope):
+        return False
+    held = (o.key for o in ctx.v.of(method.value) & scaled if o.kind == "instance" and isinstance(o.key, ast.ClassDef))
+    return any(m.class_of(scope) in ctx.v.order(cls) for cls in held)
+
+
 def _own(ctx: Context, step: ast.Call) -> bool:
     """Whether an optimizer's own ``step`` calls that of its base: whoever calls the former takes one step."""
     inside = getattr(ctx.m.function(step).node, "name", "") == "step"
@@ -91,6 +102,8 @@ def _check_other_steps(ctx: Context, scaled: frozenset[Obj]) -> None:
         above = m.parent[node]
         called = isinstance(above, ast.Call) and above.func is node
         if held & scaled and not any(o.kind == "apex" for o in held):
+            if _of_itself(ctx, node, scaled):
+                continue
             if node.attr != "step" and called and not _taken_by_itself(ctx, node, scaled):
                 raise Manual(node, f"{m.src(node)}() would see gradients that are still scaled")
             if node.attr == "step" and not called and not isinstance(above, ast.Attribute):

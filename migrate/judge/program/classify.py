@@ -45,6 +45,8 @@ class Classifier:
         for name in sorted(self.v.apex_names(func)):
             tail = name.split(".")[-1]
             if name.startswith("apex.amp") and tail in ("state_dict", "load_state_dict"):
+                if isinstance(func, ast.Attribute) and self.objects.known(func.value):
+                    continue  # of one of several things: no call of amp's alone, in either program
                 return "state"
             if name.startswith("apex.amp") and tail in ("initialize", "init"):
                 return "initialize"

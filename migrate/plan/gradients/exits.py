@@ -10,12 +10,15 @@ Source: torch/amp/grad_scaler.py (unscale_, update).
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from itertools import pairwise
 
 from ...facts.names import called_name
 from ...facts.sites import Scale
+from ...flow.objects import Obj
 from ...knowledge.gradients import CLEARS
 from ...nodes import walk
+from ...units.references import handed_on
 from ...units.unit import Context, Step, Unit
 from ..blocks import common, exclusive, running
 from ..schedule import Schedule, Unscale
@@ -34,6 +37,10 @@ def decide(ctx: Context, schedule: Schedule, unit: Unit) -> None:
             known = any(e is place and _same(s, step) for e, s in schedule.exits)
             if not known and _hoisted(ctx, unit, unscale, leaves):
                 schedule.exits.append((place, step))
+                review(unit, leaves)
+        for leaves in _raised_behind(ctx, unscale, step):
+            if not any(e is leaves and _same(s, step) for e, s in schedule.exits):
+                schedule.exits.append((leaves, step))
                 review(unit, leaves)
     for early in dict.fromkeys(schedule.early.values()):
         at = Unscale(early.before, "", early.step.objects)
@@ -95,6 +102,52 @@ def _between(ctx: Context, unscale: Unscale, update: ast.stmt) -> list[ast.stmt]
             continue
         found.append(node)
     return found
+
+
+def _raised_behind(ctx: Context, unscale: Unscale, step: Step) -> Iterator[ast.stmt]:
+    """The beginnings of handlers of what only functions behind an unscale raise: a helper that finds a bad norm. Ahead
+    of the step again only where the handler does not go on to it."""
+    m = ctx.m
+    for tried in m.spine(unscale.before):
+        if not isinstance(tried, ast.Try) or not any(m.inside(unscale.before, s) for s in tried.body):
+            continue
+        for handler in tried.handlers:
+            leaves = isinstance(handler.body[-1], (ast.Continue, ast.Break, ast.Return))
+            steps = any(m.inside(step.call, s) for s in tried.body)
+            raised = _raised(ctx, handler)
+            if (leaves or steps) and raised and all(_run_behind(ctx, one, unscale, tried) for one in raised):
+                yield handler.body[0]
+
+
+def _raised(ctx: Context, handler: ast.ExceptHandler) -> list[ast.Raise]:
+    """Where the exceptions of a handler are raised; none where they are not the program's own, with none of their kind
+    under them, as others may raise them, too."""
+    v = ctx.v
+    types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    held = [v.of(one) if one is not None else frozenset[Obj]() for one in types]
+    classes = {o.key for objects in held for o in objects if o.kind == "class" and isinstance(o.key, ast.ClassDef)}
+    own = all(objects and all(o.kind == "class" and o.key in classes for o in objects) for objects in held)
+    derived = any(v.order(c)[1:] and classes & set(v.order(c)[1:]) for c in ctx.m.all(ast.ClassDef))
+    if not own or derived:
+        return []
+    found = list[ast.Raise]()
+    for node in ctx.m.all(ast.Raise):
+        given = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        if given is not None and any(o.key in classes for o in v.of(given)):
+            found.append(node)
+    return found
+
+
+def _run_behind(ctx: Context, node: ast.AST, unscale: Unscale, tried: ast.Try) -> bool:
+    """Whether a function is only called in the body of a ``try`` behind an unscale."""
+    m = ctx.m
+    scope = m.function(node)
+    if scope is m.function(tried) or not scope.is_function or handed_on(ctx, scope.node):
+        return False
+    calls = ctx.v.calls[scope.node]
+    return bool(calls) and all(
+        m.start(call) >= m.start(unscale.before) and any(m.inside(call, s) for s in tried.body) for call in calls
+    )
 
 
 def _hoisted(ctx: Context, unit: Unit, unscale: Unscale, leaves: ast.stmt) -> bool:

@@ -603,6 +603,15 @@ def _step_elsewhere(
             "scaled until then, so the clip acts at its threshold times the loss scale",
         )
         return
+    if not calls and later is not None and apart and (seen := looked_at(ctx, unit, reader)):
+        schedule.divided.update((grad, later) for grad in seen)
+        unit.review(
+            reader,
+            "APX054",
+            "gradients are looked at here, and the step is taken in another function, perhaps not every time: they "
+            "stay scaled until then, so what is looked at is divided by the loss scale",
+        )
+        return
     if not calls or optimizer is None:
         raise Manual(
             reader,

@@ -65,6 +65,8 @@ class Handing(Making, ABC):
                 "there too",
                 f"create torch.amp.GradScaler beside the optimizer and hand it to {node.name}() as one more argument",
             )
+        if any(step.call in calls and not step.own for step in self.unit.steps):
+            raise Manual(node, f"{node.name}() is what scaler.step() calls, without the scaler that it needs itself")
         owner = ctx.m.class_of(scope)
         private = node.name.startswith("_") and not node.name.endswith("__")
         exported = ctx.exported(node)

@@ -181,6 +181,8 @@ class _Search:
                 named.append(FloatOutput(node, self._dot(node.func)))
                 found.outputs.append(named[-1])
                 self.unit.review(node, "APX032", _SAID_NAMED)
+            elif HALF in held.flat and not self._decoded(node):  # half on some way, and something else on another
+                self.unit.review(node, "APX032", _said_doubt(bfloat16))
             elif proved(held) or doubtful(held):
                 self.unit.infos.append((node, "APX032", _said_doubt(bfloat16)))
         sure = [one for one in found.outputs if one not in named]

@@ -29,6 +29,8 @@ def check_caught(ctx: Context, unit: Unit, schedule: Schedule) -> None:
     """Raise Manual where a swallowed exception leaves a backward out that the step is taken without; name the rest."""
     for scale in unit.scales:
         for block in _swallowing(ctx, scale.call):
+            if _settled(block, schedule):
+                continue
             behind = [s for s in unit.steps if ctx.m.function(s.call) is ctx.m.function(block)]
             if not any(ctx.m.start(s.call) > ctx.m.end(block) for s in behind):
                 continue
@@ -46,7 +48,7 @@ def check_caught(ctx: Context, unit: Unit, schedule: Schedule) -> None:
                 "that were still scaled; now they are unscaled with the next ones",
             )
     for place in [*(u.before for u in schedule.unscales), *(s.stmt for s in unit.steps)]:
-        around = (block for at in running(ctx, place) for block in _swallowing(ctx, at))
+        around = (b for at in running(ctx, place) for b in _swallowing(ctx, at) if not _settled(b, schedule))
         caught = next((one for one in around if _again(ctx, _within(one)) or _besides(ctx, place, one)), None)
         if caught is not None:
             unit.review(
@@ -58,6 +60,14 @@ def check_caught(ctx: Context, unit: Unit, schedule: Schedule) -> None:
                 "GradScaler(init_scale=scaler.get_scale())",
             )
             return
+
+
+def _settled(block: ast.stmt | ast.Call, schedule: Schedule) -> bool:
+    """Whether the handlers of a ``try`` get an ``update()``, catching only what is raised behind ``unscale_()``."""
+    places = {place for place, _ in schedule.exits}
+    if not isinstance(block, ast.Try) or not block.handlers or block.finalbody:
+        return False
+    return all(handler.body[0] in places for handler in block.handlers)
 
 
 def _within(block: ast.stmt | ast.Call) -> ast.stmt | ast.Call:

@@ -47,6 +47,41 @@ def test_where_only_rounds_with_a_step_unscale_only_these_update() -> None:
     assert [(ast.unparse(leaves), ast.unparse(early.test)) for leaves, early in found] == [("continue", "i % 4 == 0")]
 
 
+OWN = """\
+class Bad(RuntimeError): ...
+def check(params):
+    if torch.nn.utils.clip_grad_norm_(params, 1) > 9:
+        raise Bad
+"""
+TRIED = """\
+try:
+    BACK
+    check(params)
+except CAUGHT:
+    print(x)
+    ENDS
+optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("caught", "ends", "top", "number"),
+    [
+        ("Bad", "continue", OWN, 1),
+        ("Bad as bad", "continue", OWN, 1),
+        ("RuntimeError", "continue", OWN, 0),  # the backward may raise one
+        ("(Bad, RuntimeError)", "continue", OWN, 0),
+        ("Bad", "pass", OWN, 0),  # the step follows
+        ("Bad", "continue", OWN + "def other(): raise Bad()\n", 0),
+        ("Bad", "continue", OWN + "class Worse(Bad): ...\n", 0),
+    ],
+)
+def test_what_a_helper_raises_behind_unscale(caught: str, ends: str, top: str, number: int) -> None:
+    body = loop(TRIED.replace("CAUGHT", caught).replace("ENDS", ends))
+    found = decided(body.replace("from apex import amp\n", f"from apex import amp\n{top}", 1)).exits
+    assert [ast.unparse(place) for place, _ in found] == ["print(x)"] * number
+
+
 def test_an_exception_is_a_way_out_where_it_is_caught() -> None:
     raised = "BACK\nclip_grad_(params, 1)\nif bad(loss):\n    raise E\n" + STEP
     assert left(raised) == []

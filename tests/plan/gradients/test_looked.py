@@ -89,3 +89,26 @@ def test_the_judge_knows_when_gradients_are_unscaled() -> None:
     here = "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0) if i % 2 else None\n        log(model, writer, i)"
     applicability, text = _migrated(next(iter(LOOKS)), here)
     assert applicability is Applicability.MANUAL or "get_scale" not in text
+
+
+def test_a_pass_that_only_looks() -> None:
+    """Fisher information (EWC): a function of its own runs backwards and looks at them, the step is another's."""
+    fisher = """\
+def fisher(model, optimizer, loader):
+    seen = {n: 0 for n, p in model.named_parameters()}
+    for x in loader:
+        model.zero_grad()
+        with amp.scale_loss(model(x).sum(), optimizer) as scaled_loss:
+            scaled_loss.backward()
+        for n, p in model.named_parameters():
+            seen[n] += p.grad.detach() ** 2
+    model.zero_grad()
+    return seen
+
+
+def main("""
+    text = TEXT.replace("def main(", fisher, 1).replace("HERE", "pass").replace("AFTER", "pass").replace("LOOK", "pass")
+    text = text.replace("    for i, x", "    fisher(model, optimizer, loader)\n    for i, x")
+    result = migrate_module(text, Settings())
+    assert result.new_text is not None and "(p.grad / scaler.get_scale()).detach() ** 2" in result.new_text
+    assert [u.applicability for u in result.units] == [Applicability.REVIEW]

@@ -428,6 +428,13 @@ def test_one_that_takes_the_ordinary_step_or_gives_something(call: str) -> None:
     assert "would see gradients that are still scaled" in missing.value.message
 
 
+def test_a_part_of_the_ordinary_step() -> None:
+    """Apex left the whole of ``step`` out, and a scaler does: what it calls of the same object is no step beside it."""
+    text = SAM.replace("LAST", "pass").replace("def step(self): ...", "def step(self):\n        self.second_step()")
+    text = text.replace("optimizer.first_step()", "optimizer.step()")
+    assert shown(text) == ["update behind optimizer.step()"]
+
+
 AWP = """\
 import torch
 from apex import amp

@@ -6,7 +6,8 @@ from apex import amp
 def backward(loss, model, optimizer):
     with amp.scale_loss(loss, optimizer) as scaled_loss:
         scaled_loss.backward()
-    print(sum(p.grad.norm() for p in model.parameters()))
+    for p in model.parameters():
+        p.grad.mul_(0.5)
 
 
 model = build().cuda()
