@@ -56,7 +56,7 @@ def test_a_name_of_a_floating_result(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["out", "token_ids", "rep_ids", "pred_scores"])
 def test_a_name_that_says_nothing_or_otherwise(name: str) -> None:
-    assert _kept(name) == (f"kept.append({name}.cpu())", Applicability.SAFE, ["info"])
+    assert _kept(name) == (f"kept.append({name}.cpu())", Applicability.REVIEW, ["review"])
 
 
 def test_what_is_made_like_one() -> None:
