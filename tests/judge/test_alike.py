@@ -30,6 +30,12 @@ OTHERS = {
     "a function of two": "def make(net, args):\n"
     + "".join(f"    {line}\n" for line in ARMS.splitlines())
     + "    return opt\none = make(a, args)\ntwo = make(b, args)\n",
+    "a function in a loop": "def make(net, args):\n"
+    + "".join(f"    {line}\n" for line in ARMS.splitlines())
+    + "    return opt\nfor net, args in several:\n    opts.append(make(net, args))\n",
+    "a function in a list": "def make(net, args):\n"
+    + "".join(f"    {line}\n" for line in ARMS.splitlines())
+    + "    return opt\nopts = [make(net, args) for net, args in several]\n",
 }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 
 from ...facts.module import Module
 from ...flow.arguments import argument
@@ -16,12 +16,10 @@ from ...flow.values import Values
 from ...knowledge.operations import CONTAINER_WRITES
 from ...nodes import walk
 
-_AGAIN = (ast.For, ast.AsyncFor, ast.While)
+_LISTS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-def made_alike(
-    m: Module, v: Values, optimizers: Iterable[Obj], models: frozenset[Obj] | set[Obj]
-) -> Mapping[ast.AST, ast.AST]:
+def made_alike(m: Module, v: Values, optimizers: Iterable[Obj], models: Set[Obj]) -> Mapping[ast.AST, ast.AST]:
     """For each call that makes an optimizer the first of those that are as good as it."""
     groups: dict[object, list[ast.Call]] = defaultdict(list)
     for call in sorted((o.key for o in optimizers if o.kind == "call" and isinstance(o.key, ast.Call)), key=m.start):
@@ -39,18 +37,26 @@ def made_alike(
 
 
 def _kept_as(m: Module, v: Values, call: ast.Call) -> ast.expr | None:
-    """The one name that a call's result is given, where it is made at most once in a call of its function. Of a
-    function that is called for each of several optimizers, one may come of the one arm and one of the other."""
+    """The one name that a call's result is given, where it is made once. In a loop, or of a function that is called for
+    each of several optimizers, one may come of the one arm and one of the other."""
     match m.parent[call]:
         case ast.Assign(targets=[target]):
-            function = m.function(call).node
-            again = any(isinstance(outer, _AGAIN) and m.function(outer).node is function for outer in m.ancestors(call))
-            return target if not again and len(v.callers.get(function, ())) < 2 else None
+            return target if _runs_once(m, v, call, frozenset()) else None
         case _:
             return None
 
 
-def _given(v: Values, call: ast.Call, params: ast.expr, models: frozenset[Obj] | set[Obj]) -> bool:
+def _runs_once(m: Module, v: Values, node: ast.AST, inside: frozenset[ast.AST]) -> bool:
+    """Whether a run of the program comes by a place once at most, as far as the calls in it say."""
+    function = m.function(node).node
+    calls = v.calls.get(function, [])
+    listed = any(isinstance(outer, _LISTS) for outer in m.ancestors(node) if m.function(outer).node is function)
+    if m.loops(node) or listed or len(calls) > 1 or function in inside:
+        return False
+    return all(_runs_once(m, v, call, inside | {function}) for call in calls)
+
+
+def _given(v: Values, call: ast.Call, params: ast.expr, models: Set[Obj]) -> bool:
     """Whether a call is handed a model besides its parameters."""
     others = (a for a in (*call.args, *(k.value for k in call.keywords)) if a is not params)
     return any(not models.isdisjoint(v.of(n)) for a in others for n in walk(a))

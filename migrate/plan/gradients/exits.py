@@ -127,7 +127,7 @@ def _raised(ctx: Context, handler: ast.ExceptHandler) -> list[ast.Raise]:
     held = [v.of(one) if one is not None else frozenset[Obj]() for one in types]
     classes = {o.key for objects in held for o in objects if o.kind == "class" and isinstance(o.key, ast.ClassDef)}
     own = all(objects and all(o.kind == "class" and o.key in classes for o in objects) for objects in held)
-    derived = any(v.order(c)[1:] and classes & set(v.order(c)[1:]) for c in ctx.m.all(ast.ClassDef))
+    derived = any(not classes.isdisjoint(v.order(c)[1:]) for c in ctx.m.all(ast.ClassDef))
     if not own or derived:
         return []
     found = list[ast.Raise]()
