@@ -48,10 +48,9 @@ class Pending:
 
 @dataclass(frozen=True)
 class Fact:
-    """What surely happened to an optimizer: ``unscaled`` or ``stepped`` since its scaler's last update, or
-    ``ran``: stepped by a scaler since the last backward."""
+    """What surely happened to an optimizer since its scaler's last update."""
 
-    what: Literal["unscaled", "stepped", "ran"]
+    what: Literal["unscaled", "stepped"]
     scaler: str
     optimizer: str
 
@@ -62,6 +61,7 @@ class State:
 
     pending: frozenset[Pending] = frozenset()
     facts: frozenset[Fact] = frozenset()
+    ran: frozenset[str] = frozenset()  # optimizers that a scaler surely stepped since the last backward
     scaled: frozenset[str] = frozenset()  # names that hold a scaled loss
     guards: Guards = frozenset()
     mixed: frozenset[Pending] = frozenset()  # those that a plain backward may have come after
@@ -136,7 +136,7 @@ class Walk:
 
     def _try(self, node: ast.Try, state: State) -> State:
         """A handler may begin after any part of the body, with next to nothing known."""
-        unknown = replace(state, pending=frozenset(), facts=frozenset(), settled=False)
+        unknown = replace(state, pending=frozenset(), facts=frozenset(), ran=frozenset(), settled=False)
         outs = [self._block([*node.body, *node.orelse], replace(state, settled=False))]
         outs += [self._block(handler.body, unknown) for handler in node.handlers]
         return self._block(node.finalbody, self._doubted(node, _merged(state, outs)))
@@ -145,7 +145,7 @@ class Walk:
         """Behind a loop or a try that may have been left halfway, no fact that it touches is sure."""
         kinds = {event.kind for event in events([node], self.knowledge, state.scaled)}
         return (
-            replace(state, facts=frozenset())
+            replace(state, facts=frozenset(), ran=frozenset())
             if kinds & {"step", "update", "settle", "plain", "scaled"}
             else state
         )
@@ -215,14 +215,13 @@ class Walk:
         match event.kind:
             case "scaled":
                 pending = Pending(event.node.lineno, event.node.col_offset, state.guards)
-                state = replace(state, pending=state.pending | {pending})
-                return _without(state, "ran")
+                return replace(state, pending=state.pending | {pending}, ran=frozenset())
             case "plain":
-                return _without(replace(state, mixed=state.mixed | state.pending), "ran")
+                return replace(state, mixed=state.mixed | state.pending, ran=frozenset())
             case "zero":
-                return _without(replace(state, pending=frozenset()), "ran")
+                return replace(state, pending=frozenset(), ran=frozenset())
             case "settle":
-                return replace(state, pending=frozenset(), facts=frozenset(), settled=True)
+                return replace(state, pending=frozenset(), facts=frozenset(), ran=frozenset(), settled=True)
             case "clip" | "read":
                 self._look(event, state)
                 return state
@@ -234,8 +233,7 @@ class Walk:
             case "step":
                 return self._step(event, state)
             case "update":
-                kept = {fact for fact in state.facts if fact.what == "ran" or fact.scaler != event.scaler}
-                return replace(state, facts=frozenset(kept))
+                return replace(state, facts=frozenset(f for f in state.facts if f.scaler != event.scaler))
         raise AssertionError(event.kind)
 
     def _look(self, event: Event, state: State) -> None:
@@ -257,10 +255,9 @@ class Walk:
 
     def _bare(self, event: Event, state: State) -> None:
         optimizer = event.target
-        ran = any(fact.what == "ran" and fact.optimizer == optimizer for fact in state.facts)
         # with other optimizers stepped by the scaler, this one may belong to a loss that is not scaled
         scaled = bool(state.pending - state.mixed) and (not self.stepped or optimizer in self.stepped)
-        if ran or scaled:
+        if optimizer in state.ran or scaled:
             self._problem(
                 event.node,
                 "bare-optimizer-step",
@@ -282,9 +279,8 @@ class Walk:
         if stepped in state.facts:
             message = f"{event.target} is stepped twice without an update between"
             self._problem(event.node, "step-twice", message)
-        facts = state.facts - {Fact("unscaled", event.scaler, event.target)}
-        facts |= {stepped, Fact("ran", "", event.target)}
-        return replace(state, pending=frozenset(), facts=facts, settled=True)
+        facts = state.facts - {Fact("unscaled", event.scaler, event.target)} | {stepped}
+        return replace(state, pending=frozenset(), facts=facts, ran=state.ran | {event.target}, settled=True)
 
 
 Arm = tuple[Sequence[ast.stmt], Guards]
@@ -319,16 +315,13 @@ def _merged(before: State, outs: Sequence[State]) -> State:
     return State(
         pending=fresh if settled else before.pending | fresh,
         facts=frozenset.intersection(*(out.facts for out in live)) if live else frozenset(),
+        ran=frozenset.intersection(*(out.ran for out in live)) if live else frozenset(),
         scaled=frozenset[str]().union(*(out.scaled for out in live)),
         guards=before.guards,
         mixed=frozenset[Pending]().union(*(out.mixed for out in live)),
         settled=before.settled or settled,
         ended=not live,
     )
-
-
-def _without(state: State, what: str) -> State:
-    return replace(state, facts=frozenset(fact for fact in state.facts if fact.what != what))
 
 
 def _rebound(targets: Sequence[ast.expr], state: State) -> State:
@@ -348,7 +341,8 @@ def _rebound(targets: Sequence[ast.expr], state: State) -> State:
         return any(optimizer == one or optimizer.startswith((one + ".", one + "[")) for one in gone)
 
     facts = frozenset(fact for fact in state.facts if not concerns(fact.optimizer))
-    return replace(state, facts=facts, scaled=state.scaled - plain)
+    ran = frozenset(one for one in state.ran if not concerns(one))
+    return replace(state, facts=facts, ran=ran, scaled=state.scaled - plain)
 
 
 def _is_scaled(value: ast.expr, scaled: frozenset[str], knowledge: Knowledge) -> bool:

@@ -57,7 +57,7 @@ def apex_leave(
         new = state.grads.get(one, frozenset())
         overflowed |= any(inf for _, _, inf in new)
         unscaled = frozenset((b, _factor(f) if b else f, inf) for b, f, inf in new)
-        state.grads[one] = together(unscaled | state.stash.pop(one, frozenset()))
+        state.grads[one] = together(unscaled | state.stash.drop(one))
     if overflowed:
         state.armed |= optimizers
         state.halved += 1

@@ -8,9 +8,10 @@ Gradients of an optimizer are a set of contributions since they were last cleare
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from .code import Code
@@ -19,8 +20,27 @@ from .terms import MEMORY, TRUE, Term
 
 Key = tuple[object, ...]
 Contribution = tuple[int, str, bool]
-Gradients = dict[Key, frozenset[Contribution]]
 ZEROS: Contribution = (0, "1", False)
+
+
+class Gradients(dict[Key, frozenset[Contribution]]):
+    """What each optimizer has. ``changed``, in order: of which ones it is not what it was when that was last cleared,
+    as a step changes those of one optimizer of many. Changed by ``gradients[one] = …`` and ``drop`` alone."""
+
+    __slots__ = ("changed",)
+
+    def __init__(self, had: Mapping[Key, frozenset[Contribution]] = MappingProxyType({})) -> None:
+        super().__init__(had)
+        self.changed: dict[Key, None] = (had.changed if isinstance(had, Gradients) else dict.fromkeys(had)).copy()
+
+    def __setitem__(self, one: Key, contributions: frozenset[Contribution]) -> None:
+        self.changed[one] = None
+        super().__setitem__(one, contributions)
+
+    def drop(self, one: Key) -> frozenset[Contribution]:
+        """Take away what an optimizer has."""
+        self.changed[one] = None
+        return super().pop(one, frozenset())
 
 
 def together(every: frozenset[Contribution]) -> frozenset[Contribution]:
@@ -143,7 +163,7 @@ class State:
     contexts: list[Context] = field(default_factory=list)
     closed: dict[int, Store[object]] = field(default_factory=dict)  # variables of functions that are done
     raising: str | None = None
-    grads: Gradients = field(default_factory=dict)
+    grads: Gradients = field(default_factory=Gradients)
     renewed: frozenset[Key] = frozenset()  # models made since the last backward
     zeroed: frozenset[Key] = frozenset()  # models and parts cleared since then, one by one
     left: dict[Key, Left] = field(default_factory=dict)  # where some of an optimizer's were cleared: to say so
@@ -152,7 +172,7 @@ class State:
     # Apex
     initialized: bool = False
     active: bool = False  # losses are scaled
-    stash: Gradients = field(default_factory=dict)
+    stash: Gradients = field(default_factory=Gradients)
     delayed: frozenset[Key] = frozenset()  # optimizers whose gradients wait to be unscaled
     armed: frozenset[Key] = frozenset()
     fresh: bool = True  # no loss has been scaled since the scale was made
@@ -177,8 +197,8 @@ class State:
             "contexts": list(self.contexts),
             "closed": dict(self.closed),
             "own": set(),
-            "grads": dict(self.grads),
-            "stash": dict(self.stash),
+            "grads": Gradients(self.grads),
+            "stash": Gradients(self.stash),
             "scalers": dict(self.scalers),
             "scaled_by": dict(self.scaled_by),
         }

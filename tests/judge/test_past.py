@@ -38,13 +38,13 @@ ROUND = """\
 
 def forgotten(before: Gradients, after: Gradients, aside: Gradients | None = None) -> tuple[Gradients, Gradients]:
     """What the gradients of both programs are called behind it."""
-    pair = Pair(State([], grads=before, stash=aside or {}), State([], grads=after), {})
+    pair = Pair(State([], grads=before, stash=aside or Gradients()), State([], grads=after), {})
     Past().forget(pair)
     return pair.old.grads, pair.new.grads
 
 
 def of(*backwards: tuple[int, str, bool]) -> Gradients:
-    return {OPTIMIZER: frozenset(backwards)}
+    return Gradients({OPTIMIZER: frozenset(backwards)})
 
 
 def test_backwards_that_are_over_in_both_programs_go_by_one_name() -> None:

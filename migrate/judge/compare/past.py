@@ -20,23 +20,20 @@ class Past:
 
     def __init__(self) -> None:
         self._names: dict[str, int] = {}
-        self._plain: set[_Contributions] = set()  # what has such names alone, or none, where both have the same
         self._known: dict[tuple[_Contributions, _Contributions, _Contributions], dict[int, int]] = {}
 
     def forget(self, pair: Pair) -> None:
-        """Give the backwards of both programs such names, and forget by which scaler their losses were scaled."""
+        """Give the backwards of both programs such names, and forget by which scaler their losses were scaled. Of what
+        did not change since it was last done, all that could have such a name has it."""
         old, new = pair.old, pair.new
-        for one, had in old.grads.items():
-            after = new.grads.get(one, _NONE)
-            if not had or (had in self._plain and had == after and one not in old.stash):
-                continue
-            names = self._renamed(had, after, old.stash.get(one, _NONE))
-            if not names and had == after and one not in old.stash:
-                self._plain.add(had)
-            if names:
-                for state in (old, new):
-                    found = frozenset((names.get(b, b), f, inf) for b, f, inf in state.grads[one])
-                    state.grads[one] = together(found)
+        for one in {**old.grads.changed, **new.grads.changed, **old.stash.changed}:
+            had = old.grads.get(one, _NONE)
+            names = self._renamed(had, new.grads.get(one, _NONE), old.stash.get(one, _NONE)) if had else {}
+            for state in (old, new) if names else ():
+                found = frozenset((names.get(b, b), f, inf) for b, f, inf in state.grads[one])
+                state.grads[one] = together(found)
+        for changed in (old.grads.changed, new.grads.changed, old.stash.changed):
+            changed.clear()
         for state in (old, new):
             _forget_scalers(state)
 
@@ -62,6 +59,7 @@ class Past:
 def _forget_scalers(state: State) -> None:
     """By which scaler a loss was scaled matters as long as its gradients are."""
     if state.scaled_by:
-        scaled = {b for of in (state.grads, state.stash) for had in of.values() for b, f, _ in had if f == "S"}
+        held = {*state.grads.values(), *state.stash.values()}
+        scaled = {b for had in held for b, f, _ in had if f == "S"}
         if not scaled.issuperset(state.scaled_by):
             state.scaled_by = {b: key for b, key in state.scaled_by.items() if b in scaled}

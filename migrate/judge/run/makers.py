@@ -32,8 +32,8 @@ class Makers:
         if owned and owned <= state.renewed:
             state.armed -= optimizers
             for key in optimizers:
-                state.grads.pop(key, None)
-                state.stash.pop(key, None)
+                state.grads.drop(key)
+                state.stash.drop(key)
 
     def _makes(self, call: ast.Call) -> frozenset[Key]:
         """The models and optimizers that a call makes, in it or in a function of the file that it runs."""

@@ -106,8 +106,7 @@ def _check_one_step(ctx: Context, unit: Unit, schedule: Schedule) -> None:
             earlier = [e for e in taken.of(event.objects) if not chosen(event, e)]
             again = any(not _apart_in(ctx, e.node, event.node) for e in earlier)
             around = backward is not None and any(x not in backward.under and x is not anchor for x in loops)
-            asked = any(isinstance(s, ast.If) for s in event.under) or _left_ahead(ctx, event.node)
-            if again and not around and asked:
+            if again and not around and _asked(ctx, event):
                 unit.review(
                     event.node,
                     "APX060",
@@ -126,6 +125,11 @@ def _check_one_step(ctx: Context, unit: Unit, schedule: Schedule) -> None:
                 schedule.unfed[event.step] = missing
             taken.check(event)
             taken.add(event)
+
+
+def _asked(ctx: Context, step: Event) -> bool:
+    """Whether a step stands under a condition."""
+    return any(isinstance(s, ast.If) for s in step.under) or _left_ahead(ctx, step.node)
 
 
 def _left_ahead(ctx: Context, step: ast.AST) -> bool:
