@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from ..facts.names import called_name, last_name
 from ..facts.once import once
 from ..facts.scopes import Scope
-from ..flow.objects import Obj, by_name
+from ..flow.objects import NAMESPACES, Obj, by_name
 from ..knowledge.host import CHECKPOINTS
 from ..nodes import walk
 from ..units.translate import receiver
@@ -30,6 +30,7 @@ _LOOKS = frozenset("vars print len str repr isinstance hasattr getattr setattr d
 # What asks for truth, and what a module would make fail: so it is never amp.
 _FAILS = frozenset("bool isinstance float int len round sum max min abs".split())
 _FILLS = frozenset("append add insert setdefault".split())
+_BY_NAME = NAMESPACES | {"dict", "OrderedDict"}  # made of what they are handed by name
 
 _Holder = Scope | frozenset[Obj] | None  # whose a variable is, or an attribute
 
@@ -175,6 +176,10 @@ def _handed(ctx: Context, call: ast.Call, node: ast.expr) -> str | None:
     if name in _FILLS and isinstance(call.func, ast.Attribute) and ctx.v.of(call.func.value):
         held = ctx.v.in_order(ctx.v.of(call.func.value))
         return next((why for o in held if (why := _open(ctx, o)) is not None), None)
+    if name in _BY_NAME and any(keyword.value is node for keyword in call.keywords):
+        made = next((o for o in ctx.v.in_order(ctx.v.of(call)) if o.key is call), None)
+        if made is not None:
+            return _open(ctx, made)
     return None if _known_call(ctx, call) else f"is handed to {ctx.m.src(call.func)}(), which is not in this file"
 
 
@@ -230,6 +235,9 @@ def _given(ctx: Context, node: ast.expr, seen: frozenset[Obj]) -> str | None:
                         if why is not None:
                             return why
             return None
+        case ast.Dict() | ast.List() | ast.Tuple() | ast.Set():
+            within = (_open(ctx, obj, seen) for obj in ctx.v.in_order(ctx.v.of(call)))
+            return next((why for why in within if why is not None), None)
         case _:
             return None
 

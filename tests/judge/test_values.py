@@ -123,6 +123,10 @@ def test_keywords() -> None:
 def test_a_dictionary_that_becomes_keywords() -> None:
     around, behind = "def train(on):\n", "train(**t)\n"
     assert never_is_the_same("t = {'on': False}\n", "on", around, behind)
+    assert never_is_the_same("t = dict(on=False)\n", "on", around, behind)
+    assert not never_is_the_same("t = dict(read(), on=False)\nt.update(read())\n", "on", around, behind)
+    assert not never_is_the_same("t = dict(on=False, **read())\n", "on", around, behind)
+    assert not never_is_the_same("t = dict(on=False)\nt['on'] = True\n", "on", around, behind)
     assert not never_is_the_same("t = {'on': False}\nt['on'] = True\n", "on", around, behind)
 
 

@@ -25,10 +25,11 @@ PUT
 ASKED
 """
 LIST = 'parts = {"model": model, "optimizer": optimizer, "amp": amp}'
+NAMED = "parts = dict(model=model, optimizer=optimizer, amp=amp)"
 ITEM = 'parts = {"model": model}\nparts["amp"] = amp'
 
 
-@pytest.mark.parametrize("put", [LIST, ITEM])
+@pytest.mark.parametrize("put", [LIST, NAMED, ITEM])
 @pytest.mark.parametrize(
     "asked",
     [
@@ -39,7 +40,7 @@ ITEM = 'parts = {"model": model}\nparts["amp"] = amp'
 def test_the_scaler_stands_among_them(put: str, asked: str) -> None:
     result = migrate_module(TEXT.replace("PUT", put).replace("ASKED", asked), Settings())
     assert result.new_text is not None
-    assert put.replace(": amp", ": scaler").replace("= amp", "= scaler") in result.new_text
+    assert put.replace(": amp", ": scaler").replace("= amp", "= scaler").replace("=amp", "=scaler") in result.new_text
     assert asked in result.new_text
     loads = "load_state_dict" in asked
     assert [u.applicability for u in result.units] == [Applicability.REVIEW if loads else Applicability.SAFE]

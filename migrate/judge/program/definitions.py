@@ -127,7 +127,13 @@ class Definitions:
         return found
 
 
+def makes_record(call: ast.Call) -> bool:
+    """Whether a namespace or a dictionary is made of what a call is handed by name: ``dict(opt=opt)``."""
+    named = isinstance(call.func, ast.Name) and call.func.id == "dict" and all(k.arg for k in call.keywords)
+    return (named or last_name(call.func) in NAMESPACES) and not call.args
+
+
 def _written_down(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
-        return last_name(node.func) in NAMESPACES
+        return makes_record(node)
     return isinstance(node, (ast.List, ast.Dict, ast.arg))

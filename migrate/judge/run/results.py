@@ -11,7 +11,7 @@ from ...knowledge.gradients import WRAPPED_OPTIMIZERS
 from ...nodes import positional_parameters
 from ..names import OF_WORDS, OPTIMIZERS, PURE, SELF_METHODS, WRAPPERS
 from ..owners import Owners
-from ..program.definitions import NAMESPACES
+from ..program.definitions import makes_record
 from ..program.program import Program
 from ..program.syntax import asked_for, finds_apex, last_name
 from ..state import Frame, State
@@ -91,8 +91,8 @@ class Results:
         return None
 
     def _of_wrapper(self, state: State, call: ast.Call, last: str, facts: Facts) -> Term | None:
-        """Functions and methods that hand back what they are given, and namespaces."""
-        if last in NAMESPACES and not call.args and call not in self.program.definitions.changing:
+        """Functions and methods that hand back what they are given, namespaces and dictionaries."""
+        if makes_record(call) and call not in self.program.definitions.changing:
             return record((k.arg, self.value(state, k.value, facts)) for k in call.keywords if k.arg)
         if last == "nullcontext":
             return ("null", self.value(state, call.args[0], facts) if call.args else NONE)
