@@ -109,7 +109,7 @@ class Elsewhere:
     block raises, or a function that they were handed, and classes whose objects do so at the end of a block.
     ``looking`` are functions and methods that look into what they are handed, or put it by where another method does,
     ``adding_input`` networks whose forward adds what it is handed in place to something else, ``by_name`` the functions
-    of torch that files with networks took by name."""
+    of torch that files took by name."""
 
     networks: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
@@ -251,7 +251,7 @@ def outline(text: str) -> Outline:
     numpy = "numpy" in text and bool(_NUMPY.search(text))
     classes = tuple(_classes(text, numpy))
     functions = tuple(_functions(_CLASS.sub("", text) if classes else text, numpy))
-    return Outline(classes, functions, frozenset(taken_by_name(text)) if classes else frozenset())
+    return Outline(classes, functions, frozenset(taken_by_name(text)))
 
 
 def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
@@ -283,17 +283,7 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
         for called in method.called
         if called.partition(".")[0] not in HOST_MODULES
     )
-    by_name = frozenset(
-        torchs
-        for file in outlines
-        for local, torchs in file.taken
-        if any(
-            not local or local in one.called
-            for cls in file.classes
-            if cls.name not in plain
-            for one in cls.methods.values()
-        )
-    )
+    by_name = frozenset(name for file in outlines for name in _by_name(file, plain))
     asked = {one.name: found for one in functions if (found := _asked(one))}
     for cls in classes:
         init = cls.methods.get("__init__")
@@ -327,6 +317,13 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
         frozenset(cls.name for cls in classes if "forward" in cls.methods and cls.methods["forward"].adds_input),
         by_name,
     )
+
+
+def _by_name(file: Outline, plain: Collection[str]) -> Iterator[str]:
+    """Functions of torch that a file took by name and that its networks and functions use."""
+    methods = [method for cls in file.classes if cls.name not in plain for method in cls.methods.values()]
+    called = {name for one in (*file.functions, *methods) for name in one.called}
+    yield from (torchs for local, torchs in file.taken if not local or local in called)
 
 
 def _asked(function: _Function) -> frozenset[tuple[int | str | None, str]]:

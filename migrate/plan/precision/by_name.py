@@ -34,17 +34,18 @@ def tell_taken(ctx: Context, unit: Unit, coverage: Coverage) -> None:
         if uses is not None and not any(map(coverage.may_within, uses)):
             continue
         told.add(name)
-        _tell(ctx, unit, node, name, "")
+        _tell(ctx, unit, node, name)
     for name in sorted(ctx.facts.elsewhere.by_name - told):
-        _tell(ctx, unit, unit.line_node, name, ", in a file with networks,")
+        _tell(ctx, unit, unit.line_node, name, " in another file", " where that runs under autocast")
 
 
-def _tell(ctx: Context, unit: Unit, node: ast.AST, name: str, where: str) -> None:
+def _tell(ctx: Context, unit: Unit, node: ast.AST, name: str, where: str = "", when: str = "") -> None:
     why = f"`{name}` was taken by its name{where} before amp.initialize(), so O1's casts did not reach it"
     if name in O1_HALF:
-        unit.review(node, "APX037", f"{why}: it ran in the type it was handed, and runs in {ctx.settings.dtype} now")
+        text = f"{why}: it ran in the type it was handed, and runs in {ctx.settings.dtype} now{when}"
+        unit.review(node, "APX037", text)
     else:
-        unit.infos.append((node, "APX037", f"{why}: of half results it gave half, and gives float32 now"))
+        unit.infos.append((node, "APX037", f"{why}: of half results it gave half, and gives float32 now{when}"))
 
 
 def _ahead(ctx: Context, scope: Scope) -> bool:

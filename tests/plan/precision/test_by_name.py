@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from migrate.engine import migrate_module
-from migrate.facts.taken import taken_by_name
+from migrate.facts.elsewhere import elsewhere, outline
 from migrate.model import Settings
 
 TEXT = """\
@@ -62,7 +62,8 @@ def test_is_told(taken: str, forward: str, loss: str, severity: str) -> None:
 
 
 def test_other_files_are_read_by_their_text() -> None:
-    text = (
-        "from torch import (\n    cat,\n    bmm as p,\n)\nACTS = {'soft': F.softmax, 'relu': F.relu}\nF.linear(x, w)\n"
+    taken = (
+        "from torch import (\n    cat,\n    mm,\n    bmm as product,\n)\nACTS = {'soft': F.softmax, 'relu': F.relu}\n"
     )
-    assert sorted(taken_by_name(text)) == [("", "softmax"), ("p", "bmm")]
+    text = taken + "def mix(x, w):\n    return product(x, F.linear(x, w))\n"
+    assert elsewhere([outline(text)]).by_name == {"softmax", "bmm"}
