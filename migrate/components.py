@@ -175,11 +175,12 @@ def _elsewhere(at: str, imports: Imports) -> Elsewhere:
     return imports.elsewhere(tuple(sorted(near)))
 
 
-def _made_behind(location: str, imports: Imports) -> set[str]:
+def _made_behind(location: str, imports: Imports, methods: bool = False) -> set[str]:
     """The files that one imports with classes of which its functions make objects, and those with their bases:
-    ``return Evaluator(model)``, ``return EVALUATORS[name](model)``; and with the bases of its own classes."""
+    ``return Evaluator(model)``, ``return EVALUATORS[name](model)``; and with the bases of its own classes. With
+    ``methods`` those as well of which its methods make some: ``self.state = State(model, optimizer)``."""
     outline = imports.outline(location)
-    called = {name for one in outline.functions for name in one.called}
+    called = {name for one in (outline.every if methods else outline.functions) for name in one.called}
     made = {name for one in called if (name := one.rpartition(".")[2])[:1].isupper()}
     bases = {base for cls in outline.classes for base in cls.bases} - {cls.name for cls in outline.classes}
     made |= {base for base in bases if _taken(base, location, imports)}
@@ -231,7 +232,8 @@ def _has_neighbours(location: str, imports: Imports) -> bool:
 
 def widened(program: Component, selection: Selection, imports: Imports) -> Component | None:
     """A program with the files that those of it that use amp import, and that import these; where that is none more,
-    with what the latter import. None where that is none more, either, or too many, or where nothing could be a unit."""
+    with what the latter import; and with the files of classes of which all these make objects. None where that is none
+    more, either, or too many, or where nothing could be a unit."""
     own = [source.location for source in program.sources]
     amp = [source.location for source in selection.amp if source.location in own]
     below = {one for at in amp for one in (*imports.imported(at), *imports.through(at))}
@@ -245,6 +247,9 @@ def widened(program: Component, selection: Selection, imports: Imports) -> Compo
         members |= {one for at in amp for user in imports.importers(at) for one in imports.imported(user)}
     if members == set(own):  # or further up: who makes objects of a class that a file between derives
         members |= {one for user in _above(amp, imports) for one in (user, *imports.imported(user))}
+    held = {one for at in members for one in _made_behind(at, imports, methods=True)}
+    if len(members | held) <= MOST_WIDENED:  # objects by way of which one hands another what it trains
+        members |= held
     if members == set(own) or len(members) > MOST_WIDENED:
         return None
     if not any(imports.words(_FROM_APEX, one) for one in members):

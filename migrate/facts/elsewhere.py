@@ -26,6 +26,7 @@ from .parameters import parameters_of
 from .put_by import asked_for_type, own_attributes, puts_by
 from .sober import joined, sober
 from .swallowing import swallows
+from .taken import taken_by_name
 from .widths import of_wide, wide
 
 _PARENTHESES = r"\(((?:[^()]|\([^()]*\))*)\)"
@@ -107,7 +108,8 @@ class Elsewhere:
     nothing where O1's casts would have reached it. ``swallowing`` are functions that keep to themselves what their
     block raises, or a function that they were handed, and classes whose objects do so at the end of a block.
     ``looking`` are functions and methods that look into what they are handed, or put it by where another method does,
-    ``adding_input`` networks whose forward adds what it is handed in place to something else."""
+    ``adding_input`` networks whose forward adds what it is handed in place to something else, ``by_name`` the functions
+    of torch that files took by name."""
 
     networks: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
@@ -128,6 +130,7 @@ class Elsewhere:
     swallowing: frozenset[str] = frozenset()
     looking: Mapping[str, Handed] = field(default_factory=dict)
     adding_input: frozenset[str] = frozenset()
+    by_name: frozenset[str] = frozenset()
 
     def with_(self, other: Elsewhere) -> Elsewhere:
         """This, and what another has."""
@@ -153,6 +156,7 @@ class Elsewhere:
             self.swallowing | other.swallowing,
             {**self.looking, **other.looking},
             self.adding_input | other.adding_input,
+            self.by_name | other.by_name,
         )
 
 
@@ -220,6 +224,7 @@ class Outline:
 
     classes: tuple[_Class, ...] = ()
     functions: tuple[_Function, ...] = ()
+    taken: frozenset[tuple[str, str]] = frozenset()  # functions of torch by a name of the file's own, and torch's
 
     @property
     def every(self) -> list[_Function]:
@@ -245,7 +250,8 @@ def outline(text: str) -> Outline:
     text = _NO_CODE.sub("", text)
     numpy = "numpy" in text and bool(_NUMPY.search(text))
     classes = tuple(_classes(text, numpy))
-    return Outline(classes, tuple(_functions(_CLASS.sub("", text) if classes else text, numpy)))
+    functions = tuple(_functions(_CLASS.sub("", text) if classes else text, numpy))
+    return Outline(classes, functions, frozenset(taken_by_name(text)))
 
 
 def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
@@ -277,6 +283,7 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
         for called in method.called
         if called.partition(".")[0] not in HOST_MODULES
     )
+    by_name = frozenset(name for file in outlines for name in _by_name(file, plain))
     asked = {one.name: found for one in functions if (found := _asked(one))}
     for cls in classes:
         init = cls.methods.get("__init__")
@@ -308,7 +315,15 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
         ),
         looking,
         frozenset(cls.name for cls in classes if "forward" in cls.methods and cls.methods["forward"].adds_input),
+        by_name,
     )
+
+
+def _by_name(file: Outline, plain: Collection[str]) -> Iterator[str]:
+    """Functions of torch that a file took by name and that its networks and functions use."""
+    methods = [method for cls in file.classes if cls.name not in plain for method in cls.methods.values()]
+    called = {name for one in (*file.functions, *methods) for name in one.called}
+    yield from (torchs for local, torchs in file.taken if not local or local in called)
 
 
 def _asked(function: _Function) -> frozenset[tuple[int | str | None, str]]:

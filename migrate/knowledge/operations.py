@@ -114,6 +114,9 @@ FLOAT_RESULTS = (
     | frozenset("softmin reciprocal cross_entropy binary_cross_entropy binary_cross_entropy_with_logits kl_div".split())
     | frozenset("Softmax LogSoftmax CrossEntropyLoss CosineSimilarity".split())
 )
+# Functions that autocast casts whoever calls them, and O1 where they were called as torch's, not by a name that a
+# program took before.
+CAST_BY_AUTOCAST = O1_HALF | NATIVE_FLOAT | frozenset("cross_entropy softmin".split())
 # Those that leave a prediction for binary cross entropy behind.
 FLOAT_PREDICTIONS = _FLOAT32 | {"softmin", "Softmax"}
 

@@ -28,6 +28,7 @@ from .overflow import review_overflow_tests, review_unchecked
 from .plan import Plan
 from .precision import hazards
 from .precision.added import review_added
+from .precision.by_name import tell_taken
 from .precision.filled import review_filled
 from .precision.own_input import review_own_input
 from .precision.policy import tell_policy
@@ -176,6 +177,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         plan.hazards = hazards.find(ctx, unit, coverage, merged)
         widened = {one.node for one in plan.hazards.operands}
         tell_policy(ctx, unit, coverage, widened | review_wide_products(ctx, unit, coverage))
+        tell_taken(ctx, unit, coverage)
         review_stored(ctx, unit, coverage, widened)
         review_filled(ctx, unit, coverage)
         review_added(ctx, unit, coverage)

@@ -394,6 +394,57 @@ def test_widened_follows_names_through_packages(tmp_path: Path) -> None:
     assert _names(wide) == ["lib/deep/optimizer.py", "lib/deep/__init__.py", "lib/__init__.py", "main.py"]
 
 
+RUNNER = {
+    "main.py": """\
+import torch
+from apex import amp
+from hooks import Hook
+from runner import Runner
+
+model = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+Runner([Hook()]).run(model, optimizer, [])
+""",
+    "hooks.py": """\
+from apex import amp
+
+
+class Hook:
+    def after(self, state):
+        with amp.scale_loss(state.loss, state.optimizer) as scaled:
+            scaled.backward()
+        state.optimizer.step()
+        state.optimizer.zero_grad()
+""",
+    "runner.py": """\
+from state import State
+
+
+class Runner:
+    def __init__(self, hooks):
+        self.hooks = hooks
+
+    def run(self, model, optimizer, loader):
+        self.state = State(model, optimizer)
+        for x in loader:
+            self.state.loss = self.state.model(x).sum()
+            for hook in self.hooks:
+                hook.after(self.state)
+""",
+    "state.py": """\
+class State:
+    def __init__(self, model, optimizer):
+        self.model, self.optimizer = model, optimizer
+""",
+}
+
+
+def test_what_a_runner_hands_to_its_hooks_may_be_of_a_further_file(tmp_path: Path) -> None:
+    units = [unit for one in _results(tmp_path, {**RUNNER}).values() for unit in one.units]
+    assert [unit.applicability for unit in units] == [Applicability.SAFE]
+
+
 def test_scripts_that_share_a_file_agree_about_it(tmp_path: Path) -> None:
     results = _results(tmp_path, {"main.py": MAIN, "finetune.py": MAIN, "engine.py": ENGINE})
     assert {one.status for one in results.values()} == {"changed"}

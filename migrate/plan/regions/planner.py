@@ -105,7 +105,7 @@ class Planner:
         if not (found or not of_model or self._kept_by_an_object(stmt, loss)):
             raise Manual(
                 site,
-                f"where `{ast.unparse(loss)}` comes from is not known: no call of the model leads to it in this file",
+                f"where `{ast.unparse(loss)}` comes from is not known: no call of the model was found that leads to it",
                 'put the forward and the loss under torch.autocast("cuda", dtype=torch.float16) where they are '
                 "computed",
             )

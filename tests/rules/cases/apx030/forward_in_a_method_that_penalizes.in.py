@@ -1,4 +1,4 @@
-# expect: manual no call of the model leads to it
+# expect: manual no call of the model was found that leads to it
 import torch
 from apex import amp
 
