@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from ..facts.names import called_name
+from .attribute_dicts import attr_is_item
 from .classes import Classes
 from .objects import ELEMENT_KEY, SELF_METHODS, Obj, Var, part
 from .spelled import listed_names, meet
@@ -37,6 +38,8 @@ class Attributes(Classes):
                     if attr in SELF_METHODS and obj.kind in ("call", "param", "path"):
                         self._add(dst, obj)  # `model.cuda` called gives the model; `ddp.module` is it
                     self._flow(("f", obj, attr), dst)
+                    if attr_is_item(obj, attr):
+                        self._flow(("f", obj, ELEMENT_KEY), dst)
 
         self._each(base, of_obj)
         self._loads.append((base, attr, dst, ""))

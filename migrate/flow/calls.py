@@ -9,8 +9,10 @@ from functools import cached_property
 
 from ..facts.module import Module
 from ..facts.names import called_name
+from ..knowledge.models import ATTRIBUTE_DICTS
 from ..nodes import positional_parameters
 from .arguments import argument, fits
+from .attribute_dicts import has_items_alone, items_are_attributes
 from .objects import (
     ELEMENT_KEY,
     NAMESPACES,
@@ -69,6 +71,9 @@ class Calls(Rows):
         if name in NAMESPACES and node.keywords and not node.args:
             self._with_fields(node, var, [])
             return
+        if name in ATTRIBUTE_DICTS and name not in self._own_classes:
+            self._with_items(node, var, name)
+            return
         if name == "partial" and node.args:
             self._add(var, Obj("partial", node, "partial"))
             return
@@ -116,6 +121,10 @@ class Calls(Rows):
             of_base = called_name(node.func.value) == "super"
             self._each(self._expr(node.func.value), lambda obj: self._given_back(obj, "" if of_base else name, var))
         self._opaque.append((node, var))
+
+    @cached_property
+    def _own_classes(self) -> frozenset[str]:
+        return frozenset(cls.name for cls in self.m.all(ast.ClassDef))
 
     def _class_of(self, obj: Obj, var: Var) -> None:
         if obj.kind == "instance":
@@ -200,6 +209,10 @@ class Calls(Rows):
                 self._apply_apex(node, var, obj.label)
             case "class":
                 assert isinstance(obj.key, ast.ClassDef)
+                if items_are_attributes(obj.key):
+                    self._with_items(node, var, obj.key.name)
+                    if has_items_alone(obj.key):
+                        return
                 made = Obj("instance", obj.key, obj.key.name)
                 self._add(var, made)
                 init = ("init", obj.key)

@@ -257,6 +257,15 @@ class Containers(Attributes):
         self._put(node, made, names, None)
         self._add(var, made)
 
+    def _with_items(self, node: ast.Call, var: Var, name: str) -> None:
+        """A dictionary whose items are attributes is made of those of another, and of what it is handed by name:
+        ``Munch(dict(net=net))``, ``edict({"net": net})``."""
+        whole = Obj("dict", node, name)
+        for arg in node.args:
+            self._each(self._expr(arg), lambda obj: self._spread(obj, self._giving(whole)))
+        self._put(node, whole, [], None)
+        self._add(var, whole)
+
     def _put(self, call: ast.Call, made: Obj, names: Sequence[str], declared: Sequence[str] | None) -> None:
         """Arguments fill fields, in order or by their names; None: by any name."""
         fields = [self._field(made, name) for name in names]

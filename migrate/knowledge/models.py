@@ -50,12 +50,17 @@ MODULE_METHODS = frozenset("parameters eval train named_parameters requires_grad
 # Those that list a module's parts.
 LISTS_PARTS = ("children", "modules", "named_children", "named_modules")
 
+# Dictionaries of libraries whose items are attributes, by the names that they go by.
+_ATTRIBUTE_DICTS = "Munch DefaultMunch munchify EasyDict edict AttrDict AttributeDict Bunch DotMap ConfigDict DotDict"
+ATTRIBUTE_DICTS = frozenset(_ATTRIBUTE_DICTS.split())
+
 # Functions that take a model without running it.
 NOT_RUN_BY_FUNCTION = Patterns(
     # Python's own
     "print len isinstance hasattr getattr setattr delattr id type str super list tuple dict deepcopy copy partial vars "
     "next iter enumerate zip map filter sum max min any all range reversed sorted cast append extend insert format "
-    "join cat stack",
+    "join cat stack SimpleNamespace Namespace",
+    _ATTRIBUTE_DICTS,
     # torch's, and wrappers
     "DistributedDataParallel DDP DataParallel *Parallel* convert_* compile script export trace *optim* *sched* Adam* "
     "SGD RMSprop Lamb broadcast* *clip* *norm_ *norm step backward eval reduce* sync* *hook* apply* prune* to_* "

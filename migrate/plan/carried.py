@@ -14,6 +14,7 @@ from ..facts.once import once
 from ..facts.scopes import Scope
 from ..flow.objects import NAMESPACES, Obj, by_name
 from ..knowledge.host import CHECKPOINTS
+from ..knowledge.models import ATTRIBUTE_DICTS
 from ..nodes import walk
 from ..units.translate import receiver
 from ..units.unit import Context
@@ -30,7 +31,7 @@ _LOOKS = frozenset("vars print len str repr isinstance hasattr getattr setattr d
 # What asks for truth, and what a module would make fail: so it is never amp.
 _FAILS = frozenset("bool isinstance float int len round sum max min abs".split())
 _FILLS = frozenset("append add insert setdefault".split())
-_BY_NAME = NAMESPACES | {"dict", "OrderedDict"}  # made of what they are handed by name
+_BY_NAME = NAMESPACES | ATTRIBUTE_DICTS | {"dict", "OrderedDict"}  # made of what they are handed by name
 
 _Holder = Scope | frozenset[Obj] | None  # whose a variable is, or an attribute
 

@@ -14,6 +14,7 @@ from functools import cached_property
 from ...facts.loops import gone_through
 from ...facts.scopes import Scope
 from ...facts.sites import opened
+from ...flow.attribute_dicts import items_are_attributes
 from ...flow.wrapped import unwraps
 from ...nodes import walk
 from ...units.translate import paired, passed
@@ -63,6 +64,7 @@ class Finder(Handing):
         match root:
             case ast.Attribute(value=base):
                 made = [o for o in v.of(base) if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
+                made = [o for o in made if not items_are_attributes(o.key)]  # type: ignore[arg-type]
                 having = [o for o in made if v.field(o, root.attr)]  # a base class alone may lack the attribute
                 owners = {self._defining_class(o.key, root) for o in having or made}  # type: ignore[arg-type]
                 if len(owners) == 1:
@@ -157,6 +159,7 @@ class Finder(Handing):
                 if isinstance(given, ast.Name) and scope.is_function and given.id in scope.params:
                     return given
             value = self._given(node)
+            value = (self._item_of(scaler, value) if value is not None else None) or value
             if isinstance(value, ast.Name) and value.id == name and len(list(m.stores(name, scope))) > 1:
                 continue  # `model, optimizer = amp.initialize(model, optimizer)`: the one it was
             if isinstance(value, ast.IfExp) and unwraps(value):
@@ -173,6 +176,21 @@ class Finder(Handing):
         root = self._root(sources[0])
         held_by_self = isinstance(root, ast.Attribute) and any(o.kind == "instance" for o in v.of(root.value))
         return sources[0] if held_by_self else None
+
+    def _item_of(self, scaler: Scaler, record: ast.expr) -> ast.expr | None:
+        """The optimizer among what a record is made of: ``Munch(net=self.net, optimizer=self.optimizer)``."""
+        v = self.ctx.v
+        items: list[ast.expr] = []
+        match record:
+            case ast.Dict(values=values):
+                items = values
+            case ast.Call(args=args, keywords=keywords):
+                records = [o for o in v.of(record) if o.kind in ("dict", "call")]
+                if any(v.field(o, name) & scaler.objects for o in records for name in v.attributes(o)):
+                    items = [*args, *(k.value for k in keywords)]
+        having = [(one, self._item_of(scaler, one)) for one in items]
+        found = [inner or one for one, inner in having if inner or opened(v, v.of(one)) & scaler.objects]
+        return found[0] if len(found) == 1 else None
 
     def _taken_over(self, scaler: Scaler, scope: Scope, name: str, other: str) -> bool:
         """Whether a variable is but another name for a local one that itself takes its optimizer from elsewhere
@@ -414,6 +432,8 @@ class Finder(Handing):
             match expr:
                 case ast.Subscript(value=value) | ast.Starred(value=value):
                     expr = value
+                case ast.Attribute(value=value) if self._holds_items(value):
+                    expr = value
                 case ast.List(elts=[first, *_] as elts) | ast.Tuple(elts=[first, *_] as elts):
                     mine = self.unit.optimizer_objects
                     expr = next((e for e in elts if opened(self.ctx.v, self.ctx.v.of(e)) & mine), first)
@@ -442,6 +462,11 @@ class Finder(Handing):
                 case _:
                     return expr
         return expr
+
+    def _holds_items(self, expr: ast.expr) -> bool:
+        """Whether an expression is a dictionary, whose attributes are items then."""
+        held = self.ctx.v.of(expr)
+        return bool(held) and all(o.kind == "dict" for o in held)
 
     def _loop_of(self, name: str, node: ast.AST) -> ast.expr | None:
         for outer in self.ctx.m.spine(node):
