@@ -9,6 +9,10 @@ from ..nodes import walk
 from .objects import Obj
 
 _DICTS = frozenset("dict OrderedDict defaultdict UserDict".split())
+_OF_ITEMS = frozenset(
+    "__init__ __getattr__ __getattribute__ __setattr__ __delattr__ __getitem__ __setitem__ __missing__ __getstate__ "
+    "__setstate__ __copy__ __deepcopy__ __repr__ __str__ __dir__".split()
+)
 _READS = ("__getattr__", "__getattribute__")
 
 
@@ -29,9 +33,12 @@ def items_are_attributes(cls: ast.ClassDef) -> bool:
 
 
 def has_items_alone(cls: ast.ClassDef) -> bool:
-    """Whether such a class has no methods but those that Python calls: its objects are their items."""
-    methods = (stmt.name for stmt in cls.body if isinstance(stmt, ast.FunctionDef))
-    return len(cls.bases) == 1 and all(name.startswith("__") and name.endswith("__") for name in methods)
+    """Whether objects of such a class are no more than their items: it has no methods but those that read, set, copy
+    or show them, and takes what a dictionary does."""
+    methods = [stmt for stmt in cls.body if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    given = [m.args for m in methods if m.name == "__init__"]
+    plain = all(len(args.args) == 1 and not args.posonlyargs and not args.kwonlyargs for args in given)
+    return plain and len(cls.bases) == 1 and _OF_ITEMS.issuperset(method.name for method in methods)
 
 
 def attr_is_item(obj: Obj, attr: str) -> bool:

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from migrate.engine import migrate_module
-from migrate.flow.attribute_dicts import items_are_attributes
+from migrate.flow.attribute_dicts import has_items_alone, items_are_attributes
 from migrate.model import Applicability, Settings
 
 TRAINER = """\
@@ -90,6 +90,22 @@ def test_which_classes_are_such(cls: str, are: bool) -> None:
     made = ast.parse(cls).body[0]
     assert isinstance(made, ast.ClassDef)
     assert items_are_attributes(made) is are
+
+
+@pytest.mark.parametrize(
+    ("methods", "alone"),
+    [
+        ("__getattr__ = dict.get", True),
+        ("def __init__(self, *args, **kwargs):\n        self.__dict__ = self", True),
+        ("def __init__(self, net):\n        self.net = net", False),
+        ("def __call__(self, x):\n        return self.net(x)", False),
+        ("def step(self):\n        self.optimizer.step()", False),
+    ],
+)
+def test_which_are_no_more_than_their_items(methods: str, alone: bool) -> None:
+    made = ast.parse(f"class C(dict):\n    {methods}").body[0]
+    assert isinstance(made, ast.ClassDef)
+    assert has_items_alone(made) is alone
 
 
 def test_items_under_names_that_are_not_written_out() -> None:
