@@ -121,5 +121,5 @@ class Attributes(Classes):
         """All strings of the module that could be a part of a name; names of classes where a class is asked for its."""
         texts = {n.value for n in self.m.all(ast.Constant) if isinstance(n.value, str)}
         if self.m.attributes("__name__"):
-            texts |= {called_name(call) for call in self.m.all(ast.Call)} | {c.name for c in self.m.all(ast.ClassDef)}
+            texts |= {called_name(call) for call in self.m.all(ast.Call)} | self.class_names
         return {text for text in texts if f"_{text}".isidentifier()}

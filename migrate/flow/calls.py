@@ -71,7 +71,7 @@ class Calls(Rows):
         if name in NAMESPACES and node.keywords and not node.args:
             self._with_fields(node, var, [])
             return
-        if name in ATTRIBUTE_DICTS and name not in self._own_classes:
+        if name in ATTRIBUTE_DICTS and name not in self.class_names:
             self._with_items(node, var, name)
             return
         if name == "partial" and node.args:
@@ -121,10 +121,6 @@ class Calls(Rows):
             of_base = called_name(node.func.value) == "super"
             self._each(self._expr(node.func.value), lambda obj: self._given_back(obj, "" if of_base else name, var))
         self._opaque.append((node, var))
-
-    @cached_property
-    def _own_classes(self) -> frozenset[str]:
-        return frozenset(cls.name for cls in self.m.all(ast.ClassDef))
 
     def _class_of(self, obj: Obj, var: Var) -> None:
         if obj.kind == "instance":

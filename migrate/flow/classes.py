@@ -19,6 +19,11 @@ class Classes(Solver):
 
     # ------------------------------------------------------------ bases
 
+    @cached_property
+    def class_names(self) -> frozenset[str]:
+        """What the program's own classes are called."""
+        return frozenset(cls.name for cls in self.m.all(ast.ClassDef))
+
     def order(self, cls: ast.ClassDef) -> list[ast.ClassDef]:
         """A class and its bases in this module, each behind all that inherit from it. Each is gone into once, from the
         last base on: there are many ways to one behind diamonds, and two classes of one name may seem to inherit from

@@ -179,11 +179,7 @@ class Containers(Attributes):
 
         for arg in node.args:
             self._each(self._expr(arg), copied)
-        for keyword in node.keywords:
-            if keyword.arg is not None:
-                give(keyword.arg, self._expr(keyword.value))
-            else:
-                self._each(self._expr(keyword.value), lambda obj: self._spread(obj, give))
+        self._put(node, whole, [], None)
         if node.keywords:
             self._add(var, whole)
         return bool(node.keywords) and not node.args

@@ -30,8 +30,8 @@ _SAME = (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)
 _LOOKS = frozenset("vars print len str repr isinstance hasattr getattr setattr delattr type id bool info debug".split())
 # What asks for truth, and what a module would make fail: so it is never amp.
 _FAILS = frozenset("bool isinstance float int len round sum max min abs".split())
-_FILLS = frozenset("append add insert setdefault".split())
-_BY_NAME = NAMESPACES | ATTRIBUTE_DICTS | {"dict", "OrderedDict"}  # made of what they are handed by name
+FILLS = frozenset("append add insert setdefault".split())
+MADE_BY_NAME = NAMESPACES | ATTRIBUTE_DICTS | {"dict", "OrderedDict"}  # made of what they are handed by name
 
 _Holder = Scope | frozenset[Obj] | None  # whose a variable is, or an attribute
 
@@ -174,10 +174,10 @@ def _handed(ctx: Context, call: ast.Call, node: ast.expr) -> str | None:
         return None
     if handed_for_state(ctx, node) is not None:
         return None
-    if name in _FILLS and isinstance(call.func, ast.Attribute) and ctx.v.of(call.func.value):
+    if name in FILLS and isinstance(call.func, ast.Attribute) and ctx.v.of(call.func.value):
         held = ctx.v.in_order(ctx.v.of(call.func.value))
         return next((why for o in held if (why := _open(ctx, o)) is not None), None)
-    if name in _BY_NAME and any(keyword.value is node for keyword in call.keywords):
+    if name in MADE_BY_NAME and any(keyword.value is node for keyword in call.keywords):
         made = next((o for o in ctx.v.in_order(ctx.v.of(call)) if o.key is call), None)
         if made is not None:
             return _open(ctx, made)

@@ -12,10 +12,10 @@ import ast
 from ..facts.names import called_name
 from ..facts.once import once
 from ..units.unit import Context
-from .carried import AMP, becomes_true, through_parameter
+from .carried import AMP, FILLS, MADE_BY_NAME, becomes_true, through_parameter
 
 _STATE = ("state_dict", "load_state_dict")
-_MAKES = frozenset("dict OrderedDict update append add insert setdefault SimpleNamespace Namespace".split())
+_MAKES = MADE_BY_NAME | FILLS | {"update"}
 
 
 def among_others(ctx: Context, use: ast.expr) -> bool:

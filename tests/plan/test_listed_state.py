@@ -26,10 +26,11 @@ ASKED
 """
 LIST = 'parts = {"model": model, "optimizer": optimizer, "amp": amp}'
 NAMED = "parts = dict(model=model, optimizer=optimizer, amp=amp)"
+MUNCH = NAMED.replace("dict(", "Munch(")
 ITEM = 'parts = {"model": model}\nparts["amp"] = amp'
 
 
-@pytest.mark.parametrize("put", [LIST, NAMED, ITEM])
+@pytest.mark.parametrize("put", [LIST, NAMED, MUNCH, ITEM])
 @pytest.mark.parametrize(
     "asked",
     [

@@ -159,7 +159,7 @@ class Finder(Handing):
                 if isinstance(given, ast.Name) and scope.is_function and given.id in scope.params:
                     return given
             value = self._given(node)
-            value = (self._item_of(scaler, value) if value is not None else None) or value
+            value = self._item_of(scaler, value) or value
             if isinstance(value, ast.Name) and value.id == name and len(list(m.stores(name, scope))) > 1:
                 continue  # `model, optimizer = amp.initialize(model, optimizer)`: the one it was
             if isinstance(value, ast.IfExp) and unwraps(value):
@@ -177,7 +177,7 @@ class Finder(Handing):
         held_by_self = isinstance(root, ast.Attribute) and any(o.kind == "instance" for o in v.of(root.value))
         return sources[0] if held_by_self else None
 
-    def _item_of(self, scaler: Scaler, record: ast.expr) -> ast.expr | None:
+    def _item_of(self, scaler: Scaler, record: ast.expr | None) -> ast.expr | None:
         """The optimizer among what a record is made of: ``Munch(net=self.net, optimizer=self.optimizer)``."""
         v = self.ctx.v
         items: list[ast.expr] = []
