@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from ..facts.names import is_property
+from ..facts.names import is_property, last_name
 from ..nodes import positional_parameters, walk
 from .dispatched import dispatched
 from .objects import Obj, Var
@@ -188,6 +188,12 @@ class Classes(Solver):
     def declared(self, cls: ast.ClassDef) -> list[str]:
         """The fields that a dataclass or a NamedTuple declares, in order."""
         return [n.target.id for n in cls.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)]
+
+    def fields_by_number(self, obj: Obj) -> list[str]:
+        """The fields of a NamedTuple's object, each of which is an item as well; nothing of another object."""
+        if obj.kind != "instance" or not isinstance(obj.key, ast.ClassDef):
+            return []
+        return self.declared(obj.key) if any(last_name(b) == "NamedTuple" for b in obj.key.bases) else []
 
     # ------------------------------------------------------------ what a call runs
 

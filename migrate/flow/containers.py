@@ -26,6 +26,9 @@ class Containers(Attributes):
         return any(last_name(base) in CONTAINERS for cls in self.order(obj.key) for base in cls.bases)
 
     def _item(self, obj: Obj, key: str = ELEMENT_KEY) -> str:
+        names = self.fields_by_number(obj) if key.isdigit() else []
+        if names:
+            return names[int(key)] if int(key) < len(names) else key
         return ITEM_KEY if self.is_container(obj) else key
 
     def _key(self, index: ast.expr) -> str:
@@ -107,7 +110,7 @@ class Containers(Attributes):
                 self._flow(self._field(obj, key), dst)
                 self._flow(self._field(obj, ELEMENT_KEY), dst)
             else:
-                self._flow(("f", obj, key), dst)
+                self._flow(("f", obj, self._item(obj, key)), dst)
                 self._flow(("f", obj, ELEMENT_KEY), dst)
 
         self._each(base, of_obj)

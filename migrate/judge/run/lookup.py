@@ -42,7 +42,7 @@ class Lookup:
             return term[1]  # type: ignore[no-any-return]
         text = self.m.src(expr)
         if term == NONE:
-            raise Crash(f"`{text}` is None here")
+            raise Crash(f"`{text}` is None here", UNMADE)
         if isinstance(expr, ast.Attribute) and self._never_made(state, expr.value, facts):
             raise LegacyRaises  # an object that nobody made on this path
         held = self.program.scaling.scalers(expr)

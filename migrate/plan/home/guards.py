@@ -6,10 +6,11 @@ import ast
 
 from ...facts.scopes import Scope
 from ...facts.sites import Initialize
+from ...flow.arguments import default_of
 from ...nodes import walk
 from ...units.conditions import FALSE, TRUE, Term, conjunction, negation, reads
 from ...units.references import handed_to
-from ...units.translate import passed, translate, translate_open
+from ...units.translate import partial_of, passed, translate, translate_open
 from ...units.unit import Context, Manual, Unit
 from .cases import either
 from .preparing import prepares
@@ -203,6 +204,9 @@ def terms_there(ctx: Context, sources: list[tuple[ast.expr, Term]], there: Scope
         said = translate(ctx, expr, term.text, there)
         if said is not None and _open_to_others(ctx, there) and _reads_parameter(said, there):
             said = translate_open(ctx, expr, term.text, there)
+        if said is None and (decided := _decided_by(ctx, expr, term, there)) is not None:
+            terms.append(decided)
+            continue
         if said is None:
             return term.text
         if said in _CONSTANTS:
@@ -210,6 +214,24 @@ def terms_there(ctx: Context, sources: list[tuple[ast.expr, Term]], there: Scope
             continue
         terms.append(Term(said, term.binds, boolean=term.boolean))
     return terms
+
+
+def _decided_by(ctx: Context, expr: ast.expr, term: Term, there: Scope) -> Term | None:
+    """A condition of a function that all its calls decide alike: those in ``there`` by what they hand over
+    (``build(fp16=True)``), others by a default that none of them fills. Calls of other files are not known, but those
+    in ``there`` are all that count there."""
+    callee = ctx.m.function(expr)
+    calls = ctx.v.calls[callee.node] if callee.is_function else []
+    if not calls or any(len(ctx.v.of(call.func)) != 1 for call in calls):  # a partial, or the function: two ways
+        return None
+    if any(ctx.m.function(call) is not there for call in calls):
+        names = reads(term.text) & set(callee.params)
+        filled = any(_left_as_it_is(ctx, call, callee, name) is None for call in calls for name in names)
+        if filled or _open_to_others(ctx, callee):
+            return None
+    said = [said_by(ctx, call, callee, expr, term) for call in calls]
+    values = {None if one is None else one.value for one in said}
+    return said[0] if values in ({True}, {False}) else None
 
 
 def said_by(ctx: Context, call: ast.Call, callee: Scope, expr: ast.expr, term: Term) -> Term | None:
@@ -221,6 +243,8 @@ def said_by(ctx: Context, call: ast.Call, callee: Scope, expr: ast.expr, term: T
     for node in walk(tree):
         if isinstance(node, ast.Name) and m.binding_scope(node.id, m.scope(expr)) is callee:
             given = passed(ctx, call, callee, node.id) if node.id in callee.params else None
+            if given is None and node.id in callee.params:
+                given = _left_as_it_is(ctx, call, callee, node.id)
             if not isinstance(given, (ast.Constant, ast.Name, ast.Attribute)) or m.bindings(node.id, callee):
                 return None
             said[node.id] = given
@@ -235,6 +259,14 @@ def said_by(ctx: Context, call: ast.Call, callee: Scope, expr: ast.expr, term: T
         case ast.UnaryOp(op=ast.Not(), operand=ast.Constant(value=one)):
             return FALSE if one else TRUE
     return Term(text, term.binds, boolean=term.boolean)
+
+
+def _left_as_it_is(ctx: Context, call: ast.Call, callee: Scope, name: str) -> ast.expr | None:
+    """The default of a parameter that a call does not fill."""
+    given = [k.arg for k in call.keywords]
+    splat = None in given or any(isinstance(a, ast.Starred) for a in call.args)
+    filled = name in given or passed(ctx, call, callee, name) is not None or partial_of(ctx, call) is not None
+    return None if splat or filled else default_of(callee.node, name)
 
 
 class _Given(ast.NodeTransformer):

@@ -268,7 +268,7 @@ class Handing(Making, ABC):
         m = self.ctx.m
         training = [i for i in self.unit.initializes if i.optimizers]
         node = switch.constructor(place.owner) if place.owner is not None else None
-        if node is None or not training or any(self._in_place(i, place) for i in training):
+        if node is None or not training or any(self._in_place(scaler, i, place) for i in training):
             return None
         init = m.scope_of[node]
         if rivals == 1 and not self._made_again(node):

@@ -21,9 +21,9 @@ from ...units.translate import paired, passed
 from ...units.unit import Manual
 from ..schedule import Scaler
 from ..unmade import unmade
-from . import switch
+from . import named_owners, switch
 from .handing import Handing
-from .keepers import behind, inherit, keeps
+from .keepers import behind, inherit, keeps, record_with
 from .places import Homes, Parameter, Place
 
 
@@ -63,15 +63,19 @@ class Finder(Handing):
         root = self._root(optimizer)
         match root:
             case ast.Attribute(value=base):
-                made = [o for o in v.of(base) if o.kind == "instance" and isinstance(o.key, ast.ClassDef)]
+                made = [o for o in v.of(base) if o.kind in ("instance", "class") and isinstance(o.key, ast.ClassDef)]
                 made = [o for o in made if not items_are_attributes(o.key)]  # type: ignore[arg-type]
                 having = [o for o in made if v.field(o, root.attr)]  # a base class alone may lack the attribute
                 owners = {self._defining_class(o.key, root) for o in having or made}  # type: ignore[arg-type]
                 if len(owners) == 1:
                     owner = owners.pop()
-                    if isinstance(base, ast.Attribute) and self._only_declares(owner, root.attr):
+                    if self._beside_record(base) and self._only_declares(owner, root.attr):
                         return self._follow(scaler, node, base)  # a record: the scaler goes beside the record
                     self._place(scaler, Place(owner=owner))
+                    return f"{m.src(base)}.{scaler.name}"
+                modules = [o.key for o in v.of(base) if o.kind == "module"]
+                if len(modules) == 1 and not owners:
+                    self._place(scaler, Place(scope=m.scope_of[modules[0]]))  # type: ignore[index]
                     return f"{m.src(base)}.{scaler.name}"
                 if isinstance(base, ast.Name) and not owners:
                     scope = m.binding_scope(base.id, m.scope(node))
@@ -91,6 +95,13 @@ class Finder(Handing):
         handed = [*expr.args, *(k.value for k in expr.keywords)]
         own = any(opened(v, v.of(arg)) & scaler.objects for arg in handed)
         return not own and any(self.order.switches(callee) for callee in v.callees(expr))
+
+    def _beside_record(self, base: ast.expr) -> bool:
+        """Whether a record is kept by an attribute or a variable; not where a method of its own class asks it."""
+        m = self.ctx.m
+        return isinstance(base, ast.Attribute) or (
+            isinstance(base, ast.Name) and base.id != m.self_name(m.function(base))
+        )
 
     def _only_declares(self, owner: ast.ClassDef, attr: str) -> bool:
         """Whether a class is a record (dataclass, NamedTuple) that declares the attribute and never assigns it."""
@@ -164,7 +175,7 @@ class Finder(Handing):
                 continue  # `model, optimizer = amp.initialize(model, optimizer)`: the one it was
             if isinstance(value, ast.IfExp) and unwraps(value):
                 value = value.orelse if opened(v, v.of(value.orelse)) & scaler.objects else value.body
-            if value is None or not opened(v, v.of(value)) & scaler.objects:
+            if value is None or not (opened(v, v.of(value)) & scaler.objects or record_with(v, scaler, v.of(value))):
                 return None
             if isinstance(value, ast.Name) and self._taken_over(scaler, scope, name, value.id):
                 return value
@@ -293,13 +304,17 @@ class Finder(Handing):
             for place in self._places.get(id(scaler), []):
                 if place.scope is at:
                     return scaler.name
-                if place.owner is not None and m.class_of(at) is place.owner and m.self_name(at):
-                    return f"{m.self_name(at)}.{scaler.name}"
+                own = m.self_name(at) or m.class_name(at)
+                if place.owner is not None and m.class_of(at) is place.owner and own:
+                    return f"{own}.{scaler.name}"
             for (function, _), _parameter in self._parameters.items():
                 if function is at.node:
                     return scaler.name
             at = at.parent
         owners = [place.owner for place in self._places.get(id(scaler), []) if place.owner is not None]
+        for place in self._places.get(id(scaler), []):
+            if (by_name := named_owners.named(self.ctx, scaler, place, scope)) is not None:
+                return f"{by_name}.{scaler.name}"
         further: list[str] = []
         for name in self._nearest_names(node, scope) if owners else ():
             for held in v.in_order(opened(v, v.variable(name, scope))):
@@ -484,7 +499,8 @@ class Finder(Handing):
             if isinstance(node.ctx, ast.Store):
                 scope = m.function(node)
                 cls = m.class_of(scope)
-                if cls is not None and isinstance(node.value, ast.Name) and node.value.id == m.self_name(scope):
+                own = m.self_name(scope) or m.class_name(scope)
+                if cls is not None and isinstance(node.value, ast.Name) and node.value.id == own:
                     held = {o.key for o in self.ctx.v.of(node.value)}
                     if owner in held:
                         return cls
@@ -516,7 +532,11 @@ class Finder(Handing):
             self._hand_to_wrappers(scaler)
             places = self._places.get(id(scaler), [])
             for place in places:
-                self.homes.creations += self._create(scaler, place, len(places))
+                made = self._create(scaler, place, len(places))
+                self.homes.creations += made
+                declared = named_owners.declaration(self.ctx, scaler, place)
+                if declared is not None and all("." in one.text for one in made):
+                    self.homes.kept.append((declared, f"{scaler.name} = None"))
                 self._slots(scaler, place)
                 if place.owner is not None:
                     self._tell_listed(scaler, place.owner)

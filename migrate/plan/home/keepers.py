@@ -32,3 +32,8 @@ def inherit(v: Values, scaler: Scaler, objects: Iterable[Obj], attr: str) -> boo
     """Whether all objects that a method may be called on have an attribute with the optimizer."""
     own = [o for o in objects if o.kind == "instance"]
     return bool(own) and all(opened(v, v.field(o, attr)) & scaler.objects for o in own)
+
+
+def record_with(v: Values, scaler: Scaler, held: frozenset[Obj]) -> bool:
+    """Whether one of several objects has an optimizer in an attribute (a record, a namespace), or is a list of such."""
+    return any(v.field(o, attr) & scaler.objects for o in opened(v, held) for attr in v.attributes(o))

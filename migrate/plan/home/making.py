@@ -16,10 +16,11 @@ from ...units.translate import translate
 from ...units.unit import Context, Manual, Unit
 from ..regions.has import check_has
 from ..schedule import Scaler
-from . import switch
+from . import named_owners, switch
 from .ahead import changes
 from .cases import either, without_opposites
 from .guards import any_said_there, around, early_exits, guard_cases, guards, is_main, said_by
+from .keepers import record_with
 from .places import Creation, Place
 from .preparing import outside
 from .scales import chosen
@@ -124,7 +125,7 @@ class Making:
     def _create_once(self, scaler: Scaler, place: Place, rivals: int) -> list[Creation]:
         ctx, m = self.ctx, self.ctx.m
         training = [i for i in self.unit.initializes if i.optimizers]
-        inits = [i for i in training if self._in_place(i, place)]
+        inits = [i for i in training if self._in_place(scaler, i, place)]
         if not inits or (place.owner is not None and self._called_under_condition(inits[0])):
             if rivals > 1 and not self._begun_for_each(scaler):
                 raise Manual(
@@ -150,9 +151,9 @@ class Making:
         changed = changes(ctx, anchor, max(m.start(i.call) for i in inits), enabled) if ahead_of_all else None
         if changed is not None:
             raise Manual(changed, f"this may change what `{enabled.text}` reads, and the scaler is made ahead of it")
-        text = f"{m.self_name(scope) or 'self'}.{scaler.name}" if place.owner is not None else scaler.name
+        text = self._text(scaler, place, scope)
         declared = None
-        if place.scope is not None and place.scope is not scope:
+        if place.scope is not None and place.scope is not scope and "." not in text:
             declared = self._global_statement(scope, inits[0])
         held = [n for n in self._uses.get(id(scaler), []) if m.inside(n, anchor) and m.statement(n) is not anchor]
         return [Creation(scaler, anchor, text, enabled, declared, before=ahead_of_all or bool(held))]
@@ -196,9 +197,18 @@ class Making:
             for s in m.spine(call)
         )
 
-    def _in_place(self, init: Initialize, place: Place) -> bool:
+    def _text(self, scaler: Scaler, place: Place, scope: Scope) -> str:
+        """How a function in which the scaler is made names it."""
+        by_name = named_owners.said(self.ctx, scaler, place, scope)
+        if place.owner is None:
+            return f"{by_name}.{scaler.name}" if by_name is not None else scaler.name
+        return f"{self.ctx.m.self_name(scope) or by_name or 'self'}.{scaler.name}"
+
+    def _in_place(self, scaler: Scaler, init: Initialize, place: Place) -> bool:
         m = self.ctx.m
         scope = m.function(init.call)
+        if named_owners.said(self.ctx, scaler, place, scope) is not None:
+            return True
         if place.scope is not None:
             if scope is place.scope:
                 return True
@@ -260,7 +270,7 @@ class Making:
                 f"create torch.amp.GradScaler with enabled={enabled} and hand it on beside the optimizer",
             )
         check_has(self.ctx, anchor, enabled.text)
-        text = f"{self.ctx.m.self_name(scope) or 'self'}.{scaler.name}" if place.owner is not None else scaler.name
+        text = self._text(scaler, place, scope)
         renamed = self._scale_there(init, anchor, scope)
         anchor = self._behind(init, [enabled.text, *renamed.values()], anchor, scope)
         self._check_lasting(place, anchor)
@@ -357,8 +367,11 @@ class Making:
             scope = m.function(node)
             if place.scope is not None and isinstance(node, ast.Name) and scope is place.scope:
                 found.append(m.statement(node))
-            if place.owner is not None and isinstance(node, ast.Attribute) and m.class_of(scope) is place.owner:
-                found.append(m.statement(node))
+            if isinstance(node, ast.Attribute):
+                mine = place.owner is not None and m.class_of(scope) is place.owner
+                if mine or named_owners.said(self.ctx, scaler, place, scope):
+                    found.append(m.statement(node))
+        found = found or self._records(scaler, place)
         if not found:  # it is handed on as it is made, and has no name here
             calls = [c for c in self.order.calls(place.scope.node) if isinstance(c, ast.Call)] if place.scope else []
             found = [m.statement(c) for c in calls if self.ctx.v.of(c) & scaler.objects]
@@ -371,3 +384,15 @@ class Making:
             raise Manual(self.unit.line_node, "where the optimizer is kept is not known")
         uses = [m.statement(n) for n in self._uses.get(id(scaler), []) if m.function(n) in scopes]
         return self._dominator(found[0], [*found[1:], *uses]), scopes.pop()
+
+    def _records(self, scaler: Scaler, place: Place) -> list[ast.stmt]:
+        """The statements that give a variable, or an attribute of the class, a record with the optimizer:
+        ``state = build(args)``, ``self.state = state``."""
+        m, v = self.ctx.m, self.ctx.v
+        stored: list[ast.Name | ast.Attribute]
+        if place.scope is not None:
+            stored = [n for name in sorted(place.scope.names) for n in m.stores(name, place.scope)]
+        else:
+            attributes = (n for n in m.all(ast.Attribute) if isinstance(n.ctx, ast.Store))
+            stored = [n for n in attributes if m.class_of(m.function(n)) is place.owner]
+        return [m.statement(n) for n in m.in_order(stored) if record_with(v, scaler, v.of(n))]

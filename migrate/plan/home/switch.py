@@ -16,6 +16,7 @@ from ...units.conditions import FALSE, conjunction
 from ...units.order import Order
 from ...units.unit import Context, Unit
 from ..schedule import Scaler
+from . import named_owners
 from .places import Creation, Place
 from .preparing import prepares
 
@@ -133,6 +134,8 @@ def _named(ctx: Context, scaler: Scaler, place: Place, init: Initialize) -> str 
     scope = m.function(init.call)
     if not isinstance(m.parent[init.call], (ast.stmt, ast.Tuple)):
         return None  # part of an expression that may leave it out
+    if (by_name := named_owners.said(ctx, scaler, place, scope)) is not None:
+        return f"{by_name}.{scaler.name}"
     if place.scope is not None:
         return scaler.name if scope is place.scope else None
     own = m.class_of(scope)
@@ -185,6 +188,8 @@ def _disabled(
 ) -> Creation | None:
     """The disabled scaler, where it dominates all uses."""
     m = ctx.m
+    if (declared := named_owners.declaration(ctx, scaler, place)) is not None:
+        return Creation(scaler, declared, scaler.name, FALSE)
     if place.scope is not None:
         near = [i.call for i in inits] + [u for u in uses if _within(ctx, u, place.scope)]
         anchor = _first(ctx, place.scope, near, [o.key for o in scaler.objects if isinstance(o.key, ast.AST)])
