@@ -28,8 +28,9 @@ class Attributes(Classes):
                     if attr == "__class__" and obj.kind == "instance":
                         self._add(dst, Obj("class", obj.key, obj.key.name))
                     self._flow(("f", obj, attr), dst)
+                    own = self._has_method(obj.key, attr)
                     for name in self._patterns:
-                        if meet(name, attr):
+                        if meet(name, attr) and not (own and name == ELEMENT_KEY):
                             self._flow(("f", obj, name), dst)
                     self._member(obj, obj.key, attr, dst)
                     if obj.kind == "instance":
@@ -53,6 +54,12 @@ class Attributes(Classes):
             if (obj, name, attr, dst) not in self._lent:  # an object may stand for itself
                 self._lent.add((obj, name, attr, dst))
                 self._attribute(("f", obj, name), attr, dst)
+
+    def _has_method(self, cls: ast.ClassDef, attr: str) -> bool:
+        """Whether a class has a plain method of that name: what ``setattr`` is handed by a name of which nothing is
+        written is no other one."""
+        found = (self.m.method(one, attr) for one in self.order(cls))
+        return any(isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef)) and not f.decorator_list for f in found)
 
     @cached_property
     def _lent(self) -> set[tuple[Obj, str, str, Var]]:

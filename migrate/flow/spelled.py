@@ -88,8 +88,16 @@ def _listed(m: Module, expr: ast.expr) -> list[str] | None:
         texts = [e.value for e in expr.elts if isinstance(e, ast.Constant) and isinstance(e.value, str)]
         plain = len(texts) == len(expr.elts) and not any(ELEMENT_KEY in text for text in texts)
         return texts if plain else None
-    if not isinstance(expr, ast.Attribute):
-        return None
+    match expr:
+        case ast.Call(func=ast.Name(id="sorted" | "list" | "tuple" | "set" | "reversed"), args=[whole]):
+            return _listed(m, whole)
+        case ast.Name():
+            kept = _only_gone_through(m, expr)
+            return None if kept is None else _listed(m, kept)
+        case ast.Attribute():
+            pass
+        case _:
+            return None
     found: list[str] = []
     for stmt in _said_by_classes(m, expr.attr):
         listed = _listed(m, stmt.value) if isinstance(stmt, (ast.Assign, ast.AnnAssign)) and stmt.value else None
@@ -114,6 +122,22 @@ def _listed(m: Module, expr: ast.expr) -> list[str] | None:
             return None
         found += listed
     return sorted(set(found)) or None
+
+
+def _only_gone_through(m: Module, name: ast.Name) -> ast.expr | None:
+    """The value of a function's name that gets one, where nothing changes that list."""
+    scope = m.binding_scope(name.id, m.scope(name))
+    if scope is None or not scope.is_function or name.id in scope.params:
+        return None
+    uses = [n for n in m.all(ast.Name) if n.id == name.id and m.binding_scope(n.id, m.scope(n)) is scope]
+    given = [m.parent[n] for n in uses if isinstance(n.ctx, ast.Store)]
+    if not all(isinstance(n.ctx, ast.Store) or _only_read(m, n) for n in uses):
+        return None
+    match given:
+        case [ast.Assign(targets=[ast.Name()], value=value)]:
+            return value
+        case _:
+            return None
 
 
 def _put_in(m: Module, use: ast.expr) -> str | None:

@@ -56,14 +56,26 @@ def listed(ctx: Context) -> frozenset[ast.expr]:
 def _put(ctx: Context, use: ast.expr) -> bool:
     """Whether what holds amp is put into a container here."""
     above = ctx.m.parent[use]
+    word = None
     if isinstance(above, ast.keyword):
-        above = ctx.m.parent[above]
+        word, above = above.arg, ctx.m.parent[above]
     match above:
         case ast.Dict() | ast.List() | ast.Tuple() | ast.Set():
             return True
         case ast.Assign(targets=targets):
             return any(isinstance(target, ast.Subscript) for target in targets)
         case ast.Call():
-            return called_name(above) in _MAKES
+            return called_name(above) in _MAKES or (word is not None and _takes_any(ctx, above, word))
         case _:
             return False
+
+
+def _takes_any(ctx: Context, call: ast.Call, word: str) -> bool:
+    """Whether functions of the program find what they are handed by a name among others: ``**parts``."""
+    callees = ctx.v.callees(call)
+    return bool(callees) and all(
+        isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and f.args.kwarg is not None
+        and word not in {p.arg for p in (*f.args.posonlyargs, *f.args.args, *f.args.kwonlyargs)}
+        for f in callees
+    )

@@ -16,6 +16,7 @@ from ..knowledge.apex import DELETED_PARTS, FP16_UTILS, FUSED_PARTS
 from ..model import Finding, Severity
 from ..plan.backends.outdated import natives
 from ..plan.carried import AMP
+from ..plan.listed_state import listed
 from ..units.unit import Context
 from .common import Stage, Work
 
@@ -117,7 +118,7 @@ def _sites(ctx: Context, work: Work) -> list[tuple[ast.AST, str]]:
     held = work.sites.variables if work.sites is not None else set()  # what gave them their value is told
     held = held | natives(ctx)
     uses = [(use, _served(ctx, work) if d == "apex" else d) for use, d in ctx.facts.uses.items() if use not in held]
-    found += [(use, "flag" if work.flags and d in AMP else d) for use, d in uses]
+    found += [(use, _instead(ctx, use) if work.flags and d in AMP else d) for use, d in uses]
     found += [(name, "spelled") for name in (*ctx.facts.spelled, *natives(ctx))]
     found += [(name, "handed") for name in amp_of_others(ctx.m, ctx.facts, ctx.own)]
     return found
@@ -160,6 +161,13 @@ def _served(ctx: Context, work: Work) -> str:
     return "apex" if uses else "probe"
 
 
+def _instead(ctx: Context, use: ast.expr) -> str:
+    """What stands where something was kept for amp: a flag, or the scaler, where it is among others that are asked for
+    their states."""
+    others = any(o.kind != "apex" for o in ctx.v.of(use))
+    return "scaler" if others and listed(ctx) else "flag"
+
+
 def _say(dotted: str, untouched: str, keep_fused: bool) -> tuple[Severity, str, str | None]:
     severity, said, suggestion = _about(dotted, untouched, keep_fused)
     return severity, said.replace("apex.built.", ""), suggestion  # amp_C is a module of its own
@@ -173,6 +181,8 @@ def _about(dotted: str, untouched: str, keep_fused: bool) -> tuple[Severity, str
         return Severity.MANUAL, said, "from apex import amp at the top of this file, and run again"
     if dotted == "flag":
         return Severity.INFO, "what stood for amp here is a flag now: it only says whether mixed precision is on", None
+    if dotted == "scaler":
+        return Severity.INFO, "what stood for amp here is the GradScaler now", None
     if dotted == "probe":
         return Severity.REVIEW, "this only asks whether Apex is there; see what still depends on the answer", None
     if dotted.endswith("?"):

@@ -18,7 +18,23 @@ from ..nodes import positional_parameters
 from .contents import arithmetic, converted, facts_of, item_of, nested, with_item
 from .doubles import made_double
 from .frames import MAX_DEPTH, Env, Frame, key_of
-from .halves import DOUBLE, FLOAT, HALF, MAYBE, NOTHING, OTHER, Value, join, joined, many, of, proved, record
+from .halves import (
+    ARRAY,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    MAYBE,
+    NOTHING,
+    OTHER,
+    Value,
+    collated,
+    join,
+    joined,
+    many,
+    of,
+    proved,
+    record,
+)
 from .registered import handed_float
 from .seen import Seen, specials
 from .translate import partial_of, passed, receiver
@@ -85,7 +101,7 @@ class Called(Seen, ABC):
         if self._of_a_base(node) or self._weighs(node):
             return of(HALF if self._cast(frame, node) else FLOAT)
         if (said := made_double(self.ctx.v, node, [owner, *given])) is not None:
-            if DOUBLE in said.flat:
+            if said.flat & {ARRAY, DOUBLE}:
                 return said
             if name not in ("float", "half", "bfloat16") and not (owner.flat | facts_of(given)) & {HALF, MAYBE, FLOAT}:
                 return of(FLOAT) if self._creates(node) else of(OTHER)
@@ -106,7 +122,7 @@ class Called(Seen, ABC):
         self._hands_on(frame, node)
         receiver = owner.flat - {OTHER}
         first = owner if receiver or not args else args[0]
-        if not (owner.flat | facts_of(given)) & {HALF, MAYBE, FLOAT, DOUBLE}:
+        if not (owner.flat | facts_of(given)) & {HALF, MAYBE, FLOAT, DOUBLE, ARRAY}:
             return self._unknown(frame, node, name)
         rest = args if receiver else args[1:]
         return self._known(frame, node, name, first, rest, given)
@@ -144,7 +160,7 @@ class Called(Seen, ABC):
         made = [self._each_call(frame, function, [part]) for part in several]
         if not any(made):
             alike = ast.Call(function, [], [])
-            if DOUBLE not in row.flat:
+            if not row.flat & {ARRAY, DOUBLE}:
                 return None
             made = [[made_double(self.ctx.v, alike, [part]) or of(OTHER)] for part in several]
         results = tuple(map(joined, made))
@@ -281,9 +297,10 @@ class Called(Seen, ABC):
             return of(FLOAT)
         if name == "float":
             return of(FLOAT) if method else of(OTHER)
-        if first.flat == {DOUBLE} and not first.holds:
+        if first.flat in ({DOUBLE}, {ARRAY}) and not first.holds:
             same = name in operations.KEEP or name in operations.PROMOTE or name in operations.OF_ONE
-            return of(DOUBLE) if same or name in ("to", "cpu", "numpy") else of(OTHER)
+            made = ARRAY if name == "numpy" else next(iter(first.flat))
+            return of(made) if same or name in ("to", "cpu", "numpy") else of(OTHER)
         if name == "cpu":
             return of(FLOAT) if proved(first) else first
         if name in ("to", "type"):
@@ -396,7 +413,7 @@ class Called(Seen, ABC):
                 return many(Value(items=tuple(args)))
             case ast.Name(id="DataLoader") | ast.Attribute(attr="DataLoader") if node.args:
                 item = None if args[0].holds else self._by_method(frame, node.args[0], "__getitem__")
-                return args[0] if item is None else many(item)
+                return collated(args[0] if item is None else many(item))
             case ast.Attribute(attr="get" | "pop" | "setdefault") if owner.holds and node.args:
                 return joined([item_of(owner, node.args[0]), *args[1:2]])
             case _:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from ..facts.names import called_name
 from ..knowledge.results import integers, predicted
-from .halves import DOUBLE, FLOAT, HALF, MAYBE, NOTHING, OTHER, Value, join, joined, many, of, proved, record
+from .halves import ARRAY, DOUBLE, FLOAT, HALF, MAYBE, NOTHING, OTHER, Value, join, joined, many, of, proved, record
 
 
 def facts_of(values: Iterable[Value]) -> frozenset[str]:
@@ -97,8 +97,9 @@ def arithmetic(one: Value, other: Value, op: ast.operator, cast: bool) -> Value:
     if one.holds or other.holds:
         return Value(one.flat | other.flat)
     flat = one.flat | other.flat
-    if {DOUBLE} in (one.flat, other.flat):
-        return of(DOUBLE)
+    for wide in (DOUBLE, ARRAY):
+        if {wide} in (one.flat, other.flat):
+            return of(wide)
     if cast and isinstance(op, ast.Pow) and flat & {HALF}:
         return of(FLOAT)
     if one.flat == {FLOAT} or other.flat == {FLOAT}:

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 
 from ..facts.names import called_name
 from ..flow.values import Values
 from ..knowledge.operations import FROM_NUMPY, NUMPY_DOUBLES, NUMPY_SAME
+from ..nodes import walk
 from .contents import facts_of
-from .halves import DOUBLE, OTHER, Value, of
+from .halves import ARRAY, DOUBLE, OTHER, Value, of
 
 _DOUBLE = re.compile(r"(torch|th|np|numpy)\.(float64|double|float_)|['\"](float64|double)['\"]|float64|float")
+_OF_ARRAYS = FROM_NUMPY | {"FloatTensor", "Tensor"}
 _BY_NAME = frozenset({"DoubleTensor"})
 _GENERATORS = frozenset({"RandomState", "default_rng"})
 
@@ -24,14 +27,40 @@ def made_double(v: Values, call: ast.Call, operands: list[Value]) -> Value | Non
     not decide. ``operands``: what it is handed, first what stands in front of the dot."""
     name = called_name(call)
     said = _says(v, name, call)
+    numpy = name == "astype" or _of_numpy(v, call.func)
+    made = ARRAY if numpy else DOUBLE
     if said is not None:
-        return of(DOUBLE if said else OTHER)
-    if name in FROM_NUMPY or (name in NUMPY_SAME and _of_numpy(v, call.func)):
+        return of(made if said else OTHER)
+    if name in FROM_NUMPY or (name in NUMPY_SAME and numpy):
         parts = [part for held in operands for part in (held.items or (held,))]
-        if any(part.flat == {DOUBLE} for part in parts):
-            return of(DOUBLE)  # the widest of those that are put together
-        return of(DOUBLE, OTHER) if DOUBLE in facts_of(operands) else of(OTHER)
+        if any(part.flat and part.flat <= {ARRAY, DOUBLE} for part in parts):
+            return of(made)  # the widest of those that are put together
+        return of(made, OTHER) if facts_of(operands) & {ARRAY, DOUBLE} else of(OTHER)
     return None
+
+
+def makes_float32(callees: Iterable[ast.AST]) -> bool:
+    """Whether every tensor that functions make of arrays is float32: ``torch.as_tensor(x, dtype=torch.float32)``,
+    ``torch.from_numpy(x).float()``. One that makes none hands the array on to another, which is asked itself."""
+    made = [c for f in callees for c in walk(f) if isinstance(c, ast.Call) and called_name(c) in _OF_ARRAYS]
+    behind = {c.func.value for f in callees for c in walk(f) if _says_single(c)}  # type: ignore[attr-defined]
+    return all(
+        called_name(c) in ("FloatTensor", "Tensor")
+        or c in behind
+        or any(map(_single, (*c.args[1:], *(k.value for k in c.keywords))))
+        for c in made
+    )
+
+
+def _says_single(node: ast.AST) -> bool:
+    """Whether a call of a method makes float32 of what stands in front of the dot."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    return called_name(node) == "float" or (called_name(node) in ("to", "type") and any(map(_single, node.args)))
+
+
+def _single(node: ast.expr) -> bool:
+    return ast.unparse(node) in ("torch.float", "torch.float32", "th.float", "th.float32")
 
 
 def _says(v: Values, name: str, call: ast.Call) -> bool | None:

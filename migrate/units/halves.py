@@ -1,6 +1,7 @@
 """Which type a value may have when it leaves an autocast region, and what it is made of: tuples, lists and records.
 
-HALF is a floating result whose type autocast decides, FLOAT is float32, whatever autocast does, DOUBLE float64,
+HALF is a floating result whose type autocast decides, FLOAT is float32, whatever autocast does, DOUBLE float64, ARRAY
+an array of numpy of that type, which a network makes a tensor of before it computes with it,
 OTHER no such tensor (an integer, an input, no tensor), MAYBE made of a half result by a function that is not known.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-HALF, FLOAT, DOUBLE, OTHER, MAYBE = "half", "float", "double", "other", "maybe"
+HALF, FLOAT, DOUBLE, ARRAY, OTHER, MAYBE = "half", "float", "double", "array", "other", "maybe"
 _MAX_DEPTH = 3  # lists in lists that are told apart
 
 
@@ -64,6 +65,13 @@ def doubtful(value: Value) -> bool:
 def of(*facts: str) -> Value:
     """A tensor, or anything else, of which these facts may hold."""
     return Value(frozenset(facts))
+
+
+def collated(value: Value) -> Value:
+    """What a ``DataLoader`` makes of it: tensors of arrays."""
+    facts = frozenset(DOUBLE if fact == ARRAY else fact for fact in value.facts)
+    items = None if value.items is None else tuple(map(collated, value.items))
+    return Value(facts, items, value.names, None if value.each is None else collated(value.each))
 
 
 def many(item: Value) -> Value:

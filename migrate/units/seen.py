@@ -14,8 +14,9 @@ from ..knowledge.results import loss
 from ..nodes import walk
 from . import operands
 from .compute import Compute
+from .doubles import makes_float32
 from .frames import Casts, Frame
-from .halves import DOUBLE, FLOAT, HALF, MAYBE, NOTHING, OTHER, Value, join, many, of, proved
+from .halves import ARRAY, DOUBLE, FLOAT, HALF, MAYBE, NOTHING, OTHER, Value, join, many, of, proved
 from .kept import Kept
 from .unit import Context, Unit
 
@@ -25,7 +26,7 @@ class Seen:
 
     def __init__(self, ctx: Context, unit: Unit, compute: Compute, casts: Casts) -> None:
         self.ctx, self.unit, self.compute, self.casts = ctx, unit, compute, casts
-        self.kept = Kept(ctx, frozenset({HALF, MAYBE, DOUBLE}), self._first)
+        self.kept = Kept(ctx, frozenset({HALF, MAYBE, DOUBLE, ARRAY}), self._first)
         self._forget()
 
     def _forget(self) -> None:
@@ -108,10 +109,15 @@ class Seen:
 
     def _widen_doubles(self, frame: Frame, node: ast.Call, args: list[Value], named: list[Value], runs: bool) -> None:
         """Remember the float64 that a model or a loss is handed under casts."""
-        if not self._cast(frame, node) or (runs and self.compute.inner(node)):
+        callees = self.ctx.v.callees(node)
+        inner = runs and self.compute.inner(node)
+        if not self._cast(frame, node) or (inner and not callees):
             return
         given = zip((*node.args, *(k.value for k in node.keywords)), (*args, *named), strict=True)
-        self.doubles |= {a: node for a, held in given if DOUBLE in held.flat}
+        wide = set() if inner else {DOUBLE}
+        if not (callees and makes_float32(callees)):
+            wide |= {ARRAY}  # which no product takes: what is made of it there counts
+        self.doubles |= {a: node for a, held in given if held.flat & wide}
 
     def _part_types(self, frame: Frame, node: ast.Call, args: list[Value]) -> None:
         """Remember the half results that a network is handed outside of every region, where they would meet its float32

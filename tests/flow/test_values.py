@@ -77,6 +77,16 @@ HOLDS = {
         "class C:\n    pass\nc = C()\nc.x = D()\nsetattr(c, 'net' + name, A())\nask(c.x)",
         "D()",
     ),
+    "by setattr, any name but a method's": (
+        "class C:\n    def x(self):\n        pass\nc = C()\nsetattr(c, name, A())\nask(c.x)",
+        "method x",
+    ),
+    "by setattr, names of a copy of a list": (
+        "class C:\n    names = ['a']\n    def __init__(self):\n        self.x = D()\n"
+        "        names = sorted(self.names)\n        print(names)\n"
+        "        for name in names:\n            setattr(self, name, A())\nask(C().x)",
+        "D()",
+    ),
     "by setattr, the end": ("class C:\n    pass\nc = C()\nsetattr(c, f'{name}_pool', A())\nask(c.a_pool)", "A()"),
     "by setattr, another end": (
         "class C:\n    pass\nc = C()\nc.pools = D()\nsetattr(c, f'{name}_pool', A())\nask(c.pools)",

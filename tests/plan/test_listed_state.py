@@ -47,6 +47,25 @@ def test_the_scaler_stands_among_them(put: str, asked: str) -> None:
     assert [u.applicability for u in result.units] == [Applicability.REVIEW if loads else Applicability.SAFE]
 
 
+RESTORE = """
+def restore(path, **parts):
+    saved = torch.load(path)
+    for name, part in parts.items():
+        if name in saved and part is not None:
+            part.load_state_dict(saved[name])
+
+
+restore("last.pth", model=model, optimizer=optimizer, amp=amp)
+"""
+
+
+def test_a_function_takes_it_among_others_by_name() -> None:
+    result = migrate_module(TEXT.replace("PUT", RESTORE).replace("ASKED", ""), Settings())
+    assert 'restore("last.pth", model=model, optimizer=optimizer, amp=scaler)' in (result.new_text or "")
+    assert [u.applicability for u in result.units] == [Applicability.REVIEW]
+    assert not any("flag" in f.message for f in result.findings)
+
+
 def test_who_puts_amp_among_them_is_not_known() -> None:
     asked = "for part in [model] + kept(amp):\n    part.load_state_dict(saved)"
     result = migrate_module(TEXT.replace("PUT", "").replace("ASKED", asked), Settings())

@@ -78,7 +78,7 @@ OUTSIDE = {
     "[torch.tensor(np.array(v)) for v in unknown([np.random.rand(3)])]": " [other]",
     "tuple(map(torch.from_numpy, (np.random.rand(3), np.arange(3))))": " (double, other)",
     "tuple(map(lambda v: torch.as_tensor(v), (np.random.rand(3), np.arange(3))))": " (double, other)",
-    "list(map(np.stack, zip(*[(np.random.rand(3), y) for i in x])))": " (double, other)",
+    "list(map(np.stack, zip(*[(np.random.rand(3), y) for i in x])))": " (array, other)",
     "list(map(torch.tensor, [np.random.rand(3) for i in x]))": " [double]",
     "torch.from_numpy(np.stack([np.random.rand(3) for i in x]))": "double",
     "torch.from_numpy(np.concatenate((np.random.rand(3), y)))": "double",

@@ -303,6 +303,7 @@ def _unknown_readers(
         if not calls:
             continue
         before = [s for s in sites if m.end(s.with_ or s.call) <= at and not exclusive(ctx, stmt, s.call)]
+        before = [s for s in before if not any(_stepped_within(ctx, unit, s, x) for x in steps)]
         after = [s for s in steps if m.start(s.call) > at and not exclusive(ctx, stmt, s.call)]
         if not before or not after:
             continue
@@ -337,6 +338,29 @@ def _behind_step(ctx: Context, unit: Unit, reader: ast.stmt, site: Scale, steps:
             if all(c in step.within and _asked_again(ctx, unit, reader, step, c) for c in left):
                 return True
     return False
+
+
+def _stepped_within(ctx: Context, unit: Unit, site: Scale, step: Step) -> bool:
+    """Whether one call runs each backward and a step behind it, in one function and under no more conditions."""
+    m = ctx.m
+    runs = [list(events(ctx, unit, m.scope_of[c], 1)) for c in ctx.v.callees(step.call)]
+    if site.call is not step.call or not runs or any(not run for run in runs):
+        return False
+    for run in runs:
+        for at, one in enumerate(run):
+            later = [e for e in run[at:] if e.what == "step" and m.function(e.node) is m.function(one.node)]
+            if one.what == "backward" and not any(
+                set(e.under) <= set(one.under) and not _leaves_between(ctx, one.node, e.node) for e in later
+            ):
+                return False
+    return True
+
+
+def _leaves_between(ctx: Context, first: ast.AST, last: ast.AST) -> bool:
+    """Whether a statement between two of one function leaves it, or the round of a loop."""
+    m = ctx.m
+    between = (s for s in m.statements(m.function(first)) if m.end(first) <= m.start(s) < m.start(last))
+    return any(isinstance(s, (ast.Continue, ast.Break, ast.Return, ast.Raise)) for s in between)
 
 
 def _steps_last(ctx: Context, unit: Unit, site: Scale, step: Step) -> bool:

@@ -93,6 +93,9 @@ class Handing(Making, ABC):
             if any(passed(ctx, call, scope, after) is None for call in calls) and not is_vararg(node, after):
                 self._by_name(scaler, scope, after, calls)
                 return
+        if after is not None and alone and node.args.kwarg is not None and node.args.kwarg.arg == after:
+            self._by_name(scaler, scope, after, calls)
+            return
         filled = {call: part for call in calls if (part := self._filled_by(call, scope, after)) is not None}
         if after is not None and filled and alone:
             self._in_partials(scaler, scope, after, calls, filled)
@@ -150,11 +153,21 @@ class Handing(Making, ABC):
         self._parameters[scope.node, scaler.name] = parameter
         self.homes.parameters.append(parameter)
         for call in calls:
-            argument = unpacked(self.ctx, call, scope, after)
+            argument = unpacked(self.ctx, call, scope, after) or self._among_keywords(scaler, call, scope, after)
             if argument is None:
                 raise Manual(call, f"the optimizer reaches {name}() through *args or **kwargs")
             self._uses[id(scaler)].append(call)
             parameter.calls[call] = self._follow(scaler, call, argument)
+
+    def _among_keywords(self, scaler: Scaler, call: ast.Call, scope: Scope, after: str) -> ast.expr | None:
+        """What a call hands by a name of its own to a parameter that takes any: ``State(optimizer=optimizer)``."""
+        v, node = self.ctx.v, scope.node
+        assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        if node.args.kwarg is None or node.args.kwarg.arg != after or any(k.arg is None for k in call.keywords):
+            return None
+        own = {p.arg for p in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+        held = [k.value for k in call.keywords if k.arg not in own and opened(v, v.of(k.value)) & scaler.objects]
+        return held[0] if len(held) == 1 else None
 
     def _filled_by(self, call: ast.Call, scope: Scope, after: str | None) -> ast.Call | None:
         """The ``functools.partial(...)`` that a call goes through and that hands on the optimizer."""

@@ -23,7 +23,7 @@ from ...knowledge.results import floating
 from ...model import Settings
 from ...nodes import walk
 from ...units.compute import walk_now
-from ...units.halves import DOUBLE, FLOAT, HALF, MAYBE, OTHER, doubtful, proved
+from ...units.halves import ARRAY, DOUBLE, FLOAT, HALF, MAYBE, OTHER, doubtful, proved
 from ...units.operands import multiplied
 from ...units.precision import Precision
 from ...units.unit import Context, Manual, Unit
@@ -209,7 +209,8 @@ class _Search:
         for stmt in filter(self._stays, precision.narrow):
             self.unit.review(stmt, "APX032", f"`{self.m.src(stmt)}` {_SAID_NARROW}")
         doubles = [(call, operand) for operand, call in precision.doubles.items() if self._stays(call)]
-        doubles = [(call, operand) for call, operand in doubles if precision.value(operand).flat <= _FLOATING | {OTHER}]
+        wide = _FLOATING | {ARRAY, OTHER}
+        doubles = [(call, operand) for call, operand in doubles if precision.value(operand).flat <= wide]
         sure = [(call, operand) for call, operand in doubles if precision.value(operand).flat <= _FLOATING]
         single = [(c, o) for c, o in sure if not precision.value(o).holds and not _splat(self.m, o)]
         found.operands += [FloatOperand(call, operand) for call, operand in single]
