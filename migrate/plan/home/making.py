@@ -272,8 +272,8 @@ class Making:
         return [Creation(scaler, anchor, text, enabled, before=before, renamed=renamed)]
 
     def _begun_for_each(self, scaler: Scaler) -> bool:
-        """Whether each of several functions that train calls the one that initializes its optimizer: Apex began with a
-        new loss scale at each call, and so does a scaler that is made beside it."""
+        """Whether each of several functions that train initializes its optimizer, or calls a function that does: Apex
+        began with a new loss scale at each call, and so does a scaler that is made beside it."""
         m = self.ctx.m
         places = self._places.get(id(scaler), [])
         homes = [place.scope for place in places]
@@ -281,7 +281,8 @@ class Making:
         own = begins.intersection(homes) if len(begins) > 1 else set[Scope]()
         if not all(scope.is_function for scope in begins) or begins <= own:
             return False
-        callers = {m.function(call) for scope in begins - own for call in self.ctx.v.calls[scope.node] if not m.idle(call)}
+        calls = [call for scope in begins - own for call in self.ctx.v.calls[scope.node]]
+        callers = {m.function(call) for call in calls if not m.idle(call)}
         return all(scope in callers | own and scope not in begins - own for scope in homes)
 
     def _conditions(self, training: Sequence[Initialize]) -> list[list[tuple[ast.expr, Term]]] | None:
