@@ -203,8 +203,11 @@ class Making:
         if place.scope is not None:
             if scope is place.scope:
                 return True
-            names = scope.outer & place.scope.names
-            return bool(names)
+            around, above = scope.parent, set[Scope]()
+            while around is not None:
+                above.add(around)
+                around = around.parent
+            return place.scope in above and bool(scope.outer & place.scope.names)
         return m.class_of(scope) is place.owner and m.self_name(scope) is not None
 
     def _global_statement(self, scope: Scope, init: Initialize) -> ast.Global:
