@@ -38,6 +38,7 @@ from .sources import RULE as NOT_ANALYSED
 from .sources import Selection, Source
 from .spool import Spool
 from .workers import results_of
+from .wrapped import asking, still_wraps
 
 Progress = Callable[[int, int], None]
 
@@ -119,6 +120,7 @@ def analyse(
     _settle(imports, ready, settings, chosen, spool)
     _settle_casts(selection, imports, ready, settled, unled, settings, jobs, chosen, spool)
     done = [*(Analysed(result) for result in selection.problems), *settled, *ready.values()]
+    done = _with_questions(done, spool)
     done = _with_notebooks(done, selection, imports, spool)
     done.sort(key=lambda one: one.result.path)
     return Outcome(selection.scanned, tuple(_numbered(done)))
@@ -222,6 +224,17 @@ def _all_within(
     sharing = [one for one in stuck if not own.isdisjoint(s.location for s in one[0].sources)]
     strangers = {s.location for one, _ in sharing for s in one.sources if s.location in amp} - own
     return None if strangers else sharing
+
+
+def _with_questions(done: list[Analysed], spool: Spool) -> list[Analysed]:
+    """What is known, and who asks for torch's wrapper beside a file that goes on wrapping in Apex's."""
+    wraps = min((one.result.path for one in done if still_wraps(one.result)), default=None)
+    if wraps is None:
+        return done
+    return [
+        one if one.texts is None else replace(one, result=asking(one.result, spool.get(one.texts.old), wraps))
+        for one in done
+    ]
 
 
 def _with_notebooks(

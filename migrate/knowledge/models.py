@@ -30,7 +30,7 @@ NOT_RUN_BY_METHOD = Patterns(
     "get setdefault insert remove discard clear split rsplit splitlines format strip lstrip rstrip startswith endswith "
     "isdigit lower upper replace exists mkdir warning error debug info",
     # densities, and what comes before a softmax, are results
-    but="log_prob* log_lik* log_p log_q logits* log_sm* __call__",
+    but="log_prob* logprob* log_lik* loglik* log_p log_q logits* log_sm* __call__",
 )
 # Attributes of a module that are no modules.
 NO_MODULE = frozenset("weight bias data grad shape device dtype config hparams cfg args opt optimizer logger".split())

@@ -19,6 +19,7 @@ from .words import native
 # What a condition is made of that may go unasked.
 _PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.BoolOp, ast.UnaryOp, ast.Compare)
 _SIGNS = (ast.expr_context, ast.boolop, ast.unaryop, ast.cmpop)
+_LINES = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)  # statements without a block
 
 
 def write(ctx: Context, work: Work, rule: str, site: Site, outcome: Native) -> None:
@@ -128,7 +129,8 @@ def fold_statements(ctx: Context, work: Work, sites: Sequence[Site]) -> None:
         if any(len(arm) != 1 for arm in arms) or not _unasked(m, holder.test):
             continue
         theirs, arm = (holder.orelse[0], "orelse") if mine is holder.body[0] else (holder.body[0], "body")
-        if _done(ctx, work, mine, site.use) == _done(ctx, work, theirs, None):
+        plain = isinstance(theirs, type(mine)) and isinstance(theirs, _LINES)  # not an ``elif``, nor another block
+        if plain and _done(ctx, work, mine, site.use) == _done(ctx, work, theirs, None):
             draft.unwrap(holder, arm)
             work.note(None, "APX011", holder, "both arms are the same now")
 

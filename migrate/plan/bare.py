@@ -6,6 +6,7 @@ import ast
 from collections import defaultdict
 
 from ..facts.module import Module
+from ..facts.scopes import Scope
 from ..knowledge.apex import CASTS, REGISTRATIONS, RESOLVED
 from ..units.casts import another_name, resolved
 from ..units.options import set_at_once
@@ -38,12 +39,26 @@ def assign_state(ctx: Context, units: list[Unit]) -> dict[int, list[tuple[ast.ex
     for use, kind in [*uses, *((entry, "saved") for entry in saved_entries(ctx.m))]:
         if not training:
             continue
-        unit = training[0]
-        if len(training) > 1:
-            near = [u for u in training if any(_same_function(ctx, use, s.call) for s in u.sites)]
-            unit = near[0] if near else unit
+        unit = training[0] if len(training) == 1 else _nearest(ctx, use, training)
         found[unit.number].append((use, kind))
     return found
+
+
+def _nearest(ctx: Context, use: ast.expr, units: list[Unit]) -> Unit:
+    """The first unit that scales or initializes where a use of the state stands, or in a function that calls that one,
+    or one further up: two scripts of one program each save their own."""
+    homes = {unit.number: {ctx.m.function(site.call) for site in unit.sites} for unit in units}
+    met: set[Scope] = set()
+    level = {ctx.m.function(use)}
+    while level:
+        if near := [unit for unit in units if homes[unit.number] & level]:
+            return near[0]
+        met |= level
+        calls = [call for scope in level for call in ctx.v.calls.get(scope.node, ())]
+        level = {ctx.m.function(call) for call in calls} - met
+    here = ctx.m.file(use)
+    beside = [unit for unit in units if any(ctx.m.file(site.call) is here for site in unit.sites)]
+    return (beside or units)[0]
 
 
 def _kind(ctx: Context, use: ast.expr, dotted: str) -> str | None:
@@ -71,10 +86,6 @@ def _kind(ctx: Context, use: ast.expr, dotted: str) -> str | None:
         if set_ahead(ctx, use) is not None:
             return "set alias" if isinstance(use, ast.Name) else "set"
     return kind
-
-
-def _same_function(ctx: Context, one: ast.AST, other: ast.AST) -> bool:
-    return ctx.m.function(one) is ctx.m.function(other)
 
 
 def state_kind(dotted: str) -> str | None:

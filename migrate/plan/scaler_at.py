@@ -68,6 +68,7 @@ def settle_scalers(ctx: Context, unit: Unit, plan: Plan) -> None:
             if len(scalers) > 1:
                 raise Manual(use, "this unit has several scalers; which one's state is meant is not known")
             plan.scaler_at[use] = finder.reach(scalers[0], use, None)
+            finder.always_handed(scalers[0], use)  # by a call without an optimizer, too: `load(model, None, path)`
             if kind == "load_state_dict":
                 unit.review(
                     use,

@@ -37,9 +37,14 @@ def apply(plan: Plan, work: Work) -> None:
     if not plan.scaled:
         return
     for parameter in plan.homes.parameters:
-        _define(plan, work, parameter)
+        taken = work.handed.setdefault((parameter.function.node, parameter.name), parameter)
+        if taken is parameter:  # else it is the scaler that another unit has as well
+            _define(plan, work, parameter)
         for call, text in parameter.calls.items():
-            offset, written = call_offset(plan.ctx, call, parameter.function, parameter.after, parameter.name, text)
+            if (call, parameter.name) in work.given:
+                continue
+            work.given.add((call, parameter.name))
+            offset, written = call_offset(plan.ctx, call, parameter.function, taken.after, parameter.name, text)
             work.draft.insert_at(offset, written)
             work.note(plan.unit.number, ID, work.m.statement(call), "the scaler is handed on beside the optimizer")
     for stmt, text in plan.homes.kept:

@@ -9,6 +9,7 @@ from enum import Enum
 from ..facts.module import Module
 from ..model import Finding, Severity
 from ..parts.sites import Sites
+from ..plan.home.places import Parameter
 from ..plan.plan import Plan
 from ..plan.regions.marks import Region
 from ..rewrite.draft import Draft
@@ -57,6 +58,8 @@ class Work:
     replaced: set[ast.expr] = field(default_factory=set)  # uses of theirs that are torch's now
     within: frozenset[Region] = frozenset()  # regions that another unit's region is around
     made: dict[int, list[tuple[ast.stmt, list[str]]]] = field(default_factory=dict)  # scalers of units, by block
+    handed: dict[tuple[ast.AST, str], Parameter] = field(default_factory=dict)  # by function and name, first come
+    given: set[tuple[ast.Call, str]] = field(default_factory=set)  # calls that hand such a one on
     natives: dict[tuple[ast.stmt, ast.alias], str] = field(default_factory=dict)  # imports in the place of Apex's
 
     def native_lines(self, stmt: ast.stmt) -> list[str]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from ..facts.module import Module
 from ..facts.sites import Initialize
 from ..flow.values import Values
+from ..nodes import walk
 from .class_levels import class_levels
 from .conditions import FALSE, TRUE, Conditions, Term, argparse_dest, negation
 
@@ -138,6 +140,7 @@ def _level(
         held = known(level) or frozenset()
         texts = {value for value in held if isinstance(value, str)}
         literal = texts if texts and len(texts) == len(held) else None
+    literal = literal or _asked_for(m, level, init.call)
     if literal is None:
         values, text = {"?"}, m.src(level)
     else:
@@ -168,6 +171,46 @@ def _level(
     if values == {"O3"}:
         out.unscaled = True
     return values
+
+
+def _asked_for(m: Module, level: ast.expr, call: ast.Call) -> set[str] | None:
+    """The levels that a condition around an initialize leaves: ``if args.level == "O1":``, where nothing sets it in
+    there; None where none says so."""
+    said = m.src(level)
+    if not isinstance(level, (ast.Name, ast.Attribute)):
+        return None
+    below: ast.AST = call
+    for outer in m.ancestors(call):
+        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return None
+        if isinstance(outer, ast.If) and below in outer.body:
+            tests = outer.test.values if _all_hold(outer.test) else [outer.test]
+            found = next((values for test in tests if (values := _equal_to(m, test, said)) is not None), None)
+            stores = (n for stmt in outer.body for n in walk(stmt) if isinstance(n, (ast.Name, ast.Attribute)))
+            root = said.partition(".")[0]
+            set_there = any(isinstance(n.ctx, ast.Store) and m.src(n) in (said, root) for n in stores)
+            if found is not None and not set_there:
+                return found
+        below = outer
+    return None
+
+
+def _all_hold(test: ast.expr) -> TypeGuard[ast.BoolOp]:
+    return isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And)
+
+
+def _equal_to(m: Module, test: ast.expr, said: str) -> set[str] | None:
+    """The words that a comparison says an expression is one of."""
+    match test:
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=str() as one)]):
+            return {one} if m.src(left) == said else None
+        case ast.Compare(left=ast.Constant(value=str() as one), ops=[ast.Eq()], comparators=[right]):
+            return {one} if m.src(right) == said else None
+        case ast.Compare(left=left, ops=[ast.In()], comparators=[ast.Tuple() | ast.List() | ast.Set() as held]):
+            words = {e.value for e in held.elts if isinstance(e, ast.Constant) and isinstance(e.value, str)}
+            return words if m.src(left) == said and len(words) == len(held.elts) else None
+        case _:
+            return None
 
 
 def _by_default(m: Module, level: ast.expr) -> str:

@@ -44,3 +44,8 @@ def test_habits() -> None:
     assert results.loss("MSELoss") and results.loss("crit") and not results.loss("losses_dict")
     assert results.integers("gt_labels") and not results.integers("labelled")
     assert results.predicted("preds") and not results.predicted("predict")
+
+
+def test_a_likelihood_is_a_result_and_a_log_is_none() -> None:
+    said = ["log_likelihood", "loglikeli", "logprob", "log", "log_metrics", "logger"]
+    assert [name for name in said if not models.NOT_RUN_BY_METHOD.fit(name)] == said[:3]

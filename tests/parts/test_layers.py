@@ -183,3 +183,12 @@ def test_batch_norm_of_one_process_is_its_formula() -> None:
     assert type(norm) is nn.SyncBatchNorm
     assert norm.running_mean is not None and norm.running_var is not None
     assert_same([norm.running_mean, norm.running_var, space["outputs"]], [mean, variance, wanted], tolerance=1e-4)
+
+
+@pytest.mark.parametrize("other", ["elif wide:\n    pass", "else:\n    if wide:\n        n\n    else:\n        m"])
+def test_an_arm_with_a_block_of_its_own_is_not_the_same(other: str) -> None:
+    """``if …: last = BatchNorm2d(n)`` beside an ``elif``: the text of that is no statement."""
+    named = "import apex\nBatchNorm2d = apex.parallel.SyncBatchNorm\n"
+    text = f"{named}if deep > 1:\n    last = BatchNorm2d(8)\n{other}\n"
+    new = migrated(text)
+    assert other in new and "apex" not in new

@@ -182,3 +182,21 @@ def test_what_apex_did_besides_is_named(call: str) -> None:
     said = SAID[call]
     reviews = read(call).reviews
     assert reviews == [] if said is None else any(said in one for one in reviews), reviews
+
+
+GUARDS = {
+    "if c.level == 'O1':": {"O1"},
+    "if fp16 and 'O2' == c.level:": {"O2"},
+    "if c.level in ('O1', 'O2'):": {"O1", "O2"},
+    "if a:\n pass\nelif c.level == 'O1':": {"O1"},
+    "if c.level == 'O1' or fp16:": {"?", "O1"},
+    "if c.level != 'O0':": {"?", "O1"},
+    "if d.level == 'O1':": {"?", "O1"},
+    "if c.level == 'O1':\n c.level = f()": {"?", "O1"},
+    "if c.level == 'O1':\n pass\nif fp16:": {"?", "O1"},
+}
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_a_level_that_is_asked_for(guard: str) -> None:
+    assert read("opt_level=c.level", f"{guard}\n ").levels == GUARDS[guard]

@@ -156,7 +156,8 @@ class Making:
         if place.scope is not None and place.scope is not scope and "." not in text:
             declared = self._global_statement(scope, inits[0])
         held = [n for n in self._uses.get(id(scaler), []) if m.inside(n, anchor) and m.statement(n) is not anchor]
-        return [Creation(scaler, anchor, text, enabled, declared, before=ahead_of_all or bool(held))]
+        own = inits[0] if len(inits) == 1 < len(training) else None  # what the others say is not known here
+        return [Creation(scaler, anchor, text, enabled, declared, before=ahead_of_all or bool(held), init=own)]
 
     def _above_conditions(self, stmt: ast.stmt) -> ast.stmt:
         """The outermost condition around a statement of a method, where nothing else is around it: an object that gets
@@ -212,8 +213,11 @@ class Making:
         if place.scope is not None:
             if scope is place.scope:
                 return True
-            names = scope.outer & place.scope.names
-            return bool(names)
+            around, above = scope.parent, set[Scope]()
+            while around is not None:
+                above.add(around)
+                around = around.parent
+            return place.scope in above and bool(scope.outer & place.scope.names)
         return m.class_of(scope) is place.owner and m.self_name(scope) is not None
 
     def _global_statement(self, scope: Scope, init: Initialize) -> ast.Global:
@@ -255,6 +259,8 @@ class Making:
         """The optimizer is initialized in one function and lives in another."""
         training = [i for i in self.unit.initializes if i.optimizers]
         cases = self._conditions(training)
+        if cases is None and (each := self._create_each(scaler, place, least=1)):
+            return each
         if cases is None:
             raise Manual(self.unit.line_node, "several initialize calls outside the function that holds the optimizer")
         init = training[0]
@@ -279,15 +285,18 @@ class Making:
         return [Creation(scaler, anchor, text, enabled, before=before, renamed=renamed)]
 
     def _begun_for_each(self, scaler: Scaler) -> bool:
-        """Whether each of several functions that train calls the one that initializes its optimizer: Apex began with a
-        new loss scale at each call, and so does a scaler that is made beside it."""
+        """Whether each of several functions that train initializes its optimizer, or calls a function that does: Apex
+        began with a new loss scale at each call, and so does a scaler that is made beside it."""
         m = self.ctx.m
-        begins = {m.function(i.call) for i in self.unit.initializes if i.optimizers}
-        if len(begins) != 1 or not (scope := begins.pop()).is_function:
-            return False
-        callers = {m.function(call) for call in self.ctx.v.calls[scope.node] if not m.idle(call)}
         places = self._places.get(id(scaler), [])
-        return all(place.scope in callers and place.scope is not scope for place in places)
+        homes = [place.scope for place in places]
+        begins = {m.function(i.call) for i in self.unit.initializes if i.optimizers}
+        own = begins.intersection(homes) if len(begins) > 1 else set[Scope]()
+        if not all(scope.is_function for scope in begins) or begins <= own:
+            return False
+        calls = [call for scope in begins - own for call in self.ctx.v.calls[scope.node]]
+        callers = {m.function(call) for call in calls if not m.idle(call)}
+        return all(scope in callers | own and scope not in begins - own for scope in homes)
 
     def _conditions(self, training: Sequence[Initialize]) -> list[list[tuple[ast.expr, Term]]] | None:
         """The conditions under which one of these calls runs, for each way that leads to it; None where several say

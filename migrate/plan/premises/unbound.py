@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from ...knowledge.apex import of_apex
 from ...units.unit import Context, Unit
 
 
@@ -18,9 +19,18 @@ def check_bound(ctx: Context, unit: Unit) -> None:
         unit.review(
             name,
             "APX010",
-            f"`{name.id}` has no value here, a NameError: Apex's is imported inside of another function "
-            f"(line {there.lineno}); what is written in its place runs",
+            f"`{name.id}` has no value here, a NameError{_but_for(ctx, name)}: Apex's is imported inside of another "
+            f"function (line {there.lineno}); what is written in its place runs",
         )
+
+
+def _but_for(ctx: Context, name: ast.Name) -> str:
+    """What else may give a name a value."""
+    file = ctx.m.file(name)
+    for stmt in ctx.m.all(ast.ImportFrom):
+        if ctx.m.file(stmt) is file and of_apex(stmt.module or "") is None and stmt.names[0].name == "*":
+            return f" (unless `{ctx.m.src(stmt)}` brings one)"
+    return ""
 
 
 def asked_elsewhere(ctx: Context, stmt: ast.stmt, name: str) -> bool:
