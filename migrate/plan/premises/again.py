@@ -58,7 +58,10 @@ def _changes(ctx: Context, expr: ast.expr, depth: int, attr: str = "") -> bool:
         home = m.binding_scope(name.id, m.scope(name))
         if name.id in comprehended or (name.id in turned and home is m.function(expr)):
             return True
-        given = [m.parent[n] for n in m.stores(name.id, home) if home is m.function(expr) and m.loops(n)]
+        stores = m.stores(name.id, home) if home is not None else []
+        if home is not None and not home.is_function and any(_of_a_loop(ctx, n) for n in stores):
+            return True  # a name of the file: `for USE_AMP in (True, False): run()`
+        given = [m.parent[n] for n in stores if home is m.function(expr) and m.loops(n)]
         asked = attr if name is expr else _asked_of(m.parent[name])
         given += [stmt for stmt in _set_on(ctx, name, asked) if m.loops(stmt)] if asked else []
         if depth < MAX_DEPTH and any(isinstance(s, ast.Assign) and _changes(ctx, s.value, depth + 1) for s in given):
@@ -100,16 +103,28 @@ def _differs(ctx: Context, function: Scope, name: str, depth: int, attr: str) ->
     return len({on for _, on in said}) > 1 and not in_order  # a run without it that comes first is as it was
 
 
+def _of_a_loop(ctx: Context, name: ast.Name) -> bool:
+    loop = ctx.m.parent[name]
+    return isinstance(loop, (ast.For, ast.AsyncFor)) and loop.target is name and not _off_first(loop.iter)
+
+
 def _asked_of(above: ast.AST) -> str:
-    return above.attr if isinstance(above, ast.Attribute) else ""
+    """The attribute, or the item by its name, that is asked for."""
+    match above:
+        case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
+            return name
+        case _:
+            return ""
 
 
 def _set_on(ctx: Context, name: ast.Name, attr: str) -> Iterator[ast.AST]:
-    """The assignments to an attribute of what a name holds, in the function where it stands: ``cfg.amp = flag``."""
+    """The assignments to an attribute, or an item, of what a name holds, in the function where it stands:
+    ``cfg.amp = flag``."""
     m = ctx.m
-    for one in m.attributes(attr):
+    nodes: list[ast.Attribute | ast.Subscript] = [*m.attributes(attr), *m.all(ast.Subscript)]
+    for one in nodes:
         if isinstance(one.ctx, ast.Store) and isinstance(one.value, ast.Name) and one.value.id == name.id:
-            if m.function(one) is m.function(name):
+            if _asked_of(one) == attr and m.function(one) is m.function(name):
                 yield m.parent[one]
 
 

@@ -143,9 +143,21 @@ main(parse(), flags)
         ("(True, False)", "cfg.amp = flag", True),
         ("(False, True)", "cfg.amp = flag", False),
         ("flags", "cfg.seed = flag", False),
+        ("flags", 'cfg["amp"] = flag', True),
+        ("flags", 'cfg["seed"] = flag', False),
     ],
 )
 def test_an_attribute_that_a_loop_sets_ahead_of_an_early_return(flags: str, set_: str, named: bool) -> None:
     text = SET_UP.replace("FLAGS", flags).replace("SET", set_)
+    if "[" in set_:
+        text = text.replace("cfg.amp", 'cfg["amp"]')
     findings = migrate_module(text, Settings()).findings
     assert any(one.rule == "APX035" for one in findings) is named
+
+
+def test_a_name_of_the_file_that_a_loop_turns() -> None:
+    turned = SET_UP.replace("cfg.amp", "USE").replace("for flag in FLAGS", "global USE\n    for USE in ON_AND_OFF")
+    for flags, named in (("(True, False)", True), ("(False, True)", False)):
+        text = turned.replace("ON_AND_OFF", flags).replace("        SET\n", "")
+        findings = migrate_module(text, Settings()).findings
+        assert any(one.rule == "APX035" for one in findings) is named
