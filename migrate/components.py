@@ -60,10 +60,14 @@ _OPTIMIZER = re.compile(rb"\bclass[ \t]+\w+\([\w.]*Optimizer\)")
 _LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b)[\s\S])*?\.grad\b")
 # Of these the ones that do not train.
 _ONLY_LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b|\.backward\(|\.step\()[\s\S])*?\.grad\b")
-# What decorates something, and what is called with a name, or with what runs one later: who may be handed a function
-# to keep.
-_DECORATES = re.compile(rb"^[ \t]*@[ \t]*([\w.]+)", re.MULTILINE)
-_KEEPS = re.compile(rb"([\w.]+)\((?:[^()\n]*[,=])?[ \t]*(?:[\w.]+[ \t]*\)|lambda\b|(?:functools\.)?partial\()")
+# Decorators with what they decorate; calls with the last name that they are handed, or a lambda with gradients in it.
+_DECORATES = re.compile(
+    rb"^[ \t]*@[ \t]*([\w.]+[^\n]*\n(?:[ \t]*@[^\n]*\n)*[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+\w+)", re.MULTILINE
+)
+_HANDS = re.compile(
+    rb"([\w.]+\((?:[^()\n]*[,=])?[ \t]*(?:(?:functools\.)?partial\([ \t]*)?[\w.]+(?=[ \t]*[,)])"
+    rb"|[\w.]+\([^\n]*\blambda\b[^\n]*\.grad\b)"
+)
 _ATTRIBUTE = re.compile(rb"\.(\w+)\b(?![ \t]*=[^=])")
 _NAME, _WORD = re.compile(rb"\b[A-Za-z_]\w+"), re.compile(rb"\b[A-Za-z_]\w*")
 _GIVES_TABLE = re.compile(rb"\breturn[ \t]+(?:\w+\.)*[0-9_]*[A-Z][A-Z0-9_]*\b")
@@ -577,9 +581,17 @@ def _asking(beside: Iterable[str], imports: Imports) -> set[str]:
 def _kept_by(location: str, imports: Imports) -> set[str]:
     """The files from which a file has what decorates functions that look at gradients, or is handed them, and those
     that hand that name on: a bus, a registry. Whoever tells it of something may run them."""
-    if not imports.words(_LOOKS_AT, location):
+    looking = {*imports.words(_LOOKS_AT, location), "grad"}
+    if len(looking) == 1:
         return set()
-    keepers = imports.words(_DECORATES, location) | imports.words(_KEEPS, location)
+    keepers = list[str]()
+    for text in imports.words(_DECORATES, location):
+        *decorators, made = text.split("\n")
+        if made.split()[-1] in looking or made.split()[0] == "class":
+            keepers += [one.strip("@ \t").partition("(")[0] for one in decorators]
+    for text in imports.words(_HANDS, location):
+        if re.split(r"\W", text)[-1] in looking:
+            keepers.append(text.partition("(")[0])
     found = set[str]()
     todo = [(location, frozenset(part for one in keepers for part in one.split(".")))]
     while todo:
