@@ -60,6 +60,14 @@ _OPTIMIZER = re.compile(rb"\bclass[ \t]+\w+\([\w.]*Optimizer\)")
 _LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b)[\s\S])*?\.grad\b")
 # Of these the ones that do not train.
 _ONLY_LOOKS_AT = re.compile(rb"\bdef[ \t]+(\w+)\((?:(?!\bdef\b|\.backward\(|\.step\()[\s\S])*?\.grad\b")
+# Decorators with what they decorate; calls with the last name that they are handed, or a lambda with gradients in it.
+_DECORATES = re.compile(
+    rb"^[ \t]*@[ \t]*([\w.]+[^\n]*\n(?:[ \t]*@[^\n]*\n)*[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+\w+)", re.MULTILINE
+)
+_HANDS = re.compile(
+    rb"([\w.]+\((?:[^()\n]*[,=])?[ \t]*(?:(?:functools\.)?partial\([ \t]*)?[\w.]+(?=[ \t]*[,)])"
+    rb"|[\w.]+\([^\n]*\blambda\b[^\n]*\.grad\b)"
+)
 _ATTRIBUTE = re.compile(rb"\.(\w+)\b(?![ \t]*=[^=])")
 _NAME, _WORD = re.compile(rb"\b[A-Za-z_]\w+"), re.compile(rb"\b[A-Za-z_]\w*")
 _GIVES_TABLE = re.compile(rb"\breturn[ \t]+(?:\w+\.)*[0-9_]*[A-Z][A-Z0-9_]*\b")
@@ -76,7 +84,7 @@ _LEAVES = re.compile(rb"\.cpu\(\)|\.numpy\(\)")
 _HOOKS = re.compile(rb"\bregister_forward_hook\(")
 _AS_FLOAT = re.compile(rb"\.(?:" + b"|".join(one.encode() for one in sorted(O1_FLOAT)) + rb")\(")
 # What O1 left in float32 if it was so, and what makes it so.
-_PRODUCTS = re.compile(rb"\b(?:einsum|chain_matmul|multi_dot)\(")
+_PRODUCTS = re.compile(rb"\b(?:einsum|chain_matmul|multi_dot|cov|matrix_power|vecdot)\(")
 _WIDENS = re.compile(rb"\.(?:float|double)\(\)|\b(?:softplus|exp)\(")
 _SPREADS = re.compile(rb"\.(?:" + b"|".join(one.encode() for one in sorted(SPREADS)) + rb")\(")
 _IN_PLACE = re.compile(rb"\.(?:add(?:mm|mv|r|bmm)|baddbmm)_\(")
@@ -545,6 +553,7 @@ def _near(amp: Sequence[str], beside: Iterable[str], imports: Imports) -> set[st
     above = _from(beside, imports).difference(amp, near)
     asked = (_touches, _may_run_networks, _keeps_results)
     found = {one for one in near if any(joins(one, imports) for joins in asked)}
+    found |= {kept for one in found for kept in _kept_by(one, imports)}.difference(amp)
     for one in near | above:
         behind = _made_behind(one, imports)
         if any(_touches(x, imports) or _may_hold_networks(x, imports) for x in behind):
@@ -566,6 +575,33 @@ def _asking(beside: Iterable[str], imports: Imports) -> set[str]:
         more = {one for one in below if looking & imports.words(_ATTRIBUTE, one)} - found
         found |= more
         looking = {name for one in more for name in imports.defined(one)}
+    return found
+
+
+def _kept_by(location: str, imports: Imports) -> set[str]:
+    """The files from which a file has what decorates functions that look at gradients, or is handed them, and those
+    that hand that name on: a bus, a registry. Whoever tells it of something may run them."""
+    looking = {*imports.words(_LOOKS_AT, location), "grad"}
+    if len(looking) == 1:
+        return set()
+    keepers = list[str]()
+    for text in imports.words(_DECORATES, location):
+        *decorators, made = text.split("\n")
+        if made.split()[-1] in looking or made.split()[0] == "class":
+            keepers += [one.strip("@ \t").partition("(")[0] for one in decorators]
+    for text in imports.words(_HANDS, location):
+        if re.split(r"\W", text)[-1] in looking:
+            keepers.append(text.partition("(")[0])
+    found = set[str]()
+    todo = [(location, frozenset(part for one in keepers for part in one.split(".")))]
+    while todo:
+        at, names = todo.pop()
+        for dotted, meant in imports.meant(at).items():
+            module, _, last = dotted.rpartition(".")
+            if last in names:
+                files = {*(meant or imports.meant(at).get(module, []))} - {location, *found}
+                found |= files
+                todo += [(one, frozenset({last})) for one in sorted(files)]
     return found
 
 

@@ -68,6 +68,9 @@ class Calls(Rows):
             zipped = node.args[0] if len(node.args) == 1 and not node.keywords else None
             if (zipped is not None and self._zipped(node, zipped, var)) or self._record(node, var):
                 return
+        if name == "defaultdict" and node.args:
+            self._with_default(node, var)
+            return
         if name in NAMESPACES and node.keywords and not node.args:
             self._with_fields(node, var, [])
             return

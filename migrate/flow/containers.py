@@ -187,6 +187,30 @@ class Containers(Attributes):
             self._add(var, whole)
         return bool(node.keywords) and not node.args
 
+    def _with_default(self, node: ast.Call, var: Var) -> None:
+        """``defaultdict(list)`` holds under any key what its factory makes, and what it was filled with."""
+        whole, factory = Obj("dict", node, "dict"), node.args[0]
+        item = self._field(whole, ELEMENT_KEY)
+
+        def makes(obj: Obj) -> None:
+            if obj.kind == "function":
+                self._flow(("r", obj.key), item)
+            elif obj.kind == "class":
+                self._add(item, Obj("instance", obj.key, obj.label))
+
+        match last_name(factory):
+            case "list" | "set" | "deque":
+                self._add(item, Obj("seq", factory, "list"))
+            case "dict" | "OrderedDict":
+                self._add(item, Obj("dict", factory, "dict"))
+            case _:
+                self._each(self._expr(factory), makes)
+        for arg in node.args[1:]:
+            self._each(self._expr(arg), lambda obj: self._spread(obj, self._giving(whole)))
+        for keyword in node.keywords:
+            self._flow(self._expr(keyword.value), self._field(whole, keyword.arg or ELEMENT_KEY))
+        self._add(var, whole)
+
     def _giving(self, whole: Obj) -> Callable[[str, Var], None]:
         return lambda name, value: self._flow(value, self._field(whole, name))
 

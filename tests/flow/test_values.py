@@ -295,6 +295,12 @@ HOLDS = {
         "<W>, A()",
     ),
     "a dictionary made of another": ("d = {'a': A()}\ne = dict(d, b=B())\nask(e['a'])", "A()"),
+    "what a factory makes under any key": (
+        "d = defaultdict(list)\nd[k].append(A())\nfor x in d[n]:\n    ask(x)",
+        "A()",
+    ),
+    "what a lambda makes there": ("d = defaultdict(lambda: A())\nask(d['a'])", "A()"),
+    "what it was filled with": ("d = defaultdict(list, {'a': A()}, b=B())\nask(d['b'])", "B(), […]"),
     "a copied one": ("d = {'a': A(), 'b': B()}\ne = dict(d)\nask(e['b'])", "B()"),
     "one made of names and values": ("n = ('a', 'b')\nd = dict(zip(n, [A(), B()]))\nask(d['b'])", "B()"),
     "one made of names that are written there": ("d = dict(zip(['a', 'b'], [A(), B()]))\nask(d['a'])", "A()"),

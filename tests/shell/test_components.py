@@ -900,3 +900,34 @@ def test_so_does_what_asks_in_another_file_for_it(tmp_path: Path) -> None:
         "probe.py": probe + "        return self.owner.norm\n",
     }
     assert b"unscale_(self.opt)" in _written(tmp_path, files)["session.py"]
+
+
+BUS = """\
+SUBSCRIBERS = {}
+
+
+def on(topic):
+    def add(f):
+        SUBSCRIBERS.setdefault(topic, []).append(f)
+        return f
+    return add
+
+
+def publish(topic):
+    for f in SUBSCRIBERS.get(topic, ()):
+        f()
+"""
+
+
+@pytest.mark.parametrize(("looked", "unscaled"), [("HELD[0].grad.norm()", True), ("HELD[0].norm()", False)])
+def test_who_keeps_what_another_file_hands_it_to_look_at_gradients_belongs_to_it(
+    tmp_path: Path, looked: str, unscaled: bool
+) -> None:
+    files = {
+        "session.py": "import bus, watch\n\n\n" + SESSION.replace("self.log.told(loss)", "bus.publish('end')"),
+        "bus.py": BUS,
+        "watch.py": f"from events import on\n\nHELD = []\n\n\n@on('end')\ndef note():\n    print({looked})\n",
+        "events.py": "from bus import on\n",
+    }
+    new = _written(tmp_path, files)["session.py"]
+    assert (b"self.scaler.unscale_(self.opt)\n            bus.publish('end')" in new) is unscaled

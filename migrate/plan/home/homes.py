@@ -8,6 +8,7 @@ the optimizer are handed the scaler too, by one more parameter behind the optimi
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -25,6 +26,8 @@ from . import named_owners, switch
 from .handing import Handing
 from .keepers import behind, inherit, keeps, record_with
 from .places import Homes, Parameter, Place
+
+_WHOLE_STATE = re.compile(r"__dict__|\bvars\(|\bsuper\(")  # a state that is not written out item by item
 
 
 class Finder(Handing):
@@ -540,6 +543,7 @@ class Finder(Handing):
                 self._slots(scaler, place)
                 if place.owner is not None:
                     self._tell_listed(scaler, place.owner)
+                    self._tell_state(scaler, place.owner)
                 if place.scope is not None:
                     self._tell_local(scaler, place.scope)
         return self.homes
@@ -557,6 +561,15 @@ class Finder(Handing):
                     pass
                 case _:
                     self.unit.review(call, "APX020", f"this lists `{scaler.name}`, too, from now on")
+
+    def _tell_state(self, scaler: Scaler, owner: ast.ClassDef) -> None:
+        """A copy, or what is unpickled, has what its class writes out as its state: no scaler."""
+        m = self.ctx.m
+        for one in self.ctx.v.order(owner):
+            for name in ("__getstate__", "__reduce__", "__reduce_ex__"):
+                if (method := m.method(one, name)) is not None and not _WHOLE_STATE.search(m.src(method)):
+                    said = f"an object made of this state has no `{scaler.name}` (AttributeError): hand that on, too"
+                    self.unit.review(method, "APX020", said)
 
     def _tell_listed(self, scaler: Scaler, owner: ast.ClassDef) -> None:
         """Who lists all attributes of an object finds the scaler among them."""

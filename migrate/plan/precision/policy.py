@@ -17,12 +17,14 @@ from ...knowledge.operations import (
     HALF_NOT_FLOAT,
     IN_PLACE,
     LARGEST_HALF,
+    MULTIPLY_WITHIN,
     SPREADS,
 )
 from ...units.operands import beside_number
 from ...units.unit import Context, Unit
 from ..regions.coverage import Coverage
 from .spread import of_float32
+from .torchs import of_torch
 
 _WIDER = frozenset("float float32 double float64 bfloat16".split())
 _Operation = ast.Call | ast.AugAssign | ast.BinOp
@@ -86,7 +88,7 @@ def _operation(ctx: Context, node: _Operation) -> str | None:
     name = called_name(node)
     if name in FILLS and any(map(far, [*node.args, *(k.value for k in node.keywords)])):
         return FAR_FILL
-    if name in SPREADS and of_float32(ctx, node):
+    if (name in SPREADS and of_float32(ctx, node)) or (name in MULTIPLY_WITHIN and not of_torch(ctx.m, node.func)):
         return None
     return name if name in HALF_NOT_FLOAT | HALF_NOT_AS_GIVEN else None
 

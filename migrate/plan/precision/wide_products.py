@@ -6,14 +6,23 @@ from __future__ import annotations
 import ast
 
 from ...facts.once import once
-from ...knowledge.operations import HALF_NOT_AS_GIVEN, KEEP, O1_FLOAT, O1_FLOAT_FUNCTIONAL, SPREADS, WIDENS
+from ...knowledge.operations import (
+    HALF_NOT_AS_GIVEN,
+    KEEP,
+    MULTIPLY_WITHIN,
+    O1_FLOAT,
+    O1_FLOAT_FUNCTIONAL,
+    SPREADS,
+    WIDENS,
+)
 from ...nodes import each_given
 from ...units.unit import Context, Unit
 from ..regions.coverage import Coverage
 from ..regions.tight import last_given
 from .torchs import of_torch
 
-_BOUNDED = frozenset("scaled_dot_product_attention".split())  # as large as what it is handed
+# As large as what they are handed, or not larger than 1.
+_BOUNDED = frozenset("scaled_dot_product_attention corrcoef pinv".split())
 _FLOAT32 = O1_FLOAT | O1_FLOAT_FUNCTIONAL | SPREADS
 # Of these no sum is large.
 _SMALL = frozenset("softmax log_softmax softmin normalize cosine_similarity sigmoid tanh".split())
@@ -45,7 +54,8 @@ def _products(ctx: Context) -> list[tuple[ast.Call, str]]:
         for call in ctx.m.calls(name):
             operands = [one for one in call.args if not isinstance(one, ast.Constant)]
             stmt = ctx.m.statement(call)
-            if len(operands) > 1 and of_torch(ctx.m, call.func) and all(_wide(ctx, one, stmt) for one in operands):
+            several = len(operands) > (0 if name in MULTIPLY_WITHIN else 1)
+            if several and of_torch(ctx.m, call.func) and all(_wide(ctx, one, stmt) for one in operands):
                 found.append((call, name))
     return found
 

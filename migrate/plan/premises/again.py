@@ -39,6 +39,11 @@ def _asked(ctx: Context, call: ast.Call) -> Iterator[ast.expr]:
     for outer in ctx.m.spine(ctx.m.statement(call))[1:]:
         if isinstance(outer, ast.If):
             yield outer.test
+    for stmt in ctx.m.spine(ctx.m.statement(call)):
+        block, index = ctx.m.place[stmt]
+        for before in block.body[:index]:  # `if not fp16: return model, optimizer`: it goes on without
+            if isinstance(before, ast.If) and isinstance(end := before.body[-1], ast.Return) and end.value is not None:
+                yield before.test
     yield from (keyword.value for keyword in call.keywords if keyword.arg in ("enabled", "opt_level"))
 
 
@@ -53,13 +58,16 @@ def _changes(ctx: Context, expr: ast.expr, depth: int, attr: str = "") -> bool:
         home = m.binding_scope(name.id, m.scope(name))
         if name.id in comprehended or (name.id in turned and home is m.function(expr)):
             return True
-        given = [m.parent[n] for n in m.stores(name.id, home) if home is m.function(expr) and m.loops(n)]
+        stores = m.stores(name.id, home) if home is not None else []
+        if home is not None and not home.is_function and any(_of_a_loop(ctx, n) for n in stores):
+            return True  # a name of the file: `for USE_AMP in (True, False): run()`
+        given = [m.parent[n] for n in stores if home is m.function(expr) and m.loops(n)]
+        asked = attr if name is expr else _asked_of(m.parent[name])
+        given += [stmt for stmt in _set_on(ctx, name, asked) if m.loops(stmt)] if asked else []
         if depth < MAX_DEPTH and any(isinstance(s, ast.Assign) and _changes(ctx, s.value, depth + 1) for s in given):
             return True
         if home is not None and home.is_function and name.id in home.params and not m.stores(name.id, home):
-            above = m.parent[name]
-            asked = above.attr if isinstance(above, ast.Attribute) and name is not expr else attr
-            if depth < MAX_DEPTH and _differs(ctx, home, name.id, depth, asked):
+            if depth < MAX_DEPTH and _differs(ctx, home, name.id, depth, asked or attr):
                 return True
     return False
 
@@ -93,6 +101,31 @@ def _differs(ctx: Context, function: Scope, name: str, depth: int, attr: str) ->
             said += [(ctx.m.function(call).node, flag)] if flag is not None else []
     in_order = len({where for where, _ in said}) == 1 and [on for _, on in said] == sorted(on for _, on in said)
     return len({on for _, on in said}) > 1 and not in_order  # a run without it that comes first is as it was
+
+
+def _of_a_loop(ctx: Context, name: ast.Name) -> bool:
+    loop = ctx.m.parent[name]
+    return isinstance(loop, (ast.For, ast.AsyncFor)) and loop.target is name and not _off_first(loop.iter)
+
+
+def _asked_of(above: ast.AST) -> str:
+    """The attribute, or the item by its name, that is asked for."""
+    match above:
+        case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
+            return name
+        case _:
+            return ""
+
+
+def _set_on(ctx: Context, name: ast.Name, attr: str) -> Iterator[ast.AST]:
+    """The assignments to an attribute, or an item, of what a name holds, in the function where it stands:
+    ``cfg.amp = flag``."""
+    m = ctx.m
+    nodes: list[ast.Attribute | ast.Subscript] = [*m.attributes(attr), *m.all(ast.Subscript)]
+    for one in nodes:
+        if isinstance(one.ctx, ast.Store) and isinstance(one.value, ast.Name) and one.value.id == name.id:
+            if _asked_of(one) == attr and m.function(one) is m.function(name):
+                yield m.parent[one]
 
 
 def _set_between(ctx: Context, function: Scope, value: ast.expr, attr: str) -> bool:

@@ -81,3 +81,14 @@ def test_own_setattr(strict: str, closed: bool) -> None:
 def test_named_tuple() -> None:
     text, said = _migrated("from typing import NamedTuple", base="(NamedTuple)")
     assert text is None and "a NamedTuple has no other attributes" in said
+
+
+@pytest.mark.parametrize(
+    ("state", "named"),
+    [('{"model": self.model, "optimizer": self.optimizer}', True), ("self.__dict__.copy()", False)],
+)
+def test_a_state_that_is_written_out_has_no_scaler(state: str, named: bool) -> None:
+    gives = f"def __getstate__(self):\n        return {state}"
+    text = TEXT.replace("ABOVE\n", "").replace("DECORATED\n", "").replace("(BASE)", "").replace("REFUSES", gives)
+    found = migrate_module(text, Settings()).findings
+    assert any("made of this state has no `scaler`" in one.message for one in found) is named

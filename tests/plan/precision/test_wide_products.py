@@ -45,6 +45,10 @@ BODIES = {
     f"q = F.softplus(q) * 30\nk = k.exp().transpose(0, 1)\n{SIM}": True,
     f"q = q - q.sum(-1, keepdim=True)\nk = k.double()\n{SIM}": True,
     "sim = torch.chain_matmul(q.float(), k.float())": True,
+    "sim = torch.cov(q.float().t() * 300)": True,
+    "sim = torch.linalg.matrix_power(q.float(), 3)": True,
+    "sim = np.cov(q.float().t())": False,
+    "sim = torch.corrcoef(q.float())": False,
     SIM: False,  # half under both
     f"q = q.float()\n{SIM}": False,  # of the other nothing is known
     f"q, k = F.normalize(q, dim=-1), F.normalize(k, dim=-1)\n{SIM}": False,  # no sum of these is large

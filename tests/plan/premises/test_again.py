@@ -97,3 +97,67 @@ def test_objects_that_say_something_else(calls: str, named: bool) -> None:
     text = TEXT.replace("args, use_amp=True", "args").replace("use_amp", "args.fp16").replace("CALLS", calls)
     findings = migrate_module(OBJECTS + text, Settings()).findings
     assert any(one.rule == "APX035" for one in findings) is named
+
+
+SET_UP = """\
+import torch
+from apex import amp
+
+
+def prepare(cfg):
+    model = torch.nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    if not cfg.amp:
+        return model, optimizer
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    return model, optimizer
+
+
+def run(cfg):
+    model, optimizer = prepare(cfg)
+    for x in cfg.data:
+        loss = model(x).sum()
+        if cfg.amp:
+            with amp.scale_loss(loss, optimizer) as scaled_loss:
+                scaled_loss.backward()
+        else:
+            loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def main(cfg, flags):
+    for flag in FLAGS:
+        SET
+        run(cfg)
+
+
+main(parse(), flags)
+"""
+
+
+@pytest.mark.parametrize(
+    ("flags", "set_", "named"),
+    [
+        ("flags", "cfg.amp = flag", True),
+        ("(True, False)", "cfg.amp = flag", True),
+        ("(False, True)", "cfg.amp = flag", False),
+        ("flags", "cfg.seed = flag", False),
+        ("flags", 'cfg["amp"] = flag', True),
+        ("flags", 'cfg["seed"] = flag', False),
+    ],
+)
+def test_an_attribute_that_a_loop_sets_ahead_of_an_early_return(flags: str, set_: str, named: bool) -> None:
+    text = SET_UP.replace("FLAGS", flags).replace("SET", set_)
+    if "[" in set_:
+        text = text.replace("cfg.amp", 'cfg["amp"]')
+    findings = migrate_module(text, Settings()).findings
+    assert any(one.rule == "APX035" for one in findings) is named
+
+
+def test_a_name_of_the_file_that_a_loop_turns() -> None:
+    turned = SET_UP.replace("cfg.amp", "USE").replace("for flag in FLAGS", "global USE\n    for USE in ON_AND_OFF")
+    for flags, named in (("(True, False)", True), ("(False, True)", False)):
+        text = turned.replace("ON_AND_OFF", flags).replace("        SET\n", "")
+        findings = migrate_module(text, Settings()).findings
+        assert any(one.rule == "APX035" for one in findings) is named
