@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from ..facts.names import last_name
 from ..facts.scopes import Scope
 from ..flow.objects import Obj
 from .halves import NOTHING, Value, join, joined, many
@@ -89,8 +90,11 @@ class Kept:
             case ast.ListComp(elt=value) | ast.DictComp(value=value):
                 return self._tell(value)
             case ast.Call(args=args, keywords=keywords):
-                filled = any(k.arg != "maxlen" for k in keywords) or (args and obj.label != "defaultdict")
+                by_factory = "defaultdict" in (obj.label, last_name(obj.key.func))
+                filled = any(k.arg != "maxlen" for k in keywords) or (len(args) > by_factory)
                 return self._tell(None) if filled else NOTHING
+            case ast.Name(id=name) if name in _CONTAINERS:  # what the factory of a `defaultdict` makes
+                return NOTHING
             case _:
                 return self._tell(None)
 

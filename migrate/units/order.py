@@ -118,7 +118,8 @@ class Order:
         apart = self._arms_apart(node, site)
         if apart is not None and not arms:
             return frozenset({ON})
-        if m.start(site) > m.start(node) and not m.inside(site, node):  # what a call is handed runs ahead of it
+        handed = isinstance(node, ast.Call) and m.inside(site, node)  # what a call is handed runs ahead of it
+        if m.start(site) > m.start(node) and not handed:
             again = set(m.loops(node)) & set(m.loops(site))
             return frozenset({NOT_YET, ON}) if again else frozenset({NOT_YET})
         if apart is None:

@@ -1,0 +1,32 @@
+# expect: manual initialized in another file
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from apex import amp
+
+
+def batches(n=4):
+    return [(torch.randn(8, 4) * (1e7 if i == 1 else 1), torch.randint(0, 2, (8,))) for i in range(n)]
+
+
+def setup():
+    model = nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    globals().update(model=model, optimizer=optimizer)
+
+
+def train(loader):
+    for x, y in loader:
+        loss = F.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        with amp.scale_loss(loss, optimizer) as scaled:
+            scaled.backward()
+        optimizer.step()
+
+
+def main():
+    torch.manual_seed(0)
+    setup()
+    train(batches())
+    return [p.detach() for p in model.parameters()]
