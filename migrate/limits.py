@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,9 @@ from contextlib import contextmanager
 from .errors import Tangled
 
 MOST_SECONDS = 120  # of CPU, for one program
+MOST_IN_ALL = 600  # for all programs that share files: a base of trainers, and sixty scripts that derive from it
 MOST_MEMORY = 2 << 30  # bytes that one program may take, beside what the process has
+_begun = 0.0  # when the work under `guarded` began, in seconds of CPU of this process
 _RECURSION_LIMIT = 4000  # long chains of elif or + nest deeply; the C stack bears this on every version
 
 
@@ -37,6 +40,8 @@ def _limited_time() -> Iterator[None]:
     def over(number: int, frame: object) -> None:
         raise Tangled(f"it was given {MOST_SECONDS} seconds")
 
+    global _begun
+    _begun = time.process_time()
     before = signal.signal(signal.SIGPROF, over)
     signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
     try:
@@ -48,9 +53,12 @@ def _limited_time() -> Iterator[None]:
 
 def begin_anew() -> None:
     """The next of the programs that are worked on under one `guarded` has all the time for itself: how many there are
-    does not decide what becomes of the last one."""
-    if sys.platform != "win32" and signal.getitimer(signal.ITIMER_PROF)[0]:
-        signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
+    does not decide what becomes of the last one, unless they are so many that all have to end."""
+    if sys.platform == "win32" or not signal.getitimer(signal.ITIMER_PROF)[0]:
+        return
+    if time.process_time() - _begun > MOST_IN_ALL:
+        raise Tangled(f"all programs that share its files were given {MOST_IN_ALL} seconds")
+    signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
 
 
 @contextmanager

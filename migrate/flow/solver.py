@@ -72,8 +72,10 @@ class Solver(ABC):
     def _flow(self, src: Var, dst: Var) -> None:
         if src != dst and dst not in self._edges[src]:
             self._edges[src].add(dst)
-            for obj in tuple(self._pts.get(src, ())):
-                self._add(dst, obj)
+            if there := self._pts.get(src):
+                held = self._pts[dst]
+                if fresh := there - held:  # all at once: an item of a large dictionary flows to many places
+                    self._take(dst, held, [*fresh])
 
     def _each(self, var: Var, do: Callable[[Obj], None]) -> None:
         self._watch[var].append(do)

@@ -148,6 +148,16 @@ def test_each_program_that_is_linked_has_the_time_of_one(monkeypatch: pytest.Mon
     assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no bound of time")
+def test_all_that_share_files_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sixty scripts that derive from one base, each with the time of one: what they take together is bounded, too."""
+    monkeypatch.setattr(limits, "MOST_IN_ALL", 0.3)
+    with pytest.raises(Tangled, match="all programs that share its files were given"), limits.guarded():
+        for _ in range(3):
+            limits.begin_anew()
+            _work(0.2)
+
+
 def greedy(text: str, settings: Settings, exported: frozenset[str]) -> ModuleResult:
     held = []
     while True:
