@@ -65,8 +65,9 @@ _DECORATES = re.compile(
     rb"^[ \t]*@[ \t]*([\w.]+[^\n]*\n(?:[ \t]*@[^\n]*\n)*[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+\w+)", re.MULTILINE
 )
 _HANDS = re.compile(
-    rb"([\w.]+\((?:[^()\n]*[,=])?[ \t]*(?:(?:functools\.)?partial\([ \t]*)?[\w.]+(?=[ \t]*[,)])"
-    rb"|[\w.]+\([^\n]*\blambda\b[^\n]*\.grad\b)"
+    rb"((?<![\w.])[\w.]+\((?:[^()\n]{0,500}[,=])?[ \t]{0,80}(?:(?:functools\.)?partial\([ \t]{0,80})?"
+    rb"[\w.]+(?=[ \t]{0,80}[,)])"
+    rb"|(?<![\w.])[\w.]+\([^\n]{0,200}\blambda\b[^\n]{0,200}\.grad\b)"
 )
 _ATTRIBUTE = re.compile(rb"\.(\w+)\b(?![ \t]*=[^=])")
 _NAME, _WORD = re.compile(rb"\b[A-Za-z_]\w+"), re.compile(rb"\b[A-Za-z_]\w*")
