@@ -242,9 +242,9 @@ def said_by(ctx: Context, call: ast.Call, callee: Scope, expr: ast.expr, term: T
     said: dict[str, ast.expr] = {}
     for node in walk(tree):
         if isinstance(node, ast.Name) and m.binding_scope(node.id, m.scope(expr)) is callee:
-            given = passed(ctx, call, callee, node.id) if node.id in callee.params else None
-            if given is None and node.id in callee.params:
-                given = _left_as_it_is(ctx, call, callee, node.id)
+            given = None
+            if node.id in callee.params:
+                given = passed(ctx, call, callee, node.id) or _left_as_it_is(ctx, call, callee, node.id)
             if not isinstance(given, (ast.Constant, ast.Name, ast.Attribute)) or m.bindings(node.id, callee):
                 return None
             said[node.id] = given
@@ -263,9 +263,8 @@ def said_by(ctx: Context, call: ast.Call, callee: Scope, expr: ast.expr, term: T
 
 def _left_as_it_is(ctx: Context, call: ast.Call, callee: Scope, name: str) -> ast.expr | None:
     """The default of a parameter that a call does not fill."""
-    given = [k.arg for k in call.keywords]
-    splat = None in given or any(isinstance(a, ast.Starred) for a in call.args)
-    filled = name in given or passed(ctx, call, callee, name) is not None or partial_of(ctx, call) is not None
+    splat = any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
+    filled = passed(ctx, call, callee, name) is not None or partial_of(ctx, call) is not None
     return None if splat or filled else default_of(callee.node, name)
 
 
