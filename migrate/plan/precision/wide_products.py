@@ -19,6 +19,7 @@ from ...nodes import each_given
 from ...units.unit import Context, Unit
 from ..regions.coverage import Coverage
 from ..regions.tight import last_given
+from .spread import wide
 from .torchs import of_torch
 
 # As large as what they are handed, or not larger than 1.
@@ -52,10 +53,13 @@ def _products(ctx: Context) -> list[tuple[ast.Call, str]]:
     found = []
     for name in sorted(HALF_NOT_AS_GIVEN - _BOUNDED):
         for call in ctx.m.calls(name):
-            operands = [one for one in call.args if not isinstance(one, ast.Constant)]
+            one_tensor = name in MULTIPLY_WITHIN and name != "vecdot"
+            operands = [one for one in call.args[: 1 if one_tensor else None] if not isinstance(one, ast.Constant)]
             stmt = ctx.m.statement(call)
-            several = len(operands) > (0 if name in MULTIPLY_WITHIN else 1)
-            if several and of_torch(ctx.m, call.func) and all(_wide(ctx, one, stmt) for one in operands):
+            if not operands[0 if one_tensor else 1 :] or not of_torch(ctx.m, call.func):
+                continue
+            power = name == "matrix_power"  # of a buffer (the edges of a graph): its numbers grow with each factor
+            if all(_wide(ctx, one, stmt) or (power and wide(ctx, one, stmt)) for one in operands):
                 found.append((call, name))
     return found
 

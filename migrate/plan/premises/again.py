@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
 
 from ...facts.scopes import Scope
 from ...flow.arguments import default_of
+from ...flow.spelled import listed_names
 from ...nodes import walk
 from ...units.translate import passed
 from ...units.unit import Context, Unit
@@ -61,10 +63,13 @@ def _changes(ctx: Context, expr: ast.expr, depth: int, attr: str = "") -> bool:
         stores = m.stores(name.id, home) if home is not None else []
         if home is not None and not home.is_function and any(_of_a_loop(ctx, n) for n in stores):
             return True  # a name of the file: `for USE_AMP in (True, False): run()`
-        given = [m.parent[n] for n in stores if home is m.function(expr) and m.loops(n)]
+        above = [m.parent[n] for n in stores if home is m.function(expr) and m.loops(n)]
+        given = [one.value for one in above if isinstance(one, ast.Assign)]
         asked = attr if name is expr else _asked_of(m.parent[name])
-        given += [stmt for stmt in _set_on(ctx, name, asked) if m.loops(stmt)] if asked else []
-        if depth < MAX_DEPTH and any(isinstance(s, ast.Assign) and _changes(ctx, s.value, depth + 1) for s in given):
+        if asked:
+            set_here = [(at, value) for at, value in _set_on(ctx, name, asked) if m.function(at) is m.function(name)]
+            given += [value for at, value in set_here if m.loops(at)]
+        if depth < MAX_DEPTH and any(_changes(ctx, value, depth + 1) for value in given):
             return True
         if home is not None and home.is_function and name.id in home.params and not m.stores(name.id, home):
             if depth < MAX_DEPTH and _differs(ctx, home, name.id, depth, asked or attr):
@@ -117,15 +122,60 @@ def _asked_of(above: ast.AST) -> str:
             return ""
 
 
-def _set_on(ctx: Context, name: ast.Name, attr: str) -> Iterator[ast.AST]:
-    """The assignments to an attribute, or an item, of what a name holds, in the function where it stands:
-    ``cfg.amp = flag``."""
+def _set_on(ctx: Context, name: ast.Name, attr: str) -> Iterator[tuple[ast.AST, ast.expr]]:
+    """Where an attribute, or an item, of what a name holds is set, in the function where it stands, and to what:
+    ``cfg.amp = flag``, ``setattr(cfg, "amp", flag)``, ``vars(cfg).update(amp=flag)``."""
     m = ctx.m
-    nodes: list[ast.Attribute | ast.Subscript] = [*m.attributes(attr), *m.all(ast.Subscript)]
-    for one in nodes:
-        if isinstance(one.ctx, ast.Store) and isinstance(one.value, ast.Name) and one.value.id == name.id:
-            if _asked_of(one) == attr and m.function(one) is m.function(name):
-                yield m.parent[one]
+    stored: list[ast.Attribute | ast.Subscript] = [*m.attributes(attr), *m.all(ast.Subscript)]
+    for one in stored:
+        above = m.parent[one]
+        if isinstance(one.ctx, ast.Store) and _is(one.value, name) and isinstance(above, ast.Assign):
+            if _asked_of(one) == attr:
+                yield above, above.value
+    for call in [*m.calls("setattr"), *m.calls("update")]:
+        match call:
+            case ast.Call(func=ast.Name(id="setattr"), args=[owner, key, value]) if _is(owner, name):
+                if any(fnmatchcase(attr, one) for one in listed_names(m, key)):
+                    yield call, _whole(ctx, call, name, value)
+            case ast.Call(func=ast.Attribute(value=owner, attr="update"), args=given, keywords=keywords):
+                if _is(_of_attributes(owner), name):
+                    yield from ((call, one.value) for one in keywords if one.arg in (attr, None))
+                    yield from ((call, _whole(ctx, call, name, one)) for one in given if not _says_without(one, attr))
+
+
+def _is(owner: ast.expr, name: ast.Name) -> bool:
+    return isinstance(owner, ast.Name) and owner.id == name.id
+
+
+def _of_attributes(owner: ast.expr) -> ast.expr:
+    """Whose attributes a dictionary holds: ``vars(cfg)``, ``cfg.__dict__``; else what it is."""
+    match owner:
+        case ast.Call(func=ast.Name(id="vars"), args=[one]) | ast.Attribute(value=one, attr="__dict__"):
+            return one
+        case _:
+            return owner
+
+
+def _says_without(given: ast.expr, attr: str) -> bool:
+    """Whether a dictionary is written out, without that key."""
+    match given:
+        case ast.Dict(keys=keys):
+            return all(isinstance(key, ast.Constant) and key.value != attr for key in keys)
+        case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords):
+            return all(one.arg not in (attr, None) for one in keywords)
+        case _:
+            return False
+
+
+def _whole(ctx: Context, call: ast.Call, name: ast.Name, value: ast.expr) -> ast.expr:
+    """What a loop that is only about the settings goes through (``for key, value in changes.items()``), where the value
+    is one item of it: all of it is set by the time they are read."""
+    readers = list(ctx.m.ancestors(name))
+    for loop in ctx.m.loops(call):
+        if isinstance(loop, ast.For) and loop not in readers and isinstance(value, ast.Name):
+            if any(isinstance(n, ast.Name) and n.id == value.id for n in walk(loop.target)):
+                return loop.iter
+    return value
 
 
 def _set_between(ctx: Context, function: Scope, value: ast.expr, attr: str) -> bool:
@@ -135,12 +185,10 @@ def _set_between(ctx: Context, function: Scope, value: ast.expr, attr: str) -> b
         return False
     here = m.function(value)
     calls = [m.start(call) for call in ctx.v.calls[function.node] if m.function(call) is here]
-    for one in m.attributes(attr):
-        above = m.parent[one]
-        if isinstance(one.ctx, ast.Store) and isinstance(one.value, ast.Name) and one.value.id == value.id:
-            off = isinstance(above, ast.Assign) and isinstance(above.value, ast.Constant) and not above.value.value
-            if off and m.function(one) is here and min(calls) < m.start(one) < max(calls):
-                return True
+    for at, given in _set_on(ctx, value, attr):
+        off = isinstance(given, ast.Constant) and not given.value
+        if off and m.function(at) is here and min(calls) < m.start(at) < max(calls):
+            return True
     return False
 
 

@@ -21,6 +21,7 @@ class Match(nn.Module):
         super().__init__()
         self.q, self.k = nn.Linear(dim, dim), nn.Linear(dim, dim)
         self.w = nn.Parameter(torch.randn(dim, dim))
+        self.register_buffer("edges", torch.ones(dim, dim))
 
     def forward(self, x):
         q, k = self.q(x), self.k(x)
@@ -47,6 +48,9 @@ BODIES = {
     "sim = torch.chain_matmul(q.float(), k.float())": True,
     "sim = torch.cov(q.float().t() * 300)": True,
     "sim = torch.linalg.matrix_power(q.float(), 3)": True,
+    "sim = torch.linalg.matrix_power(self.w, 3) @ k": True,
+    "edges = self.edges + self.edges.t()\nsim = torch.matrix_power(edges, hops) @ k": True,
+    "sim = torch.linalg.pinv(self.edges) @ k": False,  # told
     "sim = np.cov(q.float().t())": False,
     "sim = torch.corrcoef(q.float())": False,
     SIM: False,  # half under both

@@ -91,6 +91,9 @@ class Config:
         ("args.fp16 = False\n    run(args)\n    run(args)", False),
         ("run(args)\n    args.fp16 = True\n    run(args)", False),
         ("run(args)\n    args.data = ()\n    run(args)", False),
+        ("run(args)\n    setattr(args, 'fp16', False)\n    run(args)", True),
+        ("run(args)\n    vars(args).update(fp16=False)\n    run(args)", True),
+        ("for key, value in read().items():\n        setattr(args, key, value)\n    run(args)", False),
     ],
 )
 def test_objects_that_say_something_else(calls: str, named: bool) -> None:
@@ -145,6 +148,17 @@ main(parse(), flags)
         ("flags", "cfg.seed = flag", False),
         ("flags", 'cfg["amp"] = flag', True),
         ("flags", 'cfg["seed"] = flag', False),
+        ("flags", 'setattr(cfg, "amp", flag)', True),
+        ("flags", 'setattr(cfg, "seed", flag)', False),
+        ("flags", "for key, value in flag.items():\n            setattr(cfg, key, value)", True),
+        ("flags", "for key, value in OVERRIDES.items():\n            setattr(cfg, key, value)", False),
+        ("flags", "vars(cfg).update(flag)", True),
+        ("flags", "cfg.__dict__.update(amp=flag)", True),
+        ("flags", "cfg.update({'amp': flag, 'seed': 1})", True),
+        ("flags", "cfg.update({'fold': flag})", False),
+        ("flags", "cfg.update(dict(fold=flag))", False),
+        ("flags", "cfg.update(OVERRIDES)", False),
+        ("flags", "cfg.update(**flag)", True),
     ],
 )
 def test_an_attribute_that_a_loop_sets_ahead_of_an_early_return(flags: str, set_: str, named: bool) -> None:
