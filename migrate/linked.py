@@ -7,10 +7,13 @@ if they change nothing that it runs.
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from .engine import migrate_program
+from .errors import Tangled
 from .facts.files import reached_from
 from .limits import begin_anew
 from .memory import give_back
@@ -18,6 +21,8 @@ from .model import Applicability, FileText, ModuleResult, Settings, Severity, Un
 from .untouched import runs_as_before, still_fits
 
 MOST_AGAIN = 20  # files that are tried together though one of their programs stays by itself
+MOST_APART = 8  # programs that share files and are planned one by one; and of more, so many scripts at once
+_AMP = re.compile(r"\b(?:amp|apex)\b")
 UNCALLED = "APX023"  # what is said of code that a program does not call
 Numbers = tuple[int, ...]  # of the files of one program
 _Part = tuple[Numbers, Sequence[ModuleResult]]  # a program, and what becomes of it by itself
@@ -30,7 +35,7 @@ def migrate_linked(files: Sequence[FileText], settings: Settings) -> list[Module
     programs = _programs(files)
     if len(programs) == 1:
         return migrate_program(files, settings)
-    apart = [_by_itself(_part(files, numbers), settings) for numbers in programs]
+    programs, apart = _each(files, programs, settings)
     if not all(one.parsed for part in apart for one in part):
         return [ModuleResult(None, parsed=False) for _ in files]
     apart = _followed(files, programs, apart, settings)
@@ -47,6 +52,40 @@ def migrate_linked(files: Sequence[FileText], settings: Settings) -> list[Module
     if found is None and not joined:
         found = as_many_as_agree(files, programs, apart, together)
     return found or together
+
+
+def _each(
+    files: Sequence[FileText], programs: Sequence[Numbers], settings: Settings
+) -> tuple[list[Numbers], list[list[ModuleResult]]]:
+    """What becomes of each program by itself; of many scripts over the same files (a base of trainers, and sixty that
+    derive from it) several are one, if none of it stays: what they share is looked at once for all of them."""
+    parts: list[tuple[Numbers, list[ModuleResult]]] = []
+    for group in _groups(files, programs):
+        one = tuple(sorted({number for numbers in group for number in numbers}))
+        found = _unless_tangled(_part(files, one), settings) if len(group) > 1 else None
+        if found is not None and not by_hand(found):
+            parts.append((one, found))
+        else:
+            parts += [(numbers, _by_itself(_part(files, numbers), settings)) for numbers in group]
+    return [numbers for numbers, _ in parts], [found for _, found in parts]
+
+
+def _groups(files: Sequence[FileText], programs: Sequence[Numbers]) -> list[list[Numbers]]:
+    """The programs that are planned at once: of many those whose files that speak of amp are the same."""
+    if len(programs) <= MOST_APART:
+        return [[numbers] for numbers in programs]
+    speak = {number for number, file in enumerate(files) if _AMP.search(file.text)}
+    groups: defaultdict[Numbers, list[Numbers]] = defaultdict(list)
+    for numbers in programs:
+        groups[tuple(number for number in numbers if number in speak)].append(numbers)
+    return [some[at : at + MOST_APART] for some in groups.values() for at in range(0, len(some), MOST_APART)]
+
+
+def _unless_tangled(files: Sequence[FileText], settings: Settings) -> list[ModuleResult] | None:
+    try:
+        return _by_itself(files, settings)
+    except Tangled:
+        return None
 
 
 def _followed(

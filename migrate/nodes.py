@@ -104,6 +104,11 @@ def positional_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast
     return [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
 
 
+def constructs(function: ast.AST) -> bool:
+    """Whether a function is run where an object is made: `__init__`, or what a dataclass runs behind its own."""
+    return isinstance(function, ast.FunctionDef) and function.name in ("__init__", "__post_init__")
+
+
 def required(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[str]:
     """Those of them that have no default."""
     positional = positional_parameters(function)

@@ -219,6 +219,9 @@ class Calls(Rows):
                 self._each(init, lambda m: self._apply(node, ("void",), m))
                 if not self._methods(obj.key, "__init__"):
                     self._fill(node, made)
+                    behind = ("init", obj.key, "")
+                    self._member(made, obj.key, "__post_init__", behind)
+                    self._each(behind, lambda m: self._apply(node, ("void",), m))
             case "instance":
                 assert isinstance(obj.key, ast.ClassDef)
                 for method in ("forward", "__call__"):
@@ -248,8 +251,9 @@ class Calls(Rows):
     def _run_function(self, node: ast.Call, var: Var, obj: Obj, callee: ast.AST) -> None:
         assert isinstance(callee, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         skip = 1 if self._has_receiver(obj, callee) else 0
+        by_dataclass = getattr(callee, "name", "") == "__post_init__"  # which keeps the arguments
         # else it would raise: never run, or not this
-        if fits(node, callee.args, positional_parameters(callee)[skip:]):
+        if by_dataclass or fits(node, callee.args, positional_parameters(callee)[skip:]):
             self.calls[callee].append(node)
         self._bind(node, callee, skip)
         if obj.kind == "method":

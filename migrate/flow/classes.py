@@ -217,7 +217,7 @@ class Classes(Solver):
                 return [method, *self.dispatched.get(method, ())]
             case "class":
                 assert isinstance(obj.key, ast.ClassDef)
-                return self._methods(obj.key, "__init__")
+                return self._methods(obj.key, "__init__") or self._methods(obj.key, "__post_init__")
             case "instance":
                 assert isinstance(obj.key, ast.ClassDef)
                 return self._methods(obj.key, "forward", "__call__")

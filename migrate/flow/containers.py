@@ -264,15 +264,26 @@ class Containers(Attributes):
         self._each(target, of_obj)
 
     def _update(self, target: ast.expr, source: ast.expr) -> None:
-        """``self.__dict__.update(kwargs)``: attributes by the names of a dictionary."""
-        if not isinstance(target, ast.Attribute) or target.attr != "__dict__":
+        """``self.__dict__.update(kwargs)``, ``vars(self).update(locals())``: attributes by a dictionary's names."""
+        match target:
+            case ast.Attribute(value=one, attr="__dict__") | ast.Call(func=ast.Name(id="vars"), args=[one]):
+                owner = self._expr(one)
+            case _:
+                return
+        if isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "locals":
+            self._each(owner, lambda obj: self._take_variables(self.m.function(source), obj))
             return
-        given, owner = self._expr(source), self._expr(target.value)
+        given = self._expr(source)
 
         def give(obj: Obj, held: Obj) -> None:
             self._spread(held, lambda name, var: self._flow(var, self._field(obj, name)))
 
         self._each(owner, lambda obj: self._each(given, lambda held: give(obj, held)))
+
+    def _take_variables(self, scope: Scope, obj: Obj) -> None:
+        """An object takes over the variables of a function: ``self.__dict__.update(locals())``."""
+        for name in sorted(scope.names) if scope.is_function else ():
+            self._flow(("n", scope, name), self._field(obj, name))
 
     def _with_fields(self, node: ast.Call, var: Var, names: Sequence[str]) -> None:
         """An object that is made of its fields: ``SimpleNamespace(net=net)``, ``Pair(net, x)`` of a ``namedtuple``."""

@@ -40,7 +40,7 @@ from ..knowledge.models import (
     evaluates,
 )
 from ..knowledge.operations import NATIVE_HALF
-from ..nodes import children, walk
+from ..nodes import children, constructs, walk
 from .unit import Context, Unit, step_calls
 
 
@@ -380,13 +380,13 @@ class Compute:
         """Whether a call stands in a network's own class, where its callers are what is wrapped: not what a
         constructor is handed and runs."""
         scope = self.ctx.m.function(call)
-        constructs = getattr(scope.node, "name", "") == "__init__"
+        constructor = constructs(scope.node)
         handed = {*scope.params} - {self.ctx.m.self_name(scope)}
         if self._trains_itself([scope.node]):
             return False  # its callers cannot be wrapped
         if self._asked_from_outside(scope):
             return False
-        return self.own_method(scope) and not (constructs and _root(call.func) in handed)
+        return self.own_method(scope) and not (constructor and _root(call.func) in handed)
 
     def _asked_from_outside(self, scope: Scope) -> bool:
         """Whether a method of a network that is its own trainer has its callers in files that know nothing of Apex

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pytest
+
+from migrate import linked
+from migrate.engine import migrate_program
 from migrate.linked import as_many_as_agree, migrate_linked
 from migrate.model import Applicability, FileText, ModuleResult, Settings, UnitSummary
 
@@ -342,3 +348,84 @@ def test_of_scripts_that_do_not_agree_the_most_that_do_go() -> None:
     assert one.new_text == third.new_text == apart[0][1].new_text
     assert [unit.applicability for unit in other.units] == [Applicability.MANUAL]
     assert len({unit.number for result in found for unit in result.units}) == 3
+
+
+BASE = """\
+import torch
+from apex import amp
+
+
+class Trainer:
+    def __init__(self, args):
+        self.args = args
+        self.model = self.build()
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+        self.model, self.optimizer = amp.initialize(self.model, self.optimizer, opt_level="O1")
+
+    def build(self):
+        return torch.nn.Linear(4, 2)
+
+    def loss(self, x):
+        return self.model(x).pow(2).mean()
+
+    def train(self):
+        for x in self.args.batches:
+            loss = self.loss(x)
+            self.optimizer.zero_grad()
+            with amp.scale_loss(loss, self.optimizer) as scaled_loss:
+                scaled_loss.backward()
+            self.optimizer.step()
+"""
+DERIVES = """\
+import torch
+from base import Trainer
+
+
+class Wider(Trainer):
+    def build(self):
+        return torch.nn.Linear(4, NUMBER)
+
+
+if __name__ == "__main__":
+    Wider(parse()).train()
+"""
+
+
+def test_many_scripts_over_one_base_are_looked_at_several_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    scripts = [DERIVES.replace("NUMBER", str(number)) for number in range(2, 7)]
+    scripts.append(
+        DERIVES.replace("    def build(self):\n", "    def train(self):\n        print(amp)\n\n    def build(self):\n")
+    )
+    files = [FileText(BASE, name="base.py")]
+    files += [FileText(text, name=f"s{n}.py", links={"base": 0}) for n, text in enumerate(scripts)]
+    one_by_one = migrate_linked(files, Settings())
+    asked: list[int] = []
+
+    def counted(some: Sequence[FileText], settings: Settings) -> list[ModuleResult]:
+        asked.append(len(some))
+        return migrate_program(some, settings)
+
+    monkeypatch.setattr(linked, "MOST_APART", 3)
+    monkeypatch.setattr(linked, "migrate_program", counted)
+    at_once = migrate_linked(files, Settings())
+    assert asked == [4, 3, 2]  # what speaks of amp has a look of its own
+    assert at_once[0].new_text is not None and "GradScaler" in at_once[0].new_text
+    assert [one.new_text for one in at_once] == [one.new_text for one in one_by_one]
+
+
+def test_of_several_at_once_that_stay_each_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    stays = DERIVES.replace(
+        "    def build", "    def loss(self, x):\n        self.optimizer.step(closure)\n\n    def build"
+    )
+    files = [FileText(BASE, name="base.py")]
+    files += [FileText(text, links={"base": 0}) for text in (DERIVES, stays, DERIVES)]
+    asked: list[int] = []
+
+    def counted(some: Sequence[FileText], settings: Settings) -> list[ModuleResult]:
+        asked.append(len(some))
+        return migrate_program(some, settings)
+
+    monkeypatch.setattr(linked, "MOST_APART", 2)
+    monkeypatch.setattr(linked, "migrate_program", counted)
+    migrate_linked(files, Settings())
+    assert asked[:4] == [3, 2, 2, 2]

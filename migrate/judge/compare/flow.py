@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from ...nodes import walk
+from ...nodes import constructs, walk
 from ..program.counting import LAST_ROUND
 from ..program.hanging import hangs, plainly
 from ..run.event import Event
@@ -133,7 +133,7 @@ class Flow:
     def _ran(self, pair: Pair, which: ast.AST) -> bool:
         """Whether a function that initializes would do so again: that is another process, with other optimizers. An
         object is made once."""
-        owner = self.old.m.class_of(self.old.m.scope_of[which]) if getattr(which, "name", "") == "__init__" else None
+        owner = self.old.m.class_of(self.old.m.scope_of[which]) if constructs(which) else None
         if owner is not None:
             key = ("instance", self.old.program.naming.place(self.old.program.entries.concrete(owner)))
             if pair.old.is_made(key):
@@ -284,4 +284,4 @@ class Flow:
 
 def _constructs(event: Event) -> bool:
     """Whether a program goes into a constructor."""
-    return event.kind == "enter" and getattr(event.about[0], "name", "") == "__init__"
+    return event.kind == "enter" and constructs(event.about[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...flow.objects import Obj
-from ...nodes import named_parameters
+from ...nodes import constructs, named_parameters
 from ..code import Op
 from ..program.program import Program
 from ..state import Frame, Key, State, Unfollowed
@@ -137,7 +137,7 @@ class Calls:
     def enter(self, state: State, call: ast.AST, callee: ast.AST, frame: Frame) -> None:
         """Go into a function of the program."""
         scope = self.m.scope_of[callee]
-        if isinstance(callee, ast.FunctionDef) and callee.name == "__init__":
+        if constructs(callee):
             owners = [o for o in self.v.of(call) if o.kind == "instance"]
             if owners:
                 every: Term = ("obj", frozenset(self.naming.key(o) for o in owners))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ...nodes import constructs
 from ..code import Op
 from ..names import NOT_ANY
 from ..program.program import Program
@@ -39,7 +40,7 @@ class Exits:
             assert at.target is not None
             below.pc = at.target.at
         elif at.kind == "call":
-            constructed = isinstance(frame.code.node, ast.FunctionDef) and frame.code.node.name == "__init__"
+            constructed = constructs(frame.code.node)
             if not (constructed and ("ret", self.naming.place(at.node)) in below.env):
                 below.give(self.naming.place(at.node), term)
             below.pc += 1

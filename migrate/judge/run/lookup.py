@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from functools import cached_property
 
-from ...nodes import named_parameters
+from ...nodes import constructs, named_parameters
 from ..program.program import Program
 from ..program.syntax import FUNCTIONS
 from ..state import UNMADE, Crash, Key, LegacyRaises, State
@@ -82,6 +82,6 @@ class Lookup:
         with_constructor = {
             ("instance", self.naming.place(cls))
             for f in self.program.marks.functions
-            if getattr(f, "name", "") == "__init__" and (cls := self.m.class_of(self.m.scope_of[f])) is not None
+            if constructs(f) and (cls := self.m.class_of(self.m.scope_of[f])) is not None
         }
         return bool(keys) and all(key in with_constructor and not state.is_made(key) for key in keys)

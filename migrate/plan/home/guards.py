@@ -7,7 +7,7 @@ import ast
 from ...facts.scopes import Scope
 from ...facts.sites import Initialize
 from ...flow.arguments import default_of
-from ...nodes import walk
+from ...nodes import constructs, walk
 from ...units.conditions import FALSE, TRUE, Term, conjunction, negation, reads
 from ...units.references import handed_to
 from ...units.translate import partial_of, passed, translate, translate_open
@@ -89,7 +89,7 @@ def _makes_the_object_of(ctx: Context, scope: Scope, there: Scope) -> bool:
     """Whether ``scope`` is the constructor of the class whose method ``there`` is: the method runs only where an object
     was made, so the conditions under which one is made hold there."""
     cls = ctx.m.class_of(scope)
-    if cls is None or getattr(scope.node, "name", "") != "__init__" or ctx.m.self_name(there) is None:
+    if cls is None or not constructs(scope.node) or ctx.m.self_name(there) is None:
         return False
     return ctx.m.class_of(there) is cls
 

@@ -577,6 +577,9 @@ class Finder(Handing):
         family = set(v.order(owner))
         nodes: list[ast.Attribute | ast.Call] = [*m.attributes("__dict__"), *m.calls("vars"), *m.calls("dir")]
         for node in m.in_order(nodes):
+            above = m.parent[node]
+            if isinstance(above, ast.Attribute) and above.attr in ("update", "setdefault"):
+                continue  # sets some
             match node:
                 case ast.Attribute(value=listed, ctx=ast.Load()) | ast.Call(func=ast.Name(), args=[listed]):
                     pass

@@ -8,7 +8,10 @@ from collections.abc import Collection, Iterable, Iterator
 from ...facts.sites import opened
 from ...flow.objects import Obj
 from ...flow.values import Values
+from ...nodes import constructs
+from ...units.unit import Context
 from ..schedule import Scaler
+from .places import Place
 
 
 def keeps(v: Values, scaler: Scaler, owner: ast.ClassDef, held: Obj) -> bool:
@@ -32,6 +35,27 @@ def inherit(v: Values, scaler: Scaler, objects: Iterable[Obj], attr: str) -> boo
     """Whether all objects that a method may be called on have an attribute with the optimizer."""
     own = [o for o in objects if o.kind == "instance"]
     return bool(own) and all(opened(v, v.field(o, attr)) & scaler.objects for o in own)
+
+
+def set_by_names(ctx: Context, place: Place) -> list[ast.stmt]:
+    """The statements that give an object whatever its class is handed, in its own constructor: ``setattr(self, key,
+    value)`` in a loop, ``self.__dict__.update(kwargs)``."""
+    m = ctx.m
+    found: list[ast.Call] = []
+    for call in [*m.calls("setattr"), *m.calls("update")]:
+        scope = m.function(call)
+        match call:
+            case ast.Call(func=ast.Name(), args=[ast.Name(id=own), _, _]):
+                pass
+            case ast.Call(func=ast.Attribute(value=ast.Attribute(value=ast.Name(id=own), attr="__dict__"))):
+                pass
+            case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="vars"), args=[ast.Name(id=own)]))):
+                pass
+            case _:
+                continue
+        if place.owner is not None and m.class_of(scope) is place.owner and constructs(scope.node):
+            found += [call] if own == m.self_name(scope) else []
+    return [m.spine(m.statement(call))[-1] for call in found]
 
 
 def record_with(v: Values, scaler: Scaler, held: frozenset[Obj]) -> bool:

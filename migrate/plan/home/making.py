@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from ...facts.scopes import Scope
 from ...facts.sites import Initialize, opened
-from ...nodes import walk
+from ...nodes import constructs, walk
 from ...units.conditions import Term, conjunction, reads
 from ...units.options import written_number
 from ...units.order import Order
@@ -20,7 +20,7 @@ from . import named_owners, switch
 from .ahead import changes
 from .cases import either, without_opposites
 from .guards import any_said_there, around, early_exits, guard_cases, guards, is_main, said_by
-from .keepers import record_with
+from .keepers import record_with, set_by_names
 from .places import Creation, Place
 from .preparing import outside
 from .scales import chosen
@@ -203,7 +203,10 @@ class Making:
         by_name = named_owners.said(self.ctx, scaler, place, scope)
         if place.owner is None:
             return f"{by_name}.{scaler.name}" if by_name is not None else scaler.name
-        return f"{self.ctx.m.self_name(scope) or by_name or 'self'}.{scaler.name}"
+        given = [one for one in named_owners.objects(self.ctx, place) if self.ctx.m.function(one) is scope]
+        by_name = by_name or (self.ctx.m.src(given[0]) if given else None)
+        own = self.ctx.m.self_name(scope) if self.ctx.m.class_of(scope) is place.owner else None
+        return f"{own or by_name or self.ctx.m.self_name(scope) or 'self'}.{scaler.name}"
 
     def _in_place(self, scaler: Scaler, init: Initialize, place: Place) -> bool:
         m = self.ctx.m
@@ -381,12 +384,14 @@ class Making:
                 if mine or named_owners.said(self.ctx, scaler, place, scope):
                     found.append(m.statement(node))
         found = found or self._records(scaler, place)
+        found = found or set_by_names(self.ctx, place)
+        found = found or [m.statement(one) for one in named_owners.objects(self.ctx, place)]
         if not found:  # it is handed on as it is made, and has no name here
             calls = [c for c in self.order.calls(place.scope.node) if isinstance(c, ast.Call)] if place.scope else []
             found = [m.statement(c) for c in calls if self.ctx.v.of(c) & scaler.objects]
         own = {m.function(i.call) for i in self.unit.initializes}
         found = [s for s in found if m.function(s) not in own] or found
-        constructors = [s for s in found if getattr(m.function(s).node, "name", "") == "__init__"]
+        constructors = [s for s in found if constructs(m.function(s).node)]
         found = constructors or found
         scopes = {m.function(s) for s in found}
         if not found or len(scopes) != 1:

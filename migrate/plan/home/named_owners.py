@@ -43,6 +43,19 @@ def declaration(ctx: Context, scaler: Scaler, place: Place) -> ast.stmt | None:
     return ctx.m.statement(stored[0]) if stored else None
 
 
+def objects(ctx: Context, place: Place) -> list[ast.Name | ast.Attribute]:
+    """What is given an object of a class that is handed its optimizer and has no constructor here to keep it (a
+    dataclass): ``learner = Learner(model, optimizer)``."""
+    if place.owner is None or ctx.v.functions(cls := Obj("class", place.owner, place.owner.name)):
+        return []
+    m = ctx.m
+    calls = [call for call in m.calls(place.owner.name) if cls in ctx.v.of(call.func)]
+    stmts = [stmt for call in calls if isinstance(stmt := m.parent[call], ast.Assign) and len(stmt.targets) == 1]
+    given = [stmt.targets[0] for stmt in stmts]
+    found = [one for one in given if isinstance(one, (ast.Name, ast.Attribute))]
+    return found if len(found) == len(calls) else []
+
+
 def _any(ctx: Context, expr: ast.expr, place: Place) -> bool:
     return any(_is(ctx, o, place) for o in ctx.v.of(expr))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 
-from ...nodes import walk
+from ...nodes import constructs, walk
 from ...units.unit import Context
 from ..blocks import common, running
 
@@ -58,4 +58,4 @@ def _ahead(ctx: Context, stmt: ast.Assign) -> bool:
                     return False
                 if any(m.inside(pair[1], loop) for loop in m.loops(one)):
                     return False
-    return met or getattr(m.function(stmt).node, "name", "") == "__init__"
+    return met or constructs(m.function(stmt).node)
