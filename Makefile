@@ -1,5 +1,5 @@
 # Every target makes the environment it needs in .venv; with PYTHON=/path/to/python set, that
-# environment is used as it is and nothing is installed.
+# environment is used as it is and nothing is installed. BASE_PYTHON=/path/to/python makes .venv with that one.
 
 ifdef PYTHON
   PY := $(PYTHON)
@@ -153,7 +153,7 @@ clean:
 
 # The first Python that is new enough and can make an environment.
 .venv/.made:
-	@for python in python3 python3.13 python3.12 python3.11 python3.10; do \
+	@for python in $(BASE_PYTHON) python3 python3.13 python3.12 python3.11 python3.10; do \
 	  if $$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then \
 	    echo "making .venv with $$python"; $$python -m venv .venv && touch $@; exit; \
 	  fi; \
