@@ -44,16 +44,20 @@ def declaration(ctx: Context, scaler: Scaler, place: Place) -> ast.stmt | None:
 
 
 def objects(ctx: Context, place: Place) -> list[ast.Name | ast.Attribute]:
-    """What is given an object of a class that is handed its optimizer and has no constructor here to keep it (a
-    dataclass): ``learner = Learner(model, optimizer)``."""
+    """What is given the only object of a class that is handed its optimizer and has no constructor here to keep it (a
+    dataclass): ``learner = Learner(model, optimizer)``. Nothing may be made of it that lacks the attribute."""
     if place.owner is None or ctx.v.functions(cls := Obj("class", place.owner, place.owner.name)):
         return []
     m = ctx.m
     calls = [call for call in m.calls(place.owner.name) if cls in ctx.v.of(call.func)]
-    stmts = [stmt for call in calls if isinstance(stmt := m.parent[call], ast.Assign) and len(stmt.targets) == 1]
-    given = [stmt.targets[0] for stmt in stmts]
-    found = [one for one in given if isinstance(one, (ast.Name, ast.Attribute))]
-    return found if len(found) == len(calls) else []
+    anew = [call for name in ("replace", "asdict", "astuple", "evolve") for call in m.calls(name) if call.args]
+    if len(calls) != 1 or any(o.key is place.owner for call in anew for o in ctx.v.of(call.args[0])):
+        return []
+    match m.parent[calls[0]]:
+        case ast.Assign(targets=[(ast.Name() | ast.Attribute()) as one]):
+            return [one]
+        case _:
+            return []
 
 
 def _any(ctx: Context, expr: ast.expr, place: Place) -> bool:

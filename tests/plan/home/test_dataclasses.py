@@ -91,3 +91,17 @@ def test_who_makes_one_gives_it_the_scaler() -> None:
 def test_one_that_takes_no_attribute_stays(old: str, new: str) -> None:
     result = migrate_module(IS_HANDED.replace(old, new), Settings())
     assert result.new_text is None and [unit.applicability for unit in result.units] == [Applicability.MANUAL]
+
+
+TWO = """\
+    nets, optimizers = amp.initialize([net, other], [optimizer, second], opt_level="O1")
+    learner = Learner(nets[0], optimizers[0])
+    another = Learner(nets[1], optimizers[1])
+"""
+MADE_ANEW = "    learner = dataclasses.replace(Learner(model, optimizer), model=model)\n"
+
+
+@pytest.mark.parametrize("made", [TWO, MADE_ANEW, "    learner = Learner(model, optimizer)\n" * 2])
+def test_where_there_are_several_nobody_knows_which_has_it(made: str) -> None:
+    text = IS_HANDED.replace("    learner = Learner(model, optimizer=optimizer)\n", made)
+    assert migrate_module(text, Settings()).new_text is None
