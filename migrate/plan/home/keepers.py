@@ -38,9 +38,13 @@ def inherit(v: Values, scaler: Scaler, objects: Iterable[Obj], attr: str) -> boo
 
 
 def set_by_names(ctx: Context, place: Place) -> list[ast.stmt]:
-    """The statements that give an object whatever its class is handed, in its own constructor: ``setattr(self, key,
-    value)`` in a loop, ``self.__dict__.update(kwargs)``."""
+    """The statements that give the only object of a class whatever that is handed, in its own constructor:
+    ``setattr(self, key, value)`` in a loop, ``self.__dict__.update(kwargs)``. (Of several objects each would have a scaler
+    of its own, where Apex may have had one for all.)"""
     m = ctx.m
+    owner = Obj("class", place.owner, place.owner.name) if place.owner is not None else None
+    if owner is None or sum(owner in ctx.v.of(call.func) for call in m.calls(owner.label)) != 1:
+        return []
     found: list[ast.Call] = []
     for call in [*m.calls("setattr"), *m.calls("update")]:
         scope = m.function(call)
@@ -53,7 +57,7 @@ def set_by_names(ctx: Context, place: Place) -> list[ast.stmt]:
                 pass
             case _:
                 continue
-        if place.owner is not None and m.class_of(scope) is place.owner and constructs(scope.node):
+        if m.class_of(scope) is place.owner and constructs(scope.node):
             found += [call] if own == m.self_name(scope) else []
     return [m.spine(m.statement(call))[-1] for call in found]
 

@@ -34,6 +34,12 @@ for x, y in batches:
 BY_NAME = "model=model, optimizer=optimizer, clip=0.5"
 
 
+def test_of_two_objects_each_would_have_one_of_its_own() -> None:
+    text = TEXT.replace("GIVEN", "**kwargs").replace("PUT", "vars(self).update(kwargs)").replace("HANDED", BY_NAME)
+    text = text.replace("learner = Learner(", f"other = Learner({BY_NAME})\nlearner = Learner(")
+    assert migrate_module(text, Settings()).new_text is None
+
+
 @pytest.mark.parametrize(
     ("given", "put", "handed"),
     [
