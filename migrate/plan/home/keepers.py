@@ -39,7 +39,7 @@ def inherit(v: Values, scaler: Scaler, objects: Iterable[Obj], attr: str) -> boo
 
 def set_by_names(ctx: Context, place: Place) -> list[ast.stmt]:
     """The statements that give the only object of a class whatever that is handed, in its own constructor:
-    ``setattr(self, key, value)`` in a loop, ``self.__dict__.update(kwargs)``. (Of several objects each would have a scaler
+    ``setattr(self, key, value)`` in a loop, ``self.__dict__.update(kwargs)``. (Of several each would have a scaler
     of its own, where Apex may have had one for all.)"""
     m = ctx.m
     owner = Obj("class", place.owner, place.owner.name) if place.owner is not None else None

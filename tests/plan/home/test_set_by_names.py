@@ -34,10 +34,12 @@ for x, y in batches:
 BY_NAME = "model=model, optimizer=optimizer, clip=0.5"
 
 
-def test_of_two_objects_each_would_have_one_of_its_own() -> None:
+def test_two_objects_are_handed_the_one_that_there_is() -> None:
     text = TEXT.replace("GIVEN", "**kwargs").replace("PUT", "vars(self).update(kwargs)").replace("HANDED", BY_NAME)
     text = text.replace("learner = Learner(", f"other = Learner({BY_NAME})\nlearner = Learner(")
-    assert migrate_module(text, Settings()).new_text is None
+    new = migrate_module(text, Settings()).new_text
+    assert new is not None and "def __init__(self, scaler, **kwargs):" in new
+    assert new.count("clip=0.5, scaler=scaler)") == 2 and new.count("GradScaler(") == 1
 
 
 @pytest.mark.parametrize(
