@@ -73,14 +73,25 @@ def owned_model(ctx: Context, optimizers: frozenset[Obj], scope: Scope) -> str |
                     base = node.value
                     if (text := _own_attribute(ctx, base, scope)) and owns_all(ctx, optimizers, base):
                         return text
-                    if (
-                        isinstance(base, ast.Name)
-                        and base.id in names
-                        and ctx.v.of(base) & ctx.v.variable(base.id, scope)
-                    ):
+                    if not isinstance(base, ast.Name):
+                        continue
+                    if (text := _handed_on(ctx, base, scope)) and owns_all(ctx, optimizers, base):
+                        return text
+                    if base.id in names and ctx.v.of(base) & ctx.v.variable(base.id, scope):
                         if owns_all(ctx, optimizers, base):
                             return base.id
     return None
+
+
+def _handed_on(ctx: Context, base: ast.Name, scope: Scope) -> str | None:
+    """``self.model`` in a method of an object that was handed ``model``, and has no other by that name."""
+    m, v = ctx.m, ctx.v
+    own, name = m.class_of(scope), m.self_name(scope)
+    if own is None or name is None:
+        return None
+    mine = [n for n in m.attributes(base.id) if m.class_of(m.function(n)) is own and m.src(n.value) == name]
+    held = {o for n in mine for o in v.of(n)}
+    return f"{name}.{base.id}" if held and held <= v.of(base) else None
 
 
 def _own_attribute(ctx: Context, base: ast.expr, scope: Scope) -> str | None:

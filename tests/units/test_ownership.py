@@ -92,6 +92,19 @@ class T:
         ask(me.o)
 """
 
+HANDED = """\
+class T:
+    def __init__(self, model, o):
+        self.model, self.o = model, o
+    def run(me):
+        me.model.train()
+        ask(me.o)
+def main():
+    model, other = Model(), Model()
+    optimizer = SGD(model.parameters())
+    T(model, optimizer)
+"""
+
 
 @pytest.mark.parametrize(
     ("text", "answer"),
@@ -113,6 +126,11 @@ class T:
         (OWN_CLASS, "me.net"),
         (OWN_CLASS + "        me.net = nn.Sequential(head, me.net)\n", None),
         (OWN_CLASS.replace("SGD(self.net", "SGD(other.net"), None),
+        (HANDED, "me.model"),
+        (HANDED.replace("T(model", "T(other"), None),
+        (HANDED + "    T(other, Adam(other.parameters()))", None),
+        (HANDED.replace("= model, o", "= nn.Sequential(head, model), o"), None),
+        (HANDED.replace("        me.model.train()\n", "").replace("self.model, self.o = model, o", "self.o = o"), None),
         (OWN_CLASS.replace("    def run", "class Other(T):\n    def run"), None),
     ],
 )
