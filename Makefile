@@ -21,7 +21,7 @@ PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --cons
 EXAMPLE := docs/example/legacy_train.py
 
 .DEFAULT_GOAL := help
-.PHONY: words help test lint typecheck pytest record docs fuzz generated mutants torture migrate compare apex apex-if-possible doctor policy bench clean
+.PHONY: words help test lint typecheck pytest long record docs fuzz generated mutants torture migrate compare apex apex-if-possible doctor policy bench clean
 
 # What `make compare` hands on: PROFILE=quick becomes --profile quick.
 OPTIONS := PROFILE ARMS TRAIN SEEDS EPOCHS BATCH BLOCKS WORKLOAD RECIPE STEM DATA NPROC SWEEP MARGIN TARGET BUDGET TIMEOUT LEAVE_OUT GPUS ENGINE JOBS SLURM NNODES OUT
@@ -51,6 +51,7 @@ UNKNOWN = $(sort $(filter-out $(KNOWN) -%,$(GIVEN)))
 
 help:
 	@echo 'make test                      ruff, mypy --strict and pytest (the first time: about 5 GB of wheels)'
+	@echo 'make long                      the same with all that is tried: `make test` tries a part of what repeats itself'
 	@echo 'make migrate TARGET=path       show what the migration of path would change; WRITE=1 changes it'
 	@echo 'make migrate                   the same for the bundled legacy example'
 	@echo 'make compare                   train with Apex amp and natively, write reports/<date>-<gpu>-<profile>/'
@@ -84,6 +85,10 @@ typecheck: $(TESTS)
 # One thread of torch in each of two processes: with two cores, more would only wait for each other.
 pytest: $(TESTS)
 	OMP_NUM_THREADS=1 $(PY) -m pytest -q -n 2 --dist worksteal
+
+# What takes long, or is more of the same (tests/effort.py), runs as well.
+long: $(TESTS)
+	LONG=1 OMP_NUM_THREADS=1 $(PY) -m pytest -q -n 2 --dist worksteal
 
 # A change of what the tool says or writes is read in `git diff tests/recorded` and committed with its cause.
 record: $(TESTS)

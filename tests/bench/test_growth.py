@@ -25,6 +25,7 @@ from migrate.spool import Spool
 from migrate.writing import came_from
 from tests.bench import shapes
 from tests.bench.shapes import Files
+from tests.effort import LONG
 
 # Exponent of a doubling: the bound for seconds is 1.2, which memory has a part in. Half a percent of the calls hangs on
 # what the process was asked before, which moves an exponent by 0.01.
@@ -46,6 +47,8 @@ SIZES: dict[Callable[[int], Files], int] = {
     shapes.cluster: 60,
     shapes.names_of_amp: 200,
 }
+TAKE_LONG = (shapes.training_functions, shapes.one_optimizer, shapes.cluster, shapes.elif_chain)
+TRIED = [shape for shape in SIZES if LONG or shape not in TAKE_LONG]
 
 
 def calls(folder: Path, files: Files) -> int:
@@ -67,7 +70,7 @@ def calls(folder: Path, files: Files) -> int:
     return total
 
 
-@pytest.mark.parametrize("shape", SIZES, ids=lambda shape: shape.__name__)
+@pytest.mark.parametrize("shape", TRIED, ids=lambda shape: shape.__name__)
 def test_work_grows_as_the_program_does(tmp_path: Path, shape: Callable[[int], Files]) -> None:
     calls(tmp_path / "first", shape(1))  # what is looked for once in a process
     least, some, twice = (calls(tmp_path / str(n), shape(n)) for n in (1, SIZES[shape], 2 * SIZES[shape]))

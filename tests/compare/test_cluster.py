@@ -31,6 +31,7 @@ from compare.worker import Request
 from tests.compare.doubles import fake_slurm
 from tests.compare.test_engine import Spans, overlapping
 from tests.compare.test_runner import AROUND, PROJECT, SPEC, WORK, Listener, processes_with
+from tests.effort import long
 
 
 @pytest.fixture(autouse=True)
@@ -92,6 +93,7 @@ def test_an_interrupt_takes_the_job_back(tmp_path: Path) -> None:
     assert not [record for record in read(request.records)[0] if isinstance(record, Ended)]
 
 
+@long
 def test_a_session_that_was_started_in_the_background_takes_its_jobs_back(tmp_path: Path) -> None:
     """A shell lets what it starts with `&` ignore Ctrl-C, and a job of this machine would go on for ever."""
     words = ["--profile", "smoke", "--arms", "fp32", "--workload", "tests.compare.tiny:hangs", "--batch", "8"]

@@ -18,6 +18,7 @@ from compare.records import Busy, Ended, Memory, Run, Sample, Started, Window, r
 from tests.compare import real_run
 from tests.compare.doubles import H100, fake_smi
 from tests.compare.real_run import KEPT, Step, carry_out, steps
+from tests.effort import long
 
 PROJECT = Path(__file__).parents[2]
 DOUBLES = (PROJECT / "tests" / "compare" / "cuda_double", PROJECT / "migrate" / "verify" / "double")
@@ -59,6 +60,7 @@ def dry(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "work" / "reports" / "quick"
 
 
+@long
 def test_every_task_ends_well_on_the_branches_of_cuda(dry: Path) -> None:
     session = read_session(dry)
     assert session.spec.device == "cuda" and session.spec.profile == "quick"

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from compare import simulation
+from tests.effort import long
 
+pytestmark = long
 DOCUMENT = Path(__file__).parents[2] / "docs" / "comparison.md"
 
 

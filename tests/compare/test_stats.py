@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from compare import stats
+from tests.effort import LONG
 
 Draw = Callable[[np.random.Generator, tuple[int, int]], NDArray[np.float64]]
 
@@ -36,7 +37,7 @@ def outliers(rng: np.random.Generator, size: tuple[int, int]) -> NDArray[np.floa
     return rng.normal(0.0, 1.0, size) * np.where(rng.random(size) < 0.1, 5.0, 1.0)
 
 
-@pytest.mark.parametrize("n", [3, 5, 8, 20])
+@pytest.mark.parametrize("n", [3, 5, 8, 20] if LONG else [5])
 @pytest.mark.parametrize(
     ("draw", "least", "most"),
     [(normal, 0.93, 0.97), (skewed, 0.90, 0.97), (exponential, 0.86, 0.97), (outliers, 0.94, 1)],
@@ -359,7 +360,7 @@ def test_controls_of_a_few_blocks() -> None:
     assert stats.controls([([1.0] * 3, lucky), ([1.0] * 3, usual)]) == [True, True]
 
 
-@pytest.mark.parametrize("n", [3, 5, 8, 20])
+@pytest.mark.parametrize("n", [3, 5, 8, 20] if LONG else [5])
 def test_a_true_difference_is_found_as_often_as_is_said(n: int) -> None:
     """And the more blocks, the smaller the difference: once a larger sample found less."""
     spread = 0.005

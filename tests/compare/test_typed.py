@@ -18,8 +18,9 @@ from compare.report.build import _read, report_files
 from compare.report.results_json import render
 from compare.typed import fits
 from tests.compare.made import make_session, write
+from tests.effort import some
 
-MUTATED = int(os.environ.get("MUTATED", "120"))
+MUTATED = int(os.environ.get("MUTATED", some(120, 24)))
 
 WRONG: tuple[Any, ...] = (
     *(None, True, -1, 0, 1e308, 10**400, 3.5, "x", "nan", "inf", "", "2026"),

@@ -11,6 +11,8 @@ from hypothesis import HealthCheck, given, note, settings
 
 pytest.importorskip("torch")
 
+from tests.effort import some
+
 from . import many, shapes
 from .checks import examine
 from .generate import MAIN, Program, program
@@ -25,7 +27,7 @@ engine = pytest.importorskip("migrate.engine", reason="the engine is not there y
 SEEDS = (*range(300), 322, 885, 1634, 1713, 1843, 1874, 2060, 2447, 3291)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=some(40, 12), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_ordinary(program: Ordinary) -> None:
     text = render(program)
@@ -34,7 +36,7 @@ def test_ordinary(program: Ordinary) -> None:
     assert not complaints, "\n".join(complaints)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=some(25, 8), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_ordinary_programs_run(program: Ordinary) -> None:
     """The programs themselves are right: they run, scale where they should, and skip their overflows."""

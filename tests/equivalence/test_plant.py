@@ -17,13 +17,15 @@ import pytest
 
 pytest.importorskip("torch")
 
+from tests.effort import some
+
 from .harness import SCRIPTS, Header, Trace, read_header, read_script, server
 from .plant import KINDS, Planted, lot, planted
 
 engine = pytest.importorskip("migrate.engine", reason="the engine is not there yet")
 
 EVERY = bool(os.environ.get("EVERY_MUTANT"))
-EACH = 2000 if EVERY else 5  # mutants of each kind
+EACH = 2000 if EVERY else some(5, 3)  # mutants of each kind
 
 WITH_RARE_KINDS = (
     "gan_one_forward",

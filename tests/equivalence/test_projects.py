@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from migrate.model import Applicability
+from tests.effort import long
 
 from .checks import compiles
 from .harness import HERE, Header, categories, compare, read_header, read_script, server
@@ -105,6 +106,7 @@ def _differences(project: Path, new: Path, header: Header) -> Iterator[str]:
     yield from (f"runs: the header says that {one} differ, they do not" for one in header.differs - categories(found))
 
 
+@long
 def test_all_at_once_in_any_number_of_processes(tmp_path: Path) -> None:
     """Whatever the number of processes, the same bytes and the same report: a third of the projects as one tree."""
     told, texts = [], []

@@ -24,6 +24,7 @@ from migrate.judge.run.event import Event
 from migrate.judge.run.runner import Runner
 from migrate.judge.state import Frame, State
 from migrate.judge.terms import Ask, Facts, forget, leaves
+from tests.effort import some
 
 Trace = list[tuple[int, bool] | str]
 
@@ -297,7 +298,7 @@ def answers(rng: random.Random) -> list[bool]:
     return [rng.random() < 0.6 for _ in range(rng.randrange(16))]
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(some(4, 1)))
 def test_the_same_marks_with_the_same_answers(part: int) -> None:
     for seed in range(part * 100, (part + 1) * 100):
         text = Maker(seed).module()
@@ -337,7 +338,7 @@ def every_trace(judge: Judge, limit: int) -> set[str]:
 def test_no_way_is_missed_where_names_carry_answers() -> None:
     """There the judge may ask again what is known: it goes more ways than there are, but all that there are."""
     tried = 0
-    for seed in range(60):
+    for seed in range(some(60, 20)):
         text = Maker(seed, loose=True).module()
         if text.count("\n") > 45:
             continue

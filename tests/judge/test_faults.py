@@ -13,11 +13,12 @@ from typing import NamedTuple
 import pytest
 
 from migrate.model import Applicability
+from tests.effort import some
 from tests.equivalence.plant import KINDS, Planted, lot, planted
 
 from .support import SCRIPTS, Found, aligned, composed, script_case
 
-EACH = 10_000 if os.environ.get("EVERY_MUTANT") else 6  # mutants of each kind
+EACH = 10_000 if os.environ.get("EVERY_MUTANT") else some(6, 3)  # mutants of each kind
 
 #: What changes only how fast the scale moves: both halve it on an overflow and unscale by what they scaled with, and
 #: the judge compares the scale where it is read.

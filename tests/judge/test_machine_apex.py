@@ -17,6 +17,7 @@ import pytest
 
 from migrate.judge import machines
 from migrate.judge.state import Key, LegacyRaises, State
+from tests.effort import some
 
 pytest.importorskip("torch")
 
@@ -125,7 +126,7 @@ def compare(given: History, shown: list[dict[str, Any]]) -> str | None:
 
 @pytest.mark.parametrize("side", ["double", pytest.param("kernels", marks=needs_apex)])
 def test_the_machine_does_what_apex_does(side: str, tmp_path: Path) -> None:
-    histories = [history(seed) for seed in range(300)]
+    histories = [history(seed) for seed in range(some(300, 100))]
     shown = played(side, histories, tmp_path)
     found = [wrong for one, what in zip(histories, shown, strict=True) if (wrong := compare(one, what))]
     assert not found, f"{len(found)} of {len(histories)} differ, the shortest: {min(found, key=len)}"

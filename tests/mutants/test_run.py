@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import long
 from tests.mutants import reached
 from tests.mutants.run import PROJECT, all_mutants, mutants_of, probed
 
@@ -48,6 +49,7 @@ def test_changes(text: str) -> None:
         assert ast.dump(ast.parse(one.into(text.encode()))) != ast.dump(ast.parse(text))
 
 
+@long
 def test_every_mutant_is_python_and_another_program() -> None:
     for one in random.Random(0).sample(all_mutants(), 40):
         right = (PROJECT / one.path).read_bytes()

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from migrate import cli
+from tests.effort import long
 from tests.verify.planted import CLASSIFIER
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,6 +90,7 @@ def test_a_script_that_cannot_run_says_what_it_lacks(tree: Path, script: str, la
     assert "Traceback" not in done.stderr
 
 
+@long
 def test_a_folder_of_stand_ins_lies_over_both_trees(tree: Path, tmp_path: Path) -> None:
     (tree / "train.py").write_text("import datalib\nassert open('made/up.txt').read() == 'x'\n" + QUICK)
     stubs = tmp_path / "stubs"
@@ -100,6 +102,7 @@ def test_a_folder_of_stand_ins_lies_over_both_trees(tree: Path, tmp_path: Path) 
     assert "what follows step 2" in done.stdout
 
 
+@long
 def test_data_of_the_tree_can_be_linked(tree: Path, tmp_path: Path) -> None:
     (tree / "data").mkdir()
     (tree / "data" / "x.bin").write_bytes(bytes(3000))

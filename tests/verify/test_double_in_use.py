@@ -14,6 +14,7 @@ from migrate.verify.comparing import Noise, Parted, Seen
 from migrate.verify.history import History, read
 from migrate.verify.running import Bounds, run
 from migrate.verify.verdict import REFUSED
+from tests.effort import long
 from tests.verify.play import Player, settings
 
 COMMAND = ("python", "train.py")
@@ -146,6 +147,7 @@ def test_layers_losses_and_optimizers(player: Player, tmp_path: Path) -> None:
     assert seen.counts["losses"] == 8 and seen.counts["weights"] == 7
 
 
+@long
 def test_two_processes(tmp_path: Path) -> None:
     """Apex's wrapper and batch norm talk through gloo, and so do torch's that take their place."""
     before, after = trees(tmp_path, PROCESSES)

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from migrate.verify.running import RECORDER
+from tests.effort import long
 from tests.verify.test_command import verify
 
 SPAWNED = """\
@@ -53,6 +54,7 @@ if __name__ == "__main__":
 """
 
 
+@long
 def test_spawned_processes_are_compared_rank_by_rank(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "train.py").write_text(SPAWNED)
