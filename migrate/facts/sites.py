@@ -76,8 +76,8 @@ def collect(m: Module, v: Values, elsewhere: Elsewhere = NOWHERE) -> Facts:
         match node:
             case ast.Import(names=names):
                 hits = [dotted for a in names if (dotted := of_apex(a.name)) is not None]
-                whole = [a for a in names if of_apex(a.name) is not None]
-                bound |= {(file, n) for a in whole if not bound_anew(m, node, n := a.asname or a.name.split(".")[0])}
+                ours = [a for a in names if of_apex(a.name) is not None]
+                bound |= {(file, n) for a in ours if not bound_anew(m, node, n := a.asname or a.name.split(".")[0])}
                 other |= {(file, a.asname or a.name.split(".")[0]) for a in names if of_apex(a.name) is None}
                 if hits:
                     facts.imports[node] = hits
