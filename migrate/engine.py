@@ -200,11 +200,13 @@ def _tell_unled(ctx: Context, work: Work) -> None:
 
 def _judged(plans: list[Plan], verdict: Verdict) -> list[tuple[Unit, Manual]]:
     """Why the units stay after all: a path on which the new text is another program."""
-    if verdict.unknown is not None or verdict.differences:
+    unmade = any(difference.kind in (UNMADE, UNFED) for difference in verdict.differences)  # which no doubt is about
+    if (verdict.unknown is not None or verdict.differences) and not unmade:
         if doubts := [(plan.unit, doubt) for plan in plans for doubt in plan.unit.unless_proved]:
             return doubts
     if verdict.differences:  # found where one run of the program began, though another could not be followed to its end
-        said = f"the result would not be the same program: {verdict.differences[0].said}"
+        first = min(verdict.differences, key=lambda one: one.kind not in (UNMADE, UNFED))
+        said = f"the result would not be the same program: {first.said}"
         return [(plan.unit, Manual(plan.unit.line_node, said)) for plan in plans]
     if verdict.unknown is not None:
         for plan in plans:

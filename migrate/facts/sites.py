@@ -10,6 +10,7 @@ from ..flow.objects import ITEM_KEY, Obj, by_name
 from ..flow.values import Values
 from ..knowledge.apex import of_apex
 from ..knowledge.gradients import TORCH_SCHEDULERS
+from .bound_anew import bound_anew
 from .elsewhere import NOWHERE, Elsewhere
 from .module import Module
 from .names import called_name
@@ -75,14 +76,15 @@ def collect(m: Module, v: Values, elsewhere: Elsewhere = NOWHERE) -> Facts:
         match node:
             case ast.Import(names=names):
                 hits = [dotted for a in names if (dotted := of_apex(a.name)) is not None]
-                bound |= {(file, a.asname or a.name.split(".")[0]) for a in names if of_apex(a.name) is not None}
+                ours = [a for a in names if of_apex(a.name) is not None]
+                bound |= {(file, n) for a in ours if not bound_anew(m, node, n := a.asname or a.name.split(".")[0])}
                 other |= {(file, a.asname or a.name.split(".")[0]) for a in names if of_apex(a.name) is None}
                 if hits:
                     facts.imports[node] = hits
             case ast.ImportFrom(module=source, names=names, level=level):
                 if source and level == 0 and (whole := of_apex(source)) is not None:
                     facts.imports[node] = [f"{whole}.{a.name}" for a in names]
-                    bound |= {(file, a.asname or a.name) for a in names}
+                    bound |= {(file, n) for a in names if not bound_anew(m, node, n := a.asname or a.name)}
                 else:
                     other |= {(file, a.asname or a.name) for a in names if a.name not in scope.linked}
     facts.ambiguous = {name for _, name in bound & other}

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
+from ..facts.bound_anew import bound_anew
 from ..facts.module import Module
 from ..facts.names import called_name, makes_context
 from ..facts.scopes import Scope
@@ -178,13 +179,16 @@ class Values(Calls):
         match node:
             case ast.Import(names=names):
                 for alias in names:
+                    if bound_anew(self.m, node, alias.asname or alias.name.split(".")[0]):
+                        continue
                     if (whole := of_apex(alias.name)) is not None:
                         local = alias.name.split(".")[0]
                         full = whole if alias.asname or local != "apex" else "apex"
                         self._add(self._name(alias.asname or local, scope), apex(full))
             case ast.ImportFrom(module=str() as source, names=names, level=0) if (whole := of_apex(source)) is not None:
                 for alias in names:
-                    self._add(self._name(alias.asname or alias.name, scope), apex(f"{whole}.{alias.name}"))
+                    if not bound_anew(self.m, node, alias.asname or alias.name):
+                        self._add(self._name(alias.asname or alias.name, scope), apex(f"{whole}.{alias.name}"))
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self._define(node, scope)
             case ast.ClassDef():

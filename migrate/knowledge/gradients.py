@@ -40,6 +40,8 @@ CLIPPED = Patterns("*grad* *norm* *master*")
 CLIP_METHODS = Patterns("*clip* *grad_norm*", exact=True)
 # What a method called `clip` is of, or is handed, where it clips gradients.
 OF_GRADIENTS = Patterns("*grad* *optim* *model* *net* *param* *clip* *master*")
+# What is computed with a gradient says so.
+GRADIENTS = Patterns("*grad*")
 # Functions that have to do with gradients, so that what they are handed may be read.
 ABOUT_GRADIENTS = Patterns("*grad* *norm* *clip*")
 # Methods of a gradient, and functions that are handed one, that only look at it.

@@ -21,7 +21,8 @@ NOT_RUN_BY_METHOD = Patterns(
     "num_* no_weight_decay* metrics_to_* close is_* has_* parse* prepare* preprocess* collate* unpack* tokeniz* "
     "set_input* create_*input* create_*batch* create_*mask make_*input* make_*batch* build_*input* build_*batch* "
     "get_input_embeddings get_output_embeddings from_pretrained get_*epoch get_*epochs reset flatten_parameters "
-    "sequence_mask get_metrics get_*_log",
+    "sequence_mask get_metrics get_*_log partial*bn* get_*augmentation get_*transform get_*transforms get_*policies "
+    "get_*optimizer get_*optimizers create_*optimizer create_*optimizers change_* enable_* disable_*",
     # a module may be a container, and a parameter of one is a tensor
     "append extend items keys values size dim item data detach clone view view_as norm mean sum t numel copy max min "
     "pow sqrt transpose unsqueeze squeeze tolist numpy contiguous ?*_ flatten chunk masked_* reshape permute expand "
@@ -69,8 +70,8 @@ NOT_RUN_BY_FUNCTION = Patterns(
     "train* fit run_training main *Runner *Engine *Optimizer *Loader *Trainer *Saver *Wrapper *Logger *Manager "
     "*Handler *Config *summary* count_* *info* *flops* *ema* init* *init watch add_graph update* freeze* set_* log* "
     "info debug freeze* unfreeze* get_* create_* build_* make_* register* patch_* unwrap* add_* attach* delete* del_* "
-    "Thread submit apply_async map_async run_in_executor start_new_thread profile* print_* describe_* dump_* *_load "
-    "*_save distribute*",
+    "*if_wrapped Thread submit apply_async map_async run_in_executor start_new_thread profile* print_* describe_* "
+    "dump_* *_load *_save distribute*",
 )
 # Functions of torch that run the module they are handed.
 RUN_BY_FUNCTION = frozenset("data_parallel checkpoint checkpoint_sequential functional_call update_bn".split())

@@ -157,6 +157,9 @@ def _resolved(ctx: Context, use: ast.expr, dotted: str) -> Manual | None:
         return None
     if isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id == "hasattr":
         return None
+    if tail in ("GradScaler", "autocast"):  # which Apex never had
+        said = f"{m.src(use)} is torch's own, so this name may be Apex's amp or torch's here: two backends side by side"
+        return Manual(use, said, "from torch.cuda import amp, and take out what asks for Apex's")
     return Manual(use, f"{dotted} has no counterpart in native AMP", _suggestion(tail))
 
 

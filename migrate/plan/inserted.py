@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from bisect import bisect_right
 
 from ..facts.module import Module
@@ -10,6 +11,7 @@ from ..facts.scopes import Scope
 from ..units.translate import partial_of, receiver
 from ..units.unit import Context
 
+_COMMENTED = re.compile(r",\s*#")
 _COMMON_NAMES = ("scaler", "grad_scaler", "amp_scaler", "loss_scaler")
 
 
@@ -33,7 +35,7 @@ def call_offset(ctx: Context, call: ast.Call, scope: Scope, after: str | None, n
     assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
     for keyword in call.keywords:
         if after is not None and keyword.arg == after:
-            return m.end(keyword.value), behind(m, m.start(keyword), m.end(keyword.value), f"{name}={text}")
+            return behind(m, m.start(keyword), m.end(keyword.value), f"{name}={text}")
     if after is not None and not is_vararg(node, after):
         positional = [p.arg for p in (*node.args.posonlyargs, *node.args.args)]
         index = positional.index(after) - receiver(ctx, call, scope)
@@ -41,19 +43,24 @@ def call_offset(ctx: Context, call: ast.Call, scope: Scope, after: str | None, n
         if part is not None:
             index -= len(part.args) - 1
         if 0 <= index < len(call.args):
-            return m.end(call.args[index]), behind(m, m.start(call.args[index]), m.end(call.args[index]), text)
+            return behind(m, m.start(call.args[index]), m.end(call.args[index]), text)
     every: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
     if not every:
         return m.end(call) - 1, f"{name}={text}"
     last = max(every, key=m.end)
-    return m.end(last), behind(m, m.start(last), m.end(last), f"{name}={text}")
+    return behind(m, m.start(last), m.end(last), f"{name}={text}")
 
 
-def behind(m: Module, start: int, end: int, text: str) -> str:
-    """One more item of a list behind the one from ``start`` to ``end``: on a line of its own where each has one."""
-    row = m.line_text(bisect_right(m.starts, start))
-    alone = row.strip().rstrip(",") == m.text[start:end]
-    return f",\n{row[: len(row) - len(row.lstrip())]}{text}" if alone else f", {text}"
+def behind(m: Module, start: int, end: int, text: str) -> tuple[int, str]:
+    """One more item of a list behind the one from ``start`` to ``end``, and where it is written: on a line of its own
+    where each has one, below the comment of that."""
+    line = bisect_right(m.starts, start)
+    row, at = m.line_text(line), m.starts[line - 1]
+    indent = row[: len(row) - len(row.lstrip())]
+    rest = row[end - at :].strip()
+    if start - at != len(indent) or not (end - at <= len(row) and (rest in ("", ",") or _COMMENTED.match(rest))):
+        return end, f", {text}"
+    return (end, f",\n{indent}{text}") if rest in ("", ",") else (at + len(row), f"\n{indent}{text},")
 
 
 def is_vararg(node: ast.AST, name: str) -> bool:

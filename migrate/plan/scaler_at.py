@@ -69,12 +69,8 @@ def settle_scalers(ctx: Context, unit: Unit, plan: Plan) -> None:
                 raise Manual(use, "this unit has several scalers; which one's state is meant is not known")
             plan.scaler_at[use] = finder.reach(scalers[0], use, None)
             finder.always_handed(scalers[0], use)  # by a call without an optimizer, too: `load(model, None, path)`
-            if kind == "load_state_dict":
-                unit.review(
-                    use,
-                    "APX070",
-                    OLD_STATE,
-                )
+            if kind == "load_state_dict" and not unit.off:
+                unit.review(use, "APX070", OLD_STATE)
             if kind == "handed" and not _callee_here(ctx, use):
                 unit.review(
                     use,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 
+from ..facts.bound_anew import bound_anew
 from ..facts.names import called_name
 from ..facts.nearest import import_of
 from ..flow.objects import WRAPPERS
@@ -362,6 +363,8 @@ def _needed(
     """Whether the name an import binds is still read where it is seen."""
     m = ctx.m
     name = alias.asname or alias.name.split(".")[0]
+    if isinstance(stmt, (ast.Import, ast.ImportFrom)) and bound_anew(m, stmt, name):
+        return False  # what is read is the next import's
     home = m.binding_scope(name, m.scope(stmt))
     if work.sites is not None and computed(ctx, name, chosen=alias.name not in WRAPPERS):
         return True

@@ -80,7 +80,7 @@ def _define(plan: Plan, work: Work, parameter: Parameter) -> None:
         default = args.kw_defaults[args.kwonlyargs.index(found)]
     end = m.end(default) if default is not None else m.end(found)
     text = parameter.name + ("=None" if default is not None else "")
-    work.draft.insert_at(end, behind(m, m.start(found), end, text))
+    work.draft.insert_at(*behind(m, m.start(found), end, text))
 
 
 def _takes_more(args: ast.arguments) -> bool:

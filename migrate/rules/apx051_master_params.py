@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 
 from ..facts.module import Module
+from ..nodes import walk
 from ..units.ownership import owned_model, owns_all
 from .common import Plan, Stage, Work
 
@@ -57,8 +58,10 @@ def parameters(plan: Plan, call: ast.Call) -> str:
 
 def of_groups(m: Module, call: ast.Call) -> str:
     """What Apex's ``master_params`` is: a generator over the optimizer's groups."""
-    inner = f'p for group in {m.src(call.args[0])}.param_groups for p in group["params"]'
     above = m.parent[call]
+    beside = above.args if isinstance(above, ast.Call) else []
+    p = "param" if any(isinstance(n, ast.Name) and n.id == "p" for one in beside for n in walk(one)) else "p"
+    inner = f'{p} for group in {m.src(call.args[0])}.param_groups for {p} in group["params"]'
     alone = isinstance(above, ast.Call) and above.args == [call] and not above.keywords
     return inner if alone else f"({inner})"
 

@@ -198,7 +198,22 @@ def _bounds_values(ctx: Context, call: ast.Call, watched: frozenset[Obj]) -> boo
         return False
     said = " ".join(ctx.m.src(x) for x in (call.func.value, *call.args))
     held = [ctx.v.of(x) for x in (call.func.value, *call.args)]
-    return not gradients.OF_GRADIENTS.fit(said) and not any(opened(ctx.v, h) & watched for h in held)
+    words = gradients.GRADIENTS if _computed(call.func.value) and _two_bounds(call) else gradients.OF_GRADIENTS
+    return not words.fit(said) and not any(opened(ctx.v, h) & watched for h in held)
+
+
+def _computed(expr: ast.expr) -> bool:
+    """Whether a number or an array was computed here, which is no object that has a method of its own for a clip."""
+    return isinstance(expr, ast.BinOp) and isinstance(expr.op, (ast.Add, ast.Sub, ast.Mult, ast.Div))
+
+
+def _two_bounds(call: ast.Call) -> bool:
+    """``clip(0, model_config.max_action)``, ``clip(-bound, bound)``: a lower bound and an upper one."""
+    match call.args:
+        case [ast.UnaryOp(op=ast.USub()) | ast.Constant(value=int() | float()), _]:
+            return not call.keywords
+        case _:
+            return False
 
 
 def _kept(ctx: Context, call: ast.Call) -> bool:

@@ -354,6 +354,11 @@ class Unit:
         return any(o.unscaled or o.scale is not None for o in self.options.values())
 
     @property
+    def off(self) -> bool:
+        """Whether mixed precision is off for good (O0): the scaler does nothing, and reads no state."""
+        return bool(self.options) and all(o.levels == {"O0"} for o in self.options.values())
+
+    @property
     def by_functions(self) -> bool:
         """Whether functions may have been cast, as O1 did; O2 and O3 cast what their models were handed."""
         return any("O1" in o.levels for o in self.options.values())

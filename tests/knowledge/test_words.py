@@ -49,3 +49,9 @@ def test_habits() -> None:
 def test_a_likelihood_is_a_result_and_a_log_is_none() -> None:
     said = ["log_likelihood", "loglikeli", "logprob", "log", "log_metrics", "logger"]
     assert [name for name in said if not models.NOT_RUN_BY_METHOD.fit(name)] == said[:3]
+
+
+def test_what_is_asked_of_a_network_without_running_it() -> None:
+    asked = "get_augmentation partialBN get_optim_policies create_optimizers change_dataset enable_tracking".split()
+    assert all(map(models.NOT_RUN_BY_METHOD.fit, asked))
+    assert models.NOT_RUN_BY_FUNCTION.fit("check_if_wrapped") and not models.NOT_RUN_BY_FUNCTION.fit("run_wrapped")

@@ -128,3 +128,28 @@ def test_levels_that_callers_hand_on(calls: str, known: bool) -> None:
 def test_levels_of_functions_that_are_handed_on_are_not_known(calls: str) -> None:
     text = migrate_module(HANDED.replace("CALLS", calls), Settings()).new_text or ""
     assert "GradScaler" not in text or "opt_level !=" in text
+
+
+OFF = """\
+import torch
+from apex import amp
+
+a, b = torch.nn.Linear(3, 3).cuda(), torch.nn.Linear(3, 3).cuda()
+one, two = torch.optim.SGD(a.parameters(), lr=0.1), torch.optim.SGD(b.parameters(), lr=0.1)
+[a, b], [one, two] = amp.initialize([a, b], [one, two], opt_level="LEVEL")
+amp.load_state_dict(torch.load("last.pth")["amp"])
+for x in data:
+    one.zero_grad()
+    two.zero_grad()
+    loss = b(a(x)).sum()
+    with amp.scale_loss(loss, [one, two]) as scaled:
+        scaled.backward()
+    one.step()
+    two.step()
+"""
+
+
+@pytest.mark.parametrize(("level", "said"), [("O0", set()), ("O1", {"APX041", "APX070"})])
+def test_a_scaler_that_is_never_on_skips_no_step_and_reads_no_state(level: str, said: set[str]) -> None:
+    result = migrate_module(OFF.replace("LEVEL", level), Settings())
+    assert {finding.rule for finding in result.findings} == said

@@ -111,6 +111,7 @@ READERS = {
     "clip(image, 0, 1)": False,
     "a = (policy(s) + rng.normal(0, 0.1)).clip(-1, 1)": False,
     "a = np.clip(np.random.normal(0, 0.1), -1, 1)": False,
+    "a = (policy(s) + rng.normal(0, model_config.noise)).clip(0, model_config.bound)": False,
     "(grad / norm).clip(-1, 1)": True,
     "for p in model.parameters():\n    p.grad.mul_(2)": True,
     "for p in model.parameters():\n    print(p.grad is None)": False,

@@ -9,7 +9,7 @@ from ...facts.sites import Scale
 from ...units.unit import Context, Manual, Step, Unit
 from ..blocks import common
 from ..schedule import Schedule
-from .reached import conditions_of
+from .reached import always_followed, conditions_of
 
 _BY_HAND = "under the step's condition: scaler.unscale_(optimizer), then the clip with max_norm as it was meant"
 
@@ -24,7 +24,10 @@ def scaled_clip(ctx: Context, unit: Unit, schedule: Schedule, reader: ast.stmt, 
     site = next(s for s in unit.scales if inside_with(ctx, reader, s))
     tops = [(common(ctx, reader, s.anchor), s) for s in steps if ctx.m.start(s.call) > ctx.m.start(reader)]
     often = [conditions_of(ctx, unit, pair[1], step) for pair, step in tops if pair is not None]
-    if not tops or len(often) < len(tops) or (any(often) and not _moves(ctx, site, reader, len(tops))):
+    scope = ctx.m.function(site.call)
+    followed = not tops and ctx.m.function(reader) is scope and always_followed(ctx, unit, scope)
+    unsure = not tops or len(often) < len(tops) or (any(often) and not _moves(ctx, site, reader, len(tops)))
+    if unsure and not followed:
         raise Manual(
             reader,
             "gradients are clipped inside the scale_loss block, still scaled, and the step is not taken every time",

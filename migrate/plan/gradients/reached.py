@@ -8,7 +8,8 @@ from bisect import bisect_left
 from ...facts.scopes import Scope
 from ...facts.sites import Scale
 from ...nodes import walk
-from ...units.unit import Context, Step, Unit
+from ...units.lifted import lifted_steps
+from ...units.unit import Context, Step, Unit, steps_in
 from ..blocks import common
 from .beside import steps_either_way, steps_natively
 
@@ -46,6 +47,24 @@ def conditions_of(ctx: Context, unit: Unit, top: ast.stmt, step: Step) -> list[a
         elif isinstance(stmt, (ast.For, ast.AsyncFor, ast.While)):
             found.append(stmt)
     return found
+
+
+def always_followed(ctx: Context, unit: Unit, scope: Scope) -> bool:
+    """Whether each call of a function has a step of its caller's behind it, which is taken every time."""
+    calls = ctx.v.calls[scope.node]
+    return bool(calls) and all(_followed(ctx, unit, call) for call in calls)
+
+
+def _followed(ctx: Context, unit: Unit, call: ast.Call) -> bool:
+    m = ctx.m
+    stmt, caller = m.statement(call), m.function(call)
+    for step in (*steps_in(ctx, unit, caller), *lifted_steps(ctx, unit, caller)):
+        tops = common(ctx, stmt, step.anchor) if m.start(step.call) > m.start(call) else None
+        if tops is not None:
+            rounds = [x for x in m.loops(stmt) if m.inside(x, tops[0]) and not m.inside(step.call, x)]
+            if not rounds and not conditions_of(ctx, unit, tops[1], step):
+                return True
+    return False
 
 
 def looped_back(ctx: Context, reader: ast.stmt, sites: list[Scale]) -> bool:

@@ -32,6 +32,7 @@ from .inside import inside_with, scaled_clip
 from .looked import looked_at
 from .pace import tell_pace
 from .reached import (
+    always_followed,
     conditions_of,
     holds_any,
     looped_back,
@@ -599,21 +600,7 @@ def _step_elsewhere(
     """A reader in the function that runs the backward, the step in a caller: proved where it follows at once. A clip
     by the norm can act on scaled gradients, whenever the step comes."""
     m = ctx.m
-    calls = ctx.v.calls[scope.node]
-    for call in calls:
-        caller = m.function(call)
-        stmt = m.statement(call)
-        nearby = [*steps_in(ctx, unit, caller), *lifted_steps(ctx, unit, caller)]
-        after = [s for s in nearby if m.start(s.call) > m.start(call)]
-        proved = False
-        for step in after:
-            tops = common(ctx, stmt, step.anchor)
-            if tops is not None:
-                rounds = [x for x in m.loops(stmt) if m.inside(x, tops[0]) and not m.inside(step.call, x)]
-                proved |= not rounds and not conditions_of(ctx, unit, tops[1], step)
-        if not proved:
-            calls = []
-            break
+    calls = ctx.v.calls[scope.node] if always_followed(ctx, unit, scope) else []
     site = next(iter(scales_in(ctx, unit, scope)), unit.scales[0])
     steps = [s for s in unit.steps if s.objects & site.optimizer_objects]
     later = steps[0] if steps and all(m.function(s.call) is not scope for s in steps) else None

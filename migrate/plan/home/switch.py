@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 
+from ...facts.names import called_name
 from ...facts.scopes import Scope
 from ...facts.sites import Initialize, opened
 from ...nodes import walk
@@ -17,6 +18,7 @@ from ...units.order import Order
 from ...units.unit import Context, Unit
 from ..schedule import Scaler
 from . import named_owners
+from .guards import guards
 from .places import Creation, Place
 from .preparing import prepares
 
@@ -105,10 +107,25 @@ def creations(
     for init, name in zip(training, names, strict=True):
         stmt = ctx.m.statement(init.call)
         enabled = conjunction([term for _, term in unit.options_of(init).enabled])
+        if (top := _made_here_alone(ctx, place, init)) is not None:
+            stmt, enabled = top, conjunction([term for _, term in guards(ctx, unit, init, top)])
         if enabled.value is not False and name is not None:
             found.append(Creation(scaler, stmt, name, enabled, before=isinstance(stmt, ast.Return), init=init))
     at_once = len(found) == 2 and first.before and found[1].anchor is first.anchor and not found[1].before
     return found[1:] if at_once else found
+
+
+def _made_here_alone(ctx: Context, place: Place, init: Initialize) -> ast.stmt | None:
+    """The statement of a constructor that initializes, where that does not run its base's, which has a scaler that is
+    switched off: its objects have none but the one that is made here, in any case."""
+    m = ctx.m
+    scope = m.function(init.call)
+    own = m.class_of(scope)
+    if own is None or own is place.owner or getattr(scope.node, "name", "") != "__init__":
+        return None
+    if any(called_name(c) == "__init__" for c in m.own(scope, ast.Call)):
+        return None
+    return next((stmt for stmt in m.spine(init.call) if m.parent[stmt] is scope.node), None)
 
 
 def training_calls(ctx: Context, unit: Unit, scope: Scope) -> list[ast.AST]:

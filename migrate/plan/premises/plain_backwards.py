@@ -142,12 +142,23 @@ def check_plain_backwards(ctx: Context, unit: Unit, folded: list[Fold]) -> None:
 
 def _scaled_for_another(ctx: Context, unit: Unit, node: ast.Call) -> bool:
     """Whether Apex scales a backward for an optimizer of another unit, whose own scaler scales it now: where its
-    gradients reach this unit's, they had a scale under Apex as well."""
+    gradients reach this unit's, they had a scale under Apex as well. So it is with what stands in the other arm of
+    that unit's guard."""
     owner = node.func.value if isinstance(node.func, ast.Attribute) else None
     others = [s for s in ctx.facts.scales if s not in unit.scales and s.with_ is not None]
-    return isinstance(owner, ast.Name) and any(
+    scaled = isinstance(owner, ast.Name) and any(
         s.alias == owner.id and ctx.m.inside(node, s.with_) for s in others if s.with_ is not None
     )
+    return scaled or any(_other_arm(ctx, s.with_, node) for s in others if s.with_ is not None)
+
+
+def _other_arm(ctx: Context, with_: ast.With, node: ast.Call) -> bool:
+    """Whether a backward stands where the guard around a ``scale_loss`` leaves that out."""
+    guard = ctx.m.parent[with_]
+    if not isinstance(guard, ast.If):
+        return False
+    other = guard.orelse if with_ in guard.body else guard.body
+    return any(ctx.m.inside(node, stmt) for stmt in other)
 
 
 def _behind_training(ctx: Context, unit: Unit, node: ast.Call) -> bool:

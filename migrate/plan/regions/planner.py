@@ -83,7 +83,8 @@ class Planner:
         self._join()
         if self.ctx.settings.eval == "autocast":
             self._evaluation()
-        if not self.regions and not self.hoists:
+        elsewhere = not self.unit.scales and self.ctx.facts.scales  # casts that another unit's regions stand for
+        if not self.regions and not self.hoists and not elsewhere:
             raise Manual(
                 self.unit.line_node,
                 "no call of the model was found in this file, so there is nothing to put under autocast",

@@ -549,3 +549,23 @@ def test_a_reader_that_asks_something_else(text: str) -> None:
 def test_gradients_deleted_are_not_read() -> None:
     text = loop("BACK\nif (i + 1) % 4 == 0:\n    optimizer.step()\nelse:\n    del p.grad")
     assert not decided(text).unscales
+
+
+INSIDE = """\
+def train_step(loss, optimizer):
+    with amp.scale_loss(loss, optimizer) as scaled:
+        scaled.backward()
+        clip_grad_norm_(amp.master_params(optimizer), 1.0)
+
+
+for x in batches:
+    optimizer.zero_grad()
+    train_step(model(x).sum(), optimizer)
+    STEP
+"""
+
+
+def test_a_clip_in_the_block_and_the_step_in_the_caller() -> None:
+    assert len(decided(TOP + INSIDE.replace("STEP", "optimizer.step()")).scaled_clips) == 1
+    with pytest.raises(Manual, match="not taken every time"):
+        decided(TOP + INSIDE.replace("STEP", "if x.last:\n        optimizer.step()"))

@@ -55,3 +55,42 @@ ONCE = ["self.scaler behind self.opt = torch.optim.SGD(model.parameters(), lr=0.
 )
 def test_where_the_scaler_is_made(backward: str, exported: str, found: list[str]) -> None:
     assert shown(planned(TEXT.replace("BACKWARD", backward), exported)) == found
+
+
+OWN = """\
+class Policy:
+    def __init__(self):
+        self.net = None
+        self.opt = None
+
+    def act(self, x):
+        return self.net(x)
+
+
+class Agent(Policy):
+    def __init__(self, conf):
+        FIRST
+        self.net = torch.nn.Linear(3, 1)
+        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
+        if conf.fp16:
+            self.net, self.opt = amp.initialize(self.net, self.opt, opt_level="O1")
+
+    def train(self, x):
+        loss = self.net(x).mean()
+        with amp.scale_loss(loss, self.opt) as scaled:
+            scaled.backward()
+        self.opt.step()
+
+
+def main(conf, data):
+    agent = Agent(conf)
+    for x in data:
+        agent.act(x)
+        agent.train(x)
+"""
+
+
+@pytest.mark.parametrize(("first", "within"), [("self.name = 'agent'", False), ("super().__init__()", True)])
+def test_a_constructor_that_does_not_run_its_bases_makes_it_in_any_case(first: str, within: bool) -> None:
+    found = shown(planned(OWN.replace("FIRST", first)))
+    assert any("behind if conf.fp16" in one for one in found) is not within

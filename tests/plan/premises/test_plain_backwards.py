@@ -123,3 +123,43 @@ def train(batches):
 def test_what_a_context_manager_hands_out_goes_by_any_name(body: str, grade: str) -> None:
     result = engine.migrate_module(MANAGER.replace("BODY", body), Settings())
     assert [unit.applicability.value for unit in result.units] == [grade]
+
+
+AGENT = """\
+import torch
+from apex import amp
+
+
+class Agent:
+    def __init__(self, config):
+        self.actor, self.critic = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
+        self.acts = torch.optim.Adam(self.actor.parameters())
+        self.judges = torch.optim.Adam(self.critic.parameters())
+        if config.fp16:
+            self.actor, self.acts = amp.initialize(self.actor, self.acts, opt_level="O1")
+            self.critic, self.judges = amp.initialize(self.critic, self.judges, opt_level="O1")
+
+    def train(self, args, state, target):
+        off = (self.critic(state) - target).pow(2).mean()
+        self.critic.zero_grad()
+        if args.fp16:
+            with amp.scale_loss(off, self.judges) as scaled:
+                scaled.backward()
+        else:
+            off.backward()
+        self.judges.step()
+        loss = -self.critic(self.actor(state)).mean()
+        self.actor.zero_grad()
+        if args.fp16:
+            with amp.scale_loss(loss, self.acts) as scaled:
+                scaled.backward()
+        else:
+            loss.backward()
+        self.acts.step()
+"""
+
+
+def test_in_the_other_arm_of_another_units_guard() -> None:
+    result = engine.migrate_module(AGENT, Settings())
+    assert sorted(unit.applicability.value for unit in result.units) == ["review", "safe"]
+    assert "self.scaler.scale(off).backward()" in (result.new_text or "")

@@ -3,7 +3,8 @@ import torch
 
 def train(
     model,
-    optimizer, scaler,  # already initialized
+    optimizer,  # already initialized
+    scaler,
     loader,
 ):
     for x, y in loader:
@@ -20,6 +21,7 @@ optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 scaler = torch.amp.GradScaler("cuda")
 train(
     model,
-    optimizer, scaler,  # the one above
+    optimizer,  # the one above
+    scaler,
     load(),
 )
