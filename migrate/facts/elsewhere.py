@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from ..flow.objects import SELF_METHODS
 from ..knowledge import operations
 from ..knowledge.host import HOST_MODULES
 from ..knowledge.models import (
@@ -34,9 +35,11 @@ _BODY = r"([^\n]*\n?(?:\1[ \t]+[^\n]*\n?|[ \t\r]*\n)*)"
 _CLASS = re.compile(r"^([ \t]*)class[ \t]+(\w+)[ \t]*(?:" + _PARENTHESES + ")?" + _BODY, re.M)
 _FUNCTION = re.compile(r"^([ \t]*)(?:async[ \t]+)?def[ \t]+(\w+)[ \t]*" + _PARENTHESES + _BODY, re.M)
 _GIVEN = re.compile(r"\b((?:self\.)?\w+)[ \t]*=[ \t]*((?:\w+\.)*\w+)")
+_SEVERAL = re.compile(r"^[ \t]*(self\.\w+(?:[ \t]*,[ \t]*self\.\w+)+)[ \t]*=[ \t]*([^=\n][^\n]*)$", re.M)
 _EACH = re.compile(r"\bfor[ \t]+([\w(][\w, ()]{0,200}?)[ \t]+in[ \t]+(?:(?:enumerate|zip|reversed)\()?([\w., ]+)")
 _CALLED = re.compile(r"(?<![\w.])(\w+(?:\.\w+)*|\)(?=\())(?:\[[^\[\]\n]*\])?\(")
 _NO_CODE = re.compile(r"#[^\n]*|\"{3}.*?\"{3}|'{3}.*?'{3}", re.S)
+_HELD = re.compile(r"(?:\w+\.)*\w+")
 _NAME, _SOURCE = re.compile(r"\w+"), re.compile(r"((?:self\.)?\w+)(?:\.values|\.items)?(?![\w.])")
 _RETURNED = re.compile(r"\breturn[ \t]+((?:\w+\.)*\w+)(\()?")
 # A list, dictionary or tuple that is given back: as it stands there, or under a name.
@@ -445,7 +448,7 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
         yield _Function(
             name,
             names,
-            tuple(_GIVEN.findall(body)),
+            (*_GIVEN.findall(body), *_of_tuples(body)),
             tuple((frozenset(_NAME.findall(new)), frozenset(_SOURCE.findall(old))) for new, old in _EACH.findall(body)),
             frozenset(_CALLED.findall(body)) | frozenset(_said_of(body)),
             tuple(_RETURNED.findall(body)),
@@ -580,10 +583,16 @@ def _kept(cls: _Class, classes: Collection[_Class]) -> frozenset[str]:
     """The attributes of a class, and of its bases, that hold what a method was handed, and what gives them back."""
     every = [cls, *(one for one in classes if one.name in cls.bases and one is not cls)]
     methods = [method for one in every for method in one.methods.values()]
-    given = {(name, held) for one in methods for name, held in one.given if held in one.parameters}
+    given = {(name, held) for one in methods for name, held in one.given if _itself(held) in one.parameters}
     attributes = {name.removeprefix("self.") for name, _ in given if name.startswith("self.")}
     back = {one.name for one in methods if any(name.removeprefix("self.") in attributes for name, _ in one.returned)}
     return frozenset(attributes | back)
+
+
+def _itself(held: str) -> str:
+    """What a value is that a method of it gives back: ``model.eval()``."""
+    owner, _, method = held.rpartition(".")
+    return owner if owner and method in SELF_METHODS else held
 
 
 def _handed(functions: Mapping[str, _Function], does: Callable[[_Function], frozenset[str]]) -> dict[str, Handed]:
@@ -603,6 +612,16 @@ def _handed(functions: Mapping[str, _Function], does: Callable[[_Function], froz
         name: frozenset((n, one) for n, one in enumerate(functions[name].parameters) if one in tensors)
         for name, tensors in found.items()
     }
+
+
+def _of_tuples(body: str) -> Iterator[tuple[str, str]]:
+    """What attributes are given of a tuple: ``self.model, self.decay = model, decay``."""
+    for targets, values in _SEVERAL.findall(body) if "self." in body else ():
+        names, given = targets.split(","), values.split(",")
+        if len(names) == len(given):
+            for name, value in zip(names, given, strict=True):
+                if held := _HELD.match(value.strip()):
+                    yield name.strip(), held[0]
 
 
 def _computes(function: _Function) -> bool:

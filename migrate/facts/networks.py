@@ -62,8 +62,16 @@ def kept_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere, models: Collection
         for made in makers
         if comes_from_elsewhere(v, made.func) and name in elsewhere.keeping.get(name_elsewhere(v, made.func), ())
         for arg in (*made.args, *(k.value for k in made.keywords))
-        for o in opened(v, v.of(arg))
+        for o in opened(v, _of_copied(v, arg))
     )
+
+
+def _of_copied(v: Values, expr: ast.expr) -> frozenset[Obj]:
+    """What an expression may hold; of a copy what was copied, as it is the same network: ``EMA(deepcopy(model))``."""
+    held = v.of(expr)
+    copies = [o.key for o in held if o.kind == "call" and isinstance(o.key, ast.Call)]
+    copied = [call.args[0] for call in copies if call.args and last_name(call.func) in ("copy", "deepcopy")]
+    return held.union(*(v.of(one) for one in copied))
 
 
 def made_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:

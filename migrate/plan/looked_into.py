@@ -17,6 +17,7 @@ from .saved_entries import all_entries, is_saved_entry, scale_entry
 
 _STATE = ("apex.amp.state_dict", "apex.amp.frontend.state_dict")
 _LOADS = ("apex.amp.load_state_dict", "apex.amp.frontend.load_state_dict")
+_COPIES = ("deepcopy", "copy", "dict", "dumps", "loads")  # what gives what it is handed once more, or its text
 _TAKES = frozenset({"get", "pop"})  # an item of a dictionary, by its key
 # Methods that give the state, or say nothing of it, and those that only list its entries.
 _KEEPS, _LISTS = frozenset({"copy"}), frozenset({"keys", "__len__"})
@@ -80,12 +81,15 @@ def saved_states(ctx: Context) -> Mapping[ast.expr, bool]:
     loaded = [m.parent[use] for use, dotted in ctx.facts.uses.items() if dotted in _LOADS]
     calls = [one for one in saved if isinstance(one, ast.Call)]
     states = {obj for call in calls for obj in v.of(call)} | {Obj("call", call) for call in calls}
-    copies = (call for name in ("deepcopy", "copy", "dict") for call in m.calls(name))
-    copied = [call for call in copies if any(one in calls or v.of(one) & states for one in call.args)]
-    states |= {obj for call in copied for obj in v.of(call)} | {Obj("call", call) for call in copied}
+    copies = [call for name in _COPIES for call in m.calls(name)]
+    copied: list[ast.Call] = []
+    while more := [call for call in copies if any(one in (*calls, *copied) or v.of(one) & states for one in call.args)]:
+        copied += more  # and copies of these: `json.loads(json.dumps(state))`
+        copies = [call for call in copies if call not in more]
+        states |= {obj for call in more for obj in v.of(call)} | {Obj("call", call) for call in more}
     given = [one.args[0] for one in loaded if isinstance(one, ast.Call) and one.args]
     holders = dict(_holders(ctx, states, given))
-    for call in calls:
+    for call in (*calls, *copied):
         holders[call] = True
     held = states | {obj for expr in given for obj in v.of(expr)}
     held |= {obj for expr, sure in holders.items() if sure for obj in v.of(expr)}

@@ -507,7 +507,7 @@ def _neighbours(ctx: Context, unit: Unit, own: set[Scope], near: list[ast.Call])
     A module is what is one by its class or name; in the unit's own functions also what ``torch.nn`` made, or is asked
     for its parameters or mode."""
     m, v, elsewhere = ctx.m, ctx.v, ctx.facts.elsewhere
-    found: set[Obj] = set()
+    found, kept = set[Obj](), set[Obj]()
     for node in near:
         run = v.of(node.func)
         if isinstance(node.func, ast.Attribute) and FORWARDING.fit(node.func.attr):
@@ -515,7 +515,7 @@ def _neighbours(ctx: Context, unit: Unit, own: set[Scope], near: list[ast.Call])
         elif isinstance(node.func, ast.Attribute) and node.args and not NOT_RUN_BY_METHOD.fit(node.func.attr):
             run |= {o for o in v.of(node.func.value) if made_elsewhere(v, o, elsewhere)}
         held = run | (v.of(node.func.value) if isinstance(node.func, ast.Attribute) else frozenset())
-        found |= {o for o in held if kept_elsewhere(v, o, elsewhere, unit.model_objects)}
+        kept |= {o for o in held if kept_elsewhere(v, o, elsewhere, unit.model_objects)}
         found |= {o for o in run if is_network(v, o, elsewhere) or _layer(ctx, o)} | may_be_network(v, node, elsewhere)
     for node in (call for here in own for call in ctx.calls_in.get(here, ())):
         if not isinstance(node.func, ast.Attribute):
@@ -527,10 +527,13 @@ def _neighbours(ctx: Context, unit: Unit, own: set[Scope], near: list[ast.Call])
             found |= {o for o in v.of(node.func.value) if o.kind in ("call", "instance")}
         elif node.func.attr[:1].isupper() and m.src(node.func.value) in ("nn", "torch.nn"):
             found |= {o for o in v.of(node) if o.kind == "call"}
+    found |= kept  # whatever their names say: `ema.model`
     others = {o for o in found if any(i not in unit.initializes for i in ctx.initialized.get(o, ()))}
     others |= {o for o in found if _result(ctx, unit, o)}
     return frozenset(
-        o for o in found - others - ctx.optimizers if not NO_NETWORK.fit(o.label) and not _stands_alone(ctx, o)
+        o
+        for o in found - others - ctx.optimizers
+        if (o in kept or not NO_NETWORK.fit(o.label)) and not _stands_alone(ctx, o)
     )
 
 

@@ -439,7 +439,7 @@ def test_what_widens(call: str, found: bool) -> None:
 HOLDING = """\
 class Holder:
     def __init__(self, model, name):
-        self.model, self.name = model, name
+        self.ema, self.name = model.eval(), name
         self.kept = model
         self.made = build(model)
     def get(self):
@@ -458,6 +458,8 @@ class Own(Holder):
     [
         ("held.kept", True),
         ("held.get()", True),
+        ("held.ema", True),
+        ("lib.Holder(copy.deepcopy(model), 'a').kept", True),
         ("lib.Own(model, 1).kept", True),
         ("held.made", False),
         ("held.said()", False),

@@ -72,6 +72,17 @@ class Definitions:
         return found
 
     @cached_property
+    def filled(self) -> frozenset[str]:
+        """Names of dictionaries that are asked for a key, or whether they are empty, and given items by their keys:
+        ``if "optimizer" not in state: setup(state)``."""
+        given = {last_name(n.value) for n in self.m.all(ast.Subscript) if isinstance(n.ctx, ast.Store)}
+        asked = {last_name(n.operand) for n in self.m.all(ast.UnaryOp) if isinstance(n.op, ast.Not)}
+        for test in self.m.all(ast.Compare):
+            if len(test.ops) == 1 and isinstance(test.ops[0], (ast.In, ast.NotIn)):
+                asked.add(last_name(test.comparators[0]))
+        return frozenset(given & asked) - {""}
+
+    @cached_property
     def changing(self) -> frozenset[ast.AST]:
         """Lists, dictionaries (``**kwargs`` too) and namespaces that are written down in the text and do not stay as
         they are there: an item or attribute is set, a method is called that may set one, or code that is not here is

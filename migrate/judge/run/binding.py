@@ -8,12 +8,12 @@ from typing import TypeVar
 from ...nodes import walk
 from ..code import Op
 from ..program.program import Program
-from ..program.syntax import names_in
+from ..program.syntax import last_name, names_in
 from ..state import Frame, State
-from ..terms import NONE, Facts, Term, inside, is_deep, is_number, made_of, opaque
+from ..terms import NONE, TRUE, Facts, Term, inside, is_deep, is_number, made_of, opaque
 from .makers import Makers
 from .values import Evaluator
-from .variables import CHANGED, Variables, owners_of
+from .variables import CHANGED, FILLED, Variables, owners_of
 
 K = TypeVar("K")
 _Change = tuple[frozenset[str], dict[tuple[Term, str], Term]]  # the names as the heap has them, and what they are
@@ -55,6 +55,8 @@ class Binding:
                 at = self.evaluator.value(state, index, facts)
                 if owner[0] != "obj":
                     _put_in_heap(state, (owner, f"[{at}]"), term if kept else None)
+                if last_name(base) in self.program.definitions.filled:
+                    _put_in_heap(state, (owner, FILLED), TRUE)
             case ast.Starred(value=inner):
                 self.bind(state, inner, opaque(self.naming.place(inner)), facts)
             case ast.Tuple(elts=elts) | ast.List(elts=elts):

@@ -21,7 +21,7 @@ from .members import Members
 from .methods import Methods
 from .properties import Properties
 from .results import Results
-from .variables import Variables, since
+from .variables import FILLED, Variables, since
 
 _COMPARE = {
     ast.Eq: "eq", ast.NotEq: "ne", ast.Is: "is", ast.IsNot: "isnot", ast.In: "in", ast.NotIn: "notin",
@@ -224,7 +224,7 @@ class Evaluator:
     def _unary(self, state: State, expr: ast.UnaryOp, facts: Facts) -> Term:
         match expr:
             case ast.UnaryOp(op=ast.Not(), operand=inner):
-                return negated(self.value(state, inner, facts))
+                return negated(_since_filled(state, self.value(state, inner, facts)))
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
                 return ("k", -number)
         return made_of(type(expr.op).__name__, self.value(state, expr.operand, facts))
@@ -246,7 +246,8 @@ class Evaluator:
                 return there if isinstance(op, ast.In) else negated(there)
         if len(expr.ops) == 1 and (self.sides is None or not self.sides.asks(expr)):  # as nearly always
             left, right = self.value(state, expr.left, facts), self.value(state, expr.comparators[0], facts)
-            return compared(_COMPARE[type(expr.ops[0])], left, right)
+            asks = isinstance(expr.ops[0], (ast.In, ast.NotIn))
+            return compared(_COMPARE[type(expr.ops[0])], left, _since_filled(state, right) if asks else right)
         terms = [self.value(state, x, facts) for x in (expr.left, *expr.comparators)]
         parts = [compared(_COMPARE[type(o)], a, b) for o, a, b in zip(expr.ops, terms, terms[1:], strict=False)]
         if self.sides is not None:
@@ -312,6 +313,11 @@ class Evaluator:
     def _unless_constant(self, state: State, expr: ast.expr, facts: Facts) -> Term:
         term = self.value(state, expr, facts)
         return opaque(self.naming.place(expr)) if term[0] == "k" else term
+
+
+def _since_filled(state: State, term: Term) -> Term:
+    """A dictionary that is asked what is in it: another question once an item was put into it."""
+    return ("op", "filled", term) if (term, FILLED) in state.heap else term
 
 
 def _of(term: Term, flags: tuple[Term, ...]) -> Term:

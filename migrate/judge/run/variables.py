@@ -17,6 +17,7 @@ from .memory import Memory
 
 _Home = tuple[ast.AST | None, int | None]
 _NOTHING: Mapping[object, Term] = {}
+FILLED = "[]"  # in the heap: that an item was put into a dictionary
 CHANGED: Term = ("changed",)  # in the heap: where an attribute or a key was last changed by code that is not followed
 
 

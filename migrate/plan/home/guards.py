@@ -13,6 +13,7 @@ from ...units.references import handed_to
 from ...units.translate import partial_of, passed, translate, translate_open
 from ...units.unit import Context, Manual, Unit
 from .cases import either
+from .not_yet import ahead_of
 from .preparing import prepares
 
 _MOST_CASES = 4  # more would be no condition that anybody reads
@@ -39,7 +40,7 @@ def guard_cases(
     """The same, on through the functions that call its function, for each way that leads to it under conditions of its
     own: ``if args.train: train(…)`` and below that ``if args.train_all: train(…)``."""
     scope = ctx.m.function(init.call)
-    own = [*early_exits(ctx, init), *around(ctx, init, init.call, None)]
+    own = [*early_exits(ctx, init), *around(ctx, init, init.call, None, there)]
     ways = _ways(ctx, init, scope, there, 3)
     return [[*outer, *own, *unit.options_of(init).enabled] for outer in ways]
 
@@ -55,7 +56,7 @@ def _ways(
     if there is not None:  # of scripts that are alike each says it in its own words
         home = ctx.m.file(there.node)
         ways.sort(key=lambda call: ctx.m.file(call) is not home)
-    each = [around(ctx, init, call, None) for call in ways]
+    each = [around(ctx, init, call, None, there) for call in ways]
     if not any(each):
         return [[]]
     shared = _one_of(each)
@@ -106,8 +107,11 @@ def early_exits(ctx: Context, init: Initialize) -> list[tuple[ast.expr, Term]]:
     return found
 
 
-def around(ctx: Context, init: Initialize, call: ast.Call, anchor: ast.stmt | None) -> list[tuple[ast.expr, Term]]:
-    """The conditions around a call, outermost first, up to ``anchor`` or its function."""
+def around(
+    ctx: Context, init: Initialize, call: ast.Call, anchor: ast.stmt | None, there: Scope | None = None
+) -> list[tuple[ast.expr, Term]]:
+    """The conditions around a call, outermost first, up to ``anchor`` or its function; without those that say that it
+    did not run yet, where they are wanted ``there``, in another function."""
     below: ast.AST = ctx.m.statement(call)
     found = _within_expression(ctx, call, itself=call is init.call)
     if below is not anchor:
@@ -115,9 +119,10 @@ def around(ctx: Context, init: Initialize, call: ast.Call, anchor: ast.stmt | No
             if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 break
             if isinstance(outer, ast.If):
-                term = ctx.conditions.term(outer.test)
-                if not is_main(outer.test) and not _finds_what_is_called(outer.test, call):
-                    found.append((outer.test, term if below in outer.body else negation(term)))
+                term, here = ctx.conditions.term(outer.test), below in outer.body
+                first = here and ahead_of(ctx, outer.test, init, there)
+                if not is_main(outer.test) and not _finds_what_is_called(outer.test, call) and not first:
+                    found.append((outer.test, term if here else negation(term)))
             elif isinstance(outer, (ast.For, ast.While, ast.AsyncFor)) and anchor is not None:
                 if not prepares(ctx, outer, call):
                     raise Manual(init.call, "amp.initialize runs inside a loop, its optimizer is used outside of it")

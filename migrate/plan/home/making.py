@@ -21,6 +21,7 @@ from .ahead import changes
 from .cases import either, without_opposites
 from .guards import any_said_there, around, early_exits, guard_cases, guards, is_main, said_by
 from .keepers import record_with, set_by_names
+from .not_yet import ahead_of, says_not_yet
 from .places import Creation, Place
 from .preparing import outside
 from .scales import chosen
@@ -268,6 +269,15 @@ class Making:
             raise Manual(self.unit.line_node, "several initialize calls outside the function that holds the optimizer")
         init = training[0]
         anchor, scope = self._holder(scaler, place)
+        cases = [[one for one in case if not ahead_of(self.ctx, one[0], init, scope)] for case in cases]
+        for test in (test for case in cases for test, _ in case if says_not_yet(self.ctx, test, init)):
+            if self.ctx.m.end(test) < self.ctx.m.start(anchor):
+                raise Manual(
+                    init.call,
+                    f"`{self.ctx.m.src(test)}` says whether Apex was initialized yet: behind that a scaler would be "
+                    "switched off, and another one at each call",
+                    "make the scaler there, too, and keep it beside the optimizer",
+                )
         enabled = any_said_there(self.ctx, cases, scope)
         if isinstance(enabled, str) and (each := self._create_each(scaler, place, least=1)):
             return each

@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
+from ...facts.names import is_property
 from ...facts.scopes import Scope
 from ...flow.arguments import default_of
 from ...flow.spelled import listed_names
@@ -69,6 +70,8 @@ def _changes(ctx: Context, expr: ast.expr, depth: int, attr: str = "") -> bool:
         if asked:
             set_here = [(at, value) for at, value in _set_on(ctx, name, asked) if m.function(at) is m.function(name)]
             given += [value for at, value in set_here if m.loops(at)]
+        if asked and m.self_name(m.function(name)) == name.id:
+            given += _of_the_object(ctx, name, asked)
         if depth < MAX_DEPTH and any(_changes(ctx, value, depth + 1) for value in given):
             return True
         if home is not None and home.is_function and name.id in home.params and not m.stores(name.id, home):
@@ -141,6 +144,22 @@ def _set_on(ctx: Context, name: ast.Name, attr: str) -> Iterator[tuple[ast.AST, 
                 if _is(_of_attributes(owner), name):
                     yield from ((call, one.value) for one in keywords if one.arg in (attr, None))
                     yield from ((call, _whole(ctx, call, name, one)) for one in given if not _says_without(one, attr))
+
+
+def _of_the_object(ctx: Context, own: ast.Name, attr: str) -> Iterator[ast.expr]:
+    """What an attribute of an object is made of: what its constructor gives it, and what a property says."""
+    m, cls = ctx.m, ctx.m.class_of(ctx.m.function(own))
+    functions = [f for one in (ctx.v.order(cls) if cls is not None else ()) for f in one.body]
+    for function in functions:
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        if function.name == attr and is_property(function):
+            yield from (n.value for n in walk(function) if isinstance(n, ast.Return) and n.value is not None)
+        if function.name == "__init__":
+            for one in m.attributes(attr):
+                above = m.parent[one]
+                if m.function(one).node is function and isinstance(above, ast.Assign) and one in above.targets:
+                    yield above.value
 
 
 def _is(owner: ast.expr, name: ast.Name) -> bool:

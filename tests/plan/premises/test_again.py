@@ -175,3 +175,50 @@ def test_a_name_of_the_file_that_a_loop_turns() -> None:
         text = turned.replace("ON_AND_OFF", flags).replace("        SET\n", "")
         findings = migrate_module(text, Settings()).findings
         assert any(one.rule == "APX035" for one in findings) is named
+
+
+PRECISION = """\
+import torch
+from apex import amp
+
+
+class Precision:
+    def __init__(self, name):
+        self.name = name
+
+    @property
+    def active(self):
+        return self.name == "apex"
+
+    def setup(self, model, optimizer):
+        if not self.active:
+            return model, optimizer
+        return amp.initialize(model, optimizer, opt_level="O1")
+
+    def backward(self, loss, optimizer):
+        if self.active:
+            with amp.scale_loss(loss, optimizer) as scaled:
+                scaled.backward()
+        else:
+            loss.backward()
+
+
+def main(loader, args):
+    for name in ("apex", "none"):
+        precision = Precision(NAME)
+        model = torch.nn.Linear(4, 2)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        model, optimizer = precision.setup(model, optimizer)
+        for x in loader:
+            loss = model(x).sum()
+            optimizer.zero_grad()
+            precision.backward(loss, optimizer)
+            optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("name", "named"), [("name", True), ("args.precision", False)])
+def test_an_object_made_in_each_round(name: str, named: bool) -> None:
+    """What a property says of what the constructor was handed."""
+    findings = migrate_module(PRECISION.replace("NAME", name), Settings()).findings
+    assert any(one.rule == "APX035" for one in findings) is named
