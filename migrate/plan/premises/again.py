@@ -54,7 +54,7 @@ def _changes(ctx: Context, expr: ast.expr, depth: int, attr: str = "") -> bool:
     """Whether an expression has another value in another round of a loop around it, or by another caller; ``attr``:
     the attribute of it that is asked for."""
     m = ctx.m
-    loops = [x for x in m.ancestors(expr) if isinstance(x, (ast.For, ast.AsyncFor)) and not _off_first(x.iter)]
+    loops = [x for x in m.ancestors(expr) if isinstance(x, (ast.For, ast.AsyncFor)) and not _off_first(x.iter, attr)]
     turned = {n.id for loop in loops for n in walk(loop.target) if isinstance(n, ast.Name)}
     comprehended = _comprehended(m.ancestors(expr))
     for name in [n for n in walk(expr) if isinstance(n, ast.Name)]:
@@ -62,7 +62,7 @@ def _changes(ctx: Context, expr: ast.expr, depth: int, attr: str = "") -> bool:
         if name.id in comprehended or (name.id in turned and home is m.function(expr)):
             return True
         stores = m.stores(name.id, home) if home is not None else []
-        if home is not None and not home.is_function and any(_of_a_loop(ctx, n) for n in stores):
+        if home is not None and not home.is_function and any(_of_a_loop(ctx, n, attr) for n in stores):
             return True  # a name of the file: `for USE_AMP in (True, False): run()`
         above = [m.parent[n] for n in stores if home is m.function(expr) and m.loops(n)]
         given = [one.value for one in above if isinstance(one, ast.Assign)]
@@ -70,10 +70,12 @@ def _changes(ctx: Context, expr: ast.expr, depth: int, attr: str = "") -> bool:
         if asked:
             set_here = [(at, value) for at, value in _set_on(ctx, name, asked) if m.function(at) is m.function(name)]
             given += [value for at, value in set_here if m.loops(at)]
-        if asked and m.self_name(m.function(name)) == name.id:
-            given += _of_the_object(ctx, name, asked)
         if depth < MAX_DEPTH and any(_changes(ctx, value, depth + 1) for value in given):
             return True
+        if depth < MAX_DEPTH and asked and m.self_name(m.function(name)) == name.id:
+            of_it = _asked_of(m.parent[m.parent[name]])  # of `self.args.fp16`, what `args` is asked for
+            if any(_changes(ctx, value, depth + 1, of_it) for value in _of_the_object(ctx, name, asked)):
+                return True
         if home is not None and home.is_function and name.id in home.params and not m.stores(name.id, home):
             if depth < MAX_DEPTH and _differs(ctx, home, name.id, depth, asked or attr):
                 return True
@@ -87,11 +89,27 @@ def _comprehended(around: Iterable[ast.AST]) -> set[str]:
     return {n.id for part in parts for n in walk(part.target) if isinstance(n, ast.Name)}
 
 
-def _off_first(source: ast.expr) -> bool:
-    """Whether a loop goes over constants, those that say no first: ``for fp16 in (False, True)``."""
+def _off_first(source: ast.expr, attr: str = "") -> bool:
+    """Whether a loop goes over constants, those that say no first: ``for fp16 in (False, True)``; or, where an
+    attribute is asked for, ``for argv in ([], ["--fp16"])``."""
     items = source.elts if isinstance(source, (ast.Tuple, ast.List)) else []
-    said = [bool(item.value) for item in items if isinstance(item, ast.Constant) and item.value in (False, True)]
-    return bool(said) and len(said) == len(items) and said == sorted(said)
+    said = [_says(item, attr) for item in items]
+    return bool(said) and None not in said and said == sorted(map(bool, said))
+
+
+def _says(item: ast.expr, attr: str) -> bool | None:
+    """Whether an item switches mixed precision on; None where that is not written."""
+    match item:
+        case ast.Constant(value=value) if value in (False, True):
+            return bool(value)
+        case ast.List(elts=words) | ast.Tuple(elts=words) if attr and all(isinstance(x, ast.Constant) for x in words):
+            return any(_is_option(word, attr) for word in words)
+        case _:
+            return None
+
+
+def _is_option(word: ast.expr, attr: str) -> bool:
+    return isinstance(word, ast.Constant) and str(word.value).lstrip("-").replace("-", "_") == attr
 
 
 def _differs(ctx: Context, function: Scope, name: str, depth: int, attr: str) -> bool:
@@ -111,9 +129,9 @@ def _differs(ctx: Context, function: Scope, name: str, depth: int, attr: str) ->
     return len({on for _, on in said}) > 1 and not in_order  # a run without it that comes first is as it was
 
 
-def _of_a_loop(ctx: Context, name: ast.Name) -> bool:
+def _of_a_loop(ctx: Context, name: ast.Name, attr: str) -> bool:
     loop = ctx.m.parent[name]
-    return isinstance(loop, (ast.For, ast.AsyncFor)) and loop.target is name and not _off_first(loop.iter)
+    return isinstance(loop, (ast.For, ast.AsyncFor)) and loop.target is name and not _off_first(loop.iter, attr)
 
 
 def _asked_of(above: ast.AST) -> str:
@@ -227,9 +245,9 @@ def _made_with(ctx: Context, value: ast.expr, attr: str) -> bool | None:
         if keyword.arg == attr:
             return bool(keyword.value.value) if isinstance(keyword.value, ast.Constant) else None
     for arg in value.args:
-        words = [e.value for e in arg.elts if isinstance(e, ast.Constant)] if isinstance(arg, ast.List) else [None]
-        if all(isinstance(word, str) for word in words):
-            return any(str(word).lstrip("-").replace("-", "_") == attr for word in words)
+        words = [e for e in arg.elts if isinstance(e, ast.Constant)] if isinstance(arg, ast.List) else None
+        if words is not None and all(isinstance(word.value, str) for word in words):
+            return any(_is_option(word, attr) for word in words)
     classes = [o.key for o in ctx.v.of(value.func) if o.kind == "class" and isinstance(o.key, ast.ClassDef)]
     for stmt in (stmt for cls in classes for stmt in cls.body if not value.args):
         if isinstance(stmt, ast.AnnAssign) and isinstance(stmt.target, ast.Name) and stmt.target.id == attr:

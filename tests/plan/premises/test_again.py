@@ -222,3 +222,48 @@ def test_an_object_made_in_each_round(name: str, named: bool) -> None:
     """What a property says of what the constructor was handed."""
     findings = migrate_module(PRECISION.replace("NAME", name), Settings()).findings
     assert any(one.rule == "APX035" for one in findings) is named
+
+
+HELD = """\
+import torch
+from apex import amp
+
+
+class Trainer:
+    def __init__(self, args):
+        self.args = args
+        self.model = torch.nn.Linear(4, 2)
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+
+    def train(self):
+        model, optimizer = self.model, self.optimizer
+        if self.args.fp16:
+            model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+        for x in self.args.data:
+            loss = model(x).sum()
+            if self.args.fp16:
+                with amp.scale_loss(loss, optimizer) as scaled_loss:
+                    scaled_loss.backward()
+            else:
+                loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+for argv in ARGVS:
+    Trainer(parser.parse_args(argv)).train()
+"""
+
+
+@pytest.mark.parametrize(
+    ("argvs", "named"),
+    [
+        ('(["--do-train", "--fp16"], ["--do-train"])', True),
+        ('(["--do-train"], ["--do-train", "--fp16"])', False),  # the runs without it come first, and are as they were
+        ('(["--fp16", "--lr", "1"], ["--fp16"])', False),
+        ("argvs", True),
+    ],
+)
+def test_options_that_an_object_keeps(argvs: str, named: bool) -> None:
+    findings = migrate_module(HELD.replace("ARGVS", argvs), Settings()).findings
+    assert any(one.rule == "APX035" for one in findings) is named
