@@ -51,7 +51,7 @@ UNKNOWN = $(sort $(filter-out $(KNOWN) -%,$(GIVEN)))
 
 help:
 	@echo 'make test                      ruff, mypy --strict and pytest (the first time: about 5 GB of wheels)'
-	@echo 'make long                      the same with all that is tried: `make test` tries a part of what repeats itself'
+	@echo 'make long                      pytest with all that is tried: `make test` tries a part of what repeats itself'
 	@echo 'make migrate TARGET=path       show what the migration of path would change; WRITE=1 changes it'
 	@echo 'make migrate                   the same for the bundled legacy example'
 	@echo 'make compare                   train with Apex amp and natively, write reports/<date>-<gpu>-<profile>/'
@@ -158,7 +158,7 @@ clean:
 
 # The first Python that is new enough and can make an environment.
 .venv/.made:
-	@for python in $(BASE_PYTHON) python3 python3.13 python3.12 python3.11 python3.10; do \
+	@for python in $(or $(BASE_PYTHON),python3 python3.13 python3.12 python3.11 python3.10); do \
 	  if $$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then \
 	    echo "making .venv with $$python"; $$python -m venv .venv && touch $@; exit; \
 	  fi; \

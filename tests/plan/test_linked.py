@@ -391,6 +391,18 @@ if __name__ == "__main__":
 """
 
 
+def _counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many files each program has that is looked at from here on."""
+    asked: list[int] = []
+
+    def counted(some: Sequence[FileText], settings: Settings) -> list[ModuleResult]:
+        asked.append(len(some))
+        return migrate_program(some, settings)
+
+    monkeypatch.setattr(linked, "migrate_program", counted)
+    return asked
+
+
 def test_many_scripts_over_one_base_are_looked_at_several_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     scripts = [DERIVES.replace("NUMBER", str(number)) for number in range(2, 7)]
     scripts.append(
@@ -399,14 +411,8 @@ def test_many_scripts_over_one_base_are_looked_at_several_at_once(monkeypatch: p
     files = [FileText(BASE, name="base.py")]
     files += [FileText(text, name=f"s{n}.py", links={"base": 0}) for n, text in enumerate(scripts)]
     one_by_one = migrate_linked(files, Settings())
-    asked: list[int] = []
-
-    def counted(some: Sequence[FileText], settings: Settings) -> list[ModuleResult]:
-        asked.append(len(some))
-        return migrate_program(some, settings)
-
+    asked = _counted(monkeypatch)
     monkeypatch.setattr(linked, "MOST_APART", 3)
-    monkeypatch.setattr(linked, "migrate_program", counted)
     at_once = migrate_linked(files, Settings())
     assert asked == [4, 3, 2]  # what speaks of amp has a look of its own
     assert at_once[0].new_text is not None and "GradScaler" in at_once[0].new_text
@@ -419,13 +425,7 @@ def test_of_several_at_once_that_stay_each_is_looked_at(monkeypatch: pytest.Monk
     )
     files = [FileText(BASE, name="base.py")]
     files += [FileText(text, links={"base": 0}) for text in (DERIVES, stays, DERIVES)]
-    asked: list[int] = []
-
-    def counted(some: Sequence[FileText], settings: Settings) -> list[ModuleResult]:
-        asked.append(len(some))
-        return migrate_program(some, settings)
-
+    asked = _counted(monkeypatch)
     monkeypatch.setattr(linked, "MOST_APART", 2)
-    monkeypatch.setattr(linked, "migrate_program", counted)
     migrate_linked(files, Settings())
     assert asked[:4] == [3, 2, 2, 2]

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from fnmatch import fnmatchcase
 
 from ...facts.names import is_property
 from ...facts.scopes import Scope
 from ...flow.arguments import default_of
-from ...flow.spelled import listed_names
+from ...flow.spelled import listed_names, meet
 from ...nodes import walk
 from ...units.translate import passed
 from ...units.unit import Context, Unit
@@ -68,8 +67,7 @@ def _changes(ctx: Context, expr: ast.expr, depth: int, attr: str = "") -> bool:
         given = [one.value for one in above if isinstance(one, ast.Assign)]
         asked = attr if name is expr else _asked_of(m.parent[name])
         if asked:
-            set_here = [(at, value) for at, value in _set_on(ctx, name, asked) if m.function(at) is m.function(name)]
-            given += [value for at, value in set_here if m.loops(at)]
+            given += [value for at, value in _set_on(ctx, name, asked) if m.loops(at)]
         if depth < MAX_DEPTH and any(_changes(ctx, value, depth + 1) for value in given):
             return True
         if depth < MAX_DEPTH and asked and m.self_name(m.function(name)) == name.id:
@@ -146,17 +144,19 @@ def _asked_of(above: ast.AST) -> str:
 def _set_on(ctx: Context, name: ast.Name, attr: str) -> Iterator[tuple[ast.AST, ast.expr]]:
     """Where an attribute, or an item, of what a name holds is set, in the function where it stands, and to what:
     ``cfg.amp = flag``, ``setattr(cfg, "amp", flag)``, ``vars(cfg).update(amp=flag)``."""
-    m = ctx.m
+    m, here = ctx.m, ctx.m.function(name)
     stored: list[ast.Attribute | ast.Subscript] = [*m.attributes(attr), *m.all(ast.Subscript)]
     for one in stored:
         above = m.parent[one]
         if isinstance(one.ctx, ast.Store) and _is(one.value, name) and isinstance(above, ast.Assign):
-            if _asked_of(one) == attr:
+            if _asked_of(one) == attr and m.function(one) is here:
                 yield above, above.value
     for call in [*m.calls("setattr"), *m.calls("update")]:
+        if m.function(call) is not here:
+            continue
         match call:
             case ast.Call(func=ast.Name(id="setattr"), args=[owner, key, value]) if _is(owner, name):
-                if any(fnmatchcase(attr, one) for one in listed_names(m, key)):
+                if any(meet(attr, one) for one in listed_names(m, key)):
                     yield call, _whole(ctx, call, name, value)
             case ast.Call(func=ast.Attribute(value=owner, attr="update"), args=given, keywords=keywords):
                 if _is(_of_attributes(owner), name):
@@ -224,7 +224,7 @@ def _set_between(ctx: Context, function: Scope, value: ast.expr, attr: str) -> b
     calls = [m.start(call) for call in ctx.v.calls[function.node] if m.function(call) is here]
     for at, given in _set_on(ctx, value, attr):
         off = isinstance(given, ast.Constant) and not given.value
-        if off and m.function(at) is here and min(calls) < m.start(at) < max(calls):
+        if off and min(calls) < m.start(at) < max(calls):
             return True
     return False
 
