@@ -25,6 +25,7 @@ from .idle import idle
 from .looks_into import added_to, adds_input, looked_into
 from .parameters import parameters_of
 from .put_by import asked_for_type, own_attributes, puts_by
+from .sets_off import sets_off
 from .sober import joined, sober
 from .swallowing import swallows
 from .taken import taken_by_name
@@ -112,7 +113,8 @@ class Elsewhere:
     block raises, or a function that they were handed, and classes whose objects do so at the end of a block.
     ``looking`` are functions and methods that look into what they are handed, or put it by where another method does,
     ``adding_input`` networks whose forward adds what it is handed in place to something else, ``by_name`` the functions
-    of torch that files took by name."""
+    of torch that files took by name, ``setting_off`` which settings functions and methods switch off of what they are
+    handed."""
 
     networks: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
@@ -134,6 +136,7 @@ class Elsewhere:
     looking: Mapping[str, Handed] = field(default_factory=dict)
     adding_input: frozenset[str] = frozenset()
     by_name: frozenset[str] = frozenset()
+    setting_off: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def with_(self, other: Elsewhere) -> Elsewhere:
         """This, and what another has."""
@@ -160,6 +163,7 @@ class Elsewhere:
             {**self.looking, **other.looking},
             self.adding_input | other.adding_input,
             self.by_name | other.by_name,
+            {**self.setting_off, **other.setting_off},
         )
 
 
@@ -178,7 +182,8 @@ class _Function:
     ``powers`` one with powers in it, ``swallows`` one that keeps exceptions to itself, ``many`` is one that gives back
     a list, dictionary or tuple, ``paths`` are the attributes of what it is given, ``asks`` the parameters that it only
     asks for their state; ``looks`` are the names that it looks into, ``adds`` the parameters that it adds to in place,
-    ``adds_input`` one that adds a parameter in place to something else."""
+    ``adds_input`` one that adds a parameter in place to something else; ``sets_off`` the settings that it switches
+    off."""
 
     name: str
     parameters: tuple[str, ...]
@@ -206,6 +211,7 @@ class _Function:
     looks: frozenset[str]
     adds: frozenset[str]
     adds_input: bool
+    sets_off: frozenset[str]
 
     @property
     def works(self) -> bool:
@@ -319,6 +325,7 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
         looking,
         frozenset(cls.name for cls in classes if "forward" in cls.methods and cls.methods["forward"].adds_input),
         by_name,
+        {name: one.sets_off for name, one in parts.items() if one.sets_off},
     )
 
 
@@ -473,6 +480,7 @@ def _functions(text: str, numpy: bool) -> Iterator[_Function]:
             looks=looked_into(body),
             adds=added_to(body, names),
             adds_input=name == "forward" and adds_input(body, names),
+            sets_off=sets_off(body, names),
         )
 
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from ...facts.names import is_property
 from ...facts.scopes import Scope
 from ...flow.arguments import default_of
-from ...flow.spelled import listed_names, meet
 from ...nodes import walk
 from ...units.translate import passed
 from ...units.unit import Context, Unit
+from .settings import asked_of, set_on, spelled
 
 MAX_DEPTH = 3
 
@@ -65,14 +65,14 @@ def _changes(ctx: Context, expr: ast.expr, depth: int, attr: str = "") -> bool:
             return True  # a name of the file: `for USE_AMP in (True, False): run()`
         above = [m.parent[n] for n in stores if home is m.function(expr) and m.loops(n)]
         given = [one.value for one in above if isinstance(one, ast.Assign)]
-        asked = attr if name is expr else _asked_of(m.parent[name])
+        asked = attr if name is expr else asked_of(ctx, name)
         if asked:
-            given += [value for at, value in _set_on(ctx, name, asked) if m.loops(at)]
+            given += [value for at, value in set_on(ctx, name, asked) if m.loops(at)]
         if depth < MAX_DEPTH and any(_changes(ctx, value, depth + 1) for value in given):
             return True
         if depth < MAX_DEPTH and asked and m.self_name(m.function(name)) == name.id:
-            of_it = _asked_of(m.parent[m.parent[name]])  # of `self.args.fp16`, what `args` is asked for
-            if any(_changes(ctx, value, depth + 1, of_it) for value in _of_the_object(ctx, name, asked)):
+            first, _, of_it = asked.partition(".")  # of `self.args.fp16`, what `args` is asked for
+            if any(_changes(ctx, value, depth + 1, of_it) for value in _of_the_object(ctx, name, first)):
                 return True
         if home is not None and home.is_function and name.id in home.params and not m.stores(name.id, home):
             if depth < MAX_DEPTH and _differs(ctx, home, name.id, depth, asked or attr):
@@ -132,38 +132,6 @@ def _of_a_loop(ctx: Context, name: ast.Name, attr: str) -> bool:
     return isinstance(loop, (ast.For, ast.AsyncFor)) and loop.target is name and not _off_first(loop.iter, attr)
 
 
-def _asked_of(above: ast.AST) -> str:
-    """The attribute, or the item by its name, that is asked for."""
-    match above:
-        case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
-            return name
-        case _:
-            return ""
-
-
-def _set_on(ctx: Context, name: ast.Name, attr: str) -> Iterator[tuple[ast.AST, ast.expr]]:
-    """Where an attribute, or an item, of what a name holds is set, in the function where it stands, and to what:
-    ``cfg.amp = flag``, ``setattr(cfg, "amp", flag)``, ``vars(cfg).update(amp=flag)``."""
-    m, here = ctx.m, ctx.m.function(name)
-    stored: list[ast.Attribute | ast.Subscript] = [*m.attributes(attr), *m.all(ast.Subscript)]
-    for one in stored:
-        above = m.parent[one]
-        if isinstance(one.ctx, ast.Store) and _is(one.value, name) and isinstance(above, ast.Assign):
-            if _asked_of(one) == attr and m.function(one) is here:
-                yield above, above.value
-    for call in [*m.calls("setattr"), *m.calls("update")]:
-        if m.function(call) is not here:
-            continue
-        match call:
-            case ast.Call(func=ast.Name(id="setattr"), args=[owner, key, value]) if _is(owner, name):
-                if any(meet(attr, one) for one in listed_names(m, key)):
-                    yield call, _whole(ctx, call, name, value)
-            case ast.Call(func=ast.Attribute(value=owner, attr="update"), args=given, keywords=keywords):
-                if _is(_of_attributes(owner), name):
-                    yield from ((call, one.value) for one in keywords if one.arg in (attr, None))
-                    yield from ((call, _whole(ctx, call, name, one)) for one in given if not _says_without(one, attr))
-
-
 def _of_the_object(ctx: Context, own: ast.Name, attr: str) -> Iterator[ast.expr]:
     """What an attribute of an object is made of: what its constructor gives it, and what a property says."""
     m, cls = ctx.m, ctx.m.class_of(ctx.m.function(own))
@@ -180,41 +148,6 @@ def _of_the_object(ctx: Context, own: ast.Name, attr: str) -> Iterator[ast.expr]
                     yield above.value
 
 
-def _is(owner: ast.expr, name: ast.Name) -> bool:
-    return isinstance(owner, ast.Name) and owner.id == name.id
-
-
-def _of_attributes(owner: ast.expr) -> ast.expr:
-    """Whose attributes a dictionary holds: ``vars(cfg)``, ``cfg.__dict__``; else what it is."""
-    match owner:
-        case ast.Call(func=ast.Name(id="vars"), args=[one]) | ast.Attribute(value=one, attr="__dict__"):
-            return one
-        case _:
-            return owner
-
-
-def _says_without(given: ast.expr, attr: str) -> bool:
-    """Whether a dictionary is written out, without that key."""
-    match given:
-        case ast.Dict(keys=keys):
-            return all(isinstance(key, ast.Constant) and key.value != attr for key in keys)
-        case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords):
-            return all(one.arg not in (attr, None) for one in keywords)
-        case _:
-            return False
-
-
-def _whole(ctx: Context, call: ast.Call, name: ast.Name, value: ast.expr) -> ast.expr:
-    """What a loop that is only about the settings goes through (``for key, value in changes.items()``), where the value
-    is one item of it: all of it is set by the time they are read."""
-    readers = list(ctx.m.ancestors(name))
-    for loop in ctx.m.loops(call):
-        if isinstance(loop, ast.For) and loop not in readers and isinstance(value, ast.Name):
-            if any(isinstance(n, ast.Name) and n.id == value.id for n in walk(loop.target)):
-                return loop.iter
-    return value
-
-
 def _set_between(ctx: Context, function: Scope, value: ast.expr, attr: str) -> bool:
     """Whether `args.fp16 = False` stands between two calls of a function that are handed the same `args`."""
     m = ctx.m
@@ -222,11 +155,13 @@ def _set_between(ctx: Context, function: Scope, value: ast.expr, attr: str) -> b
         return False
     here = m.function(value)
     calls = [m.start(call) for call in ctx.v.calls[function.node] if m.function(call) is here]
-    for at, given in _set_on(ctx, value, attr):
-        off = isinstance(given, ast.Constant) and not given.value
-        if off and min(calls) < m.start(at) < max(calls):
-            return True
-    return False
+    given: list[tuple[ast.AST, ast.expr]] = [*set_on(ctx, value, attr)]
+    for name in m.stores(value.id, here):  # `args = replace(args, fp16=False)`
+        if isinstance(above := m.parent[name], ast.Assign):
+            made = [one for one in walk(above.value) if isinstance(one, ast.Call)]
+            given += [(above, one) for call in made for one in spelled(call, attr)]
+    off = [at for at, said in given if isinstance(said, ast.Constant) and said.value in (False, None, 0, "O0")]
+    return any(min(calls) < m.start(at) < max(calls) for at in off)
 
 
 def _made_with(ctx: Context, value: ast.expr, attr: str) -> bool | None:

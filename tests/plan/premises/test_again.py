@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from migrate.engine import migrate_module
-from migrate.model import Settings
+from migrate.facts.elsewhere import elsewhere, outline
+from migrate.model import Neighbours, Settings
 
 TEXT = """\
 import torch
@@ -70,7 +71,32 @@ class Config:
     fp16: bool = True
     data: tuple = ()
 
+    def override(self, **settings):
+        self.__dict__.update(settings)
 
+
+def own_merge(args, **settings):
+    for key, value in settings.items():
+        setattr(args, key, value)
+
+
+def switch(args, flag):
+    args.fp16 = flag
+
+
+def evaluate(args, fp16):
+    return args.data, fp16
+
+
+"""
+UTILS = """\
+def full_precision(args):
+    args.fp16 = False
+
+
+def deterministic(args):
+    args.benchmark = False
+    use_fp16 = False
 """
 
 
@@ -94,12 +120,39 @@ class Config:
         ("run(args)\n    setattr(args, 'fp16', False)\n    run(args)", True),
         ("run(args)\n    vars(args).update(fp16=False)\n    run(args)", True),
         ("for key, value in read().items():\n        setattr(args, key, value)\n    run(args)", False),
+        ("run(args)\n    args = Config(**{**vars(args), 'fp16': False})\n    run(args)", True),
+        ("run(args)\n    args = replace(args, fp16=False)\n    run(args)", True),
+        ("run(args)\n    args = replace(args, data=())\n    run(args)", False),
+        ("run(args)\n    merge(args, fp16=False)\n    run(args)", True),
+        ("run(args)\n    merge(args, data=False)\n    run(args)", False),
+        ("run(args)\n    args.set('fp16', False)\n    run(args)", True),
+        ("run(args)\n    put(args, 'fp16', False)\n    run(args)", True),
+        ("run(args)\n    put(args, 'seed', False)\n    run(args)", False),
+        ("run(args)\n    override(args, {'fp16': False})\n    run(args)", True),
+        ("run(args)\n    own_merge(args, fp16=False)\n    run(args)", True),
+        ("run(args)\n    own_merge(args, data=False)\n    run(args)", False),
+        ("run(args)\n    switch(args, False)\n    run(args)", True),
+        ("run(args)\n    switch(args, True)\n    run(args)", False),
+        ("run(args)\n    args.override(fp16=False)\n    run(args)", True),
+        ("run(args)\n    evaluate(args, fp16=False)\n    run(args)", False),
+        ("run(args)\n    utils.full_precision(args)\n    run(args)", True),
+        ("run(args)\n    utils.deterministic(args)\n    run(args)", False),
+        ("run(args)\n    utils.full_precision(other)\n    run(args)", False),
     ],
 )
 def test_objects_that_say_something_else(calls: str, named: bool) -> None:
     text = TEXT.replace("args, use_amp=True", "args").replace("use_amp", "args.fp16").replace("CALLS", calls)
-    findings = migrate_module(OBJECTS + text, Settings()).findings
+    others = Neighbours(elsewhere=elsewhere([outline(UTILS)]))
+    findings = migrate_module(OBJECTS + text, Settings(), others).findings
     assert any(one.rule == "APX035" for one in findings) is named
+
+
+def test_parts_of_a_configuration() -> None:
+    text = TEXT.replace("args, use_amp=True", "args").replace("use_amp", "args.SOLVER['FP16']")
+    for set_, named in {"SOLVER['FP16']": True, "SOLVER": True, "MODEL['FP16']": False, "SOLVER.LR": False}.items():
+        calls = f"run(args)\n    args.{set_} = None\n    run(args)"
+        findings = migrate_module(text.replace("CALLS", calls), Settings()).findings
+        assert any(one.rule == "APX035" for one in findings) is named
 
 
 SET_UP = """\
@@ -159,6 +212,9 @@ main(parse(), flags)
         ("flags", "cfg.update(dict(fold=flag))", False),
         ("flags", "cfg.update(OVERRIDES)", False),
         ("flags", "cfg.update(**flag)", True),
+        ("flags", "cfg.merge_from_list(flag)", True),
+        ("flags", "merge(cfg, amp=flag)", True),
+        ("flags", "build(cfg, flag)", False),
     ],
 )
 def test_an_attribute_that_a_loop_sets_ahead_of_an_early_return(flags: str, set_: str, named: bool) -> None:
