@@ -17,6 +17,8 @@ from ..facts.module import Module
 from ..facts.names import called_name
 from ..facts.networks import handed_elsewhere
 from ..facts.scopes import Scope
+from ..flow.objects import ELEMENT_KEY, Obj
+from ..flow.values import Values
 from ..units.translate import passed
 from ..units.unit import Context, Unit
 from .looked_into import item_by_key, looks, saved_states
@@ -26,6 +28,7 @@ _SAID = (
     "looks at what lies in amp's state: Apex's had an entry for each loss (`loss_scaler0`), of its scale and a count, "
     "a GradScaler's has five of the one scaler, by other names, and none where it is off"
 )
+_NESTED = 2  # lists in lists
 _MEMBERS = frozenset("keys values items".split())
 _COUNTS = frozenset("len set list tuple sorted dict iter enumerate zip max min any all next str repr print".split())
 
@@ -40,7 +43,7 @@ def review_saved_contents(ctx: Context, unit: Unit, state: Sequence[tuple[ast.ex
     asked = [*entries, *(node for node in m.all(ast.Attribute) if node.attr in attributes)]
     told = [use for use, kind in state if kind != "state_dict"]  # reads that have a finding of their own
     known = [(m.start(look.node), m.end(look.node)) for look in looks(ctx)]
-    for node in dict.fromkeys((*entries, *saved_states(ctx))):
+    for node in dict.fromkeys((*entries, *saved_states(ctx), *_rows(ctx, calls))):
         call = _handing(m, node)
         if call is not None and node in handed_elsewhere(ctx.v, call, ctx.facts.elsewhere.looking):
             unit.review(call, "APX070", f"`{m.src(call.func)}` of another file {_SAID}")
@@ -84,6 +87,22 @@ def _entries(ctx: Context, keys: set[str]) -> Iterator[ast.expr]:
         stored = isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
         if key in keys and not stored and not any(isinstance(held.key, ast.Dict) for held in ctx.v.of(base)):
             yield node
+
+
+def _rows(ctx: Context, calls: Sequence[ast.Call]) -> Iterator[ast.expr]:
+    """What is handed to a call and holds states side by side: ``states``, after ``states.append(amp.state_dict())``."""
+    v, states = ctx.v, {obj for call in calls for obj in (*ctx.v.of(call), Obj("call", call))}
+    for call in ctx.m.all(ast.Call) if states else ():
+        for arg in (*call.args, *(keyword.value for keyword in call.keywords)):
+            if any(_has_rows_of(v, obj, states) for obj in v.of(arg)):
+                yield arg
+
+
+def _has_rows_of(v: Values, obj: Obj, states: set[Obj], depth: int = 0) -> bool:
+    """Whether an object is a list of states, or a dictionary of them by keys that are not written."""
+    names = v.attributes(obj) if obj.kind == "seq" else [ELEMENT_KEY] if obj.kind == "dict" else []
+    items = {item for name in names for item in v.field(obj, name)}
+    return bool(items & states) or (depth < _NESTED and any(_has_rows_of(v, one, states, depth + 1) for one in items))
 
 
 def _read_again(ctx: Context, node: ast.expr) -> Iterator[ast.expr]:

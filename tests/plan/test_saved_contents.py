@@ -113,3 +113,24 @@ def test_what_another_file_looks_into(asked: str) -> None:
     result = migrate_module(f"import far\n{training}{asked}\n", Settings(), beside)
     assert result.new_text is not None
     assert any("of another file looks at" in f.message for f in result.findings) is FAR[asked]
+
+
+@pytest.mark.parametrize(
+    ("put", "named"),
+    [
+        ("held = []\nheld.append(amp.state_dict())", True),
+        ("held = [amp.state_dict()]", True),
+        ("held = []\nheld.append((1, amp.state_dict()))", True),
+        ("held = {}\nheld[epoch()] = amp.state_dict()", True),
+        ('held = {"amp": amp.state_dict()}', False),  # a checkpoint, of which more is asked than amp's state
+        ("held = [model.state_dict()]", False),
+    ],
+)
+def test_rows_of_states_that_another_file_looks_into(put: str, named: bool) -> None:
+    text = (
+        TEXT.partition("torch.save")[0]
+        + f"from utils import show\n{put}\nshow(held)\ntorch.save(amp.state_dict(), 'a')\n"
+    )
+    others = Neighbours(elsewhere=elsewhere([outline("def show(rows):\n    for row in rows:\n        print(row)\n")]))
+    found = migrate_module(text, Settings(), others).findings
+    assert any("looks at what lies" in one.message for one in found) is named
