@@ -23,7 +23,9 @@ from .spread import wide
 from .torchs import of_torch
 
 # As large as what they are handed, or not larger than 1.
-_BOUNDED = frozenset("scaled_dot_product_attention corrcoef pinv".split())
+_BOUNDED = frozenset("scaled_dot_product_attention corrcoef".split())
+# Of a buffer (the edges of a graph), too: numbers that grow with each factor, or that are divided by small ones.
+_GROWS = frozenset("matrix_power pinv".split())
 _FLOAT32 = O1_FLOAT | O1_FLOAT_FUNCTIONAL | SPREADS
 # Of these no sum is large.
 _SMALL = frozenset("softmax log_softmax softmin normalize cosine_similarity sigmoid tanh".split())
@@ -58,8 +60,7 @@ def _products(ctx: Context) -> list[tuple[ast.Call, str]]:
             stmt = ctx.m.statement(call)
             if not operands[0 if one_tensor else 1 :] or not of_torch(ctx.m, call.func):
                 continue
-            power = name == "matrix_power"  # of a buffer (the edges of a graph): its numbers grow with each factor
-            if all(_wide(ctx, one, stmt) or (power and wide(ctx, one, stmt)) for one in operands):
+            if all(_wide(ctx, one, stmt) or (name in _GROWS and wide(ctx, one, stmt)) for one in operands):
                 found.append((call, name))
     return found
 

@@ -50,7 +50,7 @@ BODIES = {
     "sim = torch.linalg.matrix_power(q.float(), 3)": True,
     "sim = torch.linalg.matrix_power(self.w, 3) @ k": True,
     "edges = self.edges + self.edges.t()\nsim = torch.matrix_power(edges, hops) @ k": True,
-    "sim = torch.linalg.pinv(self.edges) @ k": False,  # told
+    "sim = torch.linalg.pinv(self.edges) @ k": True,
     "sim = np.cov(q.float().t())": False,
     "sim = torch.corrcoef(q.float())": False,
     SIM: False,  # half under both
