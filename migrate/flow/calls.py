@@ -307,7 +307,9 @@ class Calls(Rows):
                 if rest is not None:
                     self._add(("n", scope, rest.arg), Obj("seq", rest, rest.arg))
                 names: list[Var] = [("n", scope, name) for name in positional[number:]]
-                self._in_a_row(call.args[drop + number :], names, max(number - len(positional), 0), rest)
+                asked = set(positional[number : len(positional) - len(callee.args.defaults)])
+                least = 0 if any(k.arg is None for k in call.keywords) else len(asked - {k.arg for k in call.keywords})
+                self._in_a_row(call.args[drop + number :], names, max(number - len(positional), 0), rest, least)
                 break
             if number < len(positional):
                 self._flow(self._expr(arg), ("n", scope, positional[number]))

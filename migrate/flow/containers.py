@@ -321,11 +321,17 @@ class Containers(Attributes):
                 self._each(self._expr(keyword.value), lambda obj: self._spread(obj, give))
 
     def _in_a_row(
-        self, args: Sequence[ast.expr], names: Sequence[Var], taken: int = 0, rest: ast.arg | None = None
+        self,
+        args: Sequence[ast.expr],
+        names: Sequence[Var],
+        taken: int = 0,
+        rest: ast.arg | None = None,
+        least: int = 0,
     ) -> None:
         """Arguments from the first with a star on: of a tuple that is written out, and of what a function's own
-        ``*args`` was handed, each item is the next one's, of anything else, and behind it, any may be. ``rest`` takes
-        what is left over, and has ``taken`` some before."""
+        ``*args`` was handed, each item is the next one's, of anything else any may be. What stands behind it fills the
+        last of the names, of which ``least`` have to be filled. ``rest`` takes what is left over, and has ``taken``
+        some before."""
         first, *others = args
         assert isinstance(first, ast.Starred)
         unknown: Var = ("*", first)
@@ -358,7 +364,11 @@ class Containers(Attributes):
         self._each(self._expr(first.value), of_obj)
         for name in (*names, *unnumbered):
             self._elements(unknown, name)
-            for arg in others:
+        known = not any(isinstance(arg, ast.Starred) for arg in others)
+        for number, arg in enumerate(others):
+            begin = max(least - len(others), 0) + number if known else 0
+            end = len(names) - (len(others) - number - 1) if known and rest is None else len(names)
+            for name in (*names[begin:end], *unnumbered):
                 if isinstance(arg, ast.Starred):
                     self._elements(self._expr(arg.value), name)
                 else:

@@ -25,9 +25,16 @@ from .making import Making
 from .places import Homes, Parameter, Place
 
 
-def _in_a_row(ctx: Context, call: ast.Call, scope: Scope, name: str) -> bool:
-    """Whether a call hands a parameter what it takes by ``*`` or ``**``."""
-    return passed(ctx, call, scope, name) is None and unpacked(ctx, call, scope, name) is not None
+def _in_a_row(ctx: Context, scaler: Scaler, call: ast.Call, scope: Scope, name: str) -> ast.expr | None:
+    """What a call hands a parameter by ``*`` or ``**``: as it is written out above, or all that the star stands for."""
+    if passed(ctx, call, scope, name) is not None:
+        return None
+    given = [arg.value if isinstance(arg, ast.Starred) else arg for arg in call.args]
+    mine = scaler.objects & ctx.optimizers
+    having = [one for one in given if opened(ctx.v, ctx.v.of(one)) & mine]
+    alone = len(having) == 1 and having[0] not in call.args
+    known = alone and all(opened(ctx.v, frozenset({row})) & mine for row in ctx.v.of(having[0]))
+    return unpacked(ctx, call, scope, name) or (having[0] if known else None)
 
 
 class Handing(Making, ABC):
@@ -89,7 +96,7 @@ class Handing(Making, ABC):
             raise Manual(node, f"{node.name}() is handed to a decorator, which may call it with other arguments")
         self._check_plain_references(node)
         alone = all(len(ctx.v.callees(call)) == 1 for call in calls)
-        if after is not None and alone and any(_in_a_row(ctx, call, scope, after) for call in calls):
+        if after is not None and alone and any(_in_a_row(ctx, scaler, call, scope, after) for call in calls):
             if any(passed(ctx, call, scope, after) is None for call in calls) and not is_vararg(node, after):
                 self._by_name(scaler, scope, after, calls)
                 return
@@ -153,7 +160,8 @@ class Handing(Making, ABC):
         self._parameters[scope.node, scaler.name] = parameter
         self.homes.parameters.append(parameter)
         for call in calls:
-            argument = unpacked(self.ctx, call, scope, after) or self._among_keywords(scaler, call, scope, after)
+            row = _in_a_row(self.ctx, scaler, call, scope, after)
+            argument = row or passed(self.ctx, call, scope, after) or self._among_keywords(scaler, call, scope, after)
             if argument is None:
                 raise Manual(call, f"the optimizer reaches {name}() through *args or **kwargs")
             self._uses[id(scaler)].append(call)

@@ -93,7 +93,7 @@ class Finder(Handing):
         """``Wrapper(build(model, opt))``: the function that is called here makes the optimizer and initializes it, so
         no name has it ahead of the wrapper."""
         v = self.ctx.v
-        if not isinstance(expr, ast.Call) or not v.of(expr) & scaler.objects:
+        if not isinstance(expr, ast.Call) or not opened(v, v.of(expr)) & scaler.objects:
             return False
         handed = [*expr.args, *(k.value for k in expr.keywords)]
         own = any(opened(v, v.of(arg)) & scaler.objects for arg in handed)

@@ -398,7 +398,7 @@ class Making:
         found = found or [m.statement(one) for one in named_owners.objects(self.ctx, place)]
         if not found:  # it is handed on as it is made, and has no name here
             calls = [c for c in self.order.calls(place.scope.node) if isinstance(c, ast.Call)] if place.scope else []
-            found = [m.statement(c) for c in calls if self.ctx.v.of(c) & scaler.objects]
+            found = [m.statement(c) for c in calls if opened(self.ctx.v, self.ctx.v.of(c)) & scaler.objects]
         own = {m.function(i.call) for i in self.unit.initializes}
         found = [s for s in found if m.function(s) not in own] or found
         constructors = [s for s in found if constructs(m.function(s).node)]

@@ -22,6 +22,10 @@ def fit(model, optimizer, batches, epochs=1, clip=None):
         optimizer.step()
 
 
+def built(model, optimizer):
+    return model, optimizer
+
+
 def main(batches):
     model = nn.Linear(3, 2)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -38,6 +42,8 @@ FINE = {
     "some": ("common = (optimizer, batches)", "fit(model, *common)"),
     "a dictionary": (TABLE, "fit(model, batches=batches, **options)"),
     "dict": ("options = dict(optimizer=optimizer)", "fit(model, batches=batches, **options)"),
+    "a function's result": ("parts = built(model, optimizer)", "fit(*parts, batches)"),
+    "made where it is handed on": ("", "fit(*built(model, optimizer), batches, clip=1.0)"),
     "twice, once plainly": (ROW, "fit(*common)\n    fit(model, optimizer, batches)"),
 }
 OPEN = {
