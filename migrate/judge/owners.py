@@ -87,6 +87,21 @@ class Owners:
                     found[places[self.naming.place(node)]] = owned
         return found
 
+    def read_by(self, reader: ast.AST) -> frozenset[Key]:
+        """The optimizers whose gradients a statement reads that is about one network's parameters alone:
+        ``clip_grad_norm_(self.actor.parameters(), args.clip)``. None where that is not so, or where it is not known of
+        each optimizer what it was made of."""
+        call = getattr(reader, "value", None)
+        match call:
+            case ast.Call(args=[ast.Call(func=ast.Attribute(value=network, attr="parameters"), args=[]), *others]):
+                models = self.meant(network)
+            case _:
+                return frozenset()
+        rest = (n for other in (*others, *call.keywords) for n in walk(other))
+        plain = not any(isinstance(n, (ast.Call, ast.Starred)) for n in rest)
+        known = plain and bool(models) and self.models.keys() == self.program.objects.optimizers
+        return frozenset(one for one, own in self.models.items() if own & models) if known else frozenset()
+
     # ------------------------------------------------------------ what a loss goes back to
 
     def reached_from(self, place: int, row: int | None) -> frozenset[Key]:
@@ -102,6 +117,23 @@ class Owners:
             models = self._computed_with(one)
             self._rows[place, row] = frozenset(o for o, own in self.models.items() if own & models)
         return self._rows[place, row]
+
+    def of_other_arm(self, backward: ast.AST) -> frozenset[Key] | None:
+        """The optimizers of a plain backward beside one that scales the same loss, in the other arm of an ``if``."""
+        match backward:
+            case ast.Call(func=ast.Attribute(value=loss, attr="backward")):
+                text = ast.dump(loss)
+            case _:
+                return None
+        below: ast.AST = self.m.statement(backward)
+        for outer in self.m.spine(self.m.statement(backward))[1:]:
+            other = outer.orelse if isinstance(outer, ast.If) and below in outer.body else getattr(outer, "body", [])
+            for call in self.program.objects.scales if isinstance(outer, ast.If) else ():
+                same = bool(call.args) and ast.dump(call.args[0]) == text
+                if same and any(self.m.inside(call, stmt) for stmt in other):
+                    return self.program.objects.scales[call] | self.reached.get(self.naming.place(call), frozenset())
+            below = outer
+        return None
 
     def _handed_out(self, loss: ast.expr, row: int) -> ast.expr | None:
         """What a loop over a list that is written out gives a name in one of its rounds."""

@@ -78,3 +78,42 @@ def test_two_objects_may_be_of_two() -> None:
     text = text.replace("precision, batches)", "cycle([precision, Full()]), batches)")
     result = migrate_module(text.replace("MADE", "Half()"), Settings())
     assert {unit.applicability.value for unit in result.units} == {"manual"}
+
+
+AGENTS = """\
+import torch
+from apex import amp
+
+
+class Small:
+    def __init__(self, conf):
+        self.net = torch.nn.Linear(4, 2)
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+        if conf.fp16:
+            self.net, self.optimizer = amp.initialize(self.net, self.optimizer, opt_level="O1")
+
+    def train(self, x):
+        loss = self.net(x).pow(2).mean()
+        with amp.scale_loss(loss, self.optimizer) as scaled:
+            scaled.backward()
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+
+
+OTHER
+AGENTS = {"small": (1, Small), "large": (2, Large)}
+
+
+def main(name, conf, batches):
+    size, agent = AGENTS[name]
+    agent = agent(conf)
+    for x in batches:
+        agent.train(x)
+"""
+
+
+def test_an_object_that_takes_the_name_of_its_class() -> None:
+    other = AGENTS.partition("class ")[2].partition("\n\n\nOTHER")[0].replace("Small", "Large").replace("SGD", "Adam")
+    result = migrate_module(AGENTS.replace("OTHER", f"class {other}\n\n"), Settings())
+    assert "manual" not in {unit.applicability.value for unit in result.units}
+    assert len(result.units) == 2

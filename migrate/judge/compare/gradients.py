@@ -26,7 +26,7 @@ class Gradients:
         scaled_after = new.about[0] == "scaled"
         self._compare_scaling(pair, old.node, scaled_before, scaled_after)
         place = self.old.program.naming.place(old.node)
-        affected = self.old.program.objects.optimizers
+        affected = self.old.owners.of_other_arm(old.node) or self.old.program.objects.optimizers
         if scaled_before and own is None:
             self.both.followed.add("scaled")
             affected = self._affected(pair.old, old.about[1])
@@ -95,7 +95,7 @@ class Gradients:
 
     def read(self, pair: Pair, old: Event) -> None:
         """A reader sees the same backwards, by the same factor."""
-        for one in in_order(old.about):
+        for one in in_order(self.old.owners.read_by(old.node) or old.about):
             before, after = pair.old.seen(one), pair.new.seen(one)
             if before == after or before == _before_update(pair, after):
                 continue

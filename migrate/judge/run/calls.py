@@ -85,7 +85,8 @@ class Calls:
         """The class that a call makes an instance of, where it may be one of several."""
         held = self.v.of(call.func) if isinstance(call, ast.Call) else frozenset()
         classes = [o for o in held if o.kind == "class" and isinstance(o.key, ast.ClassDef)]
-        if len(classes) < 2 or len(classes) < len(held):
+        made = self.v.of(call) if held else frozenset()  # `policy = policy(config)` names what it makes so, too
+        if len(classes) < 2 or not held <= made.union(classes):
             return None
         classes.sort(key=lambda o: self.naming.place(o.key))  # type: ignore[arg-type]
         for one in classes[:-1]:
