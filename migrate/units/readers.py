@@ -144,7 +144,7 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0, sai
             return True
         clips = gradients.CLIP.fit(name) and gradients.CLIPPED.fit(name + m.src(node))
         if clips or (isinstance(node.func, ast.Attribute) and gradients.CLIP_METHODS.fit(name)):
-            if not _bounds_values(ctx, node, watched):
+            if not _bounds_values(ctx, node, watched) and not _of_other_models(ctx, node, watched):
                 return True
         callees = run_by(ctx, node, said)
         for callee in [*callees, *_handed_functions(ctx, node)]:
@@ -187,6 +187,16 @@ def _handed_functions(ctx: Context, call: ast.Call) -> list[ast.AST]:
     handed = [*call.args, *(k.value for k in call.keywords)]
     held = {o for a in handed for o in ctx.v.of(a) if o.kind in ("function", "method", "partial")}
     return ctx.m.in_order({node for o in held for node in ctx.v.functions(o)})
+
+
+def _of_other_models(ctx: Context, clip: ast.Call, watched: frozenset[Obj]) -> bool:
+    """Whether a clip is about the parameters of a model alone that another unit trains."""
+    match clip.args:
+        case [ast.Call(func=ast.Attribute(value=model, attr="parameters"), args=[]), *_]:
+            held = ctx.v.of(model)
+            return bool(held) and held <= ctx.initialized.keys() and held.isdisjoint(watched)
+        case _:
+            return False
 
 
 def _bounds_values(ctx: Context, call: ast.Call, watched: frozenset[Obj]) -> bool:
