@@ -28,7 +28,7 @@ from .calls import Calls
 from .objects import ELEMENT_KEY, Obj, Var, apex
 from .replaced import replaced
 from .rows import pairs_of
-from .wrapped import unwraps, wraps
+from .wrapped import taken_by_its_maker, unwraps, wraps
 
 MAX_PATH = 3
 
@@ -304,6 +304,8 @@ class Values(Calls):
         self._done.add(var)
         scope = self.m.scope(node)
         match node:
+            case ast.Name(id=name) if made := taken_by_its_maker(self.m, node):
+                self._each(self._name(name, scope), lambda o: None if _is_a(o, made) else self._add(var, o))
             case ast.Name(id=name):
                 self._flow(self._name(name, scope), var)
             case ast.Attribute(value=ast.Call(func=ast.Name(id="super"), args=[] | [_, _] as given) as base, attr=attr):
@@ -393,6 +395,10 @@ def _summed(node: ast.expr) -> list[ast.expr]:
         parts.append(node.right)
         node = node.left
     return [node, *parts]
+
+
+def _is_a(obj: Obj, cls: str) -> bool:
+    return obj.kind == "instance" and obj.label == cls
 
 
 def position(node: ast.AST) -> tuple[int, int, int, int]:

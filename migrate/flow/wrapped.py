@@ -1,4 +1,4 @@
-"""Optimizers behind a wrapper: ``opt = o.optimizer if hasattr(o, "optimizer") else o``."""
+"""Optimizers behind a wrapper: ``opt = o.optimizer if hasattr(o, "optimizer") else o``, ``opt = LARS(opt)``."""
 
 from __future__ import annotations
 
@@ -41,3 +41,16 @@ def wraps(m: Module, choice: ast.IfExp, obj: Obj) -> bool:
         if isinstance(stmt, ast.Assign)
         for target in stmt.targets
     )
+
+
+def taken_by_its_maker(m: Module, name: ast.Name) -> str:
+    """The class that a name is handed to, which then takes it: `LARS` in ``opt = LARS(opt)``. What it makes is not what
+    it is handed; in a loop that is of the round before."""
+    above = m.parent.get(name)
+    call = m.parent[above] if isinstance(above, ast.keyword) else above
+    stmt = m.parent.get(call) if isinstance(call, ast.Call) else None
+    match stmt:
+        case ast.Assign(targets=[ast.Name(id=given)], value=ast.Call(func=ast.Name(id=made)) as value):
+            return made if value is call and given == name.id and not m.loops(stmt) else ""
+        case _:
+            return ""

@@ -44,6 +44,7 @@ from .premises.caught import check_caught
 from .premises.filled_groups import review_filled_groups
 from .premises.hooked import review_products_in_hooks
 from .premises.replaced import check_replaced
+from .premises.unhooked import review_unhooked
 from .premises.untrained import review_untrained
 from .regions.coverage import Coverage
 from .regions.gradless import review_kept_copies
@@ -133,6 +134,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
         doubts.review_hooks(ctx, unit)
         review_called_elsewhere(ctx, unit)
         review_filled_groups(ctx, unit)
+        review_unhooked(ctx, unit)
         review_products_in_hooks(ctx, unit)
         review_unreached(ctx, unit)
         review_overflow_tests(ctx, unit, state)

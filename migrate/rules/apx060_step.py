@@ -39,6 +39,7 @@ scaler.update()
 """
 NOTES = {
     "APX061": "An exception that somebody swallows while the scaler waits for `update()`.",
+    "APX062": "An optimizer of the program's own that leaves out the constructor of torch's, which `step` needs.",
 }
 
 

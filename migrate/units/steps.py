@@ -29,7 +29,7 @@ def find_steps(ctx: Context, unit: Unit) -> list[Step]:
         if not (isinstance(node.func, ast.Attribute) and node.func.attr == "step"):
             continue
         held = v.of(node.func.value)
-        if not held & scaled or any(o.kind == "apex" for o in held) or _own(ctx, node):
+        if not held & scaled or any(o.kind == "apex" for o in held) or _own(ctx, node, scaled):
             continue
         if not _without_closure(ctx, node):
             raise Manual(
@@ -83,15 +83,28 @@ def _of_itself(ctx: Context, method: ast.Attribute, scaled: frozenset[Obj]) -> b
     inside = getattr(scope.node, "name", "") == "step"
     if not inside or not isinstance(method.value, ast.Name) or method.value.id != m.self_name(scope):
         return False
-    held = (o.key for o in ctx.v.of(method.value) & scaled if o.kind == "instance" and isinstance(o.key, ast.ClassDef))
-    return any(m.class_of(scope) in ctx.v.order(cls) for cls in held)
+    return _is_method_of(ctx, scope, ctx.v.of(method.value) & scaled)
 
 
-def _own(ctx: Context, step: ast.Call) -> bool:
-    """Whether an optimizer's own ``step`` calls that of its base: whoever calls the former takes one step."""
-    inside = getattr(ctx.m.function(step).node, "name", "") == "step"
-    base = step.func.value if isinstance(step.func, ast.Attribute) else None
-    return inside and isinstance(base, ast.Call) and called_name(base) == "super"
+def _own(ctx: Context, step: ast.Call, scaled: frozenset[Obj]) -> bool:
+    """Whether an optimizer's own ``step`` calls that of its base, or of the optimizer that it wraps
+    (``self.optimizer.step()`` of a LARS): whoever calls the former takes one step."""
+    m, scope = ctx.m, ctx.m.function(step)
+    if getattr(scope.node, "name", "") != "step" or not isinstance(step.func, ast.Attribute):
+        return False
+    match step.func.value:
+        case ast.Call() as base:
+            return called_name(base) == "super"
+        case ast.Attribute(value=ast.Name(id=name)) if name == m.self_name(scope):
+            return _is_method_of(ctx, scope, scaled)
+        case _:
+            return False
+
+
+def _is_method_of(ctx: Context, scope: Scope, objects: frozenset[Obj]) -> bool:
+    """Whether a function is a method of one of several objects."""
+    classes = (o.key for o in objects if o.kind == "instance" and isinstance(o.key, ast.ClassDef))
+    return any(ctx.m.class_of(scope) in ctx.v.order(cls) for cls in classes)
 
 
 def _check_other_steps(ctx: Context, scaled: frozenset[Obj]) -> None:

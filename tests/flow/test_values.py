@@ -290,8 +290,16 @@ HOLDS = {
         "<W>, A()",
     ),
     "or one that another object sets": (
-        "class W:\n    def __init__(self, o, other):\n        other.optimizer = o\nw = W(A(), w)\n"
+        "class W:\n    def __init__(self, o, other):\n        other.optimizer = o\nw = W(A(), W(A(), x))\n"
         "ask(w.optimizer if hasattr(w, 'optimizer') else w)",
+        "<W>, A()",
+    ),
+    "what it was before a class took its name": (
+        "class W:\n    def __init__(self, o):\n        self.o = o\nw = A()\nif x:\n    w = W(w)\nask(w.o)",
+        "A()",
+    ),
+    "or in a round before": (
+        "class W:\n    def __init__(self, o):\n        self.o = o\nw = A()\nfor x in y:\n    w = W(o=w)\nask(w.o)",
         "<W>, A()",
     ),
     "a dictionary made of another": ("d = {'a': A()}\ne = dict(d, b=B())\nask(e['a'])", "A()"),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from ...facts.scopes import Scope
 from ...flow.arguments import argument
+from ...nodes import walk
 from .. import machines
 from ..code import Op
 from ..owners import Owners
@@ -164,8 +165,26 @@ class Training:
         to_none = not (isinstance(given, ast.Constant) and given.value is False)
         if isinstance(call.func, ast.Attribute):
             mine = self.lookup.optimizers(state, call.func.value, facts)
+            mine |= self._around(state, call.func.value, facts)
             return mine or self.clearing.cleared(state, call.func.value, facts), to_none
         return self.program.objects.optimizers, to_none
+
+    def _around(self, state: State, receiver: ast.expr, facts: Facts) -> frozenset[Key]:
+        """The optimizer that is itself around the only one which its methods step or clear: ``self.optimizer`` of a
+        LARS has the gradients of the LARS."""
+        function = self.m.function(receiver)
+        cls = self.m.class_of(function)
+        if cls is None or not isinstance(receiver, ast.Attribute) or not isinstance(receiver.value, ast.Name):
+            return frozenset()
+        if receiver.value.id != self.m.self_name(function) or self._inner(cls) != {receiver.attr}:
+            return frozenset()
+        owner = self.evaluator.value(state, receiver.value, facts)
+        return owner[1] & self.program.objects.optimizers if owner[0] == "obj" else frozenset()
+
+    def _inner(self, cls: ast.ClassDef) -> set[str]:
+        """The attributes of its objects that methods of a class step, or clear the gradients of."""
+        called = (n for n in walk(cls) if isinstance(n, ast.Attribute) and n.attr in ("step", "zero_grad"))
+        return {n.value.attr for n in called if isinstance(n.value, ast.Attribute)}
 
     def _loss(self, state: State, call: ast.Call, facts: Facts) -> Term:
         """What is differentiated: a scaled loss or another one."""

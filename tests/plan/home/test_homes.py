@@ -635,7 +635,8 @@ MANUAL = {
     ),
     "by a splat": (
         "def train(model, optimizer):\n    for x in y:\n        STEP\n"
-        "model, optimizer = A(), SGD()\nINIT\npair = [model]\npair.append(optimizer)\ntrain(*pair)",
+        "model, optimizer = A(), SGD()\nINIT\npair = (model, optimizer)\n"
+        "if z:\n    pair = load(model, optimizer)\ntrain(*pair)",
         "",
         "through *args or **kwargs",
     ),

@@ -1,0 +1,23 @@
+import torch
+
+optimizer = None
+
+
+def train(model, optimizer, loader, scaler):
+    for x, y in loader:
+        optimizer.zero_grad()
+        with torch.autocast("cuda", dtype=torch.float16):
+            loss = criterion(model(x), y)
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+
+
+def other(trainer, *args, scaler):
+    return trainer(*args, scaler=scaler)
+
+
+model = build().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler("cuda")
+other(train, model, optimizer, load(), scaler=scaler)
