@@ -26,6 +26,7 @@ from ..nodes import walk
 from .absent import arms
 from .calls import Calls
 from .objects import ELEMENT_KEY, Obj, Var, apex
+from .reaching import Reaching
 from .replaced import replaced
 from .rows import pairs_of
 from .wrapped import taken_by_its_maker, unwraps, wraps
@@ -43,6 +44,7 @@ class Values(Calls):
         self._run: dict[ast.Call, list[ast.AST]] = {}
         self.kept: dict[object, Any] = {}  # what was found out with them, by the function that did, see `facts.once`
         self._settled = False
+        self._reaching = Reaching(module)
         self._constrain()
         self._solve()
         self._invent()
@@ -304,6 +306,11 @@ class Values(Calls):
         self._done.add(var)
         scope = self.m.scope(node)
         match node:
+            case ast.Name(id=name) if (given := self._reaching.given(node)) is not None:
+                self._flow(("e", given), var)
+                if self._reaching.made_of_itself(given):  # code that is not here may hand on what it is handed
+                    every = self._name(name, scope)
+                    self._each(("e", given), lambda o: self._flow(every, var) if o.kind in _UNKNOWN else None)
             case ast.Name(id=name) if made := taken_by_its_maker(self.m, node):
                 self._each(self._name(name, scope), lambda o: None if _is_a(o, made) else self._add(var, o))
             case ast.Name(id=name):
@@ -395,6 +402,9 @@ def _summed(node: ast.expr) -> list[ast.expr]:
         parts.append(node.right)
         node = node.left
     return [node, *parts]
+
+
+_UNKNOWN = ("call", "param", "path")  # kinds of what code that is not here gives back
 
 
 def _is_a(obj: Obj, cls: str) -> bool:

@@ -1,0 +1,89 @@
+"""What gave a name its value where it is read: behind ``opt = ScheduledOptim(opt)`` that is what was made, and no more
+what it was made of."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from functools import cached_property
+
+from ..facts.module import Module
+from ..facts.scopes import Block, Scope
+from ..nodes import walk
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_JUMPED_INTO = (*_LOOPS, ast.Try)  # parts of these run behind others that stand below them, or half of them
+
+
+class _Bound:
+    """Where a name of a function or file is bound: by the blocks in which these statements stand, and those around."""
+
+    def __init__(self, m: Module, name: str, home: Scope) -> None:
+        self.at: dict[Block, list[tuple[int, ast.Name]]] = defaultdict(list)
+        self.inside: set[ast.stmt] = set()
+        self.own: dict[ast.stmt, list[ast.Name]] = defaultdict(list)
+        self.known = all(m.scope(node) is home for node in m.bindings(name, home))
+        self.known &= not any(m.binding_scope(name, m.scope(node)) is home for node in m.declared(name))
+        for node in m.bindings(name, home) if self.known else ():
+            self.own[m.statement(node)].append(node)
+            for stmt in m.spine(node):
+                block, index = m.place[stmt]
+                self.at[block].append((index, node))
+                self.inside.add(stmt)
+
+
+class Reaching:
+    """The assignments of one program."""
+
+    def __init__(self, m: Module) -> None:
+        self.m = m
+        self._bound: dict[tuple[Scope, str], _Bound] = {}
+
+    def given(self, read: ast.Name) -> ast.Name | None:
+        """The only target of an assignment whose value a name may have where it is read; None where there may be
+        others, or none is known."""
+        m, name = self.m, read.id
+        home = m.binding_scope(name, m.scope(read))
+        if home is None or m.scope(read) is not home or (len(m.bindings(name, home)) < 2 and name not in home.params):
+            return None
+        if isinstance(home.node, ast.ClassDef) or (not home.is_function and name in self._set_from_outside):
+            return None
+        bound = self._bound.setdefault((home, name), _Bound(m, name, home))
+        spine = m.spine(read) if bound.known else []
+        if not spine or self._bound_within(bound, spine[0]):
+            return None
+        for stmt in spine:
+            block, index = m.place[stmt]
+            above = [(at, node) for at, node in bound.at.get(block, ()) if at < index]
+            if above:
+                last = max(at for at, _ in above)
+                (*others, (_, node)) = [one for one in above if one[0] == last]
+                assigned = isinstance(block.body[last], ast.Assign) and m.statement(node) is block.body[last]
+                return node if assigned and not others else None
+            outer = m.parent.get(stmt)
+            outer = m.parent.get(outer) if isinstance(outer, (ast.ExceptHandler, ast.match_case)) else outer
+            if isinstance(outer, _JUMPED_INTO) and outer in bound.inside:
+                return None
+        return None
+
+    def made_of_itself(self, given: ast.Name) -> bool:
+        """Whether what is assigned is made of what the name held before: ``model = wrapped(model)``."""
+        stmt = self.m.statement(given)
+        value = stmt.value if isinstance(stmt, ast.Assign) else given
+        return any(isinstance(node, ast.Name) and node.id == given.id for node in walk(value))
+
+    def _bound_within(self, bound: _Bound, stmt: ast.stmt) -> bool:
+        """Whether the statement of a read binds the name itself other than by what is assigned once all is read."""
+        if isinstance(stmt, _LOOPS):
+            return stmt in bound.inside
+        return any(
+            isinstance(above, (ast.NamedExpr, ast.comprehension))
+            for node in bound.own.get(stmt, ())
+            for above in self.m.ancestors(node)
+        )
+
+    @cached_property
+    def _set_from_outside(self) -> frozenset[str]:
+        """Names of files that functions, or other files, may give something else."""
+        named = {name for scope in self.m.scope_of.values() for name in scope.globals}
+        return frozenset(named | {n.attr for n in self.m.all(ast.Attribute) if isinstance(n.ctx, ast.Store)})
