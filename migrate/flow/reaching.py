@@ -4,6 +4,7 @@ what it was made of."""
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from collections import defaultdict
 from functools import cached_property
 
@@ -19,7 +20,8 @@ class _Bound:
     """Where a name of a function or file is bound: by the blocks in which these statements stand, and those around."""
 
     def __init__(self, m: Module, name: str, home: Scope) -> None:
-        self.at: dict[Block, list[tuple[int, ast.Name]]] = defaultdict(list)
+        self.places: dict[Block, list[int]] = defaultdict(list)  # in order, as the nodes are
+        self.nodes: dict[Block, list[ast.Name]] = defaultdict(list)
         self.inside: set[ast.stmt] = set()
         self.own: dict[ast.stmt, list[ast.Name]] = defaultdict(list)
         self.known = all(m.scope(node) is home for node in m.bindings(name, home))
@@ -28,7 +30,8 @@ class _Bound:
             self.own[m.statement(node)].append(node)
             for stmt in m.spine(node):
                 block, index = m.place[stmt]
-                self.at[block].append((index, node))
+                self.places[block].append(index)
+                self.nodes[block].append(node)
                 self.inside.add(stmt)
 
 
@@ -48,18 +51,19 @@ class Reaching:
             return None
         if isinstance(home.node, ast.ClassDef) or (not home.is_function and name in self._set_from_outside):
             return None
-        bound = self._bound.setdefault((home, name), _Bound(m, name, home))
+        if (home, name) not in self._bound:
+            self._bound[home, name] = _Bound(m, name, home)
+        bound = self._bound[home, name]
         spine = m.spine(read) if bound.known else []
         if not spine or self._bound_within(bound, spine[0]):
             return None
         for stmt in spine:
             block, index = m.place[stmt]
-            above = [(at, node) for at, node in bound.at.get(block, ()) if at < index]
-            if above:
-                last = max(at for at, _ in above)
-                (*others, (_, node)) = [one for one in above if one[0] == last]
-                assigned = isinstance(block.body[last], ast.Assign) and m.statement(node) is block.body[last]
-                return node if assigned and not others else None
+            places, nodes = bound.places.get(block, ()), bound.nodes.get(block, ())
+            if above := bisect_left(places, index):
+                node, last = nodes[above - 1], block.body[places[above - 1]]
+                alone = above == 1 or places[above - 2] < places[above - 1]
+                return node if alone and isinstance(last, ast.Assign) and m.statement(node) is last else None
             outer = m.parent.get(stmt)
             outer = m.parent.get(outer) if isinstance(outer, (ast.ExceptHandler, ast.match_case)) else outer
             if isinstance(outer, _JUMPED_INTO) and outer in bound.inside:
