@@ -95,6 +95,11 @@ TRAINING = {
         "if mix:\n    x = x.cuda()\n    out = model(x)\nelse:\n    out = model(y)\nloss = F.mse_loss(out, y)",
         ["out = model(x)", "out = model(y)", "loss = F.mse_loss(out, y)"],
     ),
+    "an arm that raises, and says in which mode it is": (
+        "if mix:\n    if told:\n        raise RuntimeError('no')\n    x = x.cuda()\n    x = x.cuda()\n"
+        "    model.train()\n    out = model(x)\nelse:\n    out = model(y)\nloss = F.mse_loss(out, y)",
+        ["out = model(x)", "out = model(y)", "loss = F.mse_loss(out, y)"],
+    ),
     "an arm that asks for the next batch": (
         "loss = model(x)\nif extra:\n    try:\n        z = next(more)\n    except StopIteration:\n"
         "        z = next(iter(more))\n    z = z.cuda()\n    loss = loss + F.mse_loss(model(z), y)",
