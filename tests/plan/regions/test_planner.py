@@ -321,6 +321,14 @@ EVALUATION = {
         "    print(figure)\n    print(row)\nif more:\n    loss = F.mse_loss(out, y)\n",
         ["out = model(x)", "if more:; loss = F.mse_loss(out, y)"],
     ),
+    "losses in arms behind arms": (
+        "if half:\n    out = model(x)\nelse:\n    out = model(-x)\nn = [1]\nif less:\n    loss = F.mse_loss(out, y)\n"
+        "else:\n    loss = F.l1_loss(out, y)\nprint(loss)\n",
+        [
+            "if half:; out = model(x); else:; out = model(-x)",
+            "if less:; loss = F.mse_loss(out, y); else:; loss = F.l1_loss(out, y)",
+        ],
+    ),
     "one arm alone": ("if half:\n    out = model(x)\nprint(1)\n", ["out = model(x)"]),
     "an arm that runs none": (
         "if half:\n    out = model(x)\nelif less:\n    out = x\nelse:\n    out = model(y)\n",
