@@ -81,6 +81,9 @@ def _staying(files: Sequence[FileText], first: Sequence[ModuleResult]) -> set[in
     """The files that may run in one process with one that still needs amp, or with such a file that takes another part
     of Apex: a script that reaches both has Apex in any case."""
     needing = {number for number, one in enumerate(first) if by_hand([one]) or one.amp_left is not None}
+    if needing:  # amp that nobody uses, in a file beside them
+        told = (any(f.severity is Severity.MANUAL for f in one.findings) for one in first)
+        needing |= {number for number, manual in enumerate(told) if manual}
     runs = [reached_from([file.links for file in files], number) for number in range(len(files))] if needing else []
     staying = set(needing)
     while needing:
