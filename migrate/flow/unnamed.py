@@ -344,9 +344,10 @@ class Unnamed:
         return _FIELD.search(text.value) is not None if _text(text) else True  # type: ignore[attr-defined]
 
     def _runs_text(self, call: ast.Call) -> bool:
-        """Whether a text is run of which it is not known that no gradient stands in it. What an option says, and what
-        is called as soon as it is found (``eval(config.MODULE)(config)``), is a name. Many a program calls what
-        evaluates its model ``eval``, too."""
+        """Whether a text is run of which it is not known that no gradient stands in it; a loop may go over several that
+        are written out (``for name in ["f1", "loss"]: log(name, eval(name))``). What an option says, and what is called
+        as soon as it is found (``eval(config.MODULE)(config)``), is a name. Many a program calls what evaluates its
+        model ``eval``, too."""
         if not isinstance(call.func, ast.Name) or call.func.id not in _RUNS_TEXT or not call.args:
             return False
         if self.m.binding_scope(call.func.id, self.m.scope(call)) is not None:
@@ -354,7 +355,9 @@ class Unnamed:
         text, above = call.args[0], self.m.parent[call]
         if self._option(text) or (isinstance(above, ast.Call) and above.func is call):
             return False
-        return ".grad" in text.value if _text(text) else True  # type: ignore[attr-defined]
+        if _text(text):
+            return ".grad" in text.value  # type: ignore[attr-defined]
+        return any(".grad" in word or ELEMENT_KEY in word for word in listed_names(self.m, text))
 
     def _option(self, text: ast.expr) -> bool:
         """Whether a text is an option's value: ``args.eps``, ``str(args.eps)``, ``getattr(args, name)``, a name for

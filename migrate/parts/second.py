@@ -1,7 +1,8 @@
 """The second look at a file: what of Apex is left in it once amp is settled.
 
-A file of a program that is left by hand keeps every byte, as it needs Apex in any case; of all others the parts of
-Apex with a counterpart in torch are replaced. What is told stands in the lines of the text before both looks.
+A file of a program that is left by hand keeps every byte, as it needs Apex in any case; of all others, other scripts
+beside it too, the parts of Apex with a counterpart in torch are replaced. What is told stands in the lines of the text
+before both looks.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import replace
 from ..check.compiles import compiles
 from ..check.names import newly_undefined
 from ..exports import module_name, takings, within_apex
+from ..facts.files import reached_from
 from ..facts.module import Module
 from ..facts.sites import collect
 from ..flow.values import Values
@@ -54,9 +56,9 @@ _TEXTS = "APX093"  # what is said of texts that speak of Apex, once all is settl
 
 def second(files: Sequence[FileText], first: Sequence[ModuleResult], settings: Settings) -> list[ModuleResult]:
     """Replace Apex's other parts in the files of one program, of which ``first`` says what became of amp."""
-    stays = by_hand(first) or any(one.amp_left is not None for one in first)
     texts = [file.text if one.new_text is None else one.new_text for file, one in zip(files, first, strict=True)]
     taken = _Taken(files, texts)
+    staying = _staying(files, first)
     found = []
     for number, (file, one) in enumerate(zip(files, first, strict=True)):
         if not one.parsed or not any(marker in texts[number] for marker in _MARKERS):
@@ -65,6 +67,7 @@ def second(files: Sequence[FileText], first: Sequence[ModuleResult], settings: S
         exported = file.neighbours.exported | taken.by_others(number, file.name)
         neighbours = replace(file.neighbours, exported=exported)
         known = replace(file, neighbours=neighbours)
+        stays = number in staying
         spelled = texts[number] if stays else spelled_out(texts[number], neighbours.exported)
         result = _again(known, one, spelled, settings, stays)
         if spelled != texts[number] and result.new_text == one.new_text:  # for nothing: the star stays one
@@ -72,6 +75,22 @@ def second(files: Sequence[FileText], first: Sequence[ModuleResult], settings: S
         found.append(result)
         give_back()
     return found
+
+
+def _staying(files: Sequence[FileText], first: Sequence[ModuleResult]) -> set[int]:
+    """The files that may run in one process with one that still needs amp, or with such a file that takes another part
+    of Apex: a script that reaches both has Apex in any case."""
+    needing = {number for number, one in enumerate(first) if by_hand([one]) or one.amp_left is not None}
+    if needing:  # amp that nobody uses, in a file beside them
+        told = (any(f.severity is Severity.MANUAL for f in one.findings) for one in first)
+        needing |= {number for number, manual in enumerate(told) if manual}
+    runs = [reached_from([file.links for file in files], number) for number in range(len(files))] if needing else []
+    staying = set(needing)
+    while needing:
+        together = {number for run in runs if run & needing for number in run}
+        needing = {number for number in together - staying if _IMPORTS.search(files[number].text)}
+        staying |= together
+    return staying
 
 
 class _Taken:

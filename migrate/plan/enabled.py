@@ -38,7 +38,7 @@ def switches(ctx: Context, unit: Unit, plan: Plan, finder: Finder) -> None:
             _check_made(ctx, plan, region, plan.enabled_at[region])
         except Manual as missing:
             finder.restore(before)
-            if region.why != "evaluation" or not unit.scales:
+            if region.why != "evaluation" or not (unit.scales or _beside_others(ctx, plan, stmt)):
                 raise
             plan.planner.leave_out(region)
             plan.enabled_at.pop(region, None)
@@ -54,6 +54,12 @@ def switches(ctx: Context, unit: Unit, plan: Plan, finder: Finder) -> None:
 
 def _calls(unit: Unit) -> list[ast.Call]:
     return [x.call for x in unit.moments]
+
+
+def _beside_others(ctx: Context, plan: Plan, stmt: ast.stmt) -> bool:
+    """Whether a region where nothing trains is one of several, in a function that the program does not call."""
+    scope = ctx.m.function(stmt)
+    return scope.is_function and not ctx.v.calls[scope.node] and len(plan.planner.regions) > 1
 
 
 def _lift(ctx: Context, unit: Unit, plan: Plan, finder: Finder) -> None:

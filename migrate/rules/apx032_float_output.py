@@ -20,7 +20,9 @@ the number's gradient is a sum that float16 seldom holds times the loss scale.
 
 Where the code that takes a result from the GPU, or computes one of O1's float32 functions or a product with it,
 stands in a file that is not migrated with this one, what it is handed gets ``.float()``. A list or dictionary of
-results stays what it is: the finding names the function.
+results stays what it is: the finding names the function. A function that is handed to another package, which calls it
+(ignite's ``Engine(inference)``, whose metrics compute a loss of what it returns), returns its half results as float32,
+and the unit is *review*.
 
 O1 cast float64 as it did float32, autocast leaves it alone: a product of a float64 input and a float32 weight is an
 error then. Where the file shows that a model or a loss is handed float64 (``.double()``, ``dtype=torch.float64``, an

@@ -105,6 +105,8 @@ READS = {
     "eval(str(text))": True,
     'eval(getattr(model, "text"))': False,
     "eval(text)(model)": False,
+    '[eval(name) for name in ("text", "p.grad")]': True,
+    '[eval(name) for name in ("text", "model.name")]': False,
     "model.eval()": False,
     "next(it)": True,
     "list(again)": True,

@@ -169,3 +169,33 @@ def test_a_script_says_its_own_condition_beside_another_script() -> None:
         FileText(RELABEL, name="relabel.py", links={"solver": 0}),
     ]
     assert OWN in (migrate_program(files, Settings())[2].new_text or "")
+
+
+UNCALLED = """\
+import torch
+from apex import amp
+
+
+class Tools:
+    def encode(self, args, model, batches):
+        return [model(x.to(args.device)) for x in batches]
+
+    def question(self, args, model, batches):
+        return self.encode(args, model, batches)
+
+    def golden(self, args, model, batches):
+        return self.encode(args, model, batches)
+
+
+def main(args, batches):
+    model = build(args)
+    if args.fp16:
+        model = amp.initialize(model, opt_level="O1")
+    Tools().question(args, model, batches)
+"""
+
+
+def test_what_nobody_calls_keeps_no_evaluation_by_hand() -> None:
+    (result,) = migrate_program([FileText(UNCALLED, "tools.py")], Settings())
+    assert result.new_text is not None and "enabled=bool(args.fp16)):\n        Tools().question" in result.new_text
+    assert [f.line for f in result.findings if "now runs in float32" in f.message] == [13]

@@ -29,6 +29,7 @@ from ...units.precision import Precision
 from ...units.unit import Context, Manual, Unit
 from ..gradients.fold import Fold
 from ..regions.coverage import Coverage
+from .given_back import given_back
 from .registered import tell_registered
 from .spread import spread
 from .torchs import torchs_name
@@ -95,6 +96,10 @@ _SAID_HANDED = (
     "wherever it stood: it is handed float32 now, so that all that it computes is float32"
 )
 
+_SAID_GIVEN_BACK = (
+    "is given this back, and belongs to another package, which may compute a loss or a metric of it: O1 ran those in "
+    "float32 wherever they stood; it is handed float32 now"
+)
 
 _SAID_NARROW = (
     "stays half, as it is in place, where O1 made a new float32 tensor of a half and a float32 one: with `.float()` "
@@ -202,6 +207,10 @@ class _Search:
         found.operands += [FloatOperand(call, operand) for operand, call in handed]
         for _, call in handed[:1]:
             self.unit.review(call, "APX032", _SAID_HANDED)
+        given = [one for one in given_back(self.ctx, self.coverage, precision) if self._stays(one[1])]
+        found.operands += [FloatOperand(part, part) for part in dict.fromkeys(part for _, part in given)]
+        for call, part in given[:1]:
+            self.unit.review(part, "APX032", f"`{self.m.src(call.func)}` {_SAID_GIVEN_BACK}")
         for call, does in precision.emptied.items():
             if self._stays(call):
                 said = f"`{self.m.src(call.func)}` of another file {does}, where O1 made them float32: "

@@ -589,10 +589,19 @@ class Planner:
     def _losses_behind(self, stmt: ast.stmt, tainted: set[str]) -> None:
         """Losses that are computed of results behind the forward's block, such as a ``with torch.no_grad():``."""
         block, index = self.ctx.m.place[stmt]
-        for i in range(index + 1, len(block.body)):
+        self._losses_from(block, index + 1, tainted)
+
+    def _losses_from(self, block: Block, first: int, tainted: set[str]) -> None:
+        """The same from a statement on, and in the arms of conditions there."""
+        for i in range(first, len(block.body)):
             later = block.body[i]
             if self.compute.forbidden(later) or isinstance(later, SCOPES):
                 return
+            if isinstance(later, ast.If) and not self.compute.forwards(later):
+                for arm in (later.body, later.orelse):
+                    if arm:
+                        self._losses_from(self.ctx.m.block(arm[0]), 0, tainted)
+                continue
             if not self.slices.reads(later) & tainted or hasattr(later, "body") or self.compute.forwards(later):
                 continue
             if self.worked.makes_loss(later, tainted) or self.worked.widened_elsewhere(later, tainted):

@@ -103,6 +103,8 @@ class Tight:
                 return not all(_neutral(i.context_expr) for i in items)
             case ast.If(test=header) | ast.While(test=header) | ast.For(iter=header):
                 return self._computes(header)
+            case ast.Raise():  # an exception's own words are nothing that trains
+                return self.compute.forwards(stmt)
             case ast.Try() | ast.Pass() | ast.Break() | ast.Continue() | ast.Import() | ast.ImportFrom():
                 return False
             case _ if isinstance(stmt, _SCOPES):
@@ -121,6 +123,7 @@ class Tight:
             idle = _of_the_host(node) or (called_name(node) in UNTOUCHED and not self.compute.ctx.v.callees(node))
             idle = idle or self._tells_numbers(node) or _root(node.func) in HOST_MODULES | NO_NETWORK_LIBRARIES
             idle = idle or library(self.compute.ctx.v, node.func) in NO_NETWORK_LIBRARIES  # plt.figure()
+            idle = idle or self._sets_mode(node)
             return not idle and self.compute.computes(node)
         return self.compute.computes(node)
 
@@ -133,6 +136,13 @@ class Tight:
             return True
         return any(isinstance(n, ast.Call) and (_of_the_host(n) or called_name(n) in OF_NOTE) for n in walk_now(stmt))
 
+    def _sets_mode(self, call: ast.Call) -> bool:
+        """``model.train()``, ``model.eval()``, of a network that has no such method of its own."""
+        match call:
+            case ast.Call(func=ast.Attribute(value=owner, attr="train" | "eval")):
+                return self.compute.is_model(self.compute.ctx.v.of(owner)) and not self.compute.ctx.v.callees(call)
+            case _:
+                return False
 
     def _tells_numbers(self, call: ast.Call) -> bool:
         """Whether something is called for its effect, with Python's numbers alone: ``meter["loss"](loss.item())``."""

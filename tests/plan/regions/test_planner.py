@@ -95,6 +95,11 @@ TRAINING = {
         "if mix:\n    x = x.cuda()\n    out = model(x)\nelse:\n    out = model(y)\nloss = F.mse_loss(out, y)",
         ["out = model(x)", "out = model(y)", "loss = F.mse_loss(out, y)"],
     ),
+    "an arm that raises, and says in which mode it is": (
+        "if mix:\n    if told:\n        raise RuntimeError('no')\n    x = x.cuda()\n    x = x.cuda()\n"
+        "    model.train()\n    out = model(x)\nelse:\n    out = model(y)\nloss = F.mse_loss(out, y)",
+        ["out = model(x)", "out = model(y)", "loss = F.mse_loss(out, y)"],
+    ),
     "an arm that asks for the next batch": (
         "loss = model(x)\nif extra:\n    try:\n        z = next(more)\n    except StopIteration:\n"
         "        z = next(iter(more))\n    z = z.cuda()\n    loss = loss + F.mse_loss(model(z), y)",
@@ -315,6 +320,14 @@ EVALUATION = {
         "out = model(x)\nimport matplotlib.pyplot as plt\nfor row in out.cpu():\n    figure = plt.figure(1)\n"
         "    print(figure)\n    print(row)\nif more:\n    loss = F.mse_loss(out, y)\n",
         ["out = model(x)", "if more:; loss = F.mse_loss(out, y)"],
+    ),
+    "losses in arms behind arms": (
+        "if half:\n    out = model(x)\nelse:\n    out = model(-x)\nn = [1]\nif less:\n    loss = F.mse_loss(out, y)\n"
+        "else:\n    loss = F.l1_loss(out, y)\nprint(loss)\n",
+        [
+            "if half:; out = model(x); else:; out = model(-x)",
+            "if less:; loss = F.mse_loss(out, y); else:; loss = F.l1_loss(out, y)",
+        ],
     ),
     "one arm alone": ("if half:\n    out = model(x)\nprint(1)\n", ["out = model(x)"]),
     "an arm that runs none": (

@@ -1,0 +1,61 @@
+"""What a function gives back to a package that calls it: ignite's ``Engine(inference)`` hands what ``inference``
+returned to its metrics, and a loss among them was computed in float32 under O1, wherever that stood.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+
+from ...facts.names import called_name
+from ...flow.objects import Obj
+from ...knowledge.models import MAPPING
+from ...units.halves import proved
+from ...units.precision import Precision
+from ...units.unit import Context
+from ..regions.coverage import Coverage
+from .torchs import of_torch
+
+# What calls a function in the program's own stead, or later and without a use for what it gives.
+_CALLS = frozenset((*MAPPING, *"partial Thread Process submit starmap imap reduce wraps".split()))
+
+
+def given_back(ctx: Context, coverage: Coverage, precision: Precision) -> Iterator[tuple[ast.Call, ast.expr]]:
+    """The half results that functions return to another package, each with the call that handed the function over."""
+    for call, function in _handed(ctx, coverage):
+        for stmt in ctx.m.own(ctx.m.scope_of[function], ast.Return):
+            for part in _parts(stmt.value):
+                held = precision.value(part)
+                if proved(held) and not held.holds:
+                    yield call, part
+
+
+def _handed(ctx: Context, coverage: Coverage) -> Iterator[tuple[ast.Call, ast.FunctionDef]]:
+    """The functions of the program that calls of other packages are handed, outside of networks and of regions."""
+    m, v = ctx.m, ctx.v
+    for call in m.all(ast.Call):
+        name = called_name(call)
+        known = name in _CALLS or name.startswith("register") or hasattr(builtins, name) or of_torch(m, call.func)
+        if known or v.callees(call) or coverage.compute.own_method(m.function(call)) or coverage.may(call):
+            continue
+        values = [*call.args, *(k.value for k in call.keywords)]
+        handed = [value for value in values if isinstance(value, (ast.Name, ast.Attribute))]
+        for function in dict.fromkeys(f for value in handed for o in v.of(value) for f in _functions(ctx, o)):
+            yield call, function
+
+
+def _functions(ctx: Context, obj: Obj) -> list[ast.FunctionDef]:
+    found = ctx.v.functions(obj) if obj.kind in ("function", "method") else []
+    return [function for function in found if isinstance(function, ast.FunctionDef)]
+
+
+def _parts(value: ast.expr | None) -> list[ast.expr]:
+    """The values that are returned, one by one."""
+    match value:
+        case None | ast.Starred():
+            return []
+        case ast.Tuple(elts=several) | ast.List(elts=several) | ast.Dict(values=several):
+            return [part for one in several for part in _parts(one)]
+        case _:
+            return [value]
