@@ -159,15 +159,16 @@ def _level(
         said = _conditional(m, level)
         asked = said.test if isinstance(said, ast.IfExp) and said is not level else level
         out.enabled.append((asked, _not_o0(c, said, text)))
-    for one, said in (
+    for one, change in (
         ("O2", _TRAINED_AT_O2 if init.optimizers else _KEPT_AT_O2),
         ("O3", "O3 ran wholly in float16; autocast keeps float32 weights and casts per operation"),
     ):
         if values == {one}:
-            out.reviews.append(said)
+            out.reviews.append(change)
         elif one in values:
             by_default = _by_default(m, level).partition(", ")[0]
-            out.reviews.append(f"opt_level={_flat(text)} is decided at run time{by_default}; where it is {one}: {said}")
+            when = f"opt_level={_flat(text)} is decided at run time{by_default}; where it is {one}"
+            out.reviews.append(f"{when}: {change}")
     if "?" in values:
         out.reviews.append(
             f"opt_level={_flat(text)} is decided at run time: O0 switches autocast off, every other level becomes "

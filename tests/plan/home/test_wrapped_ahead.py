@@ -45,6 +45,7 @@ FINE = {
     "a name": ("Scheduled(base)", "base", "pass"),
     "made there": (MADE_THERE, "optimizer.optimizer", "pass"),
     "something between": ("Scheduled(base)", "base", "print(args.epochs)"),
+    "its condition is worked out between": ("Scheduled(base)", "base", "half = args.fp16\n    on = half"),
 }
 OPEN = {
     "steps ahead of it": ("Scheduled(base)", "base", "optimizer.step()"),
@@ -54,7 +55,8 @@ OPEN = {
 
 
 def migrated(made: str, kept: str, between: str) -> tuple[Applicability, str]:
-    result = migrate_module(TEXT.replace("MADE", made).replace("KEPT", kept).replace("BETWEEN", between), Settings())
+    whole = TEXT.replace("if args.fp16:", "if on:") if "on = half" in between else TEXT
+    result = migrate_module(whole.replace("MADE", made).replace("KEPT", kept).replace("BETWEEN", between), Settings())
     (unit,) = result.units
     return unit.applicability, result.new_text or ""
 
