@@ -104,6 +104,14 @@ _SCALED_AT_O0 = (
     'loss_scale="dynamic": with it Apex scaled the loss at O0 as well, and left out steps with gradients that are not '
     "finite; the scaler is off at O0 now, and takes them"
 )
+_KEPT_AT_O2 = (
+    "O2 made the weights float16, and nothing trains here; they stay in float32 now, which takes twice their "
+    "memory, and half as much again for autocast's copies: model.half(), with a float16 input, is what O2 did"
+)
+_TRAINED_AT_O2 = (
+    "O2 kept float16 weights with float32 masters and cast the model's input to float16 and its output to "
+    "float32; autocast keeps float32 weights, casts per operation, and outputs may be float16"
+)
 _CHANGES = {
     "O0": "",
     "O1": "",
@@ -151,18 +159,16 @@ def _level(
         said = _conditional(m, level)
         asked = said.test if isinstance(said, ast.IfExp) and said is not level else level
         out.enabled.append((asked, _not_o0(c, said, text)))
-    if values & {"O2"} and not init.optimizers:
-        out.reviews.append(
-            "O2 made the weights float16, and nothing trains here; they stay in float32 now, which takes twice their "
-            "memory, and half as much again for autocast's copies: model.half(), with a float16 input, is what O2 did"
-        )
-    elif values & {"O2"}:
-        out.reviews.append(
-            "O2 kept float16 weights with float32 masters and cast the model's input to float16 and its output to "
-            "float32; autocast keeps float32 weights, casts per operation, and outputs may be float16"
-        )
-    if "O3" in values:
-        out.reviews.append("O3 ran wholly in float16; autocast keeps float32 weights and casts per operation")
+    for one, change in (
+        ("O2", _TRAINED_AT_O2 if init.optimizers else _KEPT_AT_O2),
+        ("O3", "O3 ran wholly in float16; autocast keeps float32 weights and casts per operation"),
+    ):
+        if values == {one}:
+            out.reviews.append(change)
+        elif one in values:
+            by_default = _by_default(m, level).partition(", ")[0]
+            when = f"opt_level={_flat(text)} is decided at run time{by_default}; where it is {one}"
+            out.reviews.append(f"{when}: {change}")
     if "?" in values:
         out.reviews.append(
             f"opt_level={_flat(text)} is decided at run time: O0 switches autocast off, every other level becomes "

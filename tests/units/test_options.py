@@ -156,6 +156,14 @@ def test_the_level_by_default(words: str, said: str) -> None:
     assert said in review and (said.startswith(";") or review.endswith(said))
 
 
+def test_a_level_that_may_be_meant_is_no_level_that_was() -> None:
+    above = ARGPARSE.replace("'O0', 'O1'", "'O1', 'O2'") + "args = p.parse_args()\n"
+    (review,) = read("opt_level=args.level", above).reviews
+    said = "opt_level=args.level is decided at run time; by default (line 3) it is O1; where it is O2: O2 kept"
+    assert review.startswith(said)
+    assert read("opt_level='O2'").reviews[0].startswith("O2 kept float16 weights")
+
+
 @pytest.mark.parametrize(
     ("bound", "first"), [("2**10", "1024.0"), ("512.0", "512.0"), ("2**16", None), ("2**24", None), ("bound", None)]
 )

@@ -22,7 +22,7 @@ from .decorators import hands_on
 from .foreign_decorators import handed_on
 from .guards import any_said_there
 from .making import Making
-from .places import Homes, Parameter, Place
+from .places import Parameter, Place
 
 
 def _in_a_row(ctx: Context, scaler: Scaler, call: ast.Call, scope: Scope, name: str) -> ast.expr | None:
@@ -42,7 +42,6 @@ class Handing(Making, ABC):
 
     def __init__(self, ctx: Context, unit: Unit, scalers: Sequence[Scaler], order: Order) -> None:
         super().__init__(ctx, unit, scalers, order)
-        self.homes = Homes()
         self._parameters: dict[tuple[ast.AST, str], Parameter] = {}
         self._without: dict[tuple[ast.AST, str], list[ast.Call]] = {}  # calls that hand on no optimizer
 

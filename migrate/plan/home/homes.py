@@ -91,10 +91,12 @@ class Finder(Handing):
 
     def _builds(self, scaler: Scaler, expr: ast.expr) -> bool:
         """``Wrapper(build(model, opt))``: the function that is called here makes the optimizer and initializes it, so
-        no name has it ahead of the wrapper."""
+        no name has it ahead of the wrapper; ``Wrapper(Adam(params))``: it is made there."""
         v = self.ctx.v
         if not isinstance(expr, ast.Call) or not opened(v, v.of(expr)) & scaler.objects:
             return False
+        if any(obj.key is expr for obj in scaler.objects):
+            return True
         handed = [*expr.args, *(k.value for k in expr.keywords)]
         own = any(opened(v, v.of(arg)) & scaler.objects for arg in handed)
         return not own and any(self.order.switches(callee) for callee in v.callees(expr))

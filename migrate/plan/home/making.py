@@ -22,7 +22,7 @@ from .cases import either, without_opposites
 from .guards import any_said_there, around, early_exits, guard_cases, guards, is_main, said_by
 from .keepers import record_with, set_by_names
 from .not_yet import ahead_of, says_not_yet
-from .places import Creation, Place
+from .places import Creation, Homes, Place
 from .preparing import outside
 from .scales import chosen
 
@@ -32,6 +32,7 @@ class Making:
 
     def __init__(self, ctx: Context, unit: Unit, scalers: Sequence[Scaler], order: Order) -> None:
         self.ctx, self.unit, self.scalers, self.order = ctx, unit, scalers, order
+        self.homes = Homes()
         self._places: dict[int, list[Place]] = {}
         self._uses: dict[int, list[ast.AST]] = {}
 
@@ -40,8 +41,16 @@ class Making:
         return any(self._late(s, place) for s in self.scalers for place in self._places.get(id(s), []))
 
     def _late(self, scaler: Scaler, place: Place) -> bool:
-        uses = self._uses.get(id(scaler), [])
+        handed = self._kept_elsewhere(scaler)
+        uses = [use for use in self._uses.get(id(scaler), []) if use not in handed]
         return self.unit.ahead or self._hooked() or switch.late(self.ctx, self.unit, self.order, scaler, place, uses)
+
+    def _kept_elsewhere(self, scaler: Scaler) -> set[ast.AST]:
+        """Calls that hand the scaler to the constructor of what keeps it (``Lookahead(base)``): it has to be the one
+        that trains, though it may be needed long behind that."""
+        keeping = {self.ctx.m.function(stmt) for stmt, _ in self.homes.kept}
+        handed = (p for p in self.homes.parameters if p.name == scaler.name and p.function in keeping)
+        return {call for parameter in handed for call in parameter.calls}
 
     def _hooked(self) -> bool:
         """Whether what initializes is a hook that is found by its name (``getattr(hook, name)()``): which of them run,
@@ -157,8 +166,37 @@ class Making:
         if place.scope is not None and place.scope is not scope and "." not in text:
             declared = self._global_statement(scope, inits[0])
         held = [n for n in self._uses.get(id(scaler), []) if m.inside(n, anchor) and m.statement(n) is not anchor]
+        first = self._first_kept(scaler, anchor, enabled, inits)
+        if first is not None:
+            (anchor, enabled), ahead_of_all = first, True
         own = inits[0] if len(inits) == 1 < len(training) else None  # what the others say is not known here
         return [Creation(scaler, anchor, text, enabled, declared, before=ahead_of_all or bool(held), init=own)]
+
+    def _first_kept(
+        self, scaler: Scaler, anchor: ast.stmt, enabled: Term, inits: list[Initialize]
+    ) -> tuple[ast.stmt, Term] | None:
+        """The statement above an anchor that hands the scaler to what keeps it: it has to be made ahead of that, if
+        what its arguments read is the same there; and what says there that it scales."""
+        m, block = self.ctx.m, self.ctx.m.block(anchor)
+        tops = (s for call in self._kept_elsewhere(scaler) for s in m.spine(call) if m.block(s) is block)
+        above = [s for s in tops if m.start(s) < m.start(anchor)]
+        if not above:
+            return None
+        first = min(above, key=m.start)
+        options = [self.unit.options_of(init) for init in inits]
+        static = [o.static_when for o in options if o.static_when is not None]
+        static += [Term(o.scale) for o in options if o.scale]
+        for stmt in reversed(block.body[m.place[first][1] : m.place[anchor][1]]):
+            if (earlier := _worked_out(stmt, enabled)) is not None and not static:
+                enabled = self.ctx.conditions.term(earlier)
+                continue
+            read = [enabled, *static]
+            names = {name for term in read for name in reads(term.text)}
+            stored = any(m.src(n) in names for n in walk(stmt) if isinstance(getattr(n, "ctx", None), ast.Store))
+            changed = next((c for term in read if (c := changes(self.ctx, stmt, m.end(stmt), term))), None)
+            if stored or changed is not None:
+                raise Manual(stmt, f"this may change what `{enabled.text}` reads, and the scaler is made ahead of it")
+        return first, enabled
 
     def _above_conditions(self, stmt: ast.stmt) -> ast.stmt:
         """The outermost condition around a statement of a method, where nothing else is around it: an object that gets
@@ -420,3 +458,13 @@ class Making:
             attributes = (n for n in m.all(ast.Attribute) if isinstance(n.ctx, ast.Store))
             stored = [n for n in attributes if m.class_of(m.function(n)) is place.owner]
         return [m.statement(n) for n in m.in_order(stored) if record_with(v, scaler, v.of(n))]
+
+
+def _worked_out(stmt: ast.stmt, condition: Term) -> ast.expr | None:
+    """What a condition is given by a statement that calls nothing: ``fp16 = level != "O0"``, ``self.fp16 = fp16``."""
+    match stmt:
+        case ast.Assign(targets=[ast.Name() | ast.Attribute() as target], value=value):
+            plain = not any(isinstance(n, (ast.Call, ast.Subscript, ast.NamedExpr)) for n in walk(value))
+            return value if plain and ast.unparse(target) == condition.text else None
+        case _:
+            return None

@@ -252,7 +252,7 @@ class Planner:
         for i in inner:
             self._nested(block.body[i], why)
         if strong_free:
-            first = strong_free[0]
+            first = min([*strong_free, *(i for i in weak if self.worked.calls_loss(block.body[i]))])
             last = max([*strong_free, *(i for i in weak if i >= first)])
         elif self._has_calls(weak, block):
             first, last = weak[0], weak[-1]

@@ -38,6 +38,18 @@ class Worked:
         calls = [n for n in walk_now(stmt) if isinstance(n, ast.Call) and self.slices.reads(n) & tainted]
         return any(called_loss(ast.unparse(c.func).rpartition(".")[2]) for c in calls)
 
+    def calls_loss(self, stmt: ast.stmt) -> bool:
+        """Whether a statement calls what is a loss by its name, or by that of its class (``self.cri_pix``); not where
+        it makes one (``nn.L1Loss()``)."""
+        for call in (n for n in walk_now(stmt) if isinstance(n, ast.Call)):
+            name = ast.unparse(call.func).rpartition(".")[2]
+            if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call):
+                continue  # ``nn.L1Loss().cuda()``
+            held = (o for o in self.ctx.v.of(call.func) if o.kind in ("call", "instance"))
+            if (called_loss(name) and not name[:1].isupper()) or any(o.label.endswith("Loss") for o in held):
+                return True
+        return False
+
     def widened_elsewhere(self, stmt: ast.stmt, tainted: set[str]) -> bool:
         """Whether a statement hands results to code of another file that computes what O1 ran in float32, or asks an
         object for it that was handed some."""
