@@ -17,8 +17,11 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def owns_all(ctx: Context, optimizers: frozenset[Obj], model: ast.expr) -> bool:
-    """Whether every object that may be the optimizer was made from all parameters of ``model``."""
+    """Whether every object that may be the optimizer was made from all parameters of ``model``, whatever has its name
+    where they are asked for."""
     held = ctx.v.of(model)
+    if isinstance(model, ast.Name):
+        held |= ctx.v.variable(model.id, ctx.m.scope(model))
     grows = any(
         isinstance(n.func, ast.Attribute) and ctx.v.of(n.func.value) & optimizers
         for n in ctx.m.calls("add_param_group")

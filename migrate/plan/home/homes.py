@@ -95,7 +95,7 @@ class Finder(Handing):
         v = self.ctx.v
         if not isinstance(expr, ast.Call) or not opened(v, v.of(expr)) & scaler.objects:
             return False
-        if any(obj.key is expr for obj in scaler.objects):
+        if any(obj.key is expr for obj in scaler.objects & self.ctx.optimizers):
             return True
         handed = [*expr.args, *(k.value for k in expr.keywords)]
         own = any(opened(v, v.of(arg)) & scaler.objects for arg in handed)
