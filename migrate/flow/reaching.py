@@ -26,7 +26,7 @@ class _Bound:
         self.own: dict[ast.stmt, list[ast.Name]] = defaultdict(list)
         self.known = all(m.scope(node) is home for node in m.bindings(name, home))
         self.known &= not any(m.binding_scope(name, m.scope(node)) is home for node in m.declared(name))
-        for node in m.bindings(name, home) if self.known else ():
+        for node in sorted(m.bindings(name, home), key=m.start) if self.known else ():
             self.own[m.statement(node)].append(node)
             for stmt in m.spine(node):
                 block, index = m.place[stmt]

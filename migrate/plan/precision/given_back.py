@@ -35,13 +35,15 @@ def _handed(ctx: Context, coverage: Coverage) -> Iterator[tuple[ast.Call, ast.Fu
     """The functions of the program that calls of other packages are handed, outside of networks and of regions."""
     m, v = ctx.m, ctx.v
     for call in m.all(ast.Call):
-        name = called_name(call)
-        known = name in _CALLS or name.startswith("register") or hasattr(builtins, name) or of_torch(m, call.func)
-        if known or v.callees(call) or coverage.compute.own_method(m.function(call)) or coverage.may(call):
-            continue
         values = [*call.args, *(k.value for k in call.keywords)]
         handed = [value for value in values if isinstance(value, (ast.Name, ast.Attribute))]
-        for function in dict.fromkeys(f for value in handed for o in v.of(value) for f in _functions(ctx, o)):
+        functions = dict.fromkeys(f for value in handed for o in v.of(value) for f in _functions(ctx, o))
+        name = called_name(call) if functions else ""
+        if not functions or name in _CALLS or name.startswith("register") or hasattr(builtins, name):
+            continue
+        if v.callees(call) or of_torch(m, call.func) or coverage.compute.own_method(m.function(call)):
+            continue
+        for function in functions if not coverage.may(call) else ():
             yield call, function
 
 
