@@ -63,7 +63,8 @@ class Reaching:
             if above := bisect_left(places, index):
                 node, last = nodes[above - 1], block.body[places[above - 1]]
                 alone = above == 1 or places[above - 2] < places[above - 1]
-                return node if alone and isinstance(last, ast.Assign) and m.statement(node) is last else None
+                plain = isinstance(last, ast.Assign) and not isinstance(last.value, ast.Constant)  # None: as before
+                return node if alone and plain and m.statement(node) is last else None
             outer = m.parent.get(stmt)
             outer = m.parent.get(outer) if isinstance(outer, (ast.ExceptHandler, ast.match_case)) else outer
             if isinstance(outer, _JUMPED_INTO) and outer in bound.inside:
