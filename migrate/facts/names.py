@@ -10,6 +10,13 @@ def last_name(expr: ast.AST) -> str:
     return expr.attr if isinstance(expr, ast.Attribute) else getattr(expr, "id", "")
 
 
+def root_name(expr: ast.AST) -> str:
+    """``a`` of ``a.b["c"].d``; nothing of what begins with something else."""
+    while isinstance(expr, (ast.Attribute, ast.Subscript)):
+        expr = expr.value
+    return expr.id if isinstance(expr, ast.Name) else ""
+
+
 def is_property(function: ast.AST) -> bool:
     """Whether reading an attribute of this name runs a function."""
     return any(last_name(d) in ("property", "cached_property") for d in getattr(function, "decorator_list", ()))

@@ -9,7 +9,7 @@ from functools import cached_property
 from ..facts.names import called_name
 from .attribute_dicts import attr_is_item
 from .classes import Classes
-from .objects import ELEMENT_KEY, SELF_METHODS, Obj, Var, part
+from .objects import ELEMENT_KEY, SELF_METHODS, UNKNOWN, Obj, Var, part
 from .spelled import listed_names, meet
 
 
@@ -36,7 +36,7 @@ class Attributes(Classes):
                     if obj.kind == "instance":
                         self._asked_for_others(obj, obj.key, attr, dst)
                 case _:
-                    if attr in SELF_METHODS and obj.kind in ("call", "param", "path"):
+                    if attr in SELF_METHODS and obj.kind in UNKNOWN:
                         self._add(dst, obj)  # `model.cuda` called gives the model; `ddp.module` is it
                     self._flow(("f", obj, attr), dst)
                     if attr_is_item(obj, attr):

@@ -11,7 +11,7 @@ from ..facts.names import called_name, last_name
 from ..facts.scopes import Scope
 from ..nodes import walk
 from .attributes import Attributes
-from .objects import CONTAINERS, ELEMENT_KEY, ITEM_KEY, NUMBERED, UNNUMBERED, Obj, Var, part
+from .objects import CONTAINERS, ELEMENT_KEY, ITEM_KEY, NUMBERED, UNKNOWN, UNNUMBERED, Obj, Var, part
 
 
 class Containers(Attributes):
@@ -79,9 +79,9 @@ class Containers(Attributes):
                 self._add(dst, part(obj, "[]"))
             elif self.is_container(obj):
                 self._flow(("f", obj, ITEM_KEY), dst)
-            elif obj.kind in ("seq", "dict", "call", "param", "path"):
+            elif obj.kind in ("seq", "dict", *UNKNOWN):
                 self._each_field(obj, lambda name: self._flow(("f", obj, name), dst))
-                if obj.kind in ("call", "param", "path"):
+                if obj.kind in UNKNOWN:
                     self._loads.append((src, ELEMENT_KEY, dst, "[]"))
             elif obj.kind == "instance" and isinstance(obj.key, ast.ClassDef):
                 for begin in self._methods(obj.key, "__iter__"):

@@ -17,6 +17,7 @@ WRAPPERS = frozenset(
     "wrap_optimizer BalancedDataParallel MMDataParallel MMDistributedDataParallel compile script unwrap_model "
     "enumerate reversed iter list tuple sorted next cast tqdm trange proxy".split()
 )
+UNKNOWN = ("call", "param", "path")  # kinds of what code that is not here gives back
 # Methods and attributes that give the receiver back.
 SELF_METHODS = frozenset(
     "cuda to cpu half float double train eval module requires_grad_ share_memory apply values copy".split()

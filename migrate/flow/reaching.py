@@ -41,6 +41,7 @@ class Reaching:
     def __init__(self, m: Module) -> None:
         self.m = m
         self._bound: dict[tuple[Scope, str], _Bound] = {}
+        self._itself: dict[ast.Name, bool] = {}
 
     def given(self, read: ast.Name) -> ast.Name | None:
         """The only target of an assignment whose value a name may have where it is read; None where there may be
@@ -73,9 +74,11 @@ class Reaching:
 
     def made_of_itself(self, given: ast.Name) -> bool:
         """Whether what is assigned is made of what the name held before: ``model = wrapped(model)``."""
-        stmt = self.m.statement(given)
-        value = stmt.value if isinstance(stmt, ast.Assign) else given
-        return any(isinstance(node, ast.Name) and node.id == given.id for node in walk(value))
+        if given not in self._itself:
+            stmt = self.m.statement(given)
+            value = stmt.value if isinstance(stmt, ast.Assign) else given
+            self._itself[given] = any(isinstance(n, ast.Name) and n.id == given.id for n in walk(value))
+        return self._itself[given]
 
     def _bound_within(self, bound: _Bound, stmt: ast.stmt) -> bool:
         """Whether the statement of a read binds the name itself other than by what is assigned once all is read."""

@@ -25,7 +25,7 @@ from ..knowledge.apex import of_apex
 from ..nodes import walk
 from .absent import arms
 from .calls import Calls
-from .objects import ELEMENT_KEY, Obj, Var, apex
+from .objects import ELEMENT_KEY, UNKNOWN, Obj, Var, apex
 from .reaching import Reaching
 from .replaced import replaced
 from .rows import pairs_of
@@ -310,7 +310,7 @@ class Values(Calls):
                 self._flow(("e", given), var)
                 if self._reaching.made_of_itself(given):  # code that is not here may hand on what it is handed
                     every = self._name(name, scope)
-                    self._each(("e", given), lambda o: self._flow(every, var) if o.kind in _UNKNOWN else None)
+                    self._each(("e", given), lambda o: self._flow(every, var) if o.kind in UNKNOWN else None)
             case ast.Name(id=name) if made := taken_by_its_maker(self.m, node):
                 self._each(self._name(name, scope), lambda o: None if _is_a(o, made) else self._add(var, o))
             case ast.Name(id=name):
@@ -402,9 +402,6 @@ def _summed(node: ast.expr) -> list[ast.expr]:
         parts.append(node.right)
         node = node.left
     return [node, *parts]
-
-
-_UNKNOWN = ("call", "param", "path")  # kinds of what code that is not here gives back
 
 
 def _is_a(obj: Obj, cls: str) -> bool:

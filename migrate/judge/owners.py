@@ -30,6 +30,8 @@ class Owners:
         self.frozen = Frozen(program)
         self._rows: dict[tuple[int, int], frozenset[Key]] = {}
         self._made_of: dict[ast.Call, frozenset[Key]] = {}
+        self._read_by: dict[ast.AST, frozenset[Key]] = {}
+        self._of_other_arm: dict[ast.AST, frozenset[Key] | None] = {}
 
     # ------------------------------------------------------------ optimizers and models
 
@@ -91,7 +93,11 @@ class Owners:
         """The optimizers whose gradients a statement reads that is about one network's parameters alone:
         ``clip_grad_norm_(self.actor.parameters(), args.clip)``. None where that is not so, or where it is not known of
         each optimizer what it was made of."""
-        call = getattr(reader, "value", None)
+        if reader not in self._read_by:
+            self._read_by[reader] = self._of_one_network(getattr(reader, "value", None))
+        return self._read_by[reader]
+
+    def _of_one_network(self, call: ast.AST | None) -> frozenset[Key]:
         match call:
             case ast.Call(args=[ast.Call(func=ast.Attribute(value=network, attr="parameters"), args=[]), *others]):
                 models = self.meant(network)
@@ -120,6 +126,11 @@ class Owners:
 
     def of_other_arm(self, backward: ast.AST) -> frozenset[Key] | None:
         """The optimizers of a plain backward beside one that scales the same loss, in the other arm of an ``if``."""
+        if backward not in self._of_other_arm:
+            self._of_other_arm[backward] = self._scaled_beside(backward)
+        return self._of_other_arm[backward]
+
+    def _scaled_beside(self, backward: ast.AST) -> frozenset[Key] | None:
         match backward:
             case ast.Call(func=ast.Attribute(value=loss, attr="backward")):
                 text = ast.dump(loss)

@@ -84,7 +84,8 @@ def _staying(files: Sequence[FileText], first: Sequence[ModuleResult]) -> set[in
     if needing:  # amp that nobody uses, in a file beside them
         told = (any(f.severity is Severity.MANUAL for f in one.findings) for one in first)
         needing |= {number for number, manual in enumerate(told) if manual}
-    runs = [reached_from([file.links for file in files], number) for number in range(len(files))] if needing else []
+    links = [file.links for file in files]
+    runs = [reached_from(links, number) for number in range(len(files))] if needing else []
     staying = set(needing)
     while needing:
         together = {number for run in runs if run & needing for number in run}

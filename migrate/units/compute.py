@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ..facts.constructed import asked_elsewhere
 from ..facts.module import Module
-from ..facts.names import called_name, last_name
+from ..facts.names import called_name, last_name, root_name
 from ..facts.networks import (
     handed_called,
     idles_elsewhere,
@@ -262,18 +262,18 @@ class Compute:
         parts = _parts(node, first) if first else frozenset()
         for call in walk(node):
             if isinstance(call, ast.BinOp) and isinstance(call.op, ast.MatMult):
-                if _root(call.left) in parts or _root(call.right) in parts:
+                if root_name(call.left) in parts or root_name(call.right) in parts:
                     return True
             if not isinstance(call, ast.Call):
                 continue
-            if isinstance(call.func, (ast.Name, ast.Subscript)) and _root(call.func) in parts:
+            if isinstance(call.func, (ast.Name, ast.Subscript)) and root_name(call.func) in parts:
                 return True
             name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-            if _root(call.func) in parts and name and not NOT_RUN_BY_METHOD.fit(name):
+            if root_name(call.func) in parts and name and not NOT_RUN_BY_METHOD.fit(name):
                 callees = self.ctx.v.callees(call)
                 if not callees or any(self._runs_itself(c) for c in callees):
                     return True
-            if name in NATIVE_HALF and any(_root(a) in parts for a in call.args):
+            if name in NATIVE_HALF and any(root_name(a) in parts for a in call.args):
                 return True  # F.linear(x, self.weight)
         return False
 
@@ -386,7 +386,7 @@ class Compute:
             return False  # its callers cannot be wrapped
         if self._asked_from_outside(scope):
             return False
-        return self.own_method(scope) and not (constructor and _root(call.func) in handed)
+        return self.own_method(scope) and not (constructor and root_name(call.func) in handed)
 
     def _asked_from_outside(self, scope: Scope) -> bool:
         """Whether a method of a network that is its own trainer has its callers in files that know nothing of Apex
@@ -576,7 +576,7 @@ def _parts(node: ast.AST, first: str) -> frozenset[str]:
                     continue
             # `zip(self.layers, xs)` hands on parts, `self.split(x)` results
             whole = source.args if isinstance(source, ast.Call) and isinstance(source.func, ast.Name) else [source]
-            if any(_root(a) in found for a in whole):
+            if any(root_name(a) in found for a in whole):
                 found |= {t.id for t in walk(target) if isinstance(t, ast.Name)}
     return frozenset(found)
 
@@ -613,19 +613,13 @@ def _of_the_host(func: ast.expr) -> bool:
         return False
     if isinstance(func.value, (ast.JoinedStr, ast.Constant)):
         return True
-    return _root(func) in HOST_MODULES
+    return root_name(func) in HOST_MODULES
 
 
 def _of_the_machine(func: ast.expr) -> bool:
     """Whether a function asks or tells torch about devices and processes: ``torch.cuda.device_count``."""
     text = ast.unparse(func)
     return text.startswith(("torch.cuda.", "torch.backends.", "torch.distributed.", "dist."))
-
-
-def _root(node: ast.AST) -> str:
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def generates(node: ast.AST) -> bool:

@@ -26,8 +26,10 @@ class Gradients:
         scaled_after = new.about[0] == "scaled"
         self._compare_scaling(pair, old.node, scaled_before, scaled_after)
         place = self.old.program.naming.place(old.node)
-        affected = self.old.owners.of_other_arm(old.node) or self.old.program.objects.optimizers
-        if scaled_before and own is None:
+        affected = self.old.program.objects.optimizers
+        if not scaled_before:
+            affected = self.old.owners.of_other_arm(old.node) or affected
+        elif own is None:
             self.both.followed.add("scaled")
             affected = self._affected(pair.old, old.about[1])
             self._compare_age(pair, old.node)

@@ -45,6 +45,7 @@ class Training:
         self.evaluator, self.lookup, self.contexts, self.calls = evaluator, evaluator.lookup, contexts, calls
         self.owners, self.legacy, self.maybe_o0, self.scaled = owners, legacy, maybe_o0, scaled
         self.clearing = Clearing(program, owners, evaluator)
+        self._inner: dict[ast.ClassDef, set[str]] = {}
 
     def call(self, state: State, frame: Frame, op: Op, facts: Facts) -> Event | None:
         call = op.node
@@ -176,15 +177,18 @@ class Training:
         cls = self.m.class_of(function)
         if cls is None or not isinstance(receiver, ast.Attribute) or not isinstance(receiver.value, ast.Name):
             return frozenset()
-        if receiver.value.id != self.m.self_name(function) or self._inner(cls) != {receiver.attr}:
+        if receiver.value.id != self.m.self_name(function):
             return frozenset()
         owner = self.evaluator.value(state, receiver.value, facts)
-        return owner[1] & self.program.objects.optimizers if owner[0] == "obj" else frozenset()
+        mine = owner[1] & self.program.objects.optimizers if owner[0] == "obj" else frozenset()
+        return mine if mine and self._served(cls) == {receiver.attr} else frozenset()
 
-    def _inner(self, cls: ast.ClassDef) -> set[str]:
+    def _served(self, cls: ast.ClassDef) -> set[str]:
         """The attributes of its objects that methods of a class step, or clear the gradients of."""
-        called = (n for n in walk(cls) if isinstance(n, ast.Attribute) and n.attr in ("step", "zero_grad"))
-        return {n.value.attr for n in called if isinstance(n.value, ast.Attribute)}
+        if cls not in self._inner:
+            called = (n for n in walk(cls) if isinstance(n, ast.Attribute) and n.attr in ("step", "zero_grad"))
+            self._inner[cls] = {n.value.attr for n in called if isinstance(n.value, ast.Attribute)}
+        return self._inner[cls]
 
     def _loss(self, state: State, call: ast.Call, facts: Facts) -> Term:
         """What is differentiated: a scaled loss or another one."""

@@ -29,12 +29,14 @@ def _in_a_row(ctx: Context, scaler: Scaler, call: ast.Call, scope: Scope, name: 
     """What a call hands a parameter by ``*`` or ``**``: as it is written out above, or all that the star stands for."""
     if passed(ctx, call, scope, name) is not None:
         return None
+    if (written := unpacked(ctx, call, scope, name)) is not None:
+        return written
     given = [arg.value if isinstance(arg, ast.Starred) else arg for arg in call.args]
     mine = scaler.objects & ctx.optimizers
     having = [one for one in given if opened(ctx.v, ctx.v.of(one)) & mine]
     alone = len(having) == 1 and having[0] not in call.args
     known = alone and all(opened(ctx.v, frozenset({row})) & mine for row in ctx.v.of(having[0]))
-    return unpacked(ctx, call, scope, name) or (having[0] if known else None)
+    return having[0] if known else None
 
 
 class Handing(Making, ABC):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...facts.names import called_name
+from ...facts.names import called_name, root_name
 from ...facts.networks import name_elsewhere
+from ...facts.once import once
 from ...facts.scopes import Scope
 from ...flow.spelled import listed_names, meet
 from ...nodes import walk
@@ -44,18 +45,19 @@ def _set(
     """The same for a function and a name in it; ``around`` is what stands around the reader."""
     m = ctx.m
     attr = asked.rpartition(".")[2]
-    for one in _stored(ctx, asked):
+    stored: list[ast.Attribute | ast.Subscript] = [*m.own(function, ast.Attribute), *m.own(function, ast.Subscript)]
+    for one in stored:
         above = m.parent[one]
-        if isinstance(above, ast.Assign) and m.function(one) is function and _is_of(one, name):
+        if isinstance(one.ctx, ast.Store) and isinstance(above, ast.Assign) and root_name(one) == name:
             if f"{asked}.".startswith(f"{_path(one)}."):
                 yield above, above.value
     for call in ctx.calls_in.get(function, ()):
         match call:
-            case ast.Call(func=ast.Name(id="setattr"), args=[owner, key, value]) if _is_of(owner, name):
+            case ast.Call(func=ast.Name(id="setattr"), args=[owner, key, value]) if root_name(owner) == name:
                 if any(meet(attr, one) for one in listed_names(m, key)):
                     yield call, _whole(ctx, call, around, value)
-            case ast.Call(func=ast.Attribute(value=owner, attr="update"), args=given, keywords=keywords) if _is_of(
-                _of_attributes(owner), name
+            case ast.Call(func=ast.Attribute(value=owner, attr="update"), args=given, keywords=keywords) if (
+                root_name(_of_attributes(owner)) == name
             ):
                 yield from ((call, one.value) for one in keywords if one.arg in (attr, None))
                 yield from ((call, _whole(ctx, call, around, one)) for one in given if not _says_without(one, attr))
@@ -63,18 +65,11 @@ def _set(
                 yield from ((call, value) for value in _by_others(ctx, call, name, asked, depth))
 
 
-def _stored(ctx: Context, asked: str) -> list[ast.Attribute | ast.Subscript]:
-    """What may be a setting, or one of the parts it lies in, that is given a value."""
-    attributes = [one for part in asked.split(".") for one in ctx.m.attributes(part)]
-    stored: list[ast.Attribute | ast.Subscript] = [*attributes, *ctx.m.all(ast.Subscript)]
-    return [one for one in stored if isinstance(one.ctx, ast.Store)]
-
-
 def _by_others(ctx: Context, call: ast.Call, name: str, asked: str, depth: int) -> Iterator[ast.expr]:
     """What a call that is handed the settings makes of one: what the function does, where it is one of the program's,
     and what it is handed beside them, where that is not known: ``merge(args, fp16=False)``, ``args.set("fp16", 0)``."""
     owner = [call.func.value] if isinstance(call.func, ast.Attribute) else []
-    if not any(_is_of(one, name) for one in (*owner, *call.args, *(one.value for one in call.keywords))):
+    if not any(root_name(one) == name for one in (*owner, *call.args, *(one.value for one in call.keywords))):
         return
     off = ctx.facts.elsewhere.setting_off.get(name_elsewhere(ctx.v, call.func), ())
     if asked.rpartition(".")[2] in off:
@@ -82,18 +77,31 @@ def _by_others(ctx: Context, call: ast.Call, name: str, asked: str, depth: int) 
     followed = False
     for callee in sorted(ctx.v.callees(call), key=ctx.m.start):
         scope, followed = ctx.m.scope_of[callee], True
-        handed = [one for one in scope.params if (value := passed(ctx, call, scope, one)) and _is_of(value, name)]
-        if owner and _is_of(owner[0], name) and receiver(ctx, call, scope):
+        handed = [one for one in scope.params if (value := passed(ctx, call, scope, one)) and root_name(value) == name]
+        if owner and root_name(owner[0]) == name and receiver(ctx, call, scope):
             handed.append(scope.params[0])
         for parameter in handed if depth < _MAX_DEPTH else ():
-            for _, value in _set(ctx, scope, parameter, asked, (), depth + 1):
+            for value in _set_by(ctx, scope, parameter, asked, depth + 1):
                 given = passed(ctx, call, scope, value.id) if isinstance(value, ast.Name) else None
                 yield given or value
                 followed = followed and isinstance(given or value, ast.Constant)
     if not followed:
         yield from spelled(call, asked.rpartition(".")[2])
-        if owner and _is_of(owner[0], name) and called_name(call) in _MERGES:
+        if owner and root_name(owner[0]) == name and called_name(call) in _MERGES:
             yield from call.args
+
+
+def _set_by(ctx: Context, function: Scope, parameter: str, asked: str, depth: int) -> list[ast.expr]:
+    """What a function that is handed the settings sets one to: many calls ask, and each once."""
+    known, question = _answers(ctx), (function, parameter, asked, depth)
+    if question not in known:
+        known[question] = [value for _, value in _set(ctx, function, parameter, asked, (), depth)]
+    return known[question]
+
+
+@once
+def _answers(ctx: Context) -> dict[tuple[Scope, str, str, int], list[ast.expr]]:
+    return {}
 
 
 def spelled(call: ast.Call, attr: str) -> Iterator[ast.expr]:
@@ -127,13 +135,6 @@ def _path(node: ast.expr) -> str:
         found.append(_part(node))
         node = node.value
     return ".".join(reversed(found))
-
-
-def _is_of(owner: ast.expr, name: str) -> bool:
-    """Whether an expression is what a name holds, or a part of it."""
-    while isinstance(owner, (ast.Attribute, ast.Subscript)):
-        owner = owner.value
-    return isinstance(owner, ast.Name) and owner.id == name
 
 
 def _of_attributes(owner: ast.expr) -> ast.expr:
