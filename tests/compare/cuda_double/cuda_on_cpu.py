@@ -223,7 +223,7 @@ def _small(torch: Any) -> None:
     class Few(nn.Module):
         """In place of ResNet50: its first convolution, and little behind it."""
 
-        def __init__(self, num_classes: int) -> None:
+        def __init__(self, num_classes: int, zero_init_residual: bool = False) -> None:
             super().__init__()
             self.conv1 = nn.Conv2d(3, 64, 7, 2, 3, bias=False)
             self.bn1, self.relu, self.maxpool = nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1)
