@@ -53,6 +53,16 @@ def ratio(value: float | None, decimals: int = 2) -> str:
     return NONE if value is None else f"{_fixed(value, decimals)}{TIMES}"
 
 
+def excess(value: float | None) -> str:
+    """How far a ratio above 1 lies from 1: 1.3 %; beyond a doubling the number says no more than that it is large."""
+    if value is None:
+        return NONE
+    difference = 100 * (value - 1)
+    if difference > 100:
+        return "more than 100 %"
+    return f"{difference:.0f} %" if difference >= 10 else f"{difference:.2g} %"
+
+
 def percent(value: float | None, decimals: int = 2) -> str:
     """93.12 %, of a number that is already in percent."""
     return NONE if value is None else f"{_fixed(value, decimals)} %"

@@ -246,6 +246,9 @@ class Equivalence:
     margin: float
     p: float | None
     p_holm: float | None
+    p_beyond: float | None
+    """Two-sided p of a difference that is no larger than the margin, adjusted by Holm: below 5 % the verdict is
+    *different*."""
     verdict: Verdict
     power: float | None
     """Probability of the verdict *equivalent* if the arms were equal, with this n and the upper 80 % bound of the

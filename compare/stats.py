@@ -212,6 +212,7 @@ class Tost:
     high: float | None
     margin: float
     p: float | None
+    p_beyond: float | None
     verdict: Verdict
     power: float | None
     seeds_needed: int | None
@@ -221,7 +222,8 @@ def equivalence(arm: Sequence[float], baseline: Sequence[float], margin: float, 
     """Paired test of equivalence: two one-sided t tests on `arm - baseline`, pair by pair (seed by seed).
 
     Equivalent where the (1 - 2 alpha) interval of the mean difference lies inside the margin, which is where both
-    one-sided tests reject at `alpha`; different where it lies outside, all of it on one side; else inconclusive.
+    one-sided tests reject at `alpha`; different where the (1 - alpha) interval lies outside, all of it on one side,
+    which is where `p_beyond`, of a two-sided test, is below `alpha`; else inconclusive.
     Fewer than three pairs give no verdict and no p. Raises ValueError for unpaired, missing or non-finite values and
     for a margin that is not positive.
     """
@@ -234,30 +236,31 @@ def equivalence(arm: Sequence[float], baseline: Sequence[float], margin: float, 
     differences = np.asarray(arm, dtype=float) - np.asarray(baseline, dtype=float)
     n, mean = len(differences), float(differences.mean())
     if n < MIN_SEEDS:
-        return Tost(n, mean, None, None, margin, None, "no verdict", None, None)
+        return Tost(n, mean, None, None, margin, None, None, "no verdict", None, None)
     # Rounding of the values, not of their differences, decides what counts as no spread.
     size = max(abs(value) for value in (*arm, *baseline))
     error = _standard_error(differences, size)
     if error == 0:
-        p = 0.0 if abs(mean) < margin else 1.0
+        p, beyond = (0.0, 1.0) if abs(mean) < margin else (1.0, float(abs(mean) == margin))
         low = high = mean
     else:
         above = stats.t.sf((mean + margin) / error, n - 1)
         below = stats.t.cdf((mean - margin) / error, n - 1)
         p = float(max(above, below))
+        # Which side it lies on is not known beforehand: both count.
+        beyond = min(1.0, 2 * float(stats.t.sf((abs(mean) - margin) / error, n - 1)))
         half = float(stats.t.ppf(1 - alpha, n - 1)) * error
         low, high = mean - half, mean + half
     verdict: Verdict
     if -margin < low and high < margin:
         verdict = "equivalent"
-    elif low > margin or high < -margin:
+    elif beyond < alpha:
         verdict = "different"
     else:
         verdict = "inconclusive"
     sd = spread_bound(error * math.sqrt(n), n)
-    return Tost(
-        n, mean, low, high, margin, p, verdict, power(sd, n, margin, alpha), seeds_needed(sd, margin, alpha=alpha)
-    )
+    needed = seeds_needed(sd, margin, alpha=alpha)
+    return Tost(n, mean, low, high, margin, p, beyond, verdict, power(sd, n, margin, alpha), needed)
 
 
 def power(sd: float, n: int, margin: float, alpha: float = 0.05, difference: float = 0.0) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from .format import between, listed, plural, points, ratio
+from .format import between, excess, listed, plural, points, ratio
 from .results import Claim, Equivalence, Interval, Pair, Results
 from .spec import MLP
 from .stats import MIN_SEEDS
@@ -100,13 +100,8 @@ def _speed(results: Results, pair: Pair) -> str:
         slower = "that is slower, " if speed.value < 1 else ""
         control = "" if results.controls else ", no A/A control"
         return f"trains {what} {_times(speed)} as fast as {other} ({slower}{interval}{control})"
-    shown = f"; a difference of {_percent(pair.detectable)} would have shown" if pair.detectable else ""
+    shown = f"; a difference of {excess(pair.detectable)} would have shown" if pair.detectable else ""
     return f"trains {what} at a speed that is not told from {other}'s ({_times(speed)}, {interval}{shown})"
-
-
-def _percent(detectable: float) -> str:
-    """The smallest ratio that would have been told from 1, as a difference."""
-    return f"{100 * (detectable - 1):.2g} %"
 
 
 def _memory(pair: Pair) -> str:

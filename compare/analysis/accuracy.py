@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from .. import stats
 from ..records import UNSUCCESSFUL, Epoch, Run
-from ..results import EpochPoint, Equivalence, ScalePoint, TrainingRun
+from ..results import EpochPoint, Equivalence, ScalePoint, TrainingRun, Verdict
 from ..spec import Spec
 from ..verdict import APEX, NATIVE
 from .material import Material
@@ -84,9 +84,23 @@ def parity_tests(
                 )
             if test is not None:
                 tests[arm, baseline] = test
+    return together(tests)
+
+
+def together(tests: Mapping[tuple[str, str], Equivalence]) -> dict[tuple[str, str], Equivalence]:
+    """The tests with Holm's correction over all of them. Of several pairs of equal arms one may lie far apart by
+    chance: *different* is what the corrected p says."""
     tested = [key for key, test in tests.items() if test.p is not None]
     adjusted = stats.holm([test.p for test in tests.values() if test.p is not None])
-    return {**tests, **{key: replace(tests[key], p_holm=p) for key, p in zip(tested, adjusted, strict=True)}}
+    beyond = stats.holm([test.p_beyond for test in tests.values() if test.p_beyond is not None])
+    return {**tests, **{key: _adjusted(tests[key], *both) for key, *both in zip(tested, adjusted, beyond, strict=True)}}
+
+
+def _adjusted(test: Equivalence, p: float, beyond: float) -> Equivalence:
+    verdict: Verdict = (
+        "inconclusive" if test.verdict == "different" and beyond >= 1 - stats.CONFIDENCE else test.verdict
+    )
+    return replace(test, p_holm=p, p_beyond=beyond, verdict=verdict)
 
 
 def _equivalence(
@@ -98,7 +112,9 @@ def _equivalence(
         return None
     test = stats.equivalence([own[seed] for seed in seeds], [other[seed] for seed in seeds], material.spec.margin)
     if material.smoke:
-        test = replace(test, low=None, high=None, p=None, verdict="no verdict", power=None, seeds_needed=None)
+        test = replace(
+            test, low=None, high=None, p=None, p_beyond=None, verdict="no verdict", power=None, seeds_needed=None
+        )
     return Equivalence(arm=arm, baseline=baseline, p_holm=None, **vars(test))
 
 

@@ -266,6 +266,7 @@ def _pair(arm: str, base: str, spec: Spec, arms: list[ArmResult]) -> Pair:
             spec.margin,
             0.004 if enough else None,
             0.012 if enough else None,
+            1.0 if enough else None,
             "equivalent" if enough else "no verdict",
             0.93 if enough else None,
             4 if enough else None,

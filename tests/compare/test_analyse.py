@@ -13,6 +13,7 @@ import pytest
 
 from compare import stats
 from compare.analyse import analyse_folder
+from compare.analysis.accuracy import together
 from compare.records import (
     Decision,
     Ended,
@@ -448,6 +449,21 @@ def test_holm_goes_over_all_three_tests(standard: Results) -> None:
     assert len(tests) == 3
     adjusted = stats.holm([test.p for test in tests if test.p is not None])
     assert [test.p_holm for test in tests] == pytest.approx(adjusted)
+    assert [test.p_beyond for test in tests] == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(("beyond", "verdict"), [((0.02, 0.4, 0.9), "inconclusive"), ((0.01, 0.4, 0.9), "different")])
+def test_of_several_pairs_one_may_lie_apart_by_chance(beyond: tuple[float, ...], verdict: str) -> None:
+    """As in the first session on a GPU: 4.7 points below fp32 with p 0.04 over three seeds, in one of three tests."""
+    names = (("native-fp16", "fp32"), ("native-fp16", "apex-o1"), ("apex-o1", "fp32"))
+    alone = Equivalence("", "", 3, -4.7, -7.2, -2.2, 0.5, 0.98, None, None, "inconclusive", 0.0, None)
+    tests = {
+        pair: replace(alone, p_beyond=p, verdict="different" if p < 0.05 else "inconclusive")
+        for pair, p in zip(names, beyond, strict=True)
+    }
+    found = together(tests)
+    assert [test.verdict for test in found.values()] == [verdict, "inconclusive", "inconclusive"]
+    assert found[names[0]].p_beyond == pytest.approx(3 * beyond[0]) and found[names[0]].p_holm == 1.0
 
 
 def test_fewer_than_three_seeds_give_no_verdict(tmp_path: Path) -> None:

@@ -64,6 +64,7 @@ def test_small_things() -> None:
     assert (fmt.share(0.004), fmt.share(0.42), fmt.share(0.0)) == ("< 1 %", "42 %", "0 %")
     assert (fmt.probability(0.999), fmt.probability(0.93), fmt.probability(None)) == ("> 99 %", "93 %", DASH)
     assert (fmt.p_value(0.0004), fmt.p_value(0.0123)) == ("< 0.001", "0.012")
+    assert (fmt.excess(1.0131), fmt.excess(2.0), fmt.excess(8.9)) == ("1.3 %", "100 %", "more than 100 %")
     assert fmt.relative(0.00123) == "1.2e-03"
     assert (fmt.plural(1, "seed"), fmt.plural(2, "seed")) == ("1 seed", "2 seeds")
     assert (fmt.listed(["a"]), fmt.listed(["a", "b", "c"]), fmt.listed([])) == ("a", "a, b and c", "none")

@@ -296,6 +296,16 @@ def test_verdicts(differences: list[float], verdict: str) -> None:
     assert test.verdict == verdict
     assert test.p is not None
     assert (test.p < 0.05) == (verdict == "equivalent")
+    assert test.p_beyond is not None
+    assert (test.p_beyond < 0.05) == (verdict == "different")
+
+
+def test_a_difference_is_called_one_by_the_95_percent_interval() -> None:
+    """Three seeds that spread: the 90 % interval lies outside of the margin, the 95 % interval does not."""
+    test = stats.equivalence([46.80, 54.55, 48.92], [53.17, 58.65, 51.0], margin=0.5)
+    assert test.high is not None and test.high < -0.5 and test.verdict == "inconclusive"
+    # Differences -6.37, -4.10, -2.08: mean -4.1833, sd 2.1462; t = (4.1833 - 0.5) / (2.1462 / sqrt 3) = 2.9725.
+    assert test.p_beyond == pytest.approx(1 - 2.9725 / math.sqrt(2 + 2.9725**2), rel=1e-3)
 
 
 @pytest.mark.parametrize("n", [1, 2])
