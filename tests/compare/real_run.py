@@ -25,6 +25,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatch
+from importlib.util import find_spec
 from pathlib import Path
 
 from compare.arms import ARMS
@@ -78,11 +79,13 @@ def steps(work: Path, data: str | None, budget: str, arms: Sequence[str], tests:
         of = ("--data", data) if data else ()
         return Step(name, (python, "-m", "compare", "run", "--out", str(folder), *of, *words), folder)
 
-    pytest = (python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "gpu or apex", "tests/compare")
+    # Most of a test is the start of a process: several run side by side, where that can be.
+    beside = ("-n", str(min(8, len(os.sched_getaffinity(0))))) if find_spec("xdist") else ()
+    pytest = (python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *beside, "-m", "gpu or apex", "tests/compare")
     return [
         Step("apex", (python, "-m", "compare.build_apex", "--optional"), most=APEX),
         Step("tests", (*pytest, "-k", tests) if tests else pytest, most=TESTS),
-        session("quick", "--profile", "quick", "--arms", ",".join(arms), "--epochs", "2"),
+        session("quick", "--profile", "quick", "--arms", ",".join(arms), "--epochs", "2", "--blocks", "1"),
         session("standard", "--profile", "standard", "--seeds", "3", "--budget", budget),
         session("sweep", "--profile", "quick", "--arms", main, "--train", "none", "--blocks", "1", "--sweep", SWEEP),
         *(
