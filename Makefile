@@ -30,14 +30,16 @@ small = $(shell printf %s '$(1)' | tr A-Z a-z)
 ASKED = $(foreach name,$(OPTIONS),$(if $($(name)),--$(call lower,$(name)) '$($(name))')) $(if $(PLAN),--plan) \
   $(if $(RETRY),--retry)
 
-# A word that nothing reads (make compare SEED=3, make fuzz seconds=60) would start a run of hours that was not asked for.
+# A word that nothing reads would start a run of hours that was not asked for (make compare SEED=3, make fuzz seconds=60),
+# or show another file than was meant (make migrate TARGTE=train.py).
 KNOWN_compare := $(OPTIONS) PLAN RETRY APEX_SRC FORCE ALLOW_CUDA_MINOR TORCH_CUDA_ARCH_LIST MAX_JOBS
 KNOWN_generated := SEEDS JOBS OUT
 KNOWN_fuzz := SECONDS SEED OUT
 KNOWN_mutants := SAMPLE SEED JOBS PART
 KNOWN_torture := KILLS SEED
-LONG = $(filter compare generated fuzz mutants torture,$(MAKECMDGOALS))
-KNOWN = $(foreach goal,$(LONG),$(KNOWN_$(goal))) PYTHON
+KNOWN_migrate := TARGET WRITE
+ASKS = $(filter compare generated fuzz mutants torture migrate,$(MAKECMDGOALS))
+KNOWN = $(foreach goal,$(ASKS),$(KNOWN_$(goal))) PYTHON BASE_PYTHON
 GIVEN = $(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name))) $(ALMOST)
 # Of the environment (SEED=3 make compare) those that are nearly such a word: all others are somebody else's.
 NEARLY_compare = SEED EPOCH ARM BLOCK $(call small,$(OPTIONS) PLAN RETRY)
@@ -45,7 +47,8 @@ NEARLY_generated = SEED JOB $(call small,$(KNOWN_generated))
 NEARLY_fuzz = SEEDS $(call small,$(KNOWN_fuzz))
 NEARLY_mutants = SAMPLES SEEDS JOB PARTS $(call small,$(KNOWN_mutants))
 NEARLY_torture = KILL SEEDS $(call small,$(KNOWN_torture))
-ALMOST = $(foreach name,$(foreach goal,$(LONG),$(NEARLY_$(goal))),\
+NEARLY_migrate = $(call small,$(KNOWN_migrate))
+ALMOST = $(foreach name,$(foreach goal,$(ASKS),$(NEARLY_$(goal))),\
   $(if $(findstring environment,$(origin $(name))),$(name)))
 UNKNOWN = $(sort $(filter-out $(KNOWN) -%,$(GIVEN)))
 
@@ -115,7 +118,7 @@ torture: words $(TESTS)
 	@$(PY) -m tests.shell.torture --kills $(or $(KILLS),200) --seed $(or $(SEED),0)
 
 # Exit code 1 says that something is left to do, which is what a dry run is for.
-migrate: $(CORE)
+migrate: words $(CORE)
 ifdef WRITE
 ifndef TARGET
 	$(error WRITE=1 needs TARGET=path)
@@ -128,7 +131,7 @@ compare: words $(COMPARE) $(APEX)
 	@$(PY) -m compare run $(ASKED)
 
 words:
-	$(if $(UNKNOWN),$(error $(UNKNOWN): make $(LONG) knows no such word; it knows $(KNOWN)))
+	$(if $(UNKNOWN),$(error $(UNKNOWN): make $(ASKS) knows no such word; it knows $(KNOWN)))
 
 apex: $(COMPARE)
 	@$(PY) -m compare.build_apex

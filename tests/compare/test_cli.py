@@ -220,7 +220,7 @@ def test_make_refuses_a_word_that_nothing_reads(word: str, sentence: str, before
 @pytest.mark.parametrize("before", [False, True], ids=["word", "environment"])
 @pytest.mark.parametrize(
     ("target", "word"),
-    [("generated", "SEED=3"), ("fuzz", "seconds=60"), ("mutants", "SEEDS=3"), ("torture", "seed=3")],
+    [("generated", "SEED=3"), ("fuzz", "seconds=60"), ("mutants", "SEEDS=3"), ("torture", "seed=3"), ("migrate", "target=train.py")],
 )
 def test_make_refuses_a_word_that_a_long_run_does_not_read(target: str, word: str, before: bool) -> None:
     done = asked_of_make([target], dict([word.split("=")]), before)
@@ -228,7 +228,7 @@ def test_make_refuses_a_word_that_a_long_run_does_not_read(target: str, word: st
     assert f"{word.partition('=')[0]}: make {target} knows no such word" in done.stderr
 
 
-@pytest.mark.parametrize("target", ["compare", "generated", "fuzz", "mutants", "torture"])
+@pytest.mark.parametrize("target", ["compare", "generated", "fuzz", "mutants", "torture", "migrate"])
 def test_make_refuses_a_misspelt_word_and_names_the_right_ones(target: str) -> None:
     done = asked_of_make(["-n", target], {"SEDE": "3"}, before=False)
     assert done.returncode == 2 and f"SEDE: make {target} knows no such word; it knows " in done.stderr
