@@ -84,8 +84,8 @@ _WIDENED = re.compile(
 _SPREAD = re.compile(r"\btorch\.(?:std|var)\(|(\b\w+|[\])])\.(?:std|var)\(")  # autocast leaves these in half
 _NO_HALF = re.compile(
     r"\.(?:float|double|eq|ne|gt|lt|ge|le|long|int|bool|item|numpy|cpu|argmax|isnan|isinf)\(|[=!<>]=|[<>]|\bnp\."
-    r"|\b(?:correct|count|mask|num|match|weight)"
 )
+_COUNTS = re.compile(r"\b(?:correct|count|mask|num|match|weight)")  # anywhere before it in the line: what it goes to
 _NO_TENSORS = HOST_MODULES | frozenset("self torch F functional nn optim dist wandb writer summary tf pd plt".split())
 
 _NOTHING = frozenset[str]()
@@ -669,7 +669,22 @@ def _many(body: str) -> bool:
 
 def _leaves(line: str) -> bool:
     """Whether a line takes from the GPU what may be a half result."""
-    return any(not _NO_HALF.search(line[: found.start()]) for found in _LEAVES.finditer(line))
+    return any(_may_be_half(line, found.start()) for found in _LEAVES.finditer(line))
+
+
+def _may_be_half(line: str, end: int) -> bool:
+    """Whether what ends there in a line may be a half result. What else the line converts is another matter:
+    ``loss.float() + kept.sum()``."""
+    return not (_NO_HALF.search(_operand(line, end)) or _COUNTS.search(line[:end]))
+
+
+def _operand(line: str, end: int) -> str:
+    """The name, attribute, item or call that ends there."""
+    at, depth = end, 0
+    while at and (depth or line[at - 1] in ")]}._" or line[at - 1].isalnum()):
+        at -= 1
+        depth += (line[at] in ")]}") - (line[at] in "([{")
+    return line[at:end]
 
 
 def _product(function: _Function) -> bool:
@@ -687,7 +702,7 @@ def _works(pattern: re.Pattern[str], body: str, parameters: Collection[str]) -> 
     known = wide(body, parameters)
     return any(
         found.group(1) not in _NO_TENSORS
-        and not _NO_HALF.search(line[: found.end()])
+        and _may_be_half(line, found.start() if found.group(1) is None else found.end(1))
         and not (of_wide(line[found.end() :], known) if found.group(1) is None else found.group(1) in known)
         for line in body.splitlines()
         for found in pattern.finditer(line)

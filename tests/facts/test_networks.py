@@ -334,8 +334,33 @@ def test_what_others_widen_multiply_and_take_from_the_gpu() -> None:
     assert found.multiplying == {"Bank.similar"}
     assert found.leaving == {"to_numpy": {(0, "t")}, "rows": {(0, "t")}}
     assert found.emptying == {"all_to_cpu": {(0, "held")}}
-    assert found.computing.keys() == {"psnr", "Bank.update", "Bank.similar", "Own.update", "Own.similar"}
-    assert found.computing["Own.update"] == {(1, "out")}
+
+
+@pytest.mark.parametrize(
+    ("line", "widens"),
+    [
+        ("loss.float().mean() + torch.cat(self.kept).sum()", True),
+        ("(loss > 1).long() * self.kept[-1].sum()", True),
+        ("float(a == b) + torch.sum(self.kept[0])", True),
+        ("self.kept[-1].float().sum()", False),
+        ("(self.kept[-1] > 0).sum()", False),
+        ("self.kept[-1].argmax(1).eq(a).sum()", False),
+        ("self.num_right + self.kept[-1].sum()", False),
+    ],
+)
+def test_what_else_a_line_converts_is_another_matter(line: str, widens: bool) -> None:
+    source = f"import torch\n\nclass Bank:\n    def compute(self, loss):\n        return {line}\n"
+    assert elsewhere([outline(source)]).widening == ({"Bank.compute"} if widens else set())
+
+
+@pytest.mark.parametrize(
+    ("line", "leaves"),
+    [("x.float().mean(), y.cpu()", True), ("x.mean(), y.float().cpu()", False), ("(x == y).cpu()", False)],
+)
+def test_who_takes_a_half_result_from_the_gpu(line: str, leaves: bool) -> None:
+    found = elsewhere([outline(f"import torch\n\ndef said(x, y):\n    return {line}\n")])
+    assert bool(found.leaving) == leaves
+
 
 
 MANY = """
