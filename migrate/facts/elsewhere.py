@@ -22,6 +22,7 @@ from ..knowledge.models import (
 from .asked import asking, asks, both
 from .given_object import Paths, getters, paths, runs_of_given
 from .idle import idle
+from .logical import logical_lines
 from .looks_into import added_to, adds_input, looked_into
 from .parameters import parameters_of
 from .put_by import asked_for_type, own_attributes, puts_by
@@ -256,7 +257,7 @@ def _named(text: str) -> list[str]:
 
 def outline(text: str) -> Outline:
     """What a file has of these, by its text, whatever stands in it."""
-    text = _NO_CODE.sub("", text)
+    text = logical_lines(text)
     numpy = "numpy" in text and bool(_NUMPY.search(text))
     classes = tuple(_classes(text, numpy))
     functions = tuple(_functions(_CLASS.sub("", text) if classes else text, numpy))
