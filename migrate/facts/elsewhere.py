@@ -30,6 +30,7 @@ from .sets_off import sets_off
 from .sober import joined, sober
 from .swallowing import swallows
 from .taken import taken_by_name
+from .usual_names import usual_names
 from .widths import of_wide, wide
 
 _PARENTHESES = r"\(((?:[^()]|\([^()]*\))*)\)"
@@ -257,7 +258,7 @@ def _named(text: str) -> list[str]:
 
 def outline(text: str) -> Outline:
     """What a file has of these, by its text, whatever stands in it."""
-    text = logical_lines(text)
+    text = usual_names(logical_lines(text))
     numpy = "numpy" in text and bool(_NUMPY.search(text))
     classes = tuple(_classes(text, numpy))
     functions = tuple(_functions(_CLASS.sub("", text) if classes else text, numpy))

@@ -19,6 +19,7 @@ from .lifted import lift
 from .lookups import Lookups
 from .scopes import Scope
 from .short import lengthen
+from .usual_names import mark
 
 LARGE_TEXT = 200_000  # characters
 
@@ -57,6 +58,7 @@ class Module(Lookups):
         start, first = 0, 1
         for number, text in enumerate(texts):
             tree = ast.parse(text)
+            mark(text, tree)
             self.short |= lengthen(tree, text)
             if first > 1:
                 ast.increment_lineno(tree, first - 1)

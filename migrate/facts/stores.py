@@ -30,6 +30,7 @@ from ..knowledge.operations import (
 from ..nodes import children, each_given, walk
 from .names import called_name, last_name
 from .text import parsed
+from .usual_names import home
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Body = Function | ast.Module
@@ -356,4 +357,4 @@ def _single(node: ast.expr) -> bool:
 
 
 def _of_torch(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and last_name(call.func.value) in ("torch", "th")
+    return home(call.func) in ("torch", "th")

@@ -6,15 +6,19 @@ import ast
 import re
 from typing import Any
 
+from .usual_names import mark
+
 _NEWLINE = re.compile(r"\r\n|\n|\r")
 
 
 def parsed(text: str) -> ast.Module | None:
     """The syntax tree; None where the text has none, or one that is nested too deeply."""
     try:
-        return ast.parse(text)
+        tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+    mark(text, tree)
+    return tree
 
 
 class Text:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..facts.names import last_name
+from ..facts.usual_names import dotted
 from ..flow.objects import SELF_METHODS, Obj
 from ..knowledge.models import NO_PARAMETERS
 from ..nodes import walk
@@ -268,7 +269,7 @@ class Sources:
 
     def _makes_parameters(self, call: ast.Call) -> bool:
         """Whether a call may make a module with parameters, or a parameter."""
-        name, text = last_name(call.func), self.m.src(call.func)
+        name, text = last_name(call.func), dotted(call.func) or self.m.src(call.func)
         if name in _MAKES_PARAMETERS:
             return True
         if NO_PARAMETERS.fit(name) or hasattr(builtins, name) or not name:

@@ -8,6 +8,7 @@ from typing import TypeGuard
 
 from ..facts.module import Module
 from ..facts.names import called_name, last_name
+from ..facts.usual_names import dotted, home
 from ..knowledge.apex import CASTS, REGISTRATIONS
 from ..knowledge.operations import NATIVE_FLOAT, NATIVE_HALF, NATIVE_PROMOTE
 from ..nodes import walk
@@ -121,8 +122,8 @@ def _of_tensors(node: ast.AST, name: str) -> bool:
     match node:
         case ast.Subscript(value=ast.Name(id=sliced), slice=ast.Tuple()):
             return sliced == name
-        case ast.Call(func=ast.Attribute(value=home), args=[ast.Name(id=given), *_]):
-            return given == name and last_name(home) in ("F", "functional")
+        case ast.Call(func=func, args=[ast.Name(id=given), *_]):
+            return given == name and home(func) in ("F", "functional")
         case _:
             return False
 
@@ -181,7 +182,7 @@ def known(call: ast.Call, tail: str) -> bool:
     """Whether a registration names a torch function that autocast lists the same way."""
     if len(call.args) != 2 or not isinstance(call.args[1], ast.Constant):
         return False
-    if last_name(call.args[0]) not in ("torch", "F", "functional", "Tensor"):
+    if dotted(call.args[0]).rpartition(".")[2] not in ("torch", "F", "functional", "Tensor"):
         return False
     name = call.args[1].value
     kinds = {"register_half_function": NATIVE_HALF, "register_promote_function": NATIVE_PROMOTE}

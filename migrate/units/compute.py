@@ -21,6 +21,7 @@ from ..facts.networks import (
 )
 from ..facts.scopes import Scope
 from ..facts.sites import opened
+from ..facts.usual_names import dotted
 from ..flow.objects import ELEMENT_KEY, Obj, unbound
 from ..knowledge.host import HOST_MODULES, NO_COMPUTATION
 from ..knowledge.models import (
@@ -444,7 +445,7 @@ def _layer(ctx: Context, obj: Obj) -> bool:
     if obj.kind != "call" or not isinstance(obj.key, ast.Call) or not isinstance(obj.key.func, ast.Attribute):
         return False
     func = obj.key.func
-    return func.attr[:1].isupper() and ctx.m.src(func.value) in ("nn", "torch.nn") and not NO_NETWORK.fit(func.attr)
+    return func.attr[:1].isupper() and dotted(func.value) in ("nn", "torch.nn") and not NO_NETWORK.fit(func.attr)
 
 
 def _own(ctx: Context, unit: Unit) -> set[Scope]:
@@ -506,7 +507,7 @@ def _neighbours(ctx: Context, unit: Unit, own: set[Scope], near: list[ast.Call])
 
     A module is what is one by its class or name; in the unit's own functions also what ``torch.nn`` made, or is asked
     for its parameters or mode."""
-    m, v, elsewhere = ctx.m, ctx.v, ctx.facts.elsewhere
+    v, elsewhere = ctx.v, ctx.facts.elsewhere
     found, kept = set[Obj](), set[Obj]()
     for node in near:
         run = v.of(node.func)
@@ -525,7 +526,7 @@ def _neighbours(ctx: Context, unit: Unit, own: set[Scope], near: list[ast.Call])
             and (_called_model(node.func.value) or any("model" in o.label.lower() for o in v.of(node.func.value)))
         ):
             found |= {o for o in v.of(node.func.value) if o.kind in ("call", "instance")}
-        elif node.func.attr[:1].isupper() and m.src(node.func.value) in ("nn", "torch.nn"):
+        elif node.func.attr[:1].isupper() and dotted(node.func.value) in ("nn", "torch.nn"):
             found |= {o for o in v.of(node) if o.kind == "call"}
     found |= kept  # whatever their names say: `ema.model`
     others = {o for o in found if any(i not in unit.initializes for i in ctx.initialized.get(o, ()))}

@@ -9,10 +9,12 @@ import ast
 from collections.abc import Set
 
 from ..facts.names import called_name
+from ..facts.usual_names import dotted
 from ..flow.values import Values
 from ..knowledge import operations
 
 _PROMOTING = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+_TORCH = ("torch", "th")
 _FUNCTIONAL = frozenset({"F", "nn.functional", "functional", "torch.nn.functional"})
 
 
@@ -26,8 +28,8 @@ def to_float(call: ast.Call, receiver: bool, layer: str = "") -> list[ast.expr]:
         return []
     if receiver:
         return [func.value] if func.attr in operations.O1_FLOAT else []
-    module = ast.unparse(func.value)
-    if module in ("torch", "th") and func.attr in operations.O1_FLOAT:
+    module = dotted(func.value)
+    if module in _TORCH and func.attr in operations.O1_FLOAT:
         return call.args[:1]
     if module in _FUNCTIONAL and func.attr in operations.O1_FLOAT_FUNCTIONAL:
         several = 2 if func.attr in operations.O1_PAIRS else 1
@@ -46,7 +48,7 @@ def multiplied(node: ast.AST, names: Set[str] = operations.O1_PRODUCTS) -> list[
     match node:
         case ast.BinOp(op=ast.MatMult(), left=left, right=right):
             return [left, right]
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="torch" | "th"), attr=name), args=[one, other, *_]):
+        case ast.Call(func=ast.Attribute(value=value, attr=name), args=[one, other, *_]) if dotted(value) in _TORCH:
             return [one, other] if name in names else []
         case ast.Call(func=ast.Attribute(value=one, attr=name), args=[other, *_]):
             return [one, other] if name in names else []
@@ -105,7 +107,7 @@ def _without_dimensions(v: Values, expr: ast.expr, met: frozenset[ast.expr] = fr
         case ast.Name() | ast.Attribute():
             made = [o.key for o in v.of(expr)]
             return bool(made) and all(isinstance(one, ast.Call) and _without_dimensions(v, one, met) for one in made)
-        case ast.Call(func=ast.Attribute(attr=name, value=ast.Name(id="torch" | "F")), args=[first, *_]):
+        case ast.Call(func=ast.Attribute(attr=name, value=value), args=[first, *_]) if dotted(value) in ("torch", "F"):
             return _created(expr) or (name in operations.OF_NUMBERS and _without_dimensions(v, first, met))
         case ast.Call(func=ast.Attribute(attr=name, value=inner)) if name in operations.OF_NUMBERS:
             return _without_dimensions(v, inner, met)

@@ -9,6 +9,7 @@ from functools import cached_property
 from ..facts.names import called_name, is_property
 from ..facts.networks import handed_elsewhere
 from ..facts.once import once
+from ..facts.usual_names import dotted
 from ..knowledge import operations
 from ..knowledge.results import loss
 from ..nodes import walk
@@ -149,7 +150,7 @@ class Seen:
         return made and not any(k.arg == "dtype" for k in call.keywords)
 
     def _of_torch(self, func: ast.expr) -> bool:
-        return isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id in ("torch", "th")
+        return isinstance(func, ast.Attribute) and dotted(func.value) in ("torch", "th")
 
     def _layer(self, node: ast.Call) -> bool:
         """Whether, in a model's own method, a call is one of a layer: ``layer(x)``, ``self.layers[i](x)``."""

@@ -12,6 +12,7 @@ from ...facts.module import Module
 from ...facts.networks import is_network, kept_elsewhere, may_be_network, runs_elsewhere
 from ...facts.scaler_names import SCALERS
 from ...facts.sites import Facts
+from ...facts.usual_names import dotted
 from ...flow.arguments import argument
 from ...flow.objects import Obj
 from ...flow.values import Values
@@ -108,7 +109,7 @@ def _is_network(naming: Naming, obj: Obj, facts: Facts) -> bool:
     if obj.kind != "call" or not isinstance(obj.key, ast.Call) or not isinstance(obj.key.func, ast.Attribute):
         return False
     func = obj.key.func
-    made = func.attr[:1].isupper() and naming.m.src(func.value) in ("nn", "torch.nn")
+    made = func.attr[:1].isupper() and dotted(func.value) in ("nn", "torch.nn")
     return made and not NO_NETWORK.fit(func.attr)
 
 

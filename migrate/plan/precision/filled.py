@@ -10,6 +10,7 @@ import ast
 
 from ...facts.names import called_name, last_name
 from ...facts.once import once
+from ...facts.usual_names import home
 from ...knowledge.host import HOST_MODULES
 from ...knowledge.operations import FILLS, HALF_NOT_AS_GIVEN
 from ...units.unit import Context, Unit
@@ -42,7 +43,7 @@ def _fills(ctx: Context) -> list[tuple[ast.Call, str]]:
     for call in ctx.m.all(ast.Call):
         if called_name(call) not in FILLS or not any(map(far, [*call.args, *(k.value for k in call.keywords)])):
             continue
-        of_torch = isinstance(call.func, ast.Attribute) and last_name(call.func.value) in ("torch", "th")
+        of_torch = home(call.func) in ("torch", "th")
         filled = call.args[0] if of_torch and call.args else getattr(call.func, "value", None)
         product = half_product(ctx, filled, ctx.m.statement(call)) if isinstance(filled, ast.expr) else None
         if product is not None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from ...facts.names import called_name, last_name
 from ...facts.networks import names_elsewhere
 from ...facts.once import once
+from ...facts.usual_names import home
 from ...knowledge.operations import O1_HALF, O1_HALF_METHODS
 from ...units.order import NOT_YET
 from ...units.unit import Context, Unit
@@ -60,7 +61,7 @@ def _product(call: ast.Call) -> bool:
     if not isinstance(func, ast.Attribute):
         return False
     owner = last_name(func.value)
-    if isinstance(func.value, (ast.Name, ast.Attribute)) and owner in ("torch", "F", "functional"):
+    if home(func) in ("torch", "F", "functional"):
         return func.attr in O1_HALF
     return func.attr in O1_HALF_METHODS and owner not in ("np", "numpy")
 

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from ...facts.names import called_name
 from ...facts.networks import sober_elsewhere, widens_elsewhere
+from ...facts.usual_names import dotted
 from ...knowledge.host import HOST_WORK
 from ...knowledge.operations import NATIVE_FLOAT, NATIVE_HALF, NO_CASTS
 from ...knowledge.results import FLOAT_WORK
@@ -73,7 +74,7 @@ class Worked:
                 continue
             if FLOAT_WORK.fit(name) and name != "log":
                 return True
-            module = self.ctx.m.src(func.value) if isinstance(func, ast.Attribute) else ""
+            module = dotted(func.value) if isinstance(func, ast.Attribute) else ""
             of_torch = module in ("torch", "F", "nn.functional", "torch.nn.functional", "th")
             if of_torch and name in NO_CASTS:
                 continue

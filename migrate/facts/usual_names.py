@@ -1,0 +1,58 @@
+"""What a file calls torch, torch.nn and torch.nn.functional, and what nearly everybody does: `fn.softmax(x)` behind
+`import torch.nn.functional as fn` is `F.softmax(x)`, for all that looks at a program by the usual names."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+USUAL = ("torch", "nn", "F", "functional")
+_IMPORTED = re.compile(
+    r"^[ \t]*(?:import[ \t]+torch[ \t]+as[ \t]+(?P<torch>\w+)|import[ \t]+torch\.nn\.functional[ \t]+as[ \t]+(?P<F>\w+)"
+    r"|import[ \t]+torch\.nn[ \t]+as[ \t]+(?P<nn>\w+)"
+    r"|from[ \t]+torch\.nn[ \t]+import[ \t][^\n]{0,200}?\bfunctional[ \t]+as[ \t]+(?P<functional>\w+))",
+    re.M,
+)
+
+
+def own_names(text: str) -> Iterator[tuple[str, str]]:
+    """The names that a file has of its own for these, with the usual one; not one that holds something else too."""
+    for found in _IMPORTED.finditer(text) if "torch" in text else ():
+        usual, name = found.lastgroup or "", found[found.lastgroup or 0]
+        bound = rf"^[ \t]*{name}[ \t]*=[^=]|\bdef[ \t]+\w+\([^()]{{0,400}}\b{name}\b|\b(?:for|lambda)[ \t]+{name}\b"
+        if name not in USUAL and not re.search(bound, text, re.M):
+            yield name, usual
+
+
+def usual_names(text: str) -> str:
+    """The text with the usual names."""
+    for name, usual in list(own_names(text)):
+        text = re.sub(rf"(?<![\w.]){name}(?=\.)", usual, text)
+    return text
+
+
+def mark(text: str, tree: ast.AST) -> None:
+    """Note at each name of a file's tree what is usual for it, for `dotted`."""
+    usual = dict(own_names(text))
+    for node in ast.walk(tree) if usual else ():
+        if isinstance(node, ast.Name) and node.id in usual:
+            setattr(node, _MARK, usual[node.id])
+
+
+_MARK = "usual_name"
+
+
+def dotted(expr: ast.AST) -> str:
+    """A dotted name with the usual name of torch's modules: ``F.softmax``; nothing of what is none."""
+    if isinstance(expr, ast.Name):
+        return str(getattr(expr, _MARK, expr.id))
+    if isinstance(expr, ast.Attribute):
+        base = dotted(expr.value)
+        return f"{base}.{expr.attr}" if base else ""
+    return ""
+
+
+def home(func: ast.AST) -> str:
+    """The last name of what a function is taken from: ``functional`` of ``torch.nn.functional.softmax``."""
+    return dotted(func.value).rpartition(".")[2] if isinstance(func, ast.Attribute) else ""
