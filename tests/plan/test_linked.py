@@ -429,3 +429,56 @@ def test_of_several_at_once_that_stay_each_is_looked_at(monkeypatch: pytest.Monk
     monkeypatch.setattr(linked, "MOST_APART", 2)
     migrate_linked(files, Settings())
     assert asked[:4] == [3, 2, 2, 2]
+
+
+MIXED = """\
+CONFIG = {"on": False}
+
+
+def switch_on():
+    CONFIG["on"] = True
+
+
+def is_half():
+    return CONFIG["on"]
+
+
+def initialize(model, optimizer):
+    if is_half():
+        from apex import amp
+        model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    return model, optimizer
+
+
+def backward(loss, optimizer):
+    if is_half():
+        from apex import amp
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+    else:
+        loss.backward()
+"""
+TASK_OF_MIXED = """\
+import torch
+import mixed
+
+
+def train(loader):
+    model = torch.nn.Linear(2, 2).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, optimizer = mixed.initialize(model, optimizer)
+    for x in loader:
+        optimizer.zero_grad()
+        mixed.backward(model(x).sum(), optimizer)
+        optimizer.step()
+"""
+
+
+def test_a_function_of_another_file_says_the_condition() -> None:
+    files = [FileText(MIXED, name="mixed.py"), FileText(TASK_OF_MIXED, name="task.py", links={"mixed": 0})]
+    mixed, task = migrate_linked(files, Settings())
+    assert task.new_text is not None and "GradScaler(\"cuda\", enabled=bool(mixed.is_half()))" in task.new_text
+    assert mixed.new_text is not None and "amp" not in mixed.new_text
+    twice = MIXED.replace("def initialize", "def is_half():\n    return True\n\n\ndef initialize")
+    files[0] = FileText(twice, name="mixed.py")
+    assert migrate_linked(files, Settings())[1].new_text is None
