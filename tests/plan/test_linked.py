@@ -9,7 +9,7 @@ import pytest
 from migrate import linked
 from migrate.engine import migrate_program
 from migrate.linked import as_many_as_agree, migrate_linked
-from migrate.model import Applicability, FileText, ModuleResult, Settings, UnitSummary
+from migrate.model import Applicability, FileText, ModuleResult, Neighbours, Settings, UnitSummary
 
 HELPERS = """\
 import torch
@@ -429,6 +429,61 @@ def test_of_several_at_once_that_stay_each_is_looked_at(monkeypatch: pytest.Monk
     monkeypatch.setattr(linked, "MOST_APART", 2)
     migrate_linked(files, Settings())
     assert asked[:4] == [3, 2, 2, 2]
+
+
+POOL = """\
+import torch
+from apex import amp
+
+
+class Pool(torch.nn.Module):
+    @amp.float_function
+    def forward(self, x):
+        return x.mean(0)
+"""
+POOLS = TRAINS.replace("from helpers import load", "from pool import Pool").replace('load(model, "last.pt")\n', "")
+LEFT_BEHIND = """\
+from apex import amp
+from pool import Pool
+
+
+def train(model, optimizer, loader):
+    for x in loader:
+        loss = model(Pool()(x)).sum()
+        optimizer.zero_grad()
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()
+"""
+
+
+def _beside(left: str, exported: frozenset[str] = frozenset()) -> list[bool]:
+    files = [
+        FileText(POOL, name="pool.py", neighbours=Neighbours(exported=frozenset({"Pool"}))),
+        FileText(POOLS, name="main.py", links={"pool": 0}),
+        FileText(left, name="old.py", links={"pool": 0}, neighbours=Neighbours(exported=exported)),
+    ]
+    results = migrate_linked(files, Settings())
+    assert any(f.rule == "APX091" for f in results[2].findings)
+    return [one.new_text is not None for one in results]
+
+
+def test_a_trainer_that_nothing_runs_stays_by_itself() -> None:
+    assert _beside(LEFT_BEHIND) == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "\n\ntrain(model, optimizer, loader)\n",
+        "\n\nif __name__ == '__main__':\n    train(*read())\n",
+        "\n\ndef run(name):\n    importlib.import_module(name)\n",
+        "\n\ndef test_train():\n    train(*read())\n",
+    ],
+)
+def test_one_that_something_may_run_keeps_the_others(more: str) -> None:
+    assert _beside(LEFT_BEHIND + more) == [False] * 3
+    assert _beside(LEFT_BEHIND, frozenset({"train"})) == [False] * 3
 
 
 MIXED = """\
