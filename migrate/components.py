@@ -403,12 +403,25 @@ def _nearest(several: Mapping[str, set[str]], imports: Imports) -> list[str]:
 
 
 def _users(amp: Sequence[str], imports: Imports) -> set[str]:
-    """Files that import a user of amp and may train or evaluate with what it holds."""
+    """Files that import a user of amp and may train or evaluate with what it holds, or have a function of it initialize
+    their network: whatever they hand that to was under casts."""
     found: set[str] = set()
     for one in amp:
-        importers = imports.importers(one)
-        found.update(importers if len(importers) <= FEW else (x for x in importers if imports.words(_TRAINS, x)))
+        importers, begins = imports.importers(one), _that_begin(one, imports)
+        found.update(
+            x
+            for x in importers
+            if len(importers) <= FEW or imports.words(_TRAINS, x) or not begins.isdisjoint(imports.words(_NAME, x))
+        )
     return found
+
+
+def _that_begin(location: str, imports: Imports) -> set[str]:
+    """The functions of a file that call something by the name of Apex's ``initialize``, and the classes with such."""
+    file = imports.outline(location)
+    parts = [(one.name, one) for one in file.functions]
+    parts += [(cls.name, method) for cls in file.classes for method in cls.methods.values()]
+    return {name for name, one in parts if any(called.rpartition(".")[2] == "initialize" for called in one.called)}
 
 
 def _told(amp: Sequence[str], imports: Imports) -> set[str]:

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from .begun_with import begins_nothing
 from .engine import migrate_program
 from .errors import Tangled
 from .facts.files import reached_from
@@ -51,7 +52,7 @@ def migrate_linked(files: Sequence[FileText], settings: Settings) -> list[Module
     found = None if early else _without_the_staying(files, programs, apart, settings)
     if found is None and not joined:
         found = as_many_as_agree(files, programs, apart, together)
-    return found or together
+    return found or _without_the_unrun(files, programs, apart, settings) or together
 
 
 def _each(
@@ -305,13 +306,53 @@ def _beside_the_staying(
     results = dict(zip(inside, gone, strict=True))
     before = _units(gone)
     for numbers, found in left:
-        if not runs_as_before(_part(files, numbers), _become(files, numbers, results)):
+        part, new = _part(files, numbers), _become(files, numbers, results)
+        idle = not _has_units(found) and not by_hand(found)
+        if not (still_fits if idle else runs_as_before)(part, new):
             return None
         for number, one in zip(numbers, found, strict=True):
             if number not in results:
                 results[number] = _numbered(one, before)
         before += _units(found)
     return [results.get(number, ModuleResult(None)) for number in range(len(files))]
+
+
+def _without_the_unrun(
+    files: Sequence[FileText],
+    programs: Sequence[Numbers],
+    apart: Sequence[Sequence[ModuleResult]],
+    settings: Settings,
+) -> list[ModuleResult] | None:
+    """All without the programs that stay and that nothing in the tree runs; None where that is none, or where one of
+    the others stays as well."""
+    pairs = list(zip(programs, apart, strict=True))
+    unrun = [(mine, part) for mine, part in pairs if by_hand(part) and _runs_nowhere(files, mine, part)]
+    left = [mine for mine in programs if not any(mine == other for other, _ in unrun)]
+    if not unrun or not left:
+        return None
+    inside = tuple(sorted({number for mine in left for number in mine}))
+    gone = migrate_linked(_part(files, inside), settings)
+    if by_hand(gone) or not _has_units(gone):
+        return None
+    results = dict(zip(inside, gone, strict=True))
+    before = _units(gone)
+    for mine, part in unrun:
+        for number, one in zip(mine, part, strict=True):
+            results.setdefault(number, _numbered(one, before))
+        before += _units(part)
+    return [results[number] for number in range(len(files))]
+
+
+def _runs_nowhere(files: Sequence[FileText], numbers: Numbers, found: Sequence[ModuleResult]) -> bool:
+    """Whether nothing of the tree runs what a program begins with: it only defines functions, of which no file takes
+    one, and scales losses of optimizers that nobody initialized (a trainer that was left behind). Where somebody else
+    calls these, Apex says that it was not initialized."""
+    part = _part(files, numbers)
+    links = [file.links for file in part]
+    firsts = [one for one in range(len(part)) if len(reached_from(links, one)) == len(part)]
+    taken = any(part[one].neighbours.exported for one in firsts)
+    begun = any(word in file.text for file in part for word in ("initialize(", "import_module(", "__import__("))
+    return not taken and not begun and all(found[one].units and begins_nothing(part[one].text) for one in firsts)
 
 
 def _units(part: Iterable[ModuleResult]) -> int:

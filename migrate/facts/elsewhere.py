@@ -20,6 +20,7 @@ from ..knowledge.models import (
     NO_NETWORK,
 )
 from .asked import asking, asks, both
+from .class_tables import Table, plain_tables, tables
 from .given_object import Paths, getters, paths, runs_of_given
 from .idle import idle
 from .logical import logical_lines
@@ -99,10 +100,10 @@ Handed = frozenset[tuple[int, str]]  # parameters of a function, by number and n
 class Elsewhere:
     """Names of other files. ``networks`` are classes of networks, and functions that give one back; ``running`` are
     functions, and methods as ``Class.method``, that run a network of their own, ``applying`` functions with those of
-    their parameters, by number and name, that they run. ``plain`` are classes that are no networks
-    for sure, and functions that give back none. ``methods`` says for a function which it calls of what it is handed,
-    by the parameter's number and name, for a class the same of its constructor, and which any of its methods calls of
-    what it holds (None).
+    their parameters, by number and name, that they run. ``plain`` are classes that are no networks for sure, tables of
+    such, and functions that give back none. ``methods`` says for a function which it calls of what it is handed, by the
+    parameter's number and name, for a class the same of its constructor, and which any of its methods calls of what it
+    holds (None).
     ``multiplying`` are functions and methods outside of networks that compute products of torch, ``widening`` those
     that compute what O1 ran in float32, ``operations`` all functions that networks call. ``leaving`` are functions and
     methods that take tensors which they are handed from the GPU, ``computing`` those that multiply them or compute what
@@ -236,6 +237,7 @@ class Outline:
     classes: tuple[_Class, ...] = ()
     functions: tuple[_Function, ...] = ()
     taken: frozenset[tuple[str, str]] = frozenset()  # functions of torch by a name of the file's own, and torch's
+    tables: tuple[Table, ...] = ()  # of classes
 
     @property
     def every(self) -> list[_Function]:
@@ -262,7 +264,7 @@ def outline(text: str) -> Outline:
     numpy = "numpy" in text and bool(_NUMPY.search(text))
     classes = tuple(_classes(text, numpy))
     functions = tuple(_functions(_CLASS.sub("", text) if classes else text, numpy))
-    return Outline(classes, functions, frozenset(taken_by_name(text)))
+    return Outline(classes, functions, frozenset(taken_by_name(text)), tables(text))
 
 
 def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
@@ -303,6 +305,7 @@ def elsewhere(outlines: Sequence[Outline]) -> Elsewhere:
             asked[cls.name] = found
     applying = _applying([*functions, *made])
     plain_names = _plain(plain.values(), functions, networks)
+    plain_names |= plain_tables([file.tables for file in outlines], plain_names)
     return Elsewhere(
         networks,
         plain_names,

@@ -248,6 +248,8 @@ def _made_elsewhere(v: Values, obj: Obj, elsewhere: Elsewhere) -> bool:
     func = obj.key.func
     if _gives_value(v, obj.key):
         return False
+    if isinstance(func, ast.Subscript) and name_elsewhere(v, func.value) in elsewhere.plain:
+        return False  # of a table of classes
     name = name_elsewhere(v, func)
     owner = last_name(func.value) if isinstance(func, ast.Attribute) else ""
     if name in elsewhere.plain or any(RUN_AS_OTHER.fit(one) or NO_NETWORK.fit(one) for one in (name, owner)):

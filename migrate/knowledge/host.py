@@ -30,7 +30,9 @@ TELLS = frozenset(
     "set_description_str set_postfix set_postfix_str".split()
 )
 # … whose whole purpose is to tell, or that know nothing of tensors, …
-WATCHERS = frozenset("logger logging _logger LOGGER writer tb_writer pbar progress_bar wandb os sys json".split())
+WATCHERS = frozenset(
+    "logger logging _logger LOGGER TB_LOGGER tb_logger writer tb_writer pbar progress_bar wandb os sys json".split()
+)
 # … and moving data.
 OF_NOTE = TELLS | frozenset("to cuda cpu from_numpy synchronize".split())
 # What gives the same under autocast and not: it saves, joins, sorts, counts and converts, or looks at text.

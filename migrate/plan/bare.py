@@ -26,6 +26,7 @@ from .home.set_ahead import set_ahead
 from .listed_state import among_others, asks_the_scaler, listed
 from .looked_into import unknown_look
 from .saved_entries import all_entries, saved_entries, scale_entry, unknown_entries
+from .scale_names import scale_name
 
 _SCALERS = ("_amp_state.loss_scalers", "_amp_state._amp_state.loss_scalers")
 _ITEM = frozenset(f"apex.amp.{name}[]" for name in _SCALERS)
@@ -147,6 +148,8 @@ def _resolved(ctx: Context, use: ast.expr, dotted: str) -> Manual | None:
         if tail in REGISTRATIONS and isinstance(above, ast.Call) and called:
             return _registration(ctx, use, above, tail)
         if called or decorates or (tail in CASTS and another_name(ctx, use) is not None):
+            return None
+        if tail == "scale_loss" and scale_name(ctx, use) is not None:
             return None
         return Manual(use, f"{m.src(use)} is handed on as an object here; who calls it is not known")
     if tail == "init" and isinstance(above, ast.Call):

@@ -57,9 +57,9 @@ def unknown_reader(ctx: Context, node: ast.expr) -> str | None:
             none = [x for x in (above.left, right) if isinstance(x, ast.Constant) and x.value is None]
             return None if none else "is compared with something else"
         case ast.Assign(targets=targets):
-            return next((why for t in targets if (why := _stored(ctx, t) or _mixed(ctx, t)) is not None), None)
+            return next((why for t in targets if (why := kept_unseen(ctx, t) or _mixed(ctx, t)) is not None), None)
         case ast.AnnAssign(target=target):
-            return _stored(ctx, target)
+            return kept_unseen(ctx, target)
         case ast.Return():
             return _returned(ctx, above)
         case ast.keyword():
@@ -74,7 +74,7 @@ def unknown_reader(ctx: Context, node: ast.expr) -> str | None:
             return "is used in a way that is not followed"
 
 
-def _stored(ctx: Context, target: ast.expr) -> str | None:
+def kept_unseen(ctx: Context, target: ast.expr) -> str | None:
     """Why what is stored may be read by unknown code."""
     m = ctx.m
     match target:

@@ -19,6 +19,8 @@ from ..facts.sites import Scale, on_stack
 from ..nodes import walk
 from ..plan.gradients.fold import only_backward
 from ..plan.premises.premises import plain_context
+from ..plan.scale_names import scale_name
+from ..units.unit import Context
 from .common import Plan, Stage, Work
 
 ID = "APX040"
@@ -43,11 +45,22 @@ def apply(plan: Plan, work: Work) -> None:
     """Rewrite every scaled backward, then fold the guards around them."""
     for scale in plan.unit.scales if not (plan.unit.served or plan.unit.foreign or plan.unit.beside_native) else ():
         _backward(plan, work, scale)
+    _drop_names(plan.ctx, work)
     for fold in plan.folds:
         work.draft.unwrap(fold.stmt, fold.arm)
         for call, text in fold.parameters.items():
             work.draft.replace(call, text)
         work.note(plan.unit.number, ID, fold.stmt, "one path for both arms of the guard: a disabled scaler is a no-op")
+
+
+def _drop_names(ctx: Context, work: Work) -> None:
+    """A name of the program's own for ``scale_loss`` goes, as nobody calls it any more."""
+    for use, dotted in ctx.facts.uses.items():
+        if dotted.endswith(".scale_loss"):
+            for stmt in scale_name(ctx, use) or ():
+                if not work.draft.gone(stmt):
+                    work.draft.delete(stmt)
+                    work.note(None, ID, stmt, "another name of scale_loss, which nothing calls any more")
 
 
 def _backward(plan: Plan, work: Work, scale: Scale) -> None:

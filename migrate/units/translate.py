@@ -190,9 +190,10 @@ def _name(ctx: Context, node: ast.Name, here: Scope, there: Scope) -> str | None
 
 
 def _of_module(ctx: Context, name: str, home: Scope, there: Scope) -> str | None:
-    """``config.FP16``, where the file of ``there`` imports the one whose global it is."""
+    """``config.FP16`` or ``config.is_half()``, where the file of ``there`` imports the one whose global it is."""
     m = ctx.m
-    if not isinstance(home.node, ast.Module) or len(m.stores(name, home)) != 1:
+    given = [*m.stores(name, home), *(n for n in m.declared(name) if m.binding_scope(name, m.scope(n)) is home)]
+    if not isinstance(home.node, ast.Module) or len(given) != 1 or isinstance(given[0], ast.alias):
         return None
     for (stmt, module), scope in m.modules.items():
         seen = m.binding_scope(module, there)

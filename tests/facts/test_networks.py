@@ -99,6 +99,8 @@ def test_what_made_it(made: str, found: bool) -> None:
         ("t = here()", "t(x)", False),
         ("t = lib.TextEncoder()", "t(x)", False),
         ("t = lib.MODELS[name](3)", "t(x)", True),
+        ("t = lib.EXTRACTORS[name]()", "t.extract_spans(x)", False),
+        ("t = lib.OTHERS[name]()", "t.extract_spans(x)", True),
         ("t = globals()[name]()", "t(x)", True),
         ("t = getattr(lib, name)(3)", "t(x)", True),
         ("t = Writer()", "t.add_scalar('loss', x)", False),
@@ -117,7 +119,8 @@ def test_what_may_be_one(made: str, run: str, found: bool) -> None:
     m = Module(f"{head}{made}\n{run}\n")
     last = m.files[0].tree.body[-1]
     assert isinstance(last, ast.Expr) and isinstance(last.value, ast.Call)
-    assert bool(may_be_network(Values(m), last.value, Elsewhere(plain=frozenset({"TextEncoder"})))) is found
+    others = Elsewhere(plain=frozenset({"TextEncoder", "EXTRACTORS"}))
+    assert bool(may_be_network(Values(m), last.value, others)) is found
 
 
 @pytest.mark.parametrize("run", ["model(x)", "self.encoder(x)", "net(x).float()", "self.nets.generator(x)"])

@@ -9,7 +9,7 @@ import pytest
 from migrate import linked
 from migrate.engine import migrate_program
 from migrate.linked import as_many_as_agree, migrate_linked
-from migrate.model import Applicability, FileText, ModuleResult, Settings, UnitSummary
+from migrate.model import Applicability, FileText, ModuleResult, Neighbours, Settings, UnitSummary
 
 HELPERS = """\
 import torch
@@ -429,3 +429,111 @@ def test_of_several_at_once_that_stay_each_is_looked_at(monkeypatch: pytest.Monk
     monkeypatch.setattr(linked, "MOST_APART", 2)
     migrate_linked(files, Settings())
     assert asked[:4] == [3, 2, 2, 2]
+
+
+POOL = """\
+import torch
+from apex import amp
+
+
+class Pool(torch.nn.Module):
+    @amp.float_function
+    def forward(self, x):
+        return x.mean(0)
+"""
+POOLS = TRAINS.replace("from helpers import load", "from pool import Pool").replace('load(model, "last.pt")\n', "")
+LEFT_BEHIND = """\
+from apex import amp
+from pool import Pool
+
+
+def train(model, optimizer, loader):
+    for x in loader:
+        loss = model(Pool()(x)).sum()
+        optimizer.zero_grad()
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+        optimizer.step()
+"""
+
+
+def _beside(left: str, exported: frozenset[str] = frozenset()) -> list[bool]:
+    files = [
+        FileText(POOL, name="pool.py", neighbours=Neighbours(exported=frozenset({"Pool"}))),
+        FileText(POOLS, name="main.py", links={"pool": 0}),
+        FileText(left, name="old.py", links={"pool": 0}, neighbours=Neighbours(exported=exported)),
+    ]
+    results = migrate_linked(files, Settings())
+    assert any(f.rule == "APX091" for f in results[2].findings)
+    return [one.new_text is not None for one in results]
+
+
+def test_a_trainer_that_nothing_runs_stays_by_itself() -> None:
+    assert _beside(LEFT_BEHIND) == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "\n\ntrain(model, optimizer, loader)\n",
+        "\n\nif __name__ == '__main__':\n    train(*read())\n",
+        "\n\ndef run(name):\n    importlib.import_module(name)\n",
+        "\n\ndef test_train():\n    train(*read())\n",
+    ],
+)
+def test_one_that_something_may_run_keeps_the_others(more: str) -> None:
+    assert _beside(LEFT_BEHIND + more) == [False] * 3
+    assert _beside(LEFT_BEHIND, frozenset({"train"})) == [False] * 3
+
+
+MIXED = """\
+CONFIG = {"on": False}
+
+
+def switch_on():
+    CONFIG["on"] = True
+
+
+def is_half():
+    return CONFIG["on"]
+
+
+def initialize(model, optimizer):
+    if is_half():
+        from apex import amp
+        model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+    return model, optimizer
+
+
+def backward(loss, optimizer):
+    if is_half():
+        from apex import amp
+        with amp.scale_loss(loss, optimizer) as scaled_loss:
+            scaled_loss.backward()
+    else:
+        loss.backward()
+"""
+TASK_OF_MIXED = """\
+import torch
+import mixed
+
+
+def train(loader):
+    model = torch.nn.Linear(2, 2).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model, optimizer = mixed.initialize(model, optimizer)
+    for x in loader:
+        optimizer.zero_grad()
+        mixed.backward(model(x).sum(), optimizer)
+        optimizer.step()
+"""
+
+
+def test_a_function_of_another_file_says_the_condition() -> None:
+    files = [FileText(MIXED, name="mixed.py"), FileText(TASK_OF_MIXED, name="task.py", links={"mixed": 0})]
+    mixed, task = migrate_linked(files, Settings())
+    assert task.new_text is not None and "GradScaler(\"cuda\", enabled=bool(mixed.is_half()))" in task.new_text
+    assert mixed.new_text is not None and "amp" not in mixed.new_text
+    twice = MIXED.replace("def initialize", "def is_half():\n    return True\n\n\ndef initialize")
+    files[0] = FileText(twice, name="mixed.py")
+    assert migrate_linked(files, Settings())[1].new_text is None

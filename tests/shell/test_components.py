@@ -489,6 +489,15 @@ def test_files_that_import_each_other_join_the_users_of_amp_that_both_reach(tmp_
     assert {"one.py", "two.py"} < set(_names(found)) < set(files)
 
 
+def test_who_has_a_file_of_many_users_initialize_belongs_to_it(tmp_path: Path) -> None:
+    mixed = "def prepare(model):\n    from apex import amp\n    return amp.initialize(model)\n"
+    files = {f"user_{n}.py": "import mixed\nmixed.scale(3)\n" for n in range(5)}
+    files |= {"mixed.py": mixed, "asks.py": "import mixed\nprint(mixed.prepare(net)(x))\n"}
+    files |= {"trains.py": "import mixed\nmixed.scale(loss).backward()\n"}
+    (found,) = components(*_selected(tmp_path, files))
+    assert set(_names(found)) == {"mixed.py", "asks.py", "trains.py"}
+
+
 LAYER = """\
 import torch
 from apex import amp
