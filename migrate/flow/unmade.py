@@ -1,7 +1,7 @@
 """Methods that look at gradients, of objects that somebody makes by a name that nobody follows.
 
-``eval(name)(self)``, ``globals()[name](self)``, ``getattr(hooks, name)(self)``, ``cls(self)`` for one of
-``Callback.__subclasses__()``: the object may be of any class of the program, so its methods are what is called so.
+``eval(name)(self)``, ``globals()[name](self)``, ``getattr(hooks, name)(self)``: the object may be of any class of the
+program. What is a parameter that nobody fills, or came of one, may be of any of those that are made nowhere.
 """
 
 from __future__ import annotations
