@@ -90,6 +90,8 @@ class Calls(Rows):
                 key = self._key(node.args[0])
                 tables = self._expr(node.func.value)
                 self._each(tables, lambda o: self._at_key(o, key, lambda held: self._flow(held, var)))
+        if name == "__subclasses__" and isinstance(node.func, ast.Attribute):
+            self._each(self._expr(node.func.value), lambda o: self._derived_from(o, node, var))
         if name == "type" and isinstance(node.func, ast.Name) and len(node.args) == 1:
             self._each(self._expr(node.args[0]), lambda o: self._class_of(o, var))
         if name == "extend" and isinstance(node.func, ast.Attribute) and node.args:
@@ -129,6 +131,15 @@ class Calls(Rows):
         if obj.kind == "instance":
             assert isinstance(obj.key, ast.ClassDef)
             self._add(var, Obj("class", obj.key, obj.key.name))
+
+    def _derived_from(self, obj: Obj, node: ast.Call, var: Var) -> None:
+        """``Callback.__subclasses__()``: those of the program, and theirs, of which one may ask in turn."""
+        if obj.kind == "class":
+            assert isinstance(obj.key, ast.ClassDef)
+            whole = Obj("seq", node, "__subclasses__")
+            for one in self._subclasses(obj.key):
+                self._add(self._field(whole, ELEMENT_KEY), Obj("class", one, one.name))
+            self._add(var, whole)
 
     def _at_key(self, table: Obj, key: str, then: Callable[[Var], None]) -> None:
         """What a dictionary holds under a key, where either may be any."""
@@ -174,6 +185,17 @@ class Calls(Rows):
 
         for decorator in node.decorator_list:
             self._each(self._expr(decorator), of_obj)
+        if isinstance(node, ast.ClassDef):
+            for base in node.bases:
+                self._each(self._expr(base), lambda o: self._told_of(o, made))
+
+    def _told_of(self, base: Obj, made: Obj) -> None:
+        """``__init_subclass__(cls)`` of a base is handed each class that is derived from it."""
+        if base.kind == "class" and isinstance(base.key, ast.ClassDef):
+            for method in self._methods(base.key, "__init_subclass__"):
+                if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    for name in positional_parameters(method)[:1]:
+                        self._add(("n", self.m.scope_of[method], name), made)
 
     @cached_property
     def _has_partials(self) -> bool:

@@ -26,6 +26,7 @@ from .objects import ELEMENT_KEY, Obj
 from .resumed import looked_at_meanwhile
 from .spelled import listed_names, meet
 from .touching import touches, touching, trains
+from .unmade import UnmadeLookers
 from .values import Values
 
 _BY_NAME = frozenset("__init__ __new__ __call__ __del__ __get__ __init_subclass__ __post_init__ __setattr__".split())
@@ -89,6 +90,7 @@ class Unnamed:
         self._ends = [(cls, method) for cls, method in unseen if method.name == "__del__"] + _finalized(m, v, looking)
         self._training: dict[ast.ClassDef, bool] = {}
         self._given = KeptLookers(m, v, self._lookers)
+        self._unmade = UnmadeLookers(m, v, self._lookers)
         self._made = _made_properties(m, v, self._lookers)
         around = self.wrappers if looking else {}
         self._around = {f: seen for f, made in around.items() if (seen := [n for n in made if n in looking])}
@@ -106,8 +108,11 @@ class Unnamed:
 
     def run_by(self, node: ast.AST) -> list[ast.AST]:
         """The special methods with gradients in them that using a name, an attribute or a new object may run, the
-        setters that an assignment runs, what a scheduler of torch's asks its own subclass for, and decorators."""
+        setters that an assignment runs, what a scheduler of torch's asks its own subclass for, decorators, and methods
+        of objects that are made by name."""
         found: list[ast.AST] = self.around(node)
+        if isinstance(node, ast.Call):
+            found += self._unmade.run_by(node)
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             found += self._setters.get(node.attr, [])
             found += self._with(self.v.of(node.value), self._sets)

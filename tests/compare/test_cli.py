@@ -220,7 +220,13 @@ def test_make_refuses_a_word_that_nothing_reads(word: str, sentence: str, before
 @pytest.mark.parametrize("before", [False, True], ids=["word", "environment"])
 @pytest.mark.parametrize(
     ("target", "word"),
-    [("generated", "SEED=3"), ("fuzz", "seconds=60"), ("mutants", "SEEDS=3"), ("torture", "seed=3"), ("migrate", "target=train.py")],
+    [
+        ("generated", "SEED=3"),
+        ("fuzz", "seconds=60"),
+        ("mutants", "SEEDS=3"),
+        ("torture", "seed=3"),
+        ("migrate", "target=train.py"),
+    ],
 )
 def test_make_refuses_a_word_that_a_long_run_does_not_read(target: str, word: str, before: bool) -> None:
     done = asked_of_make([target], dict([word.split("=")]), before)

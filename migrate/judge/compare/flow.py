@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from functools import cached_property
 
 from ...nodes import constructs, walk
@@ -90,19 +91,32 @@ class Flow:
         every, later = self._waiting[old.node, new.node]
         found: list[Pair] = []
         for which, other in [*(later if pair.old.initialized else every), (None, None)]:
-            if which is not None and self._ran(pair, which):
-                continue
-            one = pair.copy()
-            if which is not None:
-                if self._once(which):
-                    one.old.note_run(self.old.program.naming.place(which))
-                one.facts = self.forgetting.within(one.facts, which)
-            if self.old.program.objects.begun or self.old.evaluator.sides is not None:
-                self._clear_behind_a_step(one)
-            self.old.calls.choose(one.old, which)
-            self.new.calls.choose(one.new, other)
-            found.append(one)
+            for number, cls in enumerate(self._classes(which)):
+                if which is None or not (self._ran(pair, which, cls) or (number and self._has_its_own(cls, which))):
+                    found.append(self._chosen(pair, which, other, number))
         return found
+
+    def _chosen(self, pair: Pair, which: ast.AST | None, other: ast.AST | None, number: int) -> Pair:
+        one = pair.copy()
+        if which is not None:
+            if self._once(which):
+                one.old.note_run(self.old.program.naming.place(which))
+            one.facts = self.forgetting.within(one.facts, which)
+        if self.old.program.objects.begun or self.old.evaluator.sides is not None:
+            self._clear_behind_a_step(one)
+        self.old.calls.choose(one.old, which, number)
+        self.new.calls.choose(one.new, other, number)
+        return one
+
+    def _classes(self, which: ast.AST | None) -> Sequence[ast.ClassDef | None]:
+        """The classes whose objects a method may be run for."""
+        owner = self.old.m.class_of(self.old.m.scope_of[which]) if which is not None else None
+        return self.old.program.entries.classes(owner) if owner is not None else (None,)
+
+    def _has_its_own(self, cls: ast.ClassDef | None, method: ast.AST) -> bool:
+        """Whether a class has another method of that name in its own text."""
+        own = self.old.m.method(cls, getattr(method, "name", "")) if cls is not None else None
+        return own is not None and own is not method
 
     def _choices(self, old: Event, new: Event) -> tuple[_Choices, _Choices]:
         """The functions that both programs may choose, each with its twin; those of them that may run though mixed
@@ -130,13 +144,11 @@ class Flow:
             return False
         return old.makes_scaler(was)
 
-    def _ran(self, pair: Pair, which: ast.AST) -> bool:
+    def _ran(self, pair: Pair, which: ast.AST, cls: ast.ClassDef | None) -> bool:
         """Whether a function that initializes would do so again: that is another process, with other optimizers. An
         object is made once."""
-        owner = self.old.m.class_of(self.old.m.scope_of[which]) if constructs(which) else None
-        if owner is not None:
-            key = ("instance", self.old.program.naming.place(self.old.program.entries.concrete(owner)))
-            if pair.old.is_made(key):
+        if cls is not None and constructs(which):
+            if pair.old.is_made(("instance", self.old.program.naming.place(cls))):
                 return True
         if self.old.evaluator.sides is not None and self.old.program.makes_scaler(which):
             return pair.old.has_run(self.old.program.naming.place(which))

@@ -10,6 +10,7 @@ from .syntax import FUNCTIONS
 from .tree import AnnotatedTree
 
 _RUN = (*FUNCTIONS, ast.Lambda)
+_MOST_CLASSES = 6  # that are tried for one method; a base class of more has its own methods run
 
 
 class Entries:
@@ -84,6 +85,15 @@ class Entries:
             if len(below) != 1 or below[0] is owner:
                 return owner
             owner = below[0]
+
+    def classes(self, owner: ast.ClassDef) -> list[ast.ClassDef]:
+        """The classes that an object with the methods of ``owner`` may have: of several that are derived from it each
+        may be the one, by whatever name it is found."""
+        first = self.concrete(owner)
+        found = [first]
+        for one in found:
+            found += [below for below in self._derived.get(one.name, ()) if below not in found]
+        return found if len(found) <= _MOST_CLASSES else [first]
 
     @cached_property
     def _derived(self) -> dict[str, list[ast.ClassDef]]:

@@ -165,8 +165,9 @@ class Calls:
             return None
         return Event("choose", node, waiting)
 
-    def choose(self, state: State, which: ast.AST | None) -> None:
-        """Run one of the functions that nobody here calls, or go on."""
+    def choose(self, state: State, which: ast.AST | None, number: int) -> None:
+        """Run one of the functions that nobody here calls, or go on; a method for an object of that one of the classes
+        that it may have."""
         if which is None:
             state.frames[-1].pc += 1
             return
@@ -180,7 +181,7 @@ class Calls:
         state.frames.append(frame)
         if owner is None or first is None:
             return
-        concrete = self.program.entries.concrete(owner)
+        concrete = self.program.entries.classes(owner)[number]
         key: Key = ("instance", self.naming.place(concrete))
         frame.env[first] = ("obj", frozenset({key}))
         init = self.v.callee(Obj("class", concrete, concrete.name))
