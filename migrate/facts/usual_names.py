@@ -14,15 +14,27 @@ _IMPORTED = re.compile(
     r"|from[ \t]+torch\.nn[ \t]+import[ \t][^\n]{0,200}?\bfunctional[ \t]+as[ \t]+(?P<functional>\w+))",
     re.M,
 )
+_MARK = "usual_name"
 
 
 def own_names(text: str) -> Iterator[tuple[str, str]]:
     """The names that a file has of its own for these, with the usual one; not one that holds something else too."""
     for found in _IMPORTED.finditer(text) if "torch" in text else ():
         usual, name = found.lastgroup or "", found[found.lastgroup or 0]
-        bound = rf"^[ \t]*{name}[ \t]*=[^=]|\bdef[ \t]+\w+\([^()]{{0,400}}\b{name}\b|\b(?:for|lambda)[ \t]+{name}\b"
-        if name not in USUAL and not re.search(bound, text, re.M):
+        if name not in USUAL and not re.search(_bound(name), text):
             yield name, usual
+
+
+def _bound(name: str) -> str:
+    """What binds a name to something else: an assignment, a parameter, a loop, a block."""
+    return "|".join(
+        (
+            rf"(?<![\w.]){name}[ \t]*(?:,[^\n=()]{{0,200}})?=(?!=)",
+            rf"\bdef[ \t]+\w+\([^()]{{0,400}}\b{name}\b",
+            rf"\b(?:for|lambda)[ \t]+(?:\w+,[ \t]*){{0,9}}{name}\b",
+            rf"\b(?:with|except)\b[^\n]{{0,200}}\bas[ \t]+{name}\b",
+        )
+    )
 
 
 def usual_names(text: str) -> str:
@@ -38,9 +50,6 @@ def mark(text: str, tree: ast.AST) -> None:
     for node in ast.walk(tree) if usual else ():
         if isinstance(node, ast.Name) and node.id in usual:
             setattr(node, _MARK, usual[node.id])
-
-
-_MARK = "usual_name"
 
 
 def dotted(expr: ast.AST) -> str:
