@@ -43,10 +43,10 @@ MOST_OF_A_NAME = 2  # functions that one name may mean, where names are all that
 MOST_CALLS = 4  # files between one that calls and one that trains
 FEW = 4  # importers of a file, all of which are looked into
 _TRAINS = re.compile(rb"\.backward\(|\.step\(|\bclip_grad|\.zero_grad\(|\.eval\(|\bno_grad\b")
-_ASKS = re.compile(rb"\([ \t]*[\"']apex(?:\.amp)?[\"'][ \t]*\)")  # find_spec("apex"), is_installed("apex")
+_ASKS = re.compile(rb"\(\s*[\"']apex(?:\.amp)?[\"'],?\s*\)")  # find_spec("apex"), is_installed("apex")
 _REFUSED = re.compile(rb"\bbinary_cross_entropy\b|\bBCELoss\b")
 # Who asks torch for a loss by a name, and that name, in whatever file it stands.
-_BY_NAME = re.compile(rb"\bgetattr\([ \t]*(?:torch\.)?(?:nn|F|functional|nn\.functional)[ \t]*,")
+_BY_NAME = re.compile(rb"\bgetattr\(\s*(?:torch\.)?(?:nn|F|functional|nn\.functional)\s*,")
 _NAMED = re.compile(rb"[\"'](?:binary_cross_entropy|BCELoss)[\"']")
 _RUN = b"|".join(one.encode() for one in sorted({"self", *OPTIONS}))  # the options of a run are no object of interest
 _LISTS = re.compile(rb"\b(?:dir|vars)\((?!(?:" + _RUN + rb")\b)[a-z]\w*\)")
@@ -65,8 +65,8 @@ _DECORATES = re.compile(
     rb"^[ \t]*@[ \t]*([\w.]+[^\n]*\n(?:[ \t]*@[^\n]*\n)*[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+\w+)", re.MULTILINE
 )
 _HANDS = re.compile(
-    rb"((?<![\w.])[\w.]+\((?:[^()\n]{0,500}[,=])?[ \t]{0,80}(?:(?:functools\.)?partial\([ \t]{0,80})?"
-    rb"[\w.]+(?=[ \t]{0,80}[,)])"
+    rb"((?<![\w.])[\w.]+\((?:[^()]{0,500}[,=])?\s{0,80}(?:(?:functools\.)?partial\(\s{0,80})?"
+    rb"[\w.]+(?=\s{0,80}[,)])"
     rb"|(?<![\w.])[\w.]+\([^\n]{0,200}\blambda\b[^\n]{0,200}\.grad\b)"
 )
 _ATTRIBUTE = re.compile(rb"\.(\w+)\b(?![ \t]*=[^=])")
@@ -80,7 +80,7 @@ _COUNTED = re.compile(  # group["step"], optimizer.param_groups[0].get("step"), 
     rb"|[\"'](?:step|bias_correction)[\"'][ \t]+(?:not[ \t]+)?in[ \t]+[\w.]{0,80}group"
 )
 _THREADS = re.compile(rb"\bThread(?:Pool|PoolExecutor)?\(")
-_HANDED = re.compile(rb"[(,=][ \t]*(?:self\.)?(?:model|net|network|encoder|decoder)[,)]")
+_HANDED = re.compile(rb"[(,=]\s*(?:self\.)?(?:model|net|network|encoder|decoder)\s*[,)]")
 _LEAVES = re.compile(rb"\.cpu\(\)|\.numpy\(\)")
 _HOOKS = re.compile(rb"\bregister_forward_hook\(")
 _AS_FLOAT = re.compile(rb"\.(?:" + b"|".join(one.encode() for one in sorted(O1_FLOAT)) + rb")\(")

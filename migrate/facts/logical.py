@@ -20,6 +20,23 @@ _MOST = 100
 """Lines that are joined: what is longer is a table, and patterns that go through it once and again would take long."""
 
 
+def unbroken(text: str) -> str:
+    """An expression's text that can stand anywhere: where it goes on over several lines, it may be the brackets around
+    it that allowed that. What stands within its own is left as it is."""
+    parts: list[str] = []
+    at = depth = 0
+    for found in _TOKEN.finditer(text):
+        kind, (start, end) = found.lastgroup, found.span()
+        depth += (kind == "open") - (kind == "close")
+        if kind in ("line", "comment") and depth <= 0:
+            parts.append(text[at:start].rstrip())
+            if kind == "line" and text[end : end + 1] not in _NO_SPACE:
+                parts.append(" ")
+            at = end
+    parts.append(text[at:])
+    return "".join(parts)
+
+
 def logical_lines(text: str) -> str:
     """The text by logical lines."""
     parts: list[str] = []

@@ -16,7 +16,7 @@ _FAR = rb"(?:\d+(?:\.\d*)?e\+?(?:[5-9]|[1-9]\d)|\d{6,}(?:\.\d*)?|\w*\.?finfo\([^
 _FILLING = b"|".join(one.encode() for one in sorted(FILLS | {"full", "full_like", "new_full", "where"}))
 # What makes one: a fill, a factor, a constant of the file.
 MAKES_FAR = re.compile(
-    rb"\b(?:" + _FILLING + rb")\([^\n]{0,400}[-, (]" + _FAR
+    rb"\b(?:" + _FILLING + rb")\((?:[^\n]{0,400}|(?:[^\n]{0,120}\n){1,5}[ \t]*)[-, (]" + _FAR
     + rb"|\*[ \t]*\(?-[ \t]*" + _FAR + rb"|-" + _FAR + rb"[ \t]*\*"
     rb"|\*[ \t]*(?:\w+\.)?finfo\(|^\w+[ \t]*(?::[^=\n]+)?=[ \t]*-[ \t]*" + _FAR,
     re.M,

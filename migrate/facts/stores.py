@@ -44,7 +44,9 @@ _MAPPINGS = frozenset("dict OrderedDict defaultdict list".split())
 _PLACES = {"lerp_": 0, "index_put_": 1, "masked_scatter": 1, "masked_scatter_": 1}
 _SOURCES = frozenset("src source values value end tensor".split())
 # A file that has none of each has nothing to be looked at.
-MAY_STORE = re.compile(rf"\.(?:{'|'.join(sorted(STORES))})\(|^[ \t]+[\w.]+\[[^\n]*\][ \t]*=[^=]", re.M)
+MAY_STORE = re.compile(
+    rf"\.(?:{'|'.join(sorted(STORES))})\(|^[ \t]+[\w.]+\[(?:[^\n]*|[^\[\]=]{{0,200}})\][ \t]*=[^=]", re.M
+)
 MAY_DIFFER = re.compile(rf"\b(?:{'|'.join(sorted(_DIFFERING))})\b")
 
 

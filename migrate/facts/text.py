@@ -6,8 +6,10 @@ import ast
 import re
 from typing import Any
 
+from .logical import unbroken
 from .usual_names import mark
 
+_IN_BRACKETS = (ast.Dict, ast.List, ast.Set, ast.DictComp, ast.ListComp, ast.SetComp)
 _NEWLINE = re.compile(r"\r\n|\n|\r")
 
 
@@ -46,14 +48,20 @@ class Text:
     def end(self, node: ast.AST) -> int:
         return self.offset(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
 
-    def src(self, node: ast.AST) -> str:
-        """The text of ``node`` as it stands in the file."""
+    def written(self, node: ast.AST) -> str:
+        """The text of ``node`` as it stands in the file, to be found in that of what it is a part of."""
         return self.text[self.start(node) : self.end(node)]
+
+    def src(self, node: ast.AST) -> str:
+        """The text of ``node`` as it stands in the file; of an expression so that it can stand anywhere."""
+        text = self.written(node)
+        goes_on = "\n" in text and isinstance(node, ast.expr) and not isinstance(node, _IN_BRACKETS)
+        return unbroken(text) if goes_on else text
 
     def says(self, node: ast.AST, words: tuple[str, ...]) -> bool:
         """Whether one of several words stands in the text of ``node``."""
         if (node, words) not in self._said:
-            text = self.src(node)
+            text = self.written(node)
             self._said[node, words] = any(word in text for word in words)
         return self._said[node, words]
 

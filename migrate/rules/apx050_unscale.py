@@ -119,10 +119,10 @@ def _moved_text(plan: Plan, work: Work, clip: ast.stmt) -> str:
     for fold in plan.folds:
         for call, said in fold.parameters.items():
             if m.inside(call, clip):
-                text = text.replace(m.src(call), said)
+                text = text.replace(m.written(call), said)
     for node in walk(clip):
         if isinstance(node, ast.Call) and any(x.endswith(".master_params") for x in plan.ctx.v.apex_names(node.func)):
-            text = text.replace(m.src(node), parameters(plan, node))
+            text = text.replace(m.written(node), parameters(plan, node))
     return re.sub(r",? \)", ")", " ".join(text.split()).replace("( ", "("))
 
 

@@ -152,8 +152,8 @@ def _same_clip(ctx: Context, one: ast.stmt, other: ast.stmt) -> tuple[ast.Call, 
     ]
     if len(theirs) != 1:
         return None
-    text_one = ctx.m.src(one).replace(ctx.m.src(mine[0]), "PARAMETERS")
-    text_other = ctx.m.src(other).replace(ctx.m.src(theirs[0]), "PARAMETERS")
+    text_one = ctx.m.src(one).replace(ctx.m.written(mine[0]), "PARAMETERS")
+    text_other = ctx.m.src(other).replace(ctx.m.written(theirs[0]), "PARAMETERS")
     if "".join(text_one.split()) != "".join(text_other.split()) and not _one_name(ctx, one, text_one, text_other):
         return None
     func = theirs[0].func
