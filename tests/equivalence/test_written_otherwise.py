@@ -72,7 +72,7 @@ def first(paths: list[Path], part: int) -> list[Path]:
 @pytest.mark.parametrize("written", [broken, unparsed])
 def test_a_script_that_is_written_otherwise(script: Path, written: Callable[[str], str]) -> None:
     try:
-        text = script.read_text(encoding="utf-8")
+        text = script.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         pytest.skip("it is written in latin-1")
     usual, other = (migrate_module(one, Settings()) for one in (text, written(text)))
