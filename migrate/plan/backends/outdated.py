@@ -14,6 +14,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from ...facts.files import File
 from ...facts.names import called_name
 from ...facts.once import once
+from ...facts.usual_names import dotted
 from ...nodes import walk
 from ...units.unit import Context
 
@@ -189,7 +190,7 @@ def _is_parsed(node: ast.expr) -> bool:
 
 def _is_torchs(node: ast.expr) -> bool:
     inner = node.args[0] if isinstance(node, ast.Call) and _is_parsed(node) else node
-    return ast.unparse(inner) == "torch.__version__"
+    return dotted(inner) == "torch.__version__"
 
 
 def _version(left: ast.expr, right: ast.expr) -> tuple[int, int] | None:
