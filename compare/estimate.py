@@ -15,8 +15,9 @@ from .spec import Device, Spec, Task
 from .workloads.known import KNOWN, loads
 from .workloads.sizes import resnet50_forward
 
-# Assumptions, all four. The one session on a GPU (an H200, reports/) took 10 minutes where they say 11: its processes
-# began after 8 to 15 seconds, its host issued a step in 26 to 31 ms, a first compiled step took more than 80 seconds.
+# Assumptions, all four. The one session on a GPU (an H200, reports/) took 10 minutes where they say 11; its host
+# issued a step of ResNet50 in 26 to 31 ms. An arm with torch.compile was not at its first window when it was cut off
+# after 85 seconds: how long it takes is not known.
 START = 15.0
 """Seconds until a process on a GPU does its first step."""
 START_CPU = 8.0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-import warnings
+
+from .facts.text import parsed
 
 _DEFINES = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 _NOTHING = (ast.Pass, ast.Raise, ast.Global)
@@ -11,11 +12,8 @@ _NOTHING = (ast.Pass, ast.Raise, ast.Global)
 
 def begins_nothing(text: str) -> bool:
     """Whether a file only defines what others may import, and no tests: no run begins with it."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+    tree = parsed(text)
+    if tree is None:
         return False
     return _defines_alone(tree.body) and any(isinstance(one, (ast.FunctionDef, ast.ClassDef)) for one in tree.body)
 

@@ -407,11 +407,15 @@ def _users(amp: Sequence[str], imports: Imports) -> set[str]:
     their network: whatever they hand that to was under casts."""
     found: set[str] = set()
     for one in amp:
-        importers, begins = imports.importers(one), _that_begin(one, imports)
+        importers = imports.importers(one)
+        if len(importers) <= FEW:
+            found.update(importers)
+            continue
+        begins = _that_begin(one, imports)
         found.update(
             x
             for x in importers
-            if len(importers) <= FEW or imports.words(_TRAINS, x) or not begins.isdisjoint(imports.words(_NAME, x))
+            if imports.words(_TRAINS, x) or (begins and not begins.isdisjoint(imports.words(_NAME, x)))
         )
     return found
 

@@ -10,6 +10,11 @@ def last_name(expr: ast.AST) -> str:
     return expr.attr if isinstance(expr, ast.Attribute) else getattr(expr, "id", "")
 
 
+def is_none(expr: ast.AST) -> bool:
+    """Whether ``None`` is written there."""
+    return isinstance(expr, ast.Constant) and expr.value is None
+
+
 def root_name(expr: ast.AST) -> str:
     """``a`` of ``a.b["c"].d``; nothing of what begins with something else."""
     while isinstance(expr, (ast.Attribute, ast.Subscript)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from ..facts.names import called_name, last_name
+from ..facts.names import called_name, is_none, last_name
 from ..facts.once import once
 from ..facts.scopes import Scope
 from ..flow.objects import NAMESPACES, Obj, by_name
@@ -54,7 +54,7 @@ def unknown_reader(ctx: Context, node: ast.expr) -> str | None:
         case ast.If() | ast.While() | ast.Assert() | ast.UnaryOp(op=ast.Not()):
             return None
         case ast.Compare(ops=[op], comparators=[right]) if isinstance(op, _SAME):
-            none = [x for x in (above.left, right) if isinstance(x, ast.Constant) and x.value is None]
+            none = [x for x in (above.left, right) if is_none(x)]
             return None if none else "is compared with something else"
         case ast.Assign(targets=targets):
             return next((why for t in targets if (why := kept_unseen(ctx, t) or _mixed(ctx, t)) is not None), None)
@@ -344,11 +344,7 @@ def may_be_nothing(ctx: Context, use: ast.expr) -> bool:
         case _:
             return False
     given = [m.parent[node] for node in stores]
-    return any(isinstance(one, ast.Assign) and _nothing(one.value) for one in given)
-
-
-def _nothing(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None
+    return any(isinstance(one, ast.Assign) and is_none(one.value) for one in given)
 
 
 def saves(call: ast.Call) -> bool:

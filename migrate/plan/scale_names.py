@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
+from ..facts.names import is_none
 from ..units.unit import Context
 from .carried import kept_unseen
 
@@ -31,11 +32,7 @@ def scale_name(ctx: Context, use: ast.expr) -> Sequence[ast.stmt] | None:
     given = [stmt for node in writes if isinstance(stmt := m.parent[node], ast.Assign) and stmt.targets == [node]]
     if not reads or not calls.issuperset(reads) or len(given) < len(writes):
         return None
-    if any(stmt is not m.parent[use] and not _nothing(stmt.value) for stmt in given):
+    if any(stmt is not m.parent[use] and not is_none(stmt.value) for stmt in given):
         return None
     spelled = any(node.value == name for node in m.all(ast.Constant))
     return None if spelled or kept_unseen(ctx, target) is not None else given
-
-
-def _nothing(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None

@@ -308,6 +308,19 @@ def test_a_difference_is_called_one_by_the_95_percent_interval() -> None:
     assert test.p_beyond == pytest.approx(1 - 2.9725 / math.sqrt(2 + 2.9725**2), rel=1e-3)
 
 
+def test_equal_arms_are_called_different_in_one_session_of_twenty_at_most() -> None:
+    """Three arms of equal truth over three seeds that spread far beyond the margin, as in a training of two epochs."""
+    rng, sessions = np.random.default_rng(0), 500
+    by_interval = by_holm = 0
+    for _ in range(sessions):
+        one, two, three = (list(runs) for runs in rng.normal(55.0, 4.0, (3, 3)))
+        tests = [stats.equivalence(arm, base, 0.5) for arm, base in ((one, two), (one, three), (three, two))]
+        by_interval += any((test.low or 0) > 0.5 or (test.high or 0) < -0.5 for test in tests)
+        by_holm += any(p < 0.05 for p in stats.holm([test.p_beyond for test in tests if test.p_beyond is not None]))
+    assert by_holm / sessions <= 0.05, "what it is now"
+    assert 0.15 < by_interval / sessions < 0.25, "what it was: one session of five"
+
+
 @pytest.mark.parametrize("n", [1, 2])
 def test_fewer_than_three_seeds_have_no_verdict(n: int) -> None:
     test = stats.equivalence([94.1] * n, [94.0] * n, margin=0.5)
