@@ -59,6 +59,17 @@ class Lookups(Syntax):
     def _loads(self) -> dict[str, dict[Scope | None, list[ast.Name]]]:
         return {}
 
+    def uses(self, name: str, scope: Scope | None) -> Sequence[ast.Name]:
+        """Where a name that belongs to ``scope`` is read or bound, in order."""
+        return self._used.get((scope, name), ())
+
+    @cached_property
+    def _used(self) -> dict[tuple[Scope | None, str], list[ast.Name]]:
+        found: dict[tuple[Scope | None, str], list[ast.Name]] = defaultdict(list)
+        for node in self.all(ast.Name):
+            found[self.binding_scope(node.id, self.scope(node)), node.id].append(node)
+        return found
+
     def attributes(self, attr: str) -> Sequence[ast.Attribute]:
         """Where an attribute of this name stands, in order."""
         return self._by_attribute.get(attr, ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
 
 from ..nodes import FIELDS, keep_children
 from .scopes import Block, Scope
@@ -178,15 +179,17 @@ class Syntax(Text):
 
     def spine(self, node: ast.AST) -> list[ast.stmt]:
         """Statements around ``node`` within its function, innermost first, its own included."""
-        found: list[ast.stmt] = []
+        return list(self.around(node))
+
+    def around(self, node: ast.AST) -> Iterator[ast.stmt]:
+        """The same one by one, for who does not need them all: an arm of a chain of ``elif`` stands in those above."""
         at: ast.AST | None = self.statement(node)
         while at is not None and isinstance(at, (ast.stmt, ast.ExceptHandler, ast.match_case)):
             if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and at is not node:
                 break
             if isinstance(at, ast.stmt):
-                found.append(at)
+                yield at
             at = self.parent.get(at)
-        return found
 
     def block(self, stmt: ast.stmt) -> Block:
         return self.place[stmt][0]
@@ -214,7 +217,21 @@ class Syntax(Text):
 
     def inside(self, node: ast.AST, outer: ast.AST) -> bool:
         """Whether ``node`` is ``outer`` or lies in it."""
-        return node is outer or any(a is outer for a in self.ancestors(node))
+        if node is outer:
+            return True
+        at, within = self._spans.get(node), self._spans.get(outer)
+        return at is not None and within is not None and within[0] < at[0] <= within[1]
+
+    @cached_property
+    def _spans(self) -> dict[ast.AST, tuple[int, int]]:
+        """For each node its number in `nodes`, which go depth first, and that of the last one in it."""
+        number = {node: at for at, node in enumerate(self.nodes)}
+        last = dict(number)
+        for node in reversed(self.nodes):
+            above = self.parent.get(node)
+            if above is not None:
+                last[above] = max(last[above], last[node])
+        return {node: (at, last[node]) for node, at in number.items()}
 
     def loops(self, node: ast.AST) -> list[ast.stmt]:
         """Loops around ``node`` within its function, innermost first."""

@@ -7,12 +7,14 @@ import ast
 from bisect import bisect_left
 from collections import defaultdict
 from functools import cached_property
+from itertools import takewhile
 
 from ..facts.module import Module
 from ..facts.scopes import Block, Scope
 from ..nodes import walk
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _JUMPED_INTO = (*_LOOPS, ast.Try)  # parts of these run behind others that stand below them, or half of them
 
 
@@ -20,19 +22,51 @@ class _Bound:
     """Where a name of a function or file is bound: by the blocks in which these statements stand, and those around."""
 
     def __init__(self, m: Module, name: str, home: Scope) -> None:
-        self.places: dict[Block, list[int]] = defaultdict(list)  # in order, as the nodes are
-        self.nodes: dict[Block, list[ast.Name]] = defaultdict(list)
+        self.places: dict[Block, list[int]] = defaultdict(list)  # each once, in order, as the nodes are
+        self.nodes: dict[Block, list[ast.Name | None]] = defaultdict(list)  # None: several in one place
         self.inside: set[ast.stmt] = set()
         self.own: dict[ast.stmt, list[ast.Name]] = defaultdict(list)
+        self.above: dict[ast.stmt, ast.Name | None] = {}  # what a statement finds ahead of it, as `ahead` found it
         self.known = all(m.scope(node) is home for node in m.bindings(name, home))
         self.known &= not any(m.binding_scope(name, m.scope(node)) is home for node in m.declared(name))
         for node in sorted(m.bindings(name, home), key=m.start) if self.known else ():
             self.own[m.statement(node)].append(node)
-            for stmt in m.spine(node):
+            for stmt in m.around(node):
                 block, index = m.place[stmt]
-                self.places[block].append(index)
-                self.nodes[block].append(node)
+                places, nodes = self.places[block], self.nodes[block]
+                if not places or places[-1] < index:
+                    places.append(index)
+                    nodes.append(node)
+                elif nodes[-1] is None:
+                    break  # and so it is in each place around this one
+                else:
+                    nodes[-1] = None
                 self.inside.add(stmt)
+
+    def ahead(self, m: Module, stmt: ast.stmt) -> ast.Name | None:
+        """The only target whose value the name may have where a statement begins; each statement is asked once, as
+        many reads of a chain of ``elif`` stand in the same ones."""
+        passed: list[ast.stmt] = []
+        found: ast.Name | None = None
+        for at in m.around(stmt):
+            if at in self.above:
+                found = self.above[at]
+                break
+            passed.append(at)
+            block, index = m.place[at]
+            places = self.places.get(block, ())
+            if above := bisect_left(places, index):
+                node, last = self.nodes[block][above - 1], block.body[places[above - 1]]
+                plain = isinstance(last, ast.Assign) and not isinstance(last.value, ast.Constant)  # None: as before
+                found = node if node is not None and plain and m.statement(node) is last else None
+                break
+            outer = m.parent.get(at)
+            outer = m.parent.get(outer) if isinstance(outer, (ast.ExceptHandler, ast.match_case)) else outer
+            if isinstance(outer, _JUMPED_INTO) and outer in self.inside:
+                break
+        for at in passed:
+            self.above[at] = found
+        return found
 
 
 class Reaching:
@@ -55,22 +89,10 @@ class Reaching:
         if (home, name) not in self._bound:
             self._bound[home, name] = _Bound(m, name, home)
         bound = self._bound[home, name]
-        spine = m.spine(read) if bound.known else []
-        if not spine or self._bound_within(bound, spine[0]):
+        stmt = m.statement(read)
+        if not bound.known or isinstance(stmt, _DEFINITIONS) or self._bound_within(bound, stmt):
             return None
-        for stmt in spine:
-            block, index = m.place[stmt]
-            places, nodes = bound.places.get(block, ()), bound.nodes.get(block, ())
-            if above := bisect_left(places, index):
-                node, last = nodes[above - 1], block.body[places[above - 1]]
-                alone = above == 1 or places[above - 2] < places[above - 1]
-                plain = isinstance(last, ast.Assign) and not isinstance(last.value, ast.Constant)  # None: as before
-                return node if alone and plain and m.statement(node) is last else None
-            outer = m.parent.get(stmt)
-            outer = m.parent.get(outer) if isinstance(outer, (ast.ExceptHandler, ast.match_case)) else outer
-            if isinstance(outer, _JUMPED_INTO) and outer in bound.inside:
-                return None
-        return None
+        return bound.ahead(m, stmt)
 
     def made_of_itself(self, given: ast.Name) -> bool:
         """Whether what is assigned is made of what the name held before: ``model = wrapped(model)``."""
@@ -87,7 +109,7 @@ class Reaching:
         return any(
             isinstance(above, (ast.NamedExpr, ast.comprehension))
             for node in bound.own.get(stmt, ())
-            for above in self.m.ancestors(node)
+            for above in takewhile(lambda above: above is not stmt, self.m.ancestors(node))
         )
 
     @cached_property

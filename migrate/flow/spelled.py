@@ -44,7 +44,7 @@ def _given_once(m: Module, expr: ast.expr) -> ast.expr:
     scope = m.binding_scope(expr.id, m.scope(expr)) if isinstance(expr, ast.Name) else None
     if not isinstance(expr, ast.Name) or scope is None or not scope.is_function or expr.id in scope.params:
         return expr
-    uses = [n for n in m.all(ast.Name) if n.id == expr.id and m.binding_scope(n.id, m.scope(n)) is scope]
+    uses = m.uses(expr.id, scope)
     stored = [n for n in uses if isinstance(n.ctx, ast.Store)]
     above = m.parent[stored[0]] if len(stored) == 1 and len(uses) == 2 else None
     plain = isinstance(above, ast.Assign) and above.targets == stored
@@ -129,7 +129,7 @@ def _only_gone_through(m: Module, name: ast.Name) -> ast.expr | None:
     scope = m.binding_scope(name.id, m.scope(name))
     if scope is None or not scope.is_function or name.id in scope.params:
         return None
-    uses = [n for n in m.all(ast.Name) if n.id == name.id and m.binding_scope(n.id, m.scope(n)) is scope]
+    uses = m.uses(name.id, scope)
     given = [m.parent[n] for n in uses if isinstance(n.ctx, ast.Store)]
     if not all(isinstance(n.ctx, ast.Store) or _only_read(m, n) for n in uses):
         return None
@@ -172,7 +172,7 @@ def strings_in_row(m: Module, expr: ast.expr) -> list[str] | None:
             case ast.Assign(targets=[ast.Name()], value=ast.Tuple() as row):
                 expr = row
             case ast.Assign(targets=[ast.Name()], value=ast.List() as row) if scope.is_function:
-                uses = [n for n in m.all(ast.Name) if n.id == expr.id and m.binding_scope(n.id, m.scope(n)) is scope]
+                uses = m.uses(expr.id, scope)
                 expr = row if all(isinstance(n.ctx, ast.Store) or _only_read(m, n) for n in uses) else expr
     return _listed(m, expr) if isinstance(expr, (ast.List, ast.Tuple)) else None
 

@@ -48,12 +48,7 @@ class _Own:
         return known and all(self._stored(n) for n in stored) and self._name_stays(scope, node.id)
 
     def _uses(self, scope: Scope, name: str, how: type[ast.expr_context]) -> list[ast.Name]:
-        return [
-            n
-            for n in self.m.all(ast.Name)
-            if n.id == name and isinstance(n.ctx, how)
-            if self.m.binding_scope(name, self.m.scope(n)) is scope
-        ]
+        return [n for n in self.m.uses(name, scope) if isinstance(n.ctx, how)]
 
     # ------------------------------------------------------------ where it comes from
 

@@ -91,6 +91,7 @@ class _Compiler:
         self.cleanup: list[tuple[ast.withitem | list[ast.stmt] | ast.stmt, Label | None]] = []
         self.loops: list[_Loop] = []
         self.bindings: dict[ast.stmt, list[ast.AST]] = {}
+        self.turns: dict[ast.If, bool] = {}
 
     def emit(self, op: Op) -> None:
         op.pad = op.pad or self.pad
@@ -297,16 +298,20 @@ class _Compiler:
 
     def _turns(self, stmt: ast.If) -> bool:
         """Whether an arm gives such a switch a value that is written out: were it not asked which arm runs, each run
-        would leave another one, and what is set beside it were not known to belong to it."""
-        for inner in (*stmt.body, *stmt.orelse):
-            match inner:
-                case ast.Assign(targets=[target], value=ast.Constant()) if ast.unparse(target) in self._switches:
-                    return True
-                case ast.If() if self._turns(inner):
-                    return True
-                case _:
-                    pass
-        return False
+        would leave another one, and what is set beside it were not known to belong to it. The arms of a long chain of
+        ``elif`` are asked one by one: what the rest of it said is known."""
+        if stmt not in self.turns:
+            self.turns[stmt] = any(map(self._turned, (*stmt.body, *stmt.orelse)))
+        return self.turns[stmt]
+
+    def _turned(self, stmt: ast.stmt) -> bool:
+        match stmt:
+            case ast.Assign(targets=[target], value=ast.Constant()):
+                return ast.unparse(target) in self._switches
+            case ast.If():
+                return self._turns(stmt)
+            case _:
+                return False
 
     def _fork(self, stmt: ast.If) -> None:
         other, end = Label(), Label()

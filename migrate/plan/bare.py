@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Mapping
 
 from ..facts.module import Module
 from ..facts.scopes import Scope
@@ -36,19 +37,19 @@ def assign_state(ctx: Context, units: list[Unit]) -> dict[int, list[tuple[ast.ex
     """Uses of the scaler's state, by the unit they belong to: the only one that trains, or the one next to them."""
     found: dict[int, list[tuple[ast.expr, str]]] = defaultdict(list)
     training = [u for u in units if u.scales] or units
+    homes = {unit.number: {ctx.m.function(site.call) for site in unit.sites} for unit in training}
     uses = [(use, kind) for use, dotted in ctx.facts.uses.items() if (kind := _kind(ctx, use, dotted)) is not None]
     for use, kind in [*uses, *((entry, "saved") for entry in saved_entries(ctx.m))]:
         if not training:
             continue
-        unit = training[0] if len(training) == 1 else _nearest(ctx, use, training)
+        unit = training[0] if len(training) == 1 else _nearest(ctx, use, training, homes)
         found[unit.number].append((use, kind))
     return found
 
 
-def _nearest(ctx: Context, use: ast.expr, units: list[Unit]) -> Unit:
+def _nearest(ctx: Context, use: ast.expr, units: list[Unit], homes: Mapping[int, set[Scope]]) -> Unit:
     """The first unit that scales or initializes where a use of the state stands, or in a function that calls that one,
     or one further up: two scripts of one program each save their own."""
-    homes = {unit.number: {ctx.m.function(site.call) for site in unit.sites} for unit in units}
     met: set[Scope] = set()
     level = {ctx.m.function(use)}
     while level:

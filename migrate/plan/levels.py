@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from ..facts.module import Module
+from ..facts.once import once
 from ..knowledge.words import Patterns
 from ..nodes import walk
 from ..units.unit import Context, Unit
@@ -19,9 +19,8 @@ def review_levels(ctx: Context, unit: Unit) -> None:
     if all(options.levels <= {"O0", "O1"} for options in unit.options.values()):
         return  # O1 is what it was
     apex: list[ast.AST] = [*ctx.facts.uses, *(i.call for i in ctx.facts.initializes)]
-    for stmt, test in _conditions(ctx.m):
-        compared = next(filter(None, map(_level, walk(test))), None)
-        if compared is None or any(ctx.m.inside(use, stmt) or ctx.m.inside(stmt, use) for use in apex):
+    for stmt, compared in _compared(ctx.m):
+        if any(ctx.m.inside(use, stmt) or ctx.m.inside(stmt, use) for use in apex):
             continue
         if isinstance(stmt, ast.If) and (_only_says(stmt) or _for_initialize(ctx, stmt)):
             continue
@@ -33,10 +32,12 @@ def review_levels(ctx: Context, unit: Unit) -> None:
         )
 
 
-def _conditions(m: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
+@once
+def _compared(m: Module) -> list[tuple[ast.AST, ast.Compare]]:
+    """The conditions that ask for a level, each with the comparison."""
     nodes: list[ast.If | ast.IfExp | ast.While] = [*m.all(ast.If), *m.all(ast.IfExp), *m.all(ast.While)]
-    for node in nodes:
-        yield node, node.test
+    asked = ((node, next(filter(None, map(_level, walk(node.test))), None)) for node in nodes)
+    return [(node, compared) for node, compared in asked if compared is not None]
 
 
 def _level(node: ast.AST) -> ast.Compare | None:

@@ -23,7 +23,7 @@ def review_overflow_tests(ctx: Context, unit: Unit, state: list[tuple[ast.expr, 
     m = ctx.m
     reads = [use for use, kind in state if kind in ("scale", "entry", "scaler", "alias")]
     held = {m.src(target) for use in reads for target in _targets(m.statement(use))}
-    for test in m.all(ast.Compare):
+    for test in m.all(ast.Compare) if reads else ():
         sides = (test.left, *test.comparators)
         scales = [s for s in sides if m.src(s) in held or any(m.inside(use, s) for use in reads)]
         if len(scales) < 2 or not isinstance(test.ops[0], (ast.Lt, ast.Gt, ast.NotEq, ast.Eq, ast.LtE, ast.GtE)):

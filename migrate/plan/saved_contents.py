@@ -40,7 +40,7 @@ def review_saved_contents(ctx: Context, unit: Unit, state: Sequence[tuple[ast.ex
     calls = [call for call in saved if isinstance(call, ast.Call)]
     keys, attributes = _names(m, calls)
     entries = list(_entries(ctx, keys))
-    asked = [*entries, *(node for node in m.all(ast.Attribute) if node.attr in attributes)]
+    asked = [*entries, *m.in_order(node for name in attributes for node in m.attributes(name))]
     told = [use for use, kind in state if kind != "state_dict"]  # reads that have a finding of their own
     known = [(m.start(look.node), m.end(look.node)) for look in looks(ctx)]
     for node in dict.fromkeys((*entries, *saved_states(ctx), *_rows(ctx, calls))):

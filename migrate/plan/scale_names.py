@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterable, Sequence
 
 from ..facts.names import is_none
+from ..facts.once import once
 from ..units.unit import Context
 from .carried import kept_unseen
 
@@ -28,7 +29,7 @@ def scale_name(ctx: Context, use: ast.expr) -> Sequence[ast.stmt] | None:
             writes = [n for n in own if not isinstance(n.ctx, ast.Load)]
         case _:
             return None
-    calls = {scale.call.func for scale in ctx.facts.scales}
+    calls = _scaling(ctx)
     given = [stmt for node in writes if isinstance(stmt := m.parent[node], ast.Assign) and stmt.targets == [node]]
     if not reads or not calls.issuperset(reads) or len(given) < len(writes):
         return None
@@ -36,3 +37,9 @@ def scale_name(ctx: Context, use: ast.expr) -> Sequence[ast.stmt] | None:
         return None
     spelled = any(node.value == name for node in m.all(ast.Constant))
     return None if spelled or kept_unseen(ctx, target) is not None else given
+
+
+@once
+def _scaling(ctx: Context) -> frozenset[ast.expr]:
+    """What the scaled backwards call."""
+    return frozenset(scale.call.func for scale in ctx.facts.scales)

@@ -195,7 +195,7 @@ def _kept_local(work: Work, target: ast.expr) -> bool:
         return False
     m, name = work.m, target.id
     home = m.binding_scope(name, m.scope(target))
-    uses = [n for n in m.all(ast.Name) if n.id == name and m.binding_scope(name, m.scope(n)) is home]
+    uses = m.uses(name, home)
     return home is not None and home.is_function and name not in home.params and len(uses) == 2
 
 

@@ -6,6 +6,7 @@ import ast
 
 from ..facts.names import called_name, last_name
 from ..facts.networks import names_elsewhere
+from ..facts.once import once
 from ..knowledge.operations import BACKWARD_PRODUCTS
 from ..nodes import walk
 from .unit import Context
@@ -17,6 +18,7 @@ _OF_THE_CONTEXT = frozenset(
 )
 
 
+@once
 def uncast_functions(ctx: Context) -> list[tuple[ast.FunctionDef, ast.FunctionDef]]:
     """Forward and backward of each function that computes products in its backward and says nothing of casts."""
     found = []

@@ -19,6 +19,7 @@ from ..facts.networks import (
     only_asked,
     runs_elsewhere,
 )
+from ..facts.once import once
 from ..facts.scopes import Scope
 from ..facts.sites import opened
 from ..facts.usual_names import dotted
@@ -459,8 +460,7 @@ def _around(ctx: Context, own: set[Scope]) -> frozenset[Scope]:
     """The unit's functions, those that call them, those that hand out batches, and what all these call: not what a
     network does inside, nor what trains apart."""
     m = ctx.m
-    batches = {scope for methods in ctx.methods.values() for scope in methods if _hands_out(scope)}
-    seen = own | batches | _callers(ctx, own)
+    seen = own | _batches(ctx) | _callers(ctx, own)
     todo, found = [*seen], set[Scope]()
     while todo:
         at = todo.pop()
@@ -483,6 +483,12 @@ def _callers(ctx: Context, scopes: set[Scope]) -> set[Scope]:
         found |= more
         todo += more
     return found
+
+
+@once
+def _batches(ctx: Context) -> frozenset[Scope]:
+    """The methods that hand out batches."""
+    return frozenset(scope for methods in ctx.methods.values() for scope in methods if _hands_out(scope))
 
 
 def _hands_out(scope: Scope) -> bool:

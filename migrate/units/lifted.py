@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from ..facts.names import called_name
+from ..facts.once import once
 from ..facts.scopes import Scope
 from ..facts.sites import Scale
 from .by_name import NOTHING, Said, run_by, said_to
@@ -30,22 +31,34 @@ def lifted_steps(
     found: list[Step] = []
     if not _calls_any(ctx, scope, within):
         return found
-    for stmt in m.body_of(scope):
-        for node in walk_now(stmt):
-            if not isinstance(node, ast.Call) or m.function(node) is not scope:
-                continue
-            for callee in (c for c in run_by(ctx, node, said) if c in within):
-                inner = m.scope_of[callee]
-                steps = [*steps_in(ctx, unit, inner)]
-                if depth < 2:
-                    steps += lifted_steps(ctx, unit, inner, depth + 1, within, said_to(ctx, node, callee, said))
-                at = m.statement(node)
-                for step in steps:
-                    ifs = tuple(x for x in m.spine(step.anchor)[1:] if isinstance(x, (ast.If, ast.For, ast.While)))
-                    text = _said_by_caller(ctx, node, inner, step.text)
-                    over = _said_by_caller(ctx, node, inner, _over(ctx, step))
-                    found.append(Step(node, step.optimizer, step.objects, at, at, text, (*ifs, *step.within), over))
+    for node in _calls(ctx, scope):
+        for callee in (c for c in run_by(ctx, node, said) if c in within):
+            inner = m.scope_of[callee]
+            steps = [*steps_in(ctx, unit, inner)]
+            if depth < 2:
+                steps += lifted_steps(ctx, unit, inner, depth + 1, within, said_to(ctx, node, callee, said))
+            at = m.statement(node)
+            for step in steps:
+                ifs = tuple(x for x in m.spine(step.anchor)[1:] if isinstance(x, (ast.If, ast.For, ast.While)))
+                text = _said_by_caller(ctx, node, inner, step.text)
+                over = _said_by_caller(ctx, node, inner, _over(ctx, step))
+                found.append(Step(node, step.optimizer, step.objects, at, at, text, (*ifs, *step.within), over))
     return found
+
+
+def _calls(ctx: Context, scope: Scope) -> Sequence[ast.Call]:
+    """The calls that a function runs itself: not those of a lambda or a class in it. Each unit asks."""
+    known = _known_calls(ctx)
+    if scope not in known:
+        every = (node for stmt in ctx.m.body_of(scope) for node in walk_now(stmt))
+        known[scope] = [n for n in every if isinstance(n, ast.Call) and ctx.m.function(n) is scope]
+    return known[scope]
+
+
+@once
+def _known_calls(ctx: Context) -> dict[Scope, list[ast.Call]]:
+    """Those of the functions that were looked at."""
+    return {}
 
 
 def _calls_any(ctx: Context, scope: Scope, functions: Collection[ast.AST]) -> bool:
@@ -93,12 +106,10 @@ def lifted_backwards(ctx: Context, unit: Unit, scope: Scope) -> list[Scale]:
     found: list[Scale] = []
     if not _calls_any(ctx, scope, within):
         return found
-    for stmt in m.body_of(scope):
-        for node in walk_now(stmt):
-            if isinstance(node, ast.Call) and m.function(node) is scope:
-                callees = [c for c in ctx.v.callees(node) if c in within]
-                runs = ((m.scope_of[c], said_to(ctx, node, c, NOTHING)) for c in callees)
-                for event in (e for inner, words in runs for e in events(ctx, unit, inner, 1, words)):
-                    if event.what == "backward":
-                        found.append(Scale(node, None, None, event.objects, None, None, None))
+    for node in _calls(ctx, scope):
+        callees = [c for c in ctx.v.callees(node) if c in within]
+        runs = ((m.scope_of[c], said_to(ctx, node, c, NOTHING)) for c in callees)
+        for event in (e for inner, words in runs for e in events(ctx, unit, inner, 1, words)):
+            if event.what == "backward":
+                found.append(Scale(node, None, None, event.objects, None, None, None))
     return found

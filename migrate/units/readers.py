@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..facts.names import called_name
+from ..facts.once import once
 from ..facts.sites import opened
 from ..flow.objects import Obj
 from ..flow.tensors import own_gradient
@@ -126,12 +129,9 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0, sai
     words that its function was handed."""
     m, v = ctx.m, ctx.v
     watched = unit.optimizer_objects | unit.model_objects
-    for node in walk(stmt):
-        if isinstance(node, ast.Attribute) and node.attr == "grad" and _looks(ctx, node):
-            return True
-        if any(_read_in(ctx, unit, f, depth + 1) for f in (*ctx.unnamed.run_by(node), *ctx.unnamed.properties(node))):
-            return True
-        if ctx.unnamed.spells(node):
+    for place in _places(ctx, stmt):
+        node = place.node
+        if place.reads or any(_read_in(ctx, unit, function, depth + 1) for function in place.runs):
             return True
         if isinstance(node, ast.Attribute) and gradients.MADE_OF_GRADIENTS.fit(node.attr):
             above = m.parent[node]
@@ -139,29 +139,76 @@ def reads_gradients(ctx: Context, unit: Unit, stmt: ast.AST, depth: int = 0, sai
                 return True
         if not isinstance(node, ast.Call):
             continue
-        name = called_name(node)
-        if any(n.endswith(".master_params") for n in v.apex_names(node.func)) and not _kept(ctx, node):
+        if place.clips and not _bounds_values(ctx, node, watched) and not _of_other_models(ctx, node, watched):
             return True
-        clips = gradients.CLIP.fit(name) and gradients.CLIPPED.fit(name + m.src(node))
-        if clips or (isinstance(node.func, ast.Attribute) and gradients.CLIP_METHODS.fit(name)):
-            if not _bounds_values(ctx, node, watched) and not _of_other_models(ctx, node, watched):
-                return True
         callees = run_by(ctx, node, said)
-        for callee in [*callees, *_handed_functions(ctx, node)]:
-            if any(ctx.m.inside(s.call, callee) for s in unit.steps):
+        for callee in [*callees, *place.handed]:
+            if callee in _stepping(ctx, unit):
                 continue  # readers before that step are found there
             words = said_to(ctx, node, callee, said) if callee in callees else NOTHING
             if _read_in(ctx, unit, callee, depth + 1, words):
                 return True
-        if v.callees(node) or gradients.NO_READER.fit(name) or depth:
+        if not place.asks or depth:
             continue
         for arg in [*node.args, *(k.value for k in node.keywords)]:
             taken = opened(v, v.of(arg))
             if isinstance(arg, ast.Call) and isinstance(arg.func, ast.Attribute) and "parameters" in arg.func.attr:
                 taken = v.of(arg.func.value)
-            if taken & watched and gradients.ABOUT_GRADIENTS.fit(name):
+            if taken & watched:
                 return True
     return False
+
+
+@once_of_unit
+def _stepping(ctx: Context, unit: Unit) -> frozenset[ast.AST]:
+    """What the steps of a unit stand in."""
+    return frozenset(outer for step in unit.steps for outer in ctx.m.ancestors(step.call))
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A node that may read gradients, and what is the same whoever's they are: many units ask, each of what it runs."""
+
+    node: ast.AST
+    reads: bool  # those of anything
+    runs: tuple[ast.AST, ...]  # what it runs though it does not call it
+    clips: bool
+    handed: tuple[ast.AST, ...]  # the functions that a call hands on
+    asks: bool  # of what it is handed, by its name, and is not here
+
+
+def _places(ctx: Context, stmt: ast.AST) -> Sequence[_Place]:
+    """Those of a statement, in order."""
+    known = _known_places(ctx)
+    if stmt not in known:
+        known[stmt] = [place for node in walk(stmt) if (place := _place(ctx, node)) is not None]
+    return known[stmt]
+
+
+@once
+def _known_places(ctx: Context) -> dict[ast.AST, list[_Place]]:
+    """Those of the statements that were looked at."""
+    return {}
+
+
+def _place(ctx: Context, node: ast.AST) -> _Place | None:
+    runs = (*ctx.unnamed.run_by(node), *ctx.unnamed.properties(node))
+    reads = ctx.unnamed.spells(node)
+    match node:
+        case ast.Attribute(attr=name):
+            reads = reads or (name == "grad" and _looks(ctx, node))
+            known = reads or runs or gradients.MADE_OF_GRADIENTS.fit(name)
+            return _Place(node, reads, runs, False, (), False) if known else None
+        case ast.Call(func=func):
+            name = called_name(node)
+            master = any(n.endswith(".master_params") for n in ctx.v.apex_names(func))
+            clips = gradients.CLIP.fit(name) and gradients.CLIPPED.fit(name + ctx.m.src(node))
+            clips = clips or (isinstance(func, ast.Attribute) and gradients.CLIP_METHODS.fit(name))
+            asks = not ctx.v.callees(node) and gradients.ABOUT_GRADIENTS.fit(name) and not gradients.NO_READER.fit(name)
+            reads = reads or (master and not _kept(ctx, node))
+            return _Place(node, reads, runs, clips, tuple(_handed_functions(ctx, node)), asks)
+        case _:
+            return _Place(node, reads, runs, False, (), False) if reads or runs else None
 
 
 def _read_in(ctx: Context, unit: Unit, function: ast.AST, depth: int, said: Said = NOTHING) -> bool:

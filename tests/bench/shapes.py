@@ -43,6 +43,123 @@ def main(args, loader):
         optimizer.step()
 """
 
+KINDS = (
+    """\
+class Net(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.first = torch.nn.Linear(width, width)
+        self.last = torch.nn.Linear(width, 2)
+
+    def forward(self, x):
+        return self.last(torch.relu(self.first(x)))
+
+
+def evaluate_i(model, loader):
+    model.eval()
+    right = 0
+    with torch.no_grad():
+        for x, y in loader:
+            right += (model(x).argmax(1) == y).sum().item()
+    return right
+
+
+def train_i(args, loader, test):
+    model = Net(args.width).cuda()
+    optimizer = torch.optim.Adam(model.parameters(), lr=args.lr)
+    if args.fp16:
+        model, optimizer = amp.initialize(model, optimizer, opt_level=args.opt_level)
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 10)
+    best = 0
+    for epoch in range(args.epochs):
+        model.train()
+        for step, (x, y) in enumerate(loader):
+            loss = F.cross_entropy(model(x), y)
+            if args.accumulation > 1:
+                loss = loss / args.accumulation
+            if args.fp16:
+                with amp.scale_loss(loss, optimizer) as scaled_loss:
+                    scaled_loss.backward()
+            else:
+                loss.backward()
+            if (step + 1) % args.accumulation == 0:
+                if args.fp16:
+                    torch.nn.utils.clip_grad_norm_(amp.master_params(optimizer), args.max_norm)
+                else:
+                    torch.nn.utils.clip_grad_norm_(model.parameters(), args.max_norm)
+                optimizer.step()
+                scheduler.step()
+                model.zero_grad()
+        best = max(best, evaluate_i(model, test))
+    return best
+""",
+    """\
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 8))
+
+    def forward(self, x):
+        return self.body(x)
+
+
+class Trainer_i:
+    def __init__(self, args):
+        self.args = args
+        self.model = Net().cuda()
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=args.lr, momentum=0.9)
+        self.model, self.optimizer = amp.initialize(self.model, self.optimizer, opt_level="O1")
+        self.history = []
+
+    def compute_loss(self, batch):
+        x, y = batch
+        return F.mse_loss(self.model(x), y)
+
+    def backward(self, loss):
+        with amp.scale_loss(loss, self.optimizer) as scaled_loss:
+            scaled_loss.backward()
+
+    def train_epoch(self, loader):
+        self.model.train()
+        for batch in loader:
+            self.optimizer.zero_grad()
+            loss = self.compute_loss(batch)
+            self.backward(loss)
+            self.optimizer.step()
+            self.history.append(loss.item())
+
+    def save(self, path):
+        state = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
+        torch.save(dict(state, amp=amp.state_dict()), path)
+
+    def load(self, path):
+        state = torch.load(path)
+        self.model.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        amp.load_state_dict(state["amp"])
+""",
+    """\
+def train_gan_i(args, G, D, loader):
+    optG = torch.optim.Adam(G.parameters(), lr=args.lr)
+    optD = torch.optim.Adam(D.parameters(), lr=args.lr)
+    [G, D], [optG, optD] = amp.initialize([G, D], [optG, optD], opt_level="O1", num_losses=2)
+    for real in loader:
+        noise = torch.randn(real.size(0), args.latent, device=real.device)
+        fake = G(noise)
+        optD.zero_grad()
+        lossD = F.softplus(-D(real)).mean() + F.softplus(D(fake.detach())).mean()
+        with amp.scale_loss(lossD, optD, loss_id=0) as scaled:
+            scaled.backward()
+        optD.step()
+        optG.zero_grad()
+        lossG = F.softplus(-D(fake)).mean()
+        with amp.scale_loss(lossG, optG, loss_id=1) as scaled:
+            scaled.backward()
+        optG.step()
+        print(lossD.item(), lossG.item())
+""",
+)
+
 
 def training_functions(n: int) -> Files:
     """Functions that have nothing in common."""
@@ -55,6 +172,33 @@ def one_optimizer(n: int) -> Files:
     parts = [f"def train_{i}(model, optimizer, loader):\n    for x, y in loader:\n{body[1]}" for i in range(n)]
     calls = "".join(f"    train_{i}(model, optimizer, loader)\n" for i in range(n))
     return {"x.py": HEAD + "\n\n".join(parts) + "\n\n" + body[0] + calls}
+
+
+def whole_scripts(n: int) -> Files:
+    """What scripts have, with parts of its own for each: a network, helpers, training, evaluation, resuming."""
+    kinds = itertools.cycle(KINDS)
+    parts = [next(kinds).replace("_i", f"_{i}").replace("Net", f"Net{i}") for i in range(n)]
+    return {"x.py": HEAD + "\n\n".join(parts)}
+
+
+def methods_of_one(n: int) -> Files:
+    """Methods of one trainer, each of which trains what it holds and asks others of its methods."""
+    head = (
+        "class Trainer:\n    def __init__(self, args, model):\n        self.args = args\n"
+        "        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        '        self.model, self.optimizer = amp.initialize(model, optimizer, opt_level="O1")\n\n'
+        "    def clip(self):\n"
+        "        torch.nn.utils.clip_grad_norm_(amp.master_params(self.optimizer), self.args.clip)\n\n"
+    )
+    parts = [
+        f"    def loss_{i}(self, x, y):\n        return F.cross_entropy(self.model(x), y) * {i + 1}\n\n"
+        f"    def train_{i}(self, loader):\n        for x, y in loader:\n            loss = self.loss_{i}(x, y)\n"
+        "            self.optimizer.zero_grad()\n"
+        "            with amp.scale_loss(loss, self.optimizer) as scaled_loss:\n"
+        "                scaled_loss.backward()\n            self.clip()\n            self.optimizer.step()\n\n"
+        for i in range(n)
+    ]
+    return {"x.py": HEAD + head + "".join(parts)}
 
 
 def calls_twice(n: int) -> Files:
@@ -175,6 +319,8 @@ def amp_of_amp(n: int) -> Files:
 SHAPES: dict[Callable[[int], Files], tuple[int, ...]] = {
     training_functions: (30, 60, 120),
     one_optimizer: (25, 50, 100),
+    whole_scripts: (12, 24, 48),
+    methods_of_one: (25, 50, 100),
     calls_twice: (12, 24, 48),
     calls_in_calls: (5, 10, 20),
     elif_chain: (200, 400, 800),

@@ -35,6 +35,8 @@ MOST = 1.08
 SIZES: dict[Callable[[int], Files], int] = {
     shapes.training_functions: 100,
     shapes.one_optimizer: 120,
+    shapes.whole_scripts: 24,
+    shapes.methods_of_one: 50,
     shapes.calls_twice: 12,
     shapes.elif_chain: 300,
     shapes.ifs_in_the_loop: 25,

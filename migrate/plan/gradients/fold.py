@@ -10,6 +10,7 @@ import ast
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from ...facts.once import once
 from ...facts.sites import Scale
 from ...facts.torchs import spelled_out
 from ...flow.objects import Obj
@@ -69,16 +70,11 @@ def _fold(
         if scale is not None:
             if not _same_backward(schedule, scale, other) or scaled_at_times(ctx, stmt, scale):
                 return None
-        elif ast.dump(one) != ast.dump(other):
-            clip = _same_clip(ctx, one, other)
-            if clip is None:
-                return None
-            call, text, owned = clip
-            if not owned and one not in schedule.moved:
-                return None
-            loose |= not owned
-            if owned:
-                parameters[call] = text
+        elif (alike := _alike(ctx, one, other)) is None or not (alike.owned or one in schedule.moved):
+            return None
+        else:
+            loose |= not alike.owned
+            parameters |= alike.parameters if alike.owned else {}
     return Fold(stmt, arm, parameters, loose)
 
 
@@ -97,7 +93,13 @@ def _only_drops(stmt: ast.stmt, aliases: set[str | None]) -> bool:
 def _has_amp(ctx: Context, scales: dict[ast.With, Scale], stmt: ast.stmt) -> bool:
     if isinstance(stmt, ast.With) and stmt in scales:
         return True
-    return any(ctx.m.inside(call, stmt) for call in ctx.master_params)
+    return stmt in _around_clips(ctx)
+
+
+@once
+def _around_clips(ctx: Context) -> frozenset[ast.AST]:
+    """What a call of ``amp.master_params`` stands in."""
+    return frozenset(outer for call in ctx.master_params for outer in ctx.m.ancestors(call))
 
 
 def _moved_out(ctx: Context, schedule: Schedule, stmt: ast.stmt) -> list[ast.stmt]:
@@ -135,9 +137,32 @@ def _same_backward(schedule: Schedule, scale: Scale, other: ast.stmt) -> bool:
     return same and mine == [ast.dump(a) for a in (*plain.args, *plain.keywords)]
 
 
-def _same_clip(ctx: Context, one: ast.stmt, other: ast.stmt) -> tuple[ast.Call, str, bool] | None:
-    """Two clips alike but for ``amp.master_params(optimizer)`` and ``model.parameters()``: the call, the text that
-    serves both, and whether the two are proved to be the same parameters."""
+@dataclass(frozen=True, eq=False)
+class _Alike:
+    """Two statements that do the same: ``parameters`` says what serves both for ``master_params``, ``owned`` whether
+    the two are proved to be the same parameters."""
+
+    parameters: dict[ast.Call, str]
+    owned: bool
+
+
+def _alike(ctx: Context, one: ast.stmt, other: ast.stmt) -> _Alike | None:
+    """What two statements of two arms have in common; each unit asks of all that clip."""
+    known = _known_alike(ctx)
+    if (one, other) not in known:
+        same = ast.dump(one) == ast.dump(other)
+        known[one, other] = _Alike({}, True) if same else _same_clip(ctx, one, other)
+    return known[one, other]
+
+
+@once
+def _known_alike(ctx: Context) -> dict[tuple[ast.stmt, ast.stmt], _Alike | None]:
+    """Those that were compared."""
+    return {}
+
+
+def _same_clip(ctx: Context, one: ast.stmt, other: ast.stmt) -> _Alike | None:
+    """Two clips alike but for ``amp.master_params(optimizer)`` and ``model.parameters()``."""
     mine = [
         n
         for n in walk(one)
@@ -159,7 +184,7 @@ def _same_clip(ctx: Context, one: ast.stmt, other: ast.stmt) -> tuple[ast.Call, 
     func = theirs[0].func
     assert isinstance(func, ast.Attribute)
     held: frozenset[Obj] = ctx.v.of(mine[0].args[0]) if mine[0].args else frozenset()
-    return mine[0], ctx.m.src(theirs[0]), owns_all(ctx, held, func.value)
+    return _Alike({mine[0]: ctx.m.src(theirs[0])}, owns_all(ctx, held, func.value))
 
 
 def _one_name(ctx: Context, stmt: ast.stmt, one: str, other: str) -> bool:

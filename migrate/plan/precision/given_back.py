@@ -9,6 +9,7 @@ import builtins
 from collections.abc import Iterator
 
 from ...facts.names import called_name
+from ...facts.once import once
 from ...flow.objects import Obj
 from ...knowledge.models import MAPPING
 from ...units.halves import proved
@@ -33,18 +34,27 @@ def given_back(ctx: Context, coverage: Coverage, precision: Precision) -> Iterat
 
 def _handed(ctx: Context, coverage: Coverage) -> Iterator[tuple[ast.Call, ast.FunctionDef]]:
     """The functions of the program that calls of other packages are handed, outside of networks and of regions."""
+    for call, functions in _handing(ctx):
+        if not coverage.compute.own_method(ctx.m.function(call)) and not coverage.may(call):
+            for function in functions:
+                yield call, function
+
+
+@once
+def _handing(ctx: Context) -> list[tuple[ast.Call, list[ast.FunctionDef]]]:
+    """The calls of other packages that are handed functions of the program, each with these."""
     m, v = ctx.m, ctx.v
+    found = []
     for call in m.all(ast.Call):
         values = [*call.args, *(k.value for k in call.keywords)]
         handed = [value for value in values if isinstance(value, (ast.Name, ast.Attribute))]
-        functions = dict.fromkeys(f for value in handed for o in v.of(value) for f in _functions(ctx, o))
+        functions = list(dict.fromkeys(f for value in handed for o in v.of(value) for f in _functions(ctx, o)))
         name = called_name(call) if functions else ""
         if not functions or name in _CALLS or name.startswith("register") or hasattr(builtins, name):
             continue
-        if v.callees(call) or of_torch(m, call.func) or coverage.compute.own_method(m.function(call)):
-            continue
-        for function in functions if not coverage.may(call) else ():
-            yield call, function
+        if not v.callees(call) and not of_torch(m, call.func):
+            found.append((call, functions))
+    return found
 
 
 def _functions(ctx: Context, obj: Obj) -> list[ast.FunctionDef]:

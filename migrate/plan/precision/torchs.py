@@ -6,6 +6,7 @@ import ast
 
 from ...facts.module import Module
 from ...facts.names import last_name
+from ...facts.once import once
 
 
 def torchs_name(m: Module, node: ast.expr) -> str:
@@ -22,16 +23,21 @@ def of_torch(m: Module, func: ast.expr) -> bool:
         func = func.value
     if not isinstance(func, ast.Name):
         return False
+    names = _torchs_names(m)
+    return func.id in names or "*" in names
+
+
+@once
+def _torchs_names(m: Module) -> frozenset[str]:
+    """The names that imports from torch bind somewhere; ``*`` where one takes them all."""
+    found = set[str]()
     for node in m.of(ast.Import, ast.ImportFrom):
         if isinstance(node, ast.Import):
-            for alias in node.names:
-                bound = alias.asname or alias.name.split(".")[0]
-                if bound == func.id and alias.name.split(".")[0] == "torch":
-                    return True
+            parts = [(alias.asname, alias.name.split(".")[0]) for alias in node.names]
+            found |= {asname or top for asname, top in parts if top == "torch"}
         elif isinstance(node, ast.ImportFrom) and _from_torch(node):
-            if any((a.asname or a.name) in (func.id, "*") for a in node.names):
-                return True
-    return False
+            found |= {alias.asname or alias.name for alias in node.names}
+    return frozenset(found)
 
 
 def _renamed(m: Module, node: ast.Name) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...facts.once import once
 from ...knowledge.operations import KEEP, NATIVE_HALF
 from ...units.halves import FLOAT, proved
 from ...units.operands import beside_trained_number
@@ -27,9 +28,8 @@ def beside_trained_numbers(
     ctx: Context, coverage: Coverage, precision: Precision
 ) -> Iterator[tuple[ast.BinOp, ast.expr]]:
     """Such products under autocast, and what is half in them: a tensor for sure."""
-    for node in ctx.m.all(ast.BinOp):
-        operand = beside_trained_number(ctx.v, node)
-        if operand is None or wide(ctx, operand, stmt := ctx.m.statement(node)):
+    for node, operand in _products(ctx):
+        if wide(ctx, operand, stmt := ctx.m.statement(node)):
             continue
         held = precision.value(operand)
         if held.flat == {FLOAT} or held.holds:
@@ -37,6 +37,13 @@ def beside_trained_numbers(
         if coverage.may_within(node):
             if proved(held) or _is_tensor(ctx, operand, stmt):
                 yield node, operand
+
+
+@once
+def _products(ctx: Context) -> list[tuple[ast.BinOp, ast.expr]]:
+    """Such products of the program, each with its operand that is not the number."""
+    found = ((node, beside_trained_number(ctx.v, node)) for node in ctx.m.all(ast.BinOp))
+    return [(node, operand) for node, operand in found if operand is not None]
 
 
 def _is_tensor(ctx: Context, expr: ast.expr, stmt: ast.stmt, steps: int = 6) -> bool:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterator
 
 from ...facts.names import makes_context
+from ...facts.once import once
 from ...facts.scopes import Scope
 from ...facts.sites import Scale
 from ...nodes import walk
@@ -272,17 +273,21 @@ def _takes_a_step(ctx: Context, unit: Unit, scope: Scope) -> bool:
 
 def _reached(ctx: Context, scopes: set[Scope]) -> set[Scope]:
     """``scopes`` and the functions of the module that they call, directly or not."""
-    found, todo = set(scopes), list(scopes)
+    found, todo, below = set(scopes), list(scopes), _called_scopes(ctx)
     while todo:
-        scope = todo.pop()
-        for stmt in ctx.m.body_of(scope):
-            for node in walk(stmt):
-                if isinstance(node, ast.Call) and ctx.m.function(node) is scope:
-                    for callee in ctx.v.callees(node):
-                        inner = ctx.m.scope_of[callee]
-                        if inner not in found:
-                            found.add(inner)
-                            todo.append(inner)
+        for inner in below.get(todo.pop(), ()):
+            if inner not in found:
+                found.add(inner)
+                todo.append(inner)
+    return found
+
+
+@once
+def _called_scopes(ctx: Context) -> dict[Scope, list[Scope]]:
+    """For each function, those that it calls."""
+    found: dict[Scope, list[Scope]] = {}
+    for scope, calls in ctx.calls_in.items():
+        found[scope] = [ctx.m.scope_of[callee] for call in calls for callee in ctx.v.callees(call)]
     return found
 
 

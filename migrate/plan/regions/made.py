@@ -8,8 +8,10 @@ region, or by what the region begins with; then the old program would have faile
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
+from ...facts.once import once
 from ...facts.scopes import Scope
 from ...nodes import children, walk
 from ...units.compute import walk_now
@@ -75,19 +77,29 @@ def _may_be_none(ctx: Context, owner: str, scope: Scope) -> bool:
     home = None if base else m.binding_scope(name, scope)
     if home is not None and name in home.params and _default_is_none(home, name):
         return True
-    assigned: list[ast.Assign | ast.AnnAssign] = [*m.all(ast.Assign), *m.all(ast.AnnAssign)]
-    for stmt in assigned:
-        if stmt.value is None or not _none_among(ctx, stmt.value):
-            continue
-        for target in stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]:
-            for one in walk(target):
-                if base and isinstance(one, ast.Attribute) and one.attr == name:
-                    return True
-                if isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store):
-                    held = m.scope(stmt)
-                    if (base and isinstance(held.node, ast.ClassDef)) or (not base and held is home):
-                        return True
+    for one in _given_none(ctx).get(name, ()):
+        if isinstance(one, ast.Attribute):
+            if base:
+                return True
+        elif isinstance(one.ctx, ast.Store):
+            held = m.scope(m.statement(one))
+            if (base and isinstance(held.node, ast.ClassDef)) or (not base and held is home):
+                return True
     return False
+
+
+@once
+def _given_none(ctx: Context) -> dict[str, list[ast.Name | ast.Attribute]]:
+    """What may be given the value None, by its name, and what else stands on the left of such an assignment."""
+    found: dict[str, list[ast.Name | ast.Attribute]] = defaultdict(list)
+    assigned: list[ast.Assign | ast.AnnAssign] = [*ctx.m.all(ast.Assign), *ctx.m.all(ast.AnnAssign)]
+    for stmt in assigned:
+        if stmt.value is not None and _none_among(ctx, stmt.value):
+            targets = stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]
+            for one in (node for target in targets for node in walk(target)):
+                if isinstance(one, (ast.Name, ast.Attribute)):
+                    found[one.id if isinstance(one, ast.Name) else one.attr].append(one)
+    return found
 
 
 def _none_among(ctx: Context, value: ast.expr) -> bool:
