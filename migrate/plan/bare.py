@@ -49,7 +49,7 @@ def assign_state(ctx: Context, units: list[Unit]) -> dict[int, list[tuple[ast.ex
 
 def _nearest(ctx: Context, use: ast.expr, units: list[Unit], homes: Mapping[int, set[Scope]]) -> Unit:
     """The first unit that scales or initializes where a use of the state stands, or in a function that calls that one,
-    or one further up: two scripts of one program each save their own."""
+    or one further up, or else in its class: two scripts of one program, or two trainers, each save their own."""
     met: set[Scope] = set()
     level = {ctx.m.function(use)}
     while level:
@@ -58,9 +58,13 @@ def _nearest(ctx: Context, use: ast.expr, units: list[Unit], homes: Mapping[int,
         met |= level
         calls = [call for scope in level for call in ctx.v.calls.get(scope.node, ())]
         level = {ctx.m.function(call) for call in calls} - met
+    if (cls := ctx.m.class_of(ctx.m.function(use))) is not None:  # `save()`, which somebody else calls
+        own = set(ctx.v.order(cls))
+        if mine := [unit for unit in units if own & {ctx.m.class_of(home) for home in homes[unit.number]}]:
+            return mine[0]
     here = ctx.m.file(use)
-    beside = [unit for unit in units if any(ctx.m.file(site.call) is here for site in unit.sites)]
-    return (beside or units)[0]
+    beside = (unit for unit in units if any(ctx.m.file(site.call) is here for site in unit.sites))
+    return next(beside, units[0])
 
 
 def _kind(ctx: Context, use: ast.expr, dotted: str) -> str | None:

@@ -166,9 +166,8 @@ def _has_gradient_argument(uses: list[ast.Name], parent: dict[ast.AST, ast.AST])
 
 def _reassigned_before(plan: Plan, uses: list[ast.Name]) -> bool:
     """Whether the uses of the alias behind the block all belong to later scale_loss blocks."""
-    m = plan.ctx.m
-    others = [(s.alias, s.with_) for s in plan.ctx.facts.scales if s.with_ is not None]
-    return all(any(alias == u.id and m.inside(u, w) for alias, w in others) for u in uses)
+    blocks = {(s.alias, s.with_) for s in plan.ctx.facts.scales if s.with_ is not None}
+    return all(any((use.id, outer) in blocks for outer in plan.ctx.m.ancestors(use)) for use in uses)
 
 
 def _close_up(work: Work, with_: ast.stmt) -> None:

@@ -15,6 +15,7 @@ from ..knowledge import operations
 from ..knowledge.models import FORWARDING
 from ..knowledge.results import loss
 from ..nodes import positional_parameters
+from .apart import ApartRun, apart_runs, training_functions
 from .contents import arithmetic, converted, facts_of, item_of, nested, with_item
 from .doubles import made_double
 from .frames import MAX_DEPTH, Env, Frame, key_of
@@ -229,8 +230,38 @@ class Called(Seen, ABC):
         if frame.depth >= MAX_DEPTH or callee in self._stack:
             return of(OTHER, MAYBE)
         key = (callee, dynamic, tuple(sorted(inner.items())))
-        if key in self._memo:
-            return self._memo[key]
+        if key not in self._memo:
+            apart = None if dynamic else self._run_apart(frame, callee, inner)
+            self._memo[key] = self._run_now(frame, callee, dynamic, inner) if apart is None else apart
+        return self._memo[key]
+
+    def _run_apart(self, frame: Frame, callee: FunctionNode, inner: Env) -> Value | None:
+        """The same of a function that has to do with no model of the unit, trains for another one, and is handed
+        nothing half: it is run once for all such units. None where it is no such function, or leaves something behind
+        that counts."""
+        if callee not in training_functions(self.ctx) or callee in self._around_model or self.kept.anything:
+            return None
+        if any(held.flat & {HALF, MAYBE} for held in inner.values()):
+            return None
+        runs, asked = apart_runs(self.ctx), (callee, frame.depth, self._by_functions, tuple(sorted(inner.items())))
+        if asked not in runs:
+            fresh = type(self)(self.ctx, self.unit, self.compute, self.casts)
+            returned = fresh._run_now(frame, callee, False, dict(inner))
+            if not self._around_model.isdisjoint(fresh.entered):
+                return None
+            runs[asked] = ApartRun(returned, fresh.seen, fresh.entered) if fresh.leaves_nothing() else None
+        run = runs[asked]
+        if run is None or not self._around_model.isdisjoint(run.entered):
+            return None
+        if not run.entered.keys().isdisjoint(self._stack):
+            return None
+        again = self.seen.keys() & run.seen.keys()
+        self.seen |= {**run.seen, **{node: join(self.seen[node], run.seen[node]) for node in again}}
+        for function, calls in run.entered.items():
+            self.entered[function] |= calls
+        return run.returned
+
+    def _run_now(self, frame: Frame, callee: FunctionNode, dynamic: bool, inner: Env) -> Value:
         self._stack.append(callee)
         below = Frame(dynamic, frame.depth + 1)
         if isinstance(callee, ast.Lambda):
@@ -239,9 +270,7 @@ class Called(Seen, ABC):
             self._block(below, callee.body, inner)
         self._stack.pop()
         result = below.returned if below.yielded is None else many(below.yielded)
-        result = result if result.flat else of(OTHER)
-        self._memo[key] = result
-        return result
+        return result if result.flat else of(OTHER)
 
     def _each_call(self, frame: Frame, function: ast.expr, given: list[Value]) -> list[Value]:
         """The results of the functions that an expression may stand for, with these arguments in order."""

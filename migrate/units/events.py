@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..facts.once import once
 from ..facts.scopes import Scope
 from ..facts.sites import Scale, opened
 from ..flow.objects import ELEMENT_KEY, Obj
@@ -135,37 +136,44 @@ def _walk(
             continue
         suites = [getattr(stmt, name, []) for name in ("body", "orelse", "finalbody")]
         suites += [h.body for h in getattr(stmt, "handlers", [])]
-        nested = {id(s) for suite in suites for s in suite}
-        for node in _own_nodes(stmt, nested):
-            if isinstance(node, ast.Call):
-                if node in run.backwards:
-                    scale = run.backwards[node]
-                    held = _held(ctx, scale.optimizers, bound, scale.optimizer_objects)
-                    yield Event("backward", held, node, under, path=path)
-                elif node in run.steps:
-                    step = run.steps[node]
-                    yield Event("step", _held(ctx, step.optimizer, bound, step.objects), node, under, step, path)
-                elif depth < MAX_DEPTH:
-                    for callee in run_by(ctx, node, _words(bound)):
-                        if callee in run.reaching:
-                            scope = ctx.m.scope_of[callee]
-                            handed = _arguments(ctx, node, scope, bound)
-                            opened_ = (*path, (node, callee))
-                            yield from _walk(run, ctx.m.body_of(scope), depth + 1, under, handed, opened_)
+        for node in _own_calls(ctx, stmt, suites):
+            if node in run.backwards:
+                scale = run.backwards[node]
+                held = _held(ctx, scale.optimizers, bound, scale.optimizer_objects)
+                yield Event("backward", held, node, under, path=path)
+            elif node in run.steps:
+                step = run.steps[node]
+                yield Event("step", _held(ctx, step.optimizer, bound, step.objects), node, under, step, path)
+            elif depth < MAX_DEPTH:
+                for callee in run_by(ctx, node, _words(bound)):
+                    if callee in run.reaching:
+                        scope = ctx.m.scope_of[callee]
+                        handed = _arguments(ctx, node, scope, bound)
+                        opened_ = (*path, (node, callee))
+                        yield from _walk(run, ctx.m.body_of(scope), depth + 1, under, handed, opened_)
         inner = (*under, stmt) if isinstance(stmt, (ast.If, ast.For, ast.While, ast.AsyncFor)) else under
         for suite in suites:
             yield from _walk(run, suite, depth, inner, bound, path)
 
 
-def _own_nodes(stmt: ast.stmt, nested: set[int]) -> Iterator[ast.AST]:
-    """Expression nodes of a statement's own header, in source order."""
-    todo: list[ast.AST] = [stmt]
-    found: list[ast.AST] = []
-    while todo:
-        node = todo.pop()
-        if id(node) in nested or isinstance(node, (ast.ExceptHandler, ast.Lambda)):
-            continue
-        found.append(node)
-        todo.extend(children(node))
-    calls = [n for n in found if isinstance(n, ast.expr)]
-    return iter(sorted(calls, key=lambda n: (n.end_lineno or 0, n.end_col_offset or 0)))
+def _own_calls(ctx: Context, stmt: ast.stmt, suites: list[list[ast.stmt]]) -> list[ast.Call]:
+    """The calls of a statement's own header, in the order in which they end; each unit comes by."""
+    known = _known_calls(ctx)
+    if stmt not in known:
+        nested = {id(inner) for suite in suites for inner in suite}
+        found, todo = list[ast.Call](), list[ast.AST]([stmt])
+        while todo:
+            node = todo.pop()
+            if id(node) in nested or isinstance(node, (ast.ExceptHandler, ast.Lambda)):
+                continue
+            if isinstance(node, ast.Call):
+                found.append(node)
+            todo.extend(children(node))
+        known[stmt] = sorted(found, key=lambda call: (call.end_lineno or 0, call.end_col_offset or 0))
+    return known[stmt]
+
+
+@once
+def _known_calls(ctx: Context) -> dict[ast.stmt, list[ast.Call]]:
+    """Those of the statements that were met."""
+    return {}

@@ -34,6 +34,11 @@ class Kept:
         self._items: dict[Obj, dict[_Place, None]] = {}
         self.grew = False  # since it was last set to False: readers that ran before did not see all
 
+    @property
+    def anything(self) -> bool:
+        """Whether anything is kept."""
+        return bool(self._held)
+
     # ------------------------------------------------------------ writing
 
     def put(self, target: ast.expr, value: Value) -> None:

@@ -48,6 +48,16 @@ class Seen:
         calls = self.ctx.v.calls[function]
         return bool(calls) and self.entered[function] >= set(calls)
 
+    def leaves_nothing(self) -> bool:
+        """Whether no run has noted anything but what expressions hold."""
+        noted = (self.widened, self.mixed, self.handed, self.doubles, self.narrow, self.emptied)
+        return not self.kept.anything and not any(noted)
+
+    @cached_property
+    def _around_model(self) -> frozenset[ast.AST]:
+        """The functions in which something may run a model of the unit."""
+        return frozenset(self.ctx.m.function(call).node for call in self.compute.candidates)
+
     def value(self, node: ast.AST) -> Value:
         """What an expression may hold, from all runs."""
         return self.seen.get(node, NOTHING)

@@ -42,9 +42,7 @@ def edges(folder: Path) -> tuple[set[str], set[Edge], int]:
     files = [str(file) for file in sorted(folder.rglob("*.py"))]
     imports = Imports(files)
     number = {file: at for at, file in enumerate(files)}
-    links = [
-        {dotted: number[meant[0]] for dotted, meant in imports.meant(file).items() if meant} for file in files
-    ]
+    links = [{dotted: number[meant[0]] for dotted, meant in imports.meant(file).items() if meant} for file in files]
     texts = [Path(file).read_text(encoding="utf-8") for file in files]
     m = Module(*texts, links=links if len(files) > 1 else (), names=[str(Path(f).relative_to(folder)) for f in files])
     v = Values(m)
@@ -92,9 +90,7 @@ def cases(root: Path) -> Iterator[Case]:
         nodes, found, files = edges(folder)
         graph = json.loads(said.read_text(encoding="utf-8"))
         wanted = {(one, other) for one, others in graph.items() for other in others if other in nodes}
-        yield Case(
-            folder.parent.name, folder.name, files, frozenset(wanted - found), frozenset(found - wanted)
-        )
+        yield Case(folder.parent.name, folder.name, files, frozenset(wanted - found), frozenset(found - wanted))
 
 
 def main() -> None:

@@ -43,9 +43,10 @@ def main(args, loader):
         optimizer.step()
 """
 
-KINDS = (
-    """\
-class Net(torch.nn.Module):
+KINDS = (  # each with what runs it
+    (
+        """\
+class NetNUMBER(torch.nn.Module):
     def __init__(self, width):
         super().__init__()
         self.first = torch.nn.Linear(width, width)
@@ -55,7 +56,7 @@ class Net(torch.nn.Module):
         return self.last(torch.relu(self.first(x)))
 
 
-def evaluate_i(model, loader):
+def evaluate_NUMBER(model, loader):
     model.eval()
     right = 0
     with torch.no_grad():
@@ -64,8 +65,8 @@ def evaluate_i(model, loader):
     return right
 
 
-def train_i(args, loader, test):
-    model = Net(args.width).cuda()
+def train_NUMBER(args, loader, test):
+    model = NetNUMBER(args.width).cuda()
     optimizer = torch.optim.Adam(model.parameters(), lr=args.lr)
     if args.fp16:
         model, optimizer = amp.initialize(model, optimizer, opt_level=args.opt_level)
@@ -90,11 +91,14 @@ def train_i(args, loader, test):
                 optimizer.step()
                 scheduler.step()
                 model.zero_grad()
-        best = max(best, evaluate_i(model, test))
+        best = max(best, evaluate_NUMBER(model, test))
     return best
 """,
-    """\
-class Net(torch.nn.Module):
+        "train_NUMBER(args, loader, test)",
+    ),
+    (
+        """\
+class NetNUMBER(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.body = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 8))
@@ -103,10 +107,10 @@ class Net(torch.nn.Module):
         return self.body(x)
 
 
-class Trainer_i:
+class Trainer_NUMBER:
     def __init__(self, args):
         self.args = args
-        self.model = Net().cuda()
+        self.model = NetNUMBER().cuda()
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=args.lr, momentum=0.9)
         self.model, self.optimizer = amp.initialize(self.model, self.optimizer, opt_level="O1")
         self.history = []
@@ -138,8 +142,12 @@ class Trainer_i:
         self.optimizer.load_state_dict(state["optimizer"])
         amp.load_state_dict(state["amp"])
 """,
-    """\
-def train_gan_i(args, G, D, loader):
+        "Trainer_NUMBER(args).train_epoch(loader)",
+    ),
+    (
+        """\
+def train_gan_NUMBER(args, loader):
+    G, D = torch.nn.Linear(args.latent, 8).cuda(), torch.nn.Linear(8, 1).cuda()
     optG = torch.optim.Adam(G.parameters(), lr=args.lr)
     optD = torch.optim.Adam(D.parameters(), lr=args.lr)
     [G, D], [optG, optD] = amp.initialize([G, D], [optG, optD], opt_level="O1", num_losses=2)
@@ -158,6 +166,8 @@ def train_gan_i(args, G, D, loader):
         optG.step()
         print(lossD.item(), lossG.item())
 """,
+        "train_gan_NUMBER(args, loader)",
+    ),
 )
 
 
@@ -176,9 +186,15 @@ def one_optimizer(n: int) -> Files:
 
 def whole_scripts(n: int) -> Files:
     """What scripts have, with parts of its own for each: a network, helpers, training, evaluation, resuming."""
-    kinds = itertools.cycle(KINDS)
-    parts = [next(kinds).replace("_i", f"_{i}").replace("Net", f"Net{i}") for i in range(n)]
-    return {"x.py": HEAD + "\n\n".join(parts)}
+    kinds = itertools.islice(itertools.cycle(KINDS), n)
+    return {"x.py": HEAD + "\n\n".join(text.replace("NUMBER", str(i)) for i, (text, _) in enumerate(kinds))}
+
+
+def one_of_many(n: int) -> Files:
+    """The same, and a function that runs one of them."""
+    calls = [call.replace("NUMBER", str(i)) for i, (_, call) in enumerate(itertools.islice(itertools.cycle(KINDS), n))]
+    runs = "".join(f"    if args.kind == {i}:\n        {call}\n" for i, call in enumerate(calls))
+    return {"x.py": whole_scripts(n)["x.py"] + f"\n\ndef main(args, loader, test):\n{runs}"}
 
 
 def methods_of_one(n: int) -> Files:
@@ -320,6 +336,7 @@ SHAPES: dict[Callable[[int], Files], tuple[int, ...]] = {
     training_functions: (30, 60, 120),
     one_optimizer: (25, 50, 100),
     whole_scripts: (12, 24, 48),
+    one_of_many: (6, 12, 24),
     methods_of_one: (25, 50, 100),
     calls_twice: (12, 24, 48),
     calls_in_calls: (5, 10, 20),

@@ -30,13 +30,12 @@ from tests.effort import LONG
 # Exponent of a doubling: the bound for seconds is 1.2, which memory has a part in. Half a percent of the calls hangs on
 # what the process was asked before, which moves an exponent by 0.01.
 MOST = 1.08
-# Sizes at which the rest weighs little, and what was quadratic once shows. `one_optimizer` has the judge at its bound:
-# what grows is all but it. `calls_twice` is a state of that many functions in each other.
+# Sizes at which the rest weighs little, and what was quadratic once shows. `one_optimizer` and `methods_of_one` have
+# the judge at its bound: what grows is all but it. `calls_twice` is a state of that many functions in each other.
 SIZES: dict[Callable[[int], Files], int] = {
     shapes.training_functions: 100,
     shapes.one_optimizer: 120,
-    shapes.whole_scripts: 24,
-    shapes.methods_of_one: 50,
+    shapes.methods_of_one: 100,
     shapes.calls_twice: 12,
     shapes.elif_chain: 300,
     shapes.ifs_in_the_loop: 25,
@@ -49,7 +48,7 @@ SIZES: dict[Callable[[int], Files], int] = {
     shapes.cluster: 60,
     shapes.names_of_amp: 200,
 }
-TAKE_LONG = (shapes.training_functions, shapes.one_optimizer, shapes.cluster, shapes.elif_chain)
+TAKE_LONG = (shapes.training_functions, shapes.one_optimizer, shapes.methods_of_one, shapes.cluster)
 TRIED = [shape for shape in SIZES if LONG or shape not in TAKE_LONG]
 
 

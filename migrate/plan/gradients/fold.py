@@ -36,8 +36,7 @@ def folds(ctx: Context, unit: Unit, schedule: Schedule) -> list[Fold]:
     found: list[Fold] = []
     scales = {s.with_: s for s in unit.scales if s.with_ is not None}
     around = [above for with_ in scales if isinstance(above := ctx.m.parent[with_], ast.If)]
-    clips = [a for call in ctx.master_params for a in ctx.m.ancestors(call) if isinstance(a, ast.If)]
-    for node in ctx.m.in_order((*around, *clips)):
+    for node in ctx.m.in_order((*around, *(outer for outer in _around_clips(ctx) if isinstance(outer, ast.If)))):
         if node.orelse and not ctx.m.is_elif(node):
             if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If) and ctx.m.is_elif(node.orelse[0]):
                 continue

@@ -344,8 +344,10 @@ def _behind_step(ctx: Context, unit: Unit, reader: ast.stmt, site: Scale, steps:
 def _stepped_within(ctx: Context, unit: Unit, site: Scale, step: Step) -> bool:
     """Whether one call runs each backward and a step behind it, in one function and under no more conditions."""
     m = ctx.m
+    if site.call is not step.call:
+        return False
     runs = [list(events(ctx, unit, m.scope_of[c], 1)) for c in ctx.v.callees(step.call)]
-    if site.call is not step.call or not runs or any(not run for run in runs):
+    if not runs or any(not run for run in runs):
         return False
     for run in runs:
         for at, one in enumerate(run):
@@ -366,8 +368,10 @@ def _leaves_between(ctx: Context, first: ast.AST, last: ast.AST) -> bool:
 
 def _steps_last(ctx: Context, unit: Unit, site: Scale, step: Step) -> bool:
     """Whether one call runs the backward and then the step."""
+    if site.call is not step.call:
+        return False
     runs = [list(events(ctx, unit, ctx.m.scope_of[c], 1)) for c in ctx.v.callees(step.call)]
-    return site.call is step.call and bool(runs) and all(run and run[-1].what == "step" for run in runs)
+    return bool(runs) and all(run and run[-1].what == "step" for run in runs)
 
 
 def _asked_again(ctx: Context, unit: Unit, reader: ast.stmt, step: Step, condition: ast.stmt) -> bool:

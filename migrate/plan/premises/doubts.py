@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ...facts.once import once
 from ...flow.objects import FORWARD_HOOK
 from ...units.readers import reads_gradients
 from ...units.unit import Context, Manual, Unit
@@ -47,9 +48,7 @@ def review_hooks(ctx: Context, unit: Unit) -> None:
 def check_derived_elsewhere(ctx: Context, unit: Unit) -> None:
     """A class of another file that trains by itself goes on as before, with gradients that are scaled now."""
     steps = [step.call for step in unit.steps]
-    for cls in ctx.m.all(ast.ClassDef):
-        if f"class {cls.name}" not in ctx.exported(cls):
-            continue
+    for cls in _derived_elsewhere(ctx):
         for node in (*(site.call for site in unit.sites), *steps):
             if any(ctx.m.inside(node, base) for base in ctx.v.order(cls)):
                 raise Manual(
@@ -57,6 +56,12 @@ def check_derived_elsewhere(ctx: Context, unit: Unit) -> None:
                     f"a class that derives from {cls.name} stands in another file and has a part in training, too",
                     "migrate both by hand, together",
                 )
+
+
+@once
+def _derived_elsewhere(ctx: Context) -> list[ast.ClassDef]:
+    """The classes from which those of other files derive."""
+    return [cls for cls in ctx.m.all(ast.ClassDef) if f"class {cls.name}" in ctx.exported(cls)]
 
 
 def review_switches(ctx: Context, unit: Unit) -> None:

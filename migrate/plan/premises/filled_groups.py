@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...facts.module import Module
+from ...facts.once import once
 from ...units.unit import Context, Unit
 
 _PUTS = ("append", "extend", "insert")
@@ -30,9 +32,13 @@ def review_filled_groups(ctx: Context, unit: Unit) -> None:
         )
 
 
-def _filled(ctx: Context) -> Iterator[tuple[ast.Subscript, ast.expr]]:
+@once
+def _filled(ctx: Context) -> list[tuple[ast.Subscript, ast.expr]]:
     """Where the list of a group is given another value or more, and the optimizer that has the group."""
-    m = ctx.m
+    return list(_fillings(ctx.m))
+
+
+def _fillings(m: Module) -> Iterator[tuple[ast.Subscript, ast.expr]]:
     for node in m.all(ast.Subscript):
         if not (isinstance(node.slice, ast.Constant) and node.slice.value == "params"):
             continue
