@@ -43,6 +43,7 @@ from .premises.called_elsewhere import review_called_elsewhere
 from .premises.caught import check_caught
 from .premises.filled_groups import review_filled_groups
 from .premises.hooked import review_products_in_hooks
+from .premises.loaded import check_loaded
 from .premises.replaced import check_replaced
 from .premises.unhooked import review_unhooked
 from .premises.untrained import review_untrained
@@ -123,6 +124,7 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
                 "where the step is taken: scaler.step(optimizer); scaler.update()",
             )
         doubts.check_derived_elsewhere(ctx, unit)
+        check_loaded(ctx)
         check_replaced(ctx, unit)
         check_one_of_several(ctx, unit)
         schedule = gradients.decide(ctx, unit)

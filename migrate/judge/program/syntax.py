@@ -230,6 +230,15 @@ def finds_apex(node: ast.AST) -> bool:
             return False
 
 
+def asks_loaded(node: ast.AST) -> bool:
+    """Whether an expression asks Python if Apex was imported: ``"apex" in sys.modules``."""
+    match node:
+        case ast.Compare(left=ast.Constant(value=str(name)), ops=[ast.In() | ast.NotIn()], comparators=[table]):
+            return name.split(".")[0] == "apex" and last_name(table) == "modules"
+        case _:
+            return False
+
+
 def attributes_of(node: ast.expr) -> ast.expr | None:
     """Whose attributes an expression is the dictionary of: ``vars(args)``, ``args.__dict__``."""
     match node:
