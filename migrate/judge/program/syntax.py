@@ -230,6 +230,15 @@ def finds_apex(node: ast.AST) -> bool:
             return False
 
 
+def of_process(call: ast.Call) -> str:
+    """A question about the machine that has one answer in a process, by its name: ``torch.cuda.is_available()``."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=owner, attr="is_available" | "device_count" as name), args=[]):
+            return f"cuda.{name}()" if last_name(owner) == "cuda" and not call.keywords else ""
+        case _:
+            return ""
+
+
 def asks_loaded(node: ast.AST) -> bool:
     """Whether an expression asks Python if Apex was imported: ``"apex" in sys.modules``."""
     match node:
