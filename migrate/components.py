@@ -43,7 +43,8 @@ MOST_OF_A_NAME = 2  # functions that one name may mean, where names are all that
 MOST_CALLS = 4  # files between one that calls and one that trains
 FEW = 4  # importers of a file, all of which are looked into
 _TRAINS = re.compile(rb"\.backward\(|\.step\(|\bclip_grad|\.zero_grad\(|\.eval\(|\bno_grad\b")
-_ASKS = re.compile(rb"\(\s*[\"']apex(?:\.amp)?[\"'],?\s*\)")  # find_spec("apex"), is_installed("apex")
+# find_spec("apex"), is_installed("apex"), "apex" in sys.modules
+_ASKS = re.compile(rb"\(\s*[\"']apex(?:\.amp)?[\"'],?\s*\)|[\"']apex(?:\.amp)?[\"']\s+(?:not\s+)?in\b")
 _REFUSED = re.compile(rb"\bbinary_cross_entropy\b|\bBCELoss\b")
 # Who asks torch for a loss by a name, and that name, in whatever file it stands.
 _BY_NAME = re.compile(rb"\bgetattr\(\s*(?:torch\.)?(?:nn|F|functional|nn\.functional)\s*,")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace as replaced
 
 from ..flow.objects import WRAPPERS
 from ..model import Severity
@@ -39,6 +40,7 @@ def replace(
             if site.role is not Role.ASKED or site.call is not None:
                 decided[site] = _held(ctx, _ignored(ctx, site) or _derived(ctx, site, decide(ctx, work, site)))
     decided.update(_as_called(decided))
+    decided.update(_or_torchs(ctx, work.sites, decided))
     decided.update(_unsure(decided))
     decided.update(_bound(ctx, work, work.sites, decided))
     if not any(isinstance(outcome, Native) for outcome in decided.values()):  # words were found for nothing
@@ -129,6 +131,31 @@ def _held(ctx: Context, outcome: Native | Stays) -> Native | Stays:
     if isinstance(outcome, Native) and outcome.review is not None and ctx.settings.safe_only:
         return Stays(f"held back by --safe-only: {outcome.review}", severity=Severity.REVIEW)
     return outcome
+
+
+def _or_torchs(
+    ctx: Context, known: Sites, decided: Mapping[Site, Native | Stays]
+) -> dict[Site, Native | Stays]:
+    """Calls by a name that is torch's own class where Apex is not asked for, with arguments that both take: they go on
+    as they are written, as torch's did."""
+    found: dict[Site, Native | Stays] = {}
+    for site, outcome in decided.items():
+        if site.sure or site.call is None or not isinstance(outcome, Native) or not outcome.add:
+            continue
+        plain, others = replaced(outcome, add=()), known.besides(site)
+        if others and not _changes(site, plain) and all(_takes(one, outcome.name) for one in others):
+            added = ", ".join(outcome.add)
+            why = f"by the same name torch's own is called here, and so it is for both now; as Apex's was: {added}"
+            said = f"{outcome.review}; {why}" if outcome.review else why
+            found[site] = _held(ctx, replaced(plain, review=said))
+    return found
+
+
+def _takes(stmt: ast.AST, name: str) -> bool:
+    """Whether a statement imports torch's class, from where it is or from the module of its package."""
+    package, _, last = name.rpartition(".")
+    where = isinstance(stmt, ast.ImportFrom) and (stmt.module or "").startswith(package) and not stmt.level
+    return where and [alias.name for alias in stmt.names] == [last]  # type: ignore[attr-defined]
 
 
 def _unsure(decided: Mapping[Site, Native | Stays]) -> dict[Site, Stays]:

@@ -136,6 +136,14 @@ class Sites:
         sure = here is not None or all(self._guarded(other, mine) for other in self._others(root.id, home))
         return Site(use, name, call, mine[0] if root is use else None, False, sure, filled, role)
 
+    def besides(self, site: Site) -> list[ast.AST]:
+        """What else may give the name of a use its value, where Apex is there as well."""
+        if site.binding is None:
+            return []
+        twins = [one for one in self.bindings if one.twin_of(site.binding)]
+        others = self._others(site.binding.local, site.binding.home)
+        return [other for other in others if not self._guarded(other, twins)]
+
     def _without_apex(self, use: ast.expr) -> bool:
         """Whether a use stands in an arm for where Apex is not there, and its name is given something else there."""
         m = self._ctx.m

@@ -43,7 +43,9 @@ from .premises.called_elsewhere import review_called_elsewhere
 from .premises.caught import check_caught
 from .premises.filled_groups import review_filled_groups
 from .premises.hooked import review_products_in_hooks
+from .premises.loaded import check_loaded
 from .premises.replaced import check_replaced
+from .premises.said_before import check_said_before
 from .premises.unhooked import review_unhooked
 from .premises.untrained import review_untrained
 from .regions.coverage import Coverage
@@ -123,6 +125,8 @@ def decide(ctx: Context, unit: Unit, state: list[tuple[ast.expr, str]]) -> Plan:
                 "where the step is taken: scaler.step(optimizer); scaler.update()",
             )
         doubts.check_derived_elsewhere(ctx, unit)
+        check_loaded(ctx)
+        check_said_before(ctx, unit)
         check_replaced(ctx, unit)
         check_one_of_several(ctx, unit)
         schedule = gradients.decide(ctx, unit)

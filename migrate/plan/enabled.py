@@ -329,7 +329,18 @@ def _asleep(ctx: Context, node: ast.AST, begun: File, seen: frozenset[Scope]) ->
     if idle or scope in seen or not scope.is_function:
         return idle or scope in seen
     calls = ctx.v.calls[scope.node]
-    return bool(calls) and all(_asleep(ctx, call, begun, seen | {scope}) for call in calls)
+    if not calls:
+        return _nobody_runs(ctx, scope)
+    return all(_asleep(ctx, call, begun, seen | {scope}) for call in calls)
+
+
+def _nobody_runs(ctx: Context, scope: Scope) -> bool:
+    """Whether a function of a file is there for no one in the program: its name stands nowhere, in no text either."""
+    node = scope.node
+    if not isinstance(node, ast.FunctionDef) or not isinstance(ctx.m.parent[node], ast.Module) or node.decorator_list:
+        return False
+    said = any(isinstance(n.value, str) and node.name in n.value for n in ctx.m.all(ast.Constant))
+    return not (said or ctx.m.named(node.name) or ctx.m.attributes(node.name)) and callers_known(ctx, scope)
 
 
 def _moves_on(ctx: Context, term: Term, stmt: ast.stmt) -> bool:

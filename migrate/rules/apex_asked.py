@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ..nodes import walk
 from ..rewrite.places import else_offset
 from ..units.available import Key
+from ..units.loaded import asks_loaded
 from ..units.unit import Context
 from .common import Work
 
@@ -54,7 +55,9 @@ def about(ctx: Context, test: ast.expr, names: set[Key]) -> bool:
     m = ctx.m
     return any(
         isinstance(n, ast.Name) and (m.binding_scope(n.id, m.scope(n)), n.id) in names for n in walk(test)
-    ) or any(isinstance(n, (ast.Attribute, ast.Call)) and ctx.conditions.constant(n) for n in walk(test))
+    ) or any(
+        asks_loaded(n) or (isinstance(n, (ast.Attribute, ast.Call)) and ctx.conditions.constant(n)) for n in walk(test)
+    )
 
 
 def fold_test(ctx: Context, work: Work, test: ast.expr) -> None:

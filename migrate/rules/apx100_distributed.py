@@ -5,7 +5,8 @@ Both average gradients over processes in the backward. Apex sent buffers never a
 leaves inputs where they are, as Apex's did. ``delay_allreduce=True`` waited for the whole backward and so did not mind
 parameters that get no gradient: ``find_unused_parameters=True``. How gradients are cut into messages (``message_size``
 and the like) changes no number, and goes. Where gradients were summed instead of averaged torch needs a communication
-hook, and the call stays.
+hook, and the call stays. A name that is torch's own class in another arm, with a call that both take, is torch's in
+both and keeps that call (*review*: buffers are sent then).
 
 Source: apex/parallel/distributed.py at tag 25.05; torch/nn/parallel/distributed.py (broadcast_buffers, device_ids).
 """

@@ -19,6 +19,7 @@ from ..flow.values import Values
 from ..knowledge.apex import DELETED_PARTS, FUSED_PARTS, of_apex
 from ..nodes import walk
 from .available import kept
+from .loaded import asks_loaded, loaded_at_once
 
 _OR, _AND, _NOT, _ATOM = 1, 2, 3, 4
 
@@ -191,6 +192,8 @@ class Conditions:
                 return True if self._is_apex(left) or _finds_apex(left) else None
             case ast.Call(func=ast.Name(id="hasattr"), args=[owner, *_]) if self._is_apex(owner):
                 return True
+            case ast.Compare(ops=[op]) if asks_loaded(expr) and loaded_at_once(self.m):
+                return isinstance(op, ast.In)
             case ast.Compare(left=ast.Constant(value=str()), ops=[op], comparators=[table]) if self._names_of(table):
                 return isinstance(op, ast.In) if isinstance(op, (ast.In, ast.NotIn)) else None
             case ast.Compare(left=ast.Constant(value="memory_efficient"), ops=[ast.In()], comparators=[table]):

@@ -230,6 +230,24 @@ def finds_apex(node: ast.AST) -> bool:
             return False
 
 
+def of_process(call: ast.Call) -> str:
+    """A question about the machine that has one answer in a process, by its name: ``torch.cuda.is_available()``."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=owner, attr="is_available" | "device_count" as name), args=[]):
+            return f"cuda.{name}()" if last_name(owner) == "cuda" and not call.keywords else ""
+        case _:
+            return ""
+
+
+def asks_loaded(node: ast.AST) -> bool:
+    """Whether an expression asks Python if Apex was imported: ``"apex" in sys.modules``."""
+    match node:
+        case ast.Compare(left=ast.Constant(value=str(name)), ops=[ast.In() | ast.NotIn()], comparators=[table]):
+            return name.split(".")[0] == "apex" and last_name(table) == "modules"
+        case _:
+            return False
+
+
 def attributes_of(node: ast.expr) -> ast.expr | None:
     """Whose attributes an expression is the dictionary of: ``vars(args)``, ``args.__dict__``."""
     match node:

@@ -13,7 +13,7 @@ from ..names import OF_WORDS, OPTIMIZERS, PURE, SELF_METHODS, WRAPPERS
 from ..owners import Owners
 from ..program.definitions import makes_record
 from ..program.program import Program
-from ..program.syntax import asked_for, finds_apex, last_name
+from ..program.syntax import asked_for, finds_apex, last_name, of_process
 from ..state import Frame, State
 from ..terms import FALSE, NONE, TRUE, Facts, Term, inside, made_of, opaque, record, truth
 from .lookup import Evaluate, Lookup
@@ -68,7 +68,7 @@ class Results:
         says more."""
         last, place = last_name(call.func), self.naming.place(call)
         instance = next((obj for obj in self.v.in_order(self.v.of(call)) if obj.kind == "instance"), None)
-        made: Term = opaque(self.naming.result(call))
+        made: Term = opaque(0, of_process(call)) if of_process(call) else opaque(self.naming.result(call))
         if instance is not None:
             made = ("obj", frozenset({self.naming.key(instance)}))
         elif last.endswith("Scaler") and not self.v.callees(call):

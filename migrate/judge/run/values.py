@@ -11,7 +11,7 @@ from ..owners import Owners
 from ..program.counting import LAST_ROUND
 from ..program.hanging import Hanging
 from ..program.program import Program
-from ..program.syntax import attributes_of, names_in
+from ..program.syntax import asks_loaded, attributes_of, names_in
 from ..sides import Sides, Switch
 from ..state import Crash, Frame, Key, LegacyRaises, State
 from ..terms import AUTOCAST, Ask, Facts, Term, compared, known, made_of, negated, opaque, record, truth
@@ -239,6 +239,8 @@ class Evaluator:
                 self._new_option(expr, table, asked, "opt_level")
             ):
                 return switched_by(self.program.m.src(table))
+            case ast.Compare(ops=[op]) if asks_loaded(expr):  # what was taken out is not imported any more
+                return ("k", self._legacy is isinstance(op, ast.In))
             case ast.Compare(left=ast.Constant(str(name)), ops=[ast.In() | ast.NotIn() as op], comparators=[held]) if (
                 (owner := attributes_of(held)) is not None
             ):

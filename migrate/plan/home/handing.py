@@ -22,6 +22,7 @@ from .decorators import hands_on
 from .foreign_decorators import handed_on
 from .guards import any_said_there
 from .making import Making
+from .others_called import may_run_another
 from .places import Parameter, Place
 
 
@@ -117,6 +118,10 @@ class Handing(Making, ABC):
                     call,
                     f"{node.name}() is called through functools.partial, which has filled its first parameters",
                     "bind the scaler in the partial, too, in front of what it is called with",
+                )
+            if may_run_another(ctx.v, call):
+                raise Manual(
+                    call, f"this call runs {node.name}() or code that is not known, which would not take the scaler"
                 )
             for other in ctx.v.callees(call):
                 if other is not node:

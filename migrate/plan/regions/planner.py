@@ -558,9 +558,23 @@ class Planner:
                 tainted -= self.slices.defines(later)  # what comes of it is no tensor any more
         self._span(block, first, last, "evaluation")
         if not leaves_torch(stmt):
+            self._losses_in_arms(block, index + 1, set(self.slices.defines(stmt)))
             for outer in m.spine(stmt)[1:]:
                 self._losses_behind(outer, tainted)
             self._losses_of_callers(m.function(stmt), tainted, MAX_CLIMB)
+
+    def _losses_in_arms(self, block: Block, first: int, tainted: set[str]) -> None:
+        """Losses that are computed of results in the arms of conditions behind a forward, in its own block."""
+        for later in block.body[first:]:
+            if self.compute.forbidden(later) or isinstance(later, SCOPES):
+                return
+            if isinstance(later, ast.If) and not self.compute.forwards(later):
+                for arm in filter(None, (later.body, later.orelse)):
+                    self._losses_from(self.ctx.m.block(arm[0]), 0, set(tainted))
+            elif self.slices.reads(later) & tainted:
+                tainted |= self.slices.defines(later)
+                if leaves_torch(later):
+                    tainted -= self.slices.defines(later)
 
     def _losses_of_callers(self, scope: Scope, tainted: set[str], left: int) -> None:
         """Losses that callers compute of the results that a function with a region of its own hands back."""

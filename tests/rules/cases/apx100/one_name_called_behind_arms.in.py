@@ -1,4 +1,4 @@
-# expect: manual what is called here may be DistributedDataParallel or another
+# expect: review by the same name torch's own is called here
 if args.fp16:
     from apex.parallel import DistributedDataParallel
 else:

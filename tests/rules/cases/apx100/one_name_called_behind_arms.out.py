@@ -1,0 +1,3 @@
+from torch.nn.parallel import DistributedDataParallel
+
+student = DistributedDataParallel(student)

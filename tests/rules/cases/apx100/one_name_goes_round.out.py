@@ -1,0 +1,6 @@
+from torch.nn.parallel import DistributedDataParallel
+
+for student in students:
+    networks.append(DistributedDataParallel(student))
+    if args.plain:
+        from torch.nn.parallel import DistributedDataParallel
