@@ -57,6 +57,7 @@ class Knowledge:
     settling: frozenset[str]  # those of them that unscale, step or update
     own: frozenset[tuple[int, int]] = frozenset()  # where gradients of tensors are read that no optimizer holds
     handed: dict[ast.Call, list[str]] = field(default_factory=dict)  # what `handed` has found
+    events: dict[tuple[ast.AST, frozenset[str]], list[Event]] = field(default_factory=dict)  # what `events` has
 
     def is_scaler(self, node: ast.expr) -> bool:
         key = key_of(node)
@@ -227,10 +228,20 @@ def _autocast(node: ast.expr, names: frozenset[str] | set[str]) -> bool | None:
 def events(roots: Sequence[ast.AST], knowledge: Knowledge, scaled: frozenset[str]) -> list[Event]:
     """The events of some expressions or statements, in the order they are evaluated.
 
-    ``scaled`` are names that hold a scaled loss.
+    ``scaled`` are names that hold a scaled loss. Statements are asked several times: alone, and as parts of others.
     """
     found: list[Event] = []
-    for node in now(*roots):
+    for root in roots:
+        if (root, scaled) not in knowledge.events:
+            knowledge.events[root, scaled] = _events_of(root, knowledge, scaled)
+        found += knowledge.events[root, scaled]
+    # a call is made once its arguments are there: what ends first is evaluated first
+    return sorted(found, key=lambda one: (one.node.end_lineno or 0, one.node.end_col_offset or 0))
+
+
+def _events_of(root: ast.AST, knowledge: Knowledge, scaled: frozenset[str]) -> list[Event]:
+    found: list[Event] = []
+    for node in now(root):
         event = None
         if isinstance(node, ast.Call):
             event = classify(node, knowledge, scaled)
@@ -243,8 +254,7 @@ def events(roots: Sequence[ast.AST], knowledge: Knowledge, scaled: frozenset[str
             event = Event("read", node)
         if event is not None:
             found.append(event)
-    # a call is made once its arguments are there: what ends first is evaluated first
-    return sorted(found, key=lambda one: (one.node.end_lineno or 0, one.node.end_col_offset or 0))
+    return found
 
 
 def classify(call: ast.Call, knowledge: Knowledge, scaled: frozenset[str]) -> Event | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from ..facts.scopes import Scope
+from ..nodes import walk
 from .halves import NOTHING, Value, join
 
 MAX_DEPTH = 5
@@ -58,3 +60,30 @@ def said(node: ast.expr) -> str:
         names.append(at.attr)
         at = at.value
     return ".".join((at.id, *reversed(names))) if isinstance(at, ast.Name) else ast.unparse(node)
+
+
+def given_anew(loop: ast.For | ast.AsyncFor | ast.While) -> frozenset[str]:
+    """The names that each round of a loop gives a value ahead of all that may read them: what the round before left in
+    them is seen by no one."""
+    target, asked = ([loop.target], []) if not isinstance(loop, ast.While) else ([], [loop.test])
+    bound, read = _names(target, ast.Store), _names(asked, ast.Load)
+    _give(loop.body, bound, read)
+    return frozenset(bound - read)
+
+
+def _give(body: list[ast.stmt], bound: set[str], read: set[str]) -> None:
+    for stmt in body:
+        match stmt:
+            case ast.Assign(targets=targets, value=value):
+                read |= _names([value, *targets], ast.Load) - bound
+                bound |= {one.id for one in targets if isinstance(one, ast.Name)} - read
+            case ast.With(items=items, body=inner):
+                read |= _names([item.context_expr for item in items], ast.Load) - bound
+                bound |= {i.optional_vars.id for i in items if isinstance(i.optional_vars, ast.Name)} - read
+                _give(inner, bound, read)
+            case _:
+                read |= (_names([stmt], ast.Load) | _names([stmt], ast.Store)) - bound
+
+
+def _names(nodes: Iterable[ast.AST], how: type[ast.expr_context]) -> set[str]:
+    return {n.id for node in nodes for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, how)}

@@ -21,7 +21,7 @@ from ..nodes import children, positional_parameters
 from . import operands
 from .called import Called
 from .contents import arithmetic, dictionary, item_of, nested, part_of, spread, with_item
-from .frames import MAX_DEPTH, Env, Frame, key_of, merge, said
+from .frames import MAX_DEPTH, Env, Frame, given_anew, key_of, merge, said
 from .halves import FLOAT, HALF, NOTHING, OTHER, Value, join, joined, many, of, proved
 from .seen import a_loss, properties
 
@@ -172,7 +172,7 @@ class Precision(Called):
             for left in frame.leaves.pop():
                 merged = merge(merged, left)
             env = merged or before
-            if env == before:
+            if env == before or given_anew(stmt).issuperset(key for key in env if env[key] != before.get(key)):
                 break
         return self._block(frame, stmt.orelse, env)
 
