@@ -32,7 +32,7 @@ def call_offset(ctx: Context, call: ast.Call, scope: Scope, after: str | None, n
     """Where in the text of a call the scaler is handed on, and what to write there."""
     m = ctx.m
     node = scope.node
-    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
     for keyword in call.keywords:
         if after is not None and keyword.arg == after:
             return behind(m, m.start(keyword), m.end(keyword.value), f"{name}={text}")

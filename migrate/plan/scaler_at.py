@@ -36,6 +36,11 @@ def settle_scalers(ctx: Context, unit: Unit, plan: Plan) -> None:
         for step in unit.steps:
             scaler = next(s for s in scalers if s.objects & step.objects)
             plan.scaler_at[step.call] = finder.reach(scaler, step.call, step.optimizer)
+        for step in plan.schedule.updates:
+            last = plan.schedule.updated_behind(step)
+            if ctx.m.function(last) is not ctx.m.function(step.call):
+                scaler = next(s for s in scalers if s.objects & step.objects)
+                plan.scaler_at[last] = finder.reach(scaler, last, None)
         for grad, step in plan.schedule.divided.items():
             scaler = next(s for s in scalers if s.objects & step.objects)
             plan.scaler_at[grad] = finder.reach(scaler, grad, None)

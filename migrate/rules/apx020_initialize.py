@@ -50,6 +50,8 @@ def apply(plan: Plan, work: Work) -> None:
     for creation in plan.homes.creations:
         place = work.draft.before if creation.before else work.draft.after
         gap = ["", ""] if isinstance(creation.anchor, ast.ClassDef) else []
+        if creation.before and isinstance(creation.anchor, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            gap = [""]
         lines = _lines(plan, work, creation)
         if _made_above(plan, work, creation.anchor, lines):
             continue

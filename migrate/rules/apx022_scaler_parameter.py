@@ -54,14 +54,17 @@ def apply(plan: Plan, work: Work) -> None:
 
 def _define(plan: Plan, work: Work, parameter: Parameter) -> None:
     node = parameter.function.node
-    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
     m = work.m
     args = node.args
     positional = [*args.posonlyargs, *args.args]
     defaults = dict(
         zip([p.arg for p in positional][len(positional) - len(args.defaults) :], args.defaults, strict=True)
     )
-    work.note_header(plan.unit.number, ID, node, f"{node.name}() takes the scaler beside the optimizer")
+    if isinstance(node, ast.Lambda):
+        work.note(plan.unit.number, ID, m.statement(node), "the lambda takes the scaler beside the optimizer")
+    else:
+        work.note_header(plan.unit.number, ID, node, f"{node.name}() takes the scaler beside the optimizer")
     several = [args.vararg] if args.vararg is not None else []
     found = next((p for p in (*positional, *several, *args.kwonlyargs) if p.arg == parameter.after), None)
     if found is None:

@@ -76,14 +76,21 @@ def apply(plan: Plan, work: Work) -> None:
             work.draft.before(step.stmt, f"{result} = {_text(plan, step, work)}", update)
             work.draft.replace(step.call, result)
             continue
-        work.draft.after(plan.schedule.updated_behind(step), f"{plan.scaler_at[step.call]}.update()")
+        work.draft.after(plan.schedule.updated_behind(step), f"{_scaler(plan, step)}.update()")
     for leaves, step in plan.schedule.exits:
-        work.draft.before(leaves, f"{plan.scaler_at[step.call]}.update()")
+        work.draft.before(leaves, f"{_scaler(plan, step)}.update()")
         work.note(plan.unit.number, ID, leaves, "the scale is updated on this way out, too")
     for leaves, early in plan.schedule.early_exits:
         update = f"{plan.scaler_at[early.step.call]}.update()"
         work.draft.before(leaves, f"if {work.m.src(early.test)}:", f"\t{update}")
         work.note(plan.unit.number, ID, leaves, "the scale is updated on this way out, too, if a step would follow")
+
+
+def _scaler(plan: Plan, step: Step) -> str:
+    """The scaler where it is updated: behind the condition of a step, perhaps, that another function takes."""
+    last = plan.schedule.updated_behind(step)
+    elsewhere = plan.ctx.m.function(last) is not plan.ctx.m.function(step.call)
+    return plan.scaler_at[last if elsewhere else step.call]
 
 
 def _with_flag(plan: Plan, work: Work, one: Pending) -> None:

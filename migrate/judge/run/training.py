@@ -231,8 +231,11 @@ class Training:
         enabled = argument(call, 6, "enabled")
         on = truth(self.evaluator.value(state, enabled, facts), facts) if enabled is not None else True
         key: Key = ("call", self.naming.place(call))
-        state.stopped = not on and state.started > 0
+        within = any(("scaling",) in one.env for one in state.frames if one is not frame)  # a base's constructor, say
+        state.stopped = not on and state.started > 0 and not within
         state.started += on
+        if on:
+            frame.env[("scaling",)] = TRUE
         state.scalers[key] = Scaler(on)
         state.fresh = True
         frame.give(self.naming.place(call), ("scaler", key))

@@ -10,10 +10,11 @@ Source: torch/amp/grad_scaler.py (unscale_, update).
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from ...facts.names import called_name
+from ...facts.scopes import Scope
 from ...facts.sites import Scale
 from ...flow.objects import Obj
 from ...knowledge.gradients import CLEARS
@@ -23,6 +24,7 @@ from ...units.unit import Context, Step, Unit
 from ..blocks import common, exclusive, running
 from ..schedule import Schedule, Unscale
 
+_DEEP = 3  # functions between a loop and what it runs
 _EXITS = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 
 
@@ -81,7 +83,8 @@ def _step_of(ctx: Context, schedule: Schedule, unscale: Unscale) -> Step | None:
     """The step behind whose update the unscaled gradients' way ends, in the same function."""
     m = ctx.m
     here, at = m.function(unscale.before), m.start(unscale.before)
-    behind = [s for s in schedule.updates if m.function(s.call) is here and m.end(schedule.updated_behind(s)) > at]
+    updated = [(s, schedule.updated_behind(s)) for s in schedule.updates]
+    behind = [s for s, last in updated if m.function(last) is here and m.end(last) > at]
     return min(behind, key=lambda s: m.start(s.call), default=None)
 
 
@@ -203,23 +206,48 @@ def thrown_away(ctx: Context, reader: ast.stmt, behind: ast.stmt, sites: list[Sc
     round, before the backward or behind the step's condition (``behind``, in one block with ``reader``)."""
     m = ctx.m
     block, index = m.place[behind]
-    if any(_clears_always(stmt) for stmt in block.body[index + 1 :]):
+    if any(_clears_always(ctx, stmt) for stmt in block.body[index + 1 :]):
         return True
-    for site in sites:
-        if not m.start(site.call) < m.start(reader):
-            continue
-        loops = m.loops(reader)
-        for stmt in m.spine(site.call):
-            if loops and (stmt is loops[0] or not m.inside(stmt, loops[0])):
-                break
-            around, at = m.place[stmt]
-            if any(_clears_always(s) for s in around.body[:at]):
-                return True
+    before = [site for site in sites if m.start(site.call) < m.start(reader)]
+    if any(_cleared_ahead(ctx, site.call, m.loops(reader)) for site in before):
+        return True
+    return bool(before) and not m.loops(reader) and _by_callers(ctx, m.function(reader), _DEEP)
+
+
+def _cleared_ahead(ctx: Context, node: ast.AST, loops: Sequence[ast.AST]) -> bool:
+    """Whether gradients are cleared ahead of ``node``, in the same round of the innermost of ``loops``."""
+    m = ctx.m
+    for stmt in m.spine(node):
+        if loops and (stmt is loops[0] or not m.inside(stmt, loops[0])):
+            break
+        around, at = m.place[stmt]
+        if any(_clears_always(ctx, s) for s in around.body[:at]):
+            return True
     return False
 
 
-def _clears_always(stmt: ast.stmt) -> bool:
-    """As `clears`, and on every path through the statement."""
+def _by_callers(ctx: Context, scope: Scope, deep: int) -> bool:
+    """Whether each caller of a function clears gradients ahead of it: ``optimizer.pre_step()`` in the loop, and the
+    backward with its step in a method of the base class."""
+    calls = ctx.v.calls[scope.node] if scope.is_function and deep and not handed_on(ctx, scope.node) else []
+    return bool(calls) and all(
+        _cleared_ahead(ctx, call, loops)
+        or (not loops and _by_callers(ctx, ctx.m.function(call), deep - 1))
+        for call in calls
+        for loops in [ctx.m.loops(call)]
+    )
+
+
+def _clears_always(ctx: Context, stmt: ast.stmt, deep: int = _DEEP) -> bool:
+    """As `clears`, and on every path through the statement, or in all that one of its calls may run."""
     if isinstance(stmt, (ast.If, ast.While, ast.Try, ast.FunctionDef, ast.ClassDef)):
         return False
-    return clears(stmt)
+    if clears(stmt) or not deep or not isinstance(stmt, (ast.Expr, ast.Assign)):
+        return clears(stmt)
+    runs = [ctx.v.callees(node) for node in walk(stmt) if isinstance(node, ast.Call)]
+    return any(run and all(_clears_in(ctx, function, deep - 1) for function in run) for run in runs)
+
+
+def _clears_in(ctx: Context, function: ast.AST, deep: int) -> bool:
+    body = function.body if isinstance(function, ast.FunctionDef) else []
+    return any(_clears_always(ctx, stmt, deep) for stmt in body)

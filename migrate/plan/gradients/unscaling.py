@@ -19,6 +19,7 @@ from ...units.degree import scale_free_reader
 from ...units.events import events, reaching_scopes
 from ...units.lifted import lifted_backwards, lifted_steps
 from ...units.readers import is_clip, norms_read, only_clears, reads_gradients, unknown_readers
+from ...units.references import handed_on
 from ...units.translate import passed
 from ...units.unit import Context, Manual, Step, Unit, scales_in, steps_in
 from ..blocks import common, exclusive
@@ -367,11 +368,11 @@ def _leaves_between(ctx: Context, first: ast.AST, last: ast.AST) -> bool:
 
 
 def _steps_last(ctx: Context, unit: Unit, site: Scale, step: Step) -> bool:
-    """Whether one call runs the backward and then the step."""
+    """Whether one call runs the backward and then the step, or neither (a method that only derived classes have)."""
     if site.call is not step.call:
         return False
     runs = [list(events(ctx, unit, ctx.m.scope_of[c], 1)) for c in ctx.v.callees(step.call)]
-    return bool(runs) and all(run and run[-1].what == "step" for run in runs)
+    return any(runs) and all(run[-1].what == "step" for run in runs if run)
 
 
 def _asked_again(ctx: Context, unit: Unit, reader: ast.stmt, step: Step, condition: ast.stmt) -> bool:
@@ -475,8 +476,9 @@ def _place(
     looped = any(m.inside(x, mine) for x in m.loops(reader)) or any(isinstance(c, _LOOPS) for c in conditions)
     in_header = mine is reader and mine is theirs  # the condition of the step reads gradients itself
     apart = mine is not theirs or in_header
-    if step in unit.steps and not looped and apart and exits.thrown_away(ctx, mine, theirs, sites):
-        inside = [s for s in unit.steps if s.objects & step.objects and m.inside(s.call, theirs)]
+    inside = [s for s in unit.steps if s.objects & step.objects and _runs_in(ctx, s, theirs)]
+    known = step in unit.steps or (inside and not step.within)
+    if known and not looped and apart and exits.thrown_away(ctx, mine, theirs, sites):
         schedule.late.update(dict.fromkeys(inside, theirs))  # one update() for all arms
         exits.review(unit, step.stmt)
         return mine
@@ -538,6 +540,16 @@ def _place(
         "once per step, so they cannot be unscaled here",
         "move this reader under the step's condition, after scaler.unscale_(optimizer)",
     )
+
+
+def _runs_in(ctx: Context, step: Step, stmt: ast.stmt) -> bool:
+    """Whether a step is only taken within a statement: it stands there, or all calls of its function do, a method of an
+    object that wraps the optimizer."""
+    m, own = ctx.m, ctx.m.function(step.call)
+    if own is m.function(stmt) or not own.is_function or handed_on(ctx, own.node):
+        return m.inside(step.call, stmt)
+    calls = ctx.v.calls[own.node]
+    return bool(calls) and all(m.inside(call, stmt) for call in calls)
 
 
 def stays_in_place(ctx: Context, unit: Unit, schedule: Schedule, clip: ast.stmt) -> bool:

@@ -40,6 +40,19 @@ def _in_a_row(ctx: Context, scaler: Scaler, call: ast.Call, scope: Scope, name: 
     return having[0] if known else None
 
 
+def _only_called(ctx: Context, made: ast.Lambda, calls: Sequence[ast.Call]) -> bool:
+    """Whether a lambda has one name, which is given nothing else and is only read where it is called."""
+    m, above = ctx.m, ctx.m.parent[made]
+    if not isinstance(above, ast.Assign) or above.value is not made:
+        return False
+    if len(above.targets) != 1 or not isinstance(name := above.targets[0], ast.Name):
+        return False
+    owner = m.binding_scope(name.id, m.scope(name))
+    called = {call.func for call in calls}
+    here = owner is not None and owner.is_function and m.stores(name.id, owner) == [name]
+    return here and all(read in called for read in m.loads(name.id, owner))
+
+
 class Handing(Making, ABC):
     """Parameters for a unit's scalers, by which functions and objects reach them."""
 
@@ -64,6 +77,9 @@ class Handing(Making, ABC):
             return
         ctx = self.ctx
         node = scope.node
+        if isinstance(node, ast.Lambda) and after is not None:
+            self._by_lambda(scaler, scope, after, node)
+            return
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             raise Manual(node, "the optimizer comes in through a lambda")
         calls = ctx.v.calls[node]
@@ -144,6 +160,23 @@ class Handing(Making, ABC):
             if self._beside_another_unit(call, argument):
                 parameter.calls[call] = scaler.name  # that unit's own scaler, made in that function
                 continue
+            self._uses[id(scaler)].append(call)
+            parameter.calls[call] = self._follow(scaler, call, argument)
+
+    def _by_lambda(self, scaler: Scaler, scope: Scope, after: str, node: ast.Lambda) -> None:
+        """``backwards = lambda loss, opt: loss_backwards(fp16, loss, opt)``, where its name is only ever called."""
+        ctx = self.ctx
+        calls = ctx.v.calls[node]
+        only = all(ctx.v.callees(call) == [node] for call in calls) and after in required(node)
+        if not (calls and only and _only_called(ctx, node, calls)):
+            raise Manual(node, "the optimizer comes in through a lambda")
+        parameter = Parameter(scope, self._last_optimizer(scope, after), scaler.name)
+        self._parameters[node, scaler.name] = parameter
+        self.homes.parameters.append(parameter)
+        for call in calls:
+            argument = passed(ctx, call, scope, after)
+            if argument is None:
+                raise Manual(call, "which optimizer this call hands to a lambda is not known")
             self._uses[id(scaler)].append(call)
             parameter.calls[call] = self._follow(scaler, call, argument)
 
@@ -236,7 +269,7 @@ class Handing(Making, ABC):
 
     def _last_optimizer(self, scope: Scope, after: str | None) -> str | None:
         """The last of the optimizers that follow each other among the parameters: the scaler does not part them."""
-        assert isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        assert isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         asked = required(scope.node)
         if after not in asked:
             return after

@@ -213,7 +213,7 @@ def _disabled(
         return Creation(scaler, anchor, scaler.name, FALSE, before=True)
     assert place.owner is not None
     init = constructor(place.owner)
-    if init is None:
+    if init is None or (_begun_ahead(ctx, inits, place.owner, init) and slots(ctx, place.owner) is None):
         return Creation(scaler, _class_anchor(place.owner), scaler.name, FALSE, before=True)
     own = m.self_name(m.scope_of[init]) or "self"
     for stmt in init.body:
@@ -222,6 +222,35 @@ def _disabled(
         if leaves or any(opened(ctx.v, ctx.v.of(n)) & scaler.objects for n in stored) or _runs_own(ctx, stmt):
             return Creation(scaler, stmt, f"{own}.{scaler.name}", FALSE, before=True)
     return Creation(scaler, init.body[-1], f"{own}.{scaler.name}", FALSE)
+
+
+def _begun_ahead(ctx: Context, inits: list[Initialize], owner: ast.ClassDef, base: ast.FunctionDef) -> bool:
+    """Whether a constructor of a class below initializes, itself or by what it calls, ahead of the base's constructor:
+    what that sets would take the place of the scaler."""
+    m = ctx.m
+    below = [init for c in ctx.m.all(ast.ClassDef) if c is not owner and (init := constructor(c)) is not None]
+    for init in below:
+        scope = m.scope_of[init]
+        if not any(base in _run_by(ctx, call) for call in m.own(scope, ast.Call)):
+            continue
+        begun = [i.call for i in inits if m.function(i.call) is scope]
+        functions = {m.function(i.call).node for i in inits}
+        begun += [call for call in m.own(scope, ast.Call) if functions & _run_by(ctx, call) - {base}]
+        behind = [call for call in m.own(scope, ast.Call) if base in _run_by(ctx, call)]
+        if any(m.start(one) < m.start(call) for one in begun for call in behind if one is not call):
+            return True
+    return False
+
+
+def _run_by(ctx: Context, call: ast.Call) -> set[ast.AST]:
+    """The functions that a call runs, with those that they call."""
+    found: set[ast.AST] = set()
+    todo: list[ast.Call] = [call]
+    while todo:
+        new = [f for f in ctx.v.callees(todo.pop()) if f not in found]
+        found.update(new)
+        todo += [c for f in new if f in ctx.m.scope_of for c in ctx.m.own(ctx.m.scope_of[f], ast.Call)]
+    return found
 
 
 def _runs_own(ctx: Context, stmt: ast.stmt) -> bool:

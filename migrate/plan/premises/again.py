@@ -8,10 +8,12 @@ from collections.abc import Iterable, Iterator
 
 from ...facts.names import is_property
 from ...facts.scopes import Scope
+from ...facts.sites import Initialize
 from ...flow.arguments import default_of
 from ...nodes import walk
 from ...units.translate import passed
 from ...units.unit import Context, Unit
+from ..blocks import exclusive
 from .settings import asked_of, set_on, spelled
 
 MAX_DEPTH = 3
@@ -34,6 +36,71 @@ def review_runs_again(ctx: Context, unit: Unit) -> None:
                     "in float32 now",
                 )
                 break
+        else:
+            if (other := _another_before(ctx, init)) is not None:
+                unit.review(
+                    init.call,
+                    "APX035",
+                    f"line {other.lineno} may have initialized Apex before, under another condition: its casts were "
+                    "on then for all that ran later in the process; what says no here ran under them all the same, and "
+                    "runs in float32 now",
+                )
+
+
+def _another_before(ctx: Context, init: Initialize) -> ast.Call | None:
+    """A call of ``initialize`` that may run ahead of another one and asks something else: a pretraining with a flag of
+    its own."""
+    asked = [_words(ctx, expr, MAX_DEPTH) for expr in _asked(ctx, init.call)]
+    words = frozenset[str]().union(*asked)
+    if not words:
+        return None
+    for other in ctx.facts.initializes:
+        if ctx.m.function(other.call) is ctx.m.function(init.call):
+            continue
+        theirs = frozenset[str]().union(*(_words(ctx, expr, MAX_DEPTH) for expr in _asked(ctx, other.call)))
+        if not words <= theirs and _runs_ahead(ctx, other.call, init.call):
+            return other.call
+    return None
+
+
+def _words(ctx: Context, expr: ast.expr, depth: int) -> frozenset[str]:
+    """What a condition asks, by the last names: ``fp16`` of ``args.fp16``, and what callers hand to a parameter."""
+    found: set[str] = set()
+    for node in walk(expr):
+        match node:
+            case ast.Attribute(attr=name):
+                found.add(name)
+            case ast.Name(id=name) if not isinstance(ctx.m.parent[node], ast.Attribute):
+                home = ctx.m.binding_scope(name, ctx.m.scope(node))
+                handed = depth and home is not None and home.is_function and name in home.params
+                calls = ctx.v.calls[home.node] if handed and home is not None else []
+                values = [one for call in calls if home is not None and (one := passed(ctx, call, home, name))]
+                given = [_words(ctx, one, depth - 1) for one in values if not isinstance(one, ast.Constant)]
+                found |= frozenset[str]().union(*given) if given else {name}
+            case _:
+                pass
+    inner = {n.value.attr for n in walk(expr) if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Attribute)}
+    return frozenset(found - inner)
+
+
+def _runs_ahead(ctx: Context, one: ast.Call, other: ast.Call) -> bool:
+    """Whether a function runs one call, itself or further down, above the other."""
+    m = ctx.m
+    for first in _sites(ctx, one):
+        for second in _sites(ctx, other):
+            same = m.function(first) is m.function(second) and first is not second
+            if same and m.start(first) < m.start(second) and not exclusive(ctx, first, second):
+                return True
+    return False
+
+
+def _sites(ctx: Context, call: ast.Call) -> list[ast.Call]:
+    """A call, and those that lead to it."""
+    found = [call]
+    for _ in range(MAX_DEPTH):
+        above = [c for one in found for c in ctx.v.calls.get(ctx.m.function(one).node, ()) if not ctx.m.idle(c)]
+        found += [c for c in dict.fromkeys(above) if isinstance(c, ast.Call) and c not in found]
+    return found
 
 
 def _asked(ctx: Context, call: ast.Call) -> Iterator[ast.expr]:

@@ -190,7 +190,8 @@ class Planner:
                     continue
                 needed -= self.slices.certain(before)
                 needed |= self.slices.reads(before)
-                chosen.append(i)
+                if self.order.states(before) != {NOT_YET}:
+                    chosen.append(i)
             found |= self._mark(block, sorted(chosen), why)
             if found and isinstance(block.owner, (ast.For, ast.AsyncFor, ast.While)):
                 return True
@@ -327,7 +328,8 @@ class Planner:
         found: list[bool] = []
         for call in calls:
             stmt = m.statement(call)
-            hit = False
+            within = self._lambda_around(call)
+            hit = within is not None and self._through_lambda(within, call, scope, wanted, why, depth)
             for name in sorted(wanted):
                 arg = passed(ctx, call, scope, name)
                 if arg is not None and not isinstance(arg, ast.Constant) and self._may_be_loss(arg):
@@ -343,6 +345,16 @@ class Planner:
             found.append(hit)
         self._climbed[key] = any(found)
         return any(found)
+
+    def _through_lambda(
+        self, within: ast.Lambda, call: ast.Call, scope: Scope, wanted: set[str], why: str, depth: int
+    ) -> bool:
+        """A lambda hands its own parameters on (``backward = lambda loss: scale(loss, self.optimizer)``): who calls it
+        knows where they come from."""
+        outer = self.ctx.m.scope_of[within]
+        args = [passed(self.ctx, call, scope, name) for name in sorted(wanted)]
+        handed = {n for arg in args if arg is not None for n in self.slices.reads(arg)} & set(outer.params)
+        return bool(handed) and self._climb(outer, handed, why, depth + 1)
 
     def _may_be_loss(self, arg: ast.expr) -> bool:
         held = self.ctx.v.of(arg)

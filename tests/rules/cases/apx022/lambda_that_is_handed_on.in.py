@@ -1,0 +1,23 @@
+# expect: manual through a lambda
+import torch
+from apex import amp
+
+
+def loss_backwards(loss, optimizer):
+    with amp.scale_loss(loss, optimizer) as scaled_loss:
+        scaled_loss.backward()
+
+
+def step(backwards, loss, optimizer):
+    backwards(loss, optimizer)
+    optimizer.step()
+
+
+def main(model, loader):
+    opt = torch.optim.Adam(model.parameters())
+    model, opt = amp.initialize(model, opt, opt_level="O1")
+    backwards = lambda loss, optimizer: loss_backwards(loss, optimizer)
+    for x in loader:
+        opt.zero_grad()
+        loss = model(x)
+        step(backwards, loss, opt)
