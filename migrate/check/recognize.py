@@ -57,7 +57,8 @@ class Knowledge:
     settling: frozenset[str]  # those of them that unscale, step or update
     own: frozenset[tuple[int, int]] = frozenset()  # where gradients of tensors are read that no optimizer holds
     handed: dict[ast.Call, list[str]] = field(default_factory=dict)  # what `handed` has found
-    events: dict[tuple[ast.AST, frozenset[str]], list[Event]] = field(default_factory=dict)  # what `events` has
+    # what `events` has found; one with other facts begins anew
+    events: dict[tuple[ast.AST, frozenset[str]], list[Event]] = field(default_factory=dict, init=False)
 
     def is_scaler(self, node: ast.expr) -> bool:
         key = key_of(node)
