@@ -339,8 +339,9 @@ def _nobody_runs(ctx: Context, scope: Scope) -> bool:
     node = scope.node
     if not isinstance(node, ast.FunctionDef) or not isinstance(ctx.m.parent[node], ast.Module) or node.decorator_list:
         return False
-    said = any(isinstance(n.value, str) and node.name in n.value for n in ctx.m.all(ast.Constant))
-    return not (said or ctx.m.named(node.name) or ctx.m.attributes(node.name)) and callers_known(ctx, scope)
+    if ctx.m.named(node.name) or ctx.m.attributes(node.name) or not callers_known(ctx, scope):
+        return False
+    return not any(isinstance(n.value, str) and node.name in n.value for n in ctx.m.all(ast.Constant))
 
 
 def _moves_on(ctx: Context, term: Term, stmt: ast.stmt) -> bool:

@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from ...facts.names import is_property
+from ...facts.once import once
 from ...facts.scopes import Scope
 from ...facts.sites import Initialize
 from ...flow.arguments import default_of
@@ -50,17 +51,23 @@ def review_runs_again(ctx: Context, unit: Unit) -> None:
 def _another_before(ctx: Context, init: Initialize) -> ast.Call | None:
     """A call of ``initialize`` that may run ahead of another one and asks something else: a pretraining with a flag of
     its own."""
-    asked = [_words(ctx, expr, MAX_DEPTH) for expr in _asked(ctx, init.call)]
-    words = frozenset[str]().union(*asked)
-    if not words:
+    asked = _all_asked(ctx)
+    if not asked[init.call]:
         return None
-    for other in ctx.facts.initializes:
-        if ctx.m.function(other.call) is ctx.m.function(init.call):
+    for other, words in asked.items():
+        if ctx.m.function(other) is ctx.m.function(init.call) or asked[init.call] <= words:
             continue
-        theirs = frozenset[str]().union(*(_words(ctx, expr, MAX_DEPTH) for expr in _asked(ctx, other.call)))
-        if not words <= theirs and _runs_ahead(ctx, other.call, init.call):
-            return other.call
+        if _runs_ahead(ctx, other, init.call):
+            return other
     return None
+
+
+@once
+def _all_asked(ctx: Context) -> dict[ast.Call, frozenset[str]]:
+    """For each ``initialize`` what the conditions ask on which it hangs."""
+    calls = [init.call for init in ctx.facts.initializes]
+    words = {call: [_words(ctx, expr, MAX_DEPTH) for expr in _asked(ctx, call)] for call in calls}
+    return {call: frozenset[str]().union(*asked) for call, asked in words.items()}
 
 
 def _words(ctx: Context, expr: ast.expr, depth: int) -> frozenset[str]:
