@@ -39,7 +39,7 @@ class Precision(Called):
             self._run()
             if not self.kept.grew:
                 break
-            self._forget()
+            self.forget()
 
     def _run(self) -> None:
         m = self.ctx.m

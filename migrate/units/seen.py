@@ -28,9 +28,10 @@ class Seen:
     def __init__(self, ctx: Context, unit: Unit, compute: Compute, casts: Casts) -> None:
         self.ctx, self.unit, self.compute, self.casts = ctx, unit, compute, casts
         self.kept = Kept(ctx, frozenset({HALF, MAYBE, DOUBLE, ARRAY}), self._first)
-        self._forget()
+        self.forget()
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """All that was seen and noted goes."""
         self.seen: dict[ast.AST, Value] = {}  # every expression that was run -> what it may hold
         self.entered: dict[ast.AST, set[ast.Call]] = defaultdict(set)
         self.widened: dict[ast.expr, ast.expr] = {}  # operand that O1 cast to float32, outside of regions -> its use

@@ -132,13 +132,16 @@ def find(ctx: Context, unit: Unit, coverage: Coverage, folds: list[Fold]) -> Haz
     entropy = "binary_cross_entropy" in text or "BCELoss" in text
     leaving = "cpu" in text or (ctx.settings.dtype == "bfloat16" and "numpy" in text)
     search = _Search(ctx, unit, coverage, folds)
-    if entropy:
-        search.entropies(found)
-    if leaving:
-        search.outputs(found)
-    search.operands(found)
-    if all(o.levels <= {"O2", "O3"} for o in unit.options.values()):
-        search.islands()
+    try:
+        if entropy:
+            search.entropies(found)
+        if leaving:
+            search.outputs(found)
+        search.operands(found)
+        if all(o.levels <= {"O2", "O3"} for o in unit.options.values()):
+            search.islands()
+    finally:
+        search.end()
     tell_registered(ctx, unit)
     return found
 
@@ -164,6 +167,11 @@ class _Search:
             self._precision = Precision(self.ctx, self.unit, self.planner.compute, self.coverage)
             self._precision.run()
         return self._precision
+
+    def end(self) -> None:
+        """What was seen goes: a program may have many units, and who refers to each other in circles stays for long."""
+        if self._precision is not None:
+            self._precision.forget()
 
     def _stays(self, node: ast.AST) -> bool:
         return not any(self.m.inside(node, s) for s in self.dropped)
