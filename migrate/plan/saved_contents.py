@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from ..facts.module import Module
 from ..facts.names import called_name
 from ..facts.networks import handed_elsewhere
+from ..facts.once import once
 from ..facts.scopes import Scope
 from ..flow.objects import ELEMENT_KEY, Obj
 from ..flow.values import Values
@@ -91,11 +92,18 @@ def _entries(ctx: Context, keys: set[str]) -> Iterator[ast.expr]:
 
 def _rows(ctx: Context, calls: Sequence[ast.Call]) -> Iterator[ast.expr]:
     """What is handed to a call and holds states side by side: ``states``, after ``states.append(amp.state_dict())``."""
-    v, states = ctx.v, {obj for call in calls for obj in (*ctx.v.of(call), Obj("call", call))}
-    for call in ctx.m.all(ast.Call) if states else ():
-        for arg in (*call.args, *(keyword.value for keyword in call.keywords)):
-            if any(_has_rows_of(v, obj, states) for obj in v.of(arg)):
-                yield arg
+    states = {obj for call in calls for obj in (*ctx.v.of(call), Obj("call", call))}
+    for arg, rows in _handed_rows(ctx) if states else ():
+        if any(_has_rows_of(ctx.v, row, states) for row in rows):
+            yield arg
+
+
+@once
+def _handed_rows(ctx: Context) -> list[tuple[ast.expr, list[Obj]]]:
+    """The arguments of calls that may be lists or dictionaries, each with these."""
+    handed = [arg for call in ctx.m.all(ast.Call) for arg in (*call.args, *(k.value for k in call.keywords))]
+    rows = [(arg, [obj for obj in ctx.v.of(arg) if obj.kind in ("seq", "dict")]) for arg in handed]
+    return [(arg, held) for arg, held in rows if held]
 
 
 def _has_rows_of(v: Values, obj: Obj, states: set[Obj], depth: int = 0) -> bool:

@@ -464,11 +464,10 @@ def _around(ctx: Context, own: set[Scope]) -> frozenset[Scope]:
     todo, found = [*seen], set[Scope]()
     while todo:
         at = todo.pop()
-        calls = ctx.calls_in.get(at, ())
-        if at not in own and (any(called_name(call) == "backward" for call in calls) or _of_module(ctx, at)):
+        if at not in own and (at in _with_backward(ctx) or _of_module(ctx, at)):
             continue
         found.add(at)
-        more = {m.scope_of[f] for call in calls for f in ctx.v.callees(call)} - seen
+        more = {m.scope_of[f] for call in ctx.calls_in.get(at, ()) for f in ctx.v.callees(call)} - seen
         seen |= more
         todo += more
     return frozenset(found)
@@ -483,6 +482,12 @@ def _callers(ctx: Context, scopes: set[Scope]) -> set[Scope]:
         found |= more
         todo += more
     return found
+
+
+@once
+def _with_backward(ctx: Context) -> frozenset[Scope]:
+    """The functions in which something called ``backward`` is called."""
+    return frozenset(ctx.m.function(call) for call in ctx.m.calls("backward"))
 
 
 @once

@@ -21,7 +21,7 @@ from ...units.lifted import lifted_backwards, lifted_steps
 from ...units.readers import is_clip, norms_read, only_clears, reads_gradients, unknown_readers
 from ...units.references import handed_on
 from ...units.translate import passed
-from ...units.unit import Context, Manual, Step, Unit, scales_in, steps_in
+from ...units.unit import Context, Manual, Step, Unit, once_of_unit, scales_in, steps_in
 from ..blocks import common, exclusive
 from ..inserted import free_name
 from ..schedule import Early, Schedule, Unscale
@@ -371,8 +371,23 @@ def _steps_last(ctx: Context, unit: Unit, site: Scale, step: Step) -> bool:
     """Whether one call runs the backward and then the step, or neither (a method that only derived classes have)."""
     if site.call is not step.call:
         return False
-    runs = [list(events(ctx, unit, ctx.m.scope_of[c], 1)) for c in ctx.v.callees(step.call)]
-    return any(runs) and all(run[-1].what == "step" for run in runs if run)
+    last = [_last_event(ctx, unit, callee) for callee in ctx.v.callees(step.call)]
+    return any(last) and all(what == "step" for what in last if what)
+
+
+def _last_event(ctx: Context, unit: Unit, function: ast.AST) -> str:
+    """What a function that somebody calls does last of the unit's backwards and steps, if any."""
+    known = _last_events(ctx, unit)  # each reader asks
+    if function not in known:
+        run = list(events(ctx, unit, ctx.m.scope_of[function], 1))
+        known[function] = run[-1].what if run else ""
+    return known[function]
+
+
+@once_of_unit
+def _last_events(ctx: Context, unit: Unit) -> dict[ast.AST, str]:
+    """Those of the functions that were looked at."""
+    return {}
 
 
 def _asked_again(ctx: Context, unit: Unit, reader: ast.stmt, step: Step, condition: ast.stmt) -> bool:

@@ -96,9 +96,37 @@ def _runs_ahead(ctx: Context, one: ast.Call, other: ast.Call) -> bool:
     for first in _sites(ctx, one):
         for second in _sites(ctx, other):
             same = m.function(first) is m.function(second) and first is not second
-            if same and m.start(first) < m.start(second) and not exclusive(ctx, first, second):
+            apart = exclusive(ctx, first, second) or _at_another_word(ctx, first, second)
+            if same and m.start(first) < m.start(second) and not apart:
                 return True
     return False
+
+
+def _at_another_word(ctx: Context, one: ast.AST, other: ast.AST) -> bool:
+    """Whether two places of one function hang on one thing being this and that: ``if args.stage == "pretrain"``, and
+    further down ``if args.stage == "finetune"``."""
+    mine, theirs = _words_asked(ctx, one), _words_asked(ctx, other)
+    return any(mine[text] != theirs[text] and not _set_anew(ctx, one, text) for text in mine.keys() & theirs.keys())
+
+
+def _set_anew(ctx: Context, node: ast.AST, text: str) -> bool:
+    """Whether what is asked may change: ``for args in runs:`` gives ``args.stage`` another value, too."""
+    given = ctx.assigned[ctx.m.function(node)]
+    _, dot, attr = text.rpartition(".")
+    elsewhere = bool(dot) and any(isinstance(one.ctx, ast.Store) for one in ctx.m.attributes(attr))
+    return elsewhere or any(f"{text}.".startswith(f"{name}.") for name in given)
+
+
+def _words_asked(ctx: Context, node: ast.AST) -> dict[str, object]:
+    """What has to be which constant where a node runs, by the conditions in whose first arms it stands."""
+    found: dict[str, object] = {}
+    for guard in ctx.m.spine(node):
+        if isinstance(guard, ast.If) and any(ctx.m.inside(node, stmt) for stmt in guard.body):
+            match guard.test:
+                case ast.Compare(left=(ast.Name() | ast.Attribute()) as asked, ops=[ast.Eq()], comparators=[right]):
+                    if isinstance(right, ast.Constant):
+                        found[ast.unparse(asked)] = right.value
+    return found
 
 
 def _sites(ctx: Context, call: ast.Call) -> list[ast.Call]:
